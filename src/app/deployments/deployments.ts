@@ -4,10 +4,12 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import { lazy } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
+import { diskUsage } from '../../deployments/process/usage.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
+import { rebuildMissing } from '../../workers/deployments/missing-builds.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
 import { servedRevision } from '../../workers/deployments/served-revision.ts';
@@ -35,7 +37,7 @@ export interface Deployments extends Companion {
 }
 
 /** Of a server without deployments. */
-export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy'> = {
+export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy' | 'foldersInUse'> = {
   activity: async () => undefined,
   remove: async () => {},
 };
@@ -64,20 +66,25 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
     await slot.close(0);
   }
 
-  /** What served when the server ended. One that cannot start does not keep the others from it. */
+  /** What served when the server ended. None waits for another: its code may hang, or fail. */
   async function resume(): Promise<void> {
-    for (const row of await storage.deployments.listActive()) {
-      const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
-      if (!revision) continue;
-      await slotOf(row.name)
-        .resume(revision)
-        .catch((error: unknown) =>
-          logger.error('a deployment cannot be served', { deployment: row.name, error }),
-        );
-    }
+    const rows = await storage.deployments.listActive();
+    const limit_ms = config.deployments.build_timeout_seconds * 1000;
+    await Promise.all(
+      rows.map(async (row) => {
+        const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
+        if (!revision || isStopping) return;
+        await slotOf(row.name)
+          .resume(revision, limit_ms)
+          .catch((error: unknown) =>
+            logger.error('a deployment cannot be served', { deployment: row.name, error }),
+          );
+      }),
+    );
   }
 
   const plane: DataPlane = {
+    foldersInUse: () => new Set([...slots.values()].flatMap((slot) => slot.foldersInUse)),
     async deploy(revision, control) {
       const slot = slotOf(revision.name);
       try {
@@ -94,20 +101,22 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
   };
   const work = openWork(config, context, { files, plane });
   let resuming: Promise<void> = Promise.resolve();
+  let isStopping = false;
 
   return {
     plane,
     dispatch: dispatchTo((request) => slots.get(nameIn(request, prefix) ?? '')),
     async start() {
       await work.prepare();
-      // Foreign code may take its time: the server itself does not wait for it.
-      resuming = resume().then(() => work.start());
-      resuming.catch((error: unknown) => logger.error('deployments cannot be served', { error }));
+      // Foreign code may take its time: neither the server nor new revisions wait for it.
+      resuming = resume().catch((error: unknown) => logger.error('deployments cannot be served', { error }));
+      work.start();
     },
     async stop(grace_ms) {
-      await resuming.catch(() => {});
+      isStopping = true;
       await work.stop();
       await Promise.all([...slots.values()].map((slot) => slot.close(grace_ms)));
+      await resuming;
     },
   };
 }
@@ -121,6 +130,7 @@ function openWork(
   const { storage } = foundation;
   const queue = deploymentQueue({
     ...{ ...storage, files, plane, clock, logger, build },
+    measure: diskUsage,
     bus: foundation.bus.bus,
     rules: config.deployments,
   });
@@ -134,6 +144,7 @@ function openWork(
     /** What a server that ended has left. */
     async prepare(): Promise<void> {
       await queue.recover();
+      await rebuildMissing({ ...storage, files, ids, logger });
       await scratch();
     },
     start(): void {

@@ -6,16 +6,23 @@ import { progressLines } from '../progress-lines.ts';
 export const backup: Command = {
   name: 'backup',
   summary:
-    'Writes the database to a file, while servers run; the file can be restored into SQLite and PostgreSQL',
+    'Writes the database to a file, and data of deployments beside it, while servers run; SQLite and PostgreSQL can have it back',
   args: [{ name: 'file', text: 'the file to write, such as backup.db', required: true }],
   flags: { force: { text: 'replaces an existing file' }, ...CONFIG_FLAG },
   async run(values) {
     const file = resolve(values['file'] as string);
-    const { config: _, ...storage } = await configuredStorage(values);
+    const { config, ...storage } = await configuredStorage(values);
     const { backupDatabase } = await import('../../storage/backup/backup.ts');
     const force = values['force'] !== undefined;
-    const { bytes, encrypted } = await backupDatabase({ ...storage, file, force, report: progressLines() });
+    const { bytes, encrypted, deployments } = await backupDatabase({
+      ...{ ...storage, file, force, report: progressLines() },
+      deployments_folder: config.deployments.folder,
+    });
     process.stdout.write(`wrote ${file} (${bytes} bytes), verified\n`);
+    if (deployments.length > 0)
+      process.stdout.write(
+        `wrote ${file}.deployments with the data of ${deployments.join(', ')}, verified\n`,
+      );
     process.stderr.write(
       encrypted
         ? 'Its values are encrypted. The key is not in it: keep the key elsewhere, for the backup is worthless without it.\n'
@@ -29,13 +36,19 @@ export const restore: Command = {
   name: 'restore',
   summary: 'Replaces the database by a backup, all or nothing; stop all of its servers first',
   args: [{ name: 'file', text: 'a file that backup wrote', required: true }],
-  flags: { force: { text: 'replaces a database that has data; that data is gone' }, ...CONFIG_FLAG },
+  flags: {
+    force: { text: 'replaces a database that has data; that data is gone' },
+    'without-deployments': { text: 'restores the database of the server alone' },
+    ...CONFIG_FLAG,
+  },
   async run(values) {
     const file = resolve(values['file'] as string);
-    const { config: _, ...storage } = await configuredStorage(values);
+    const { config, ...storage } = await configuredStorage(values);
     const { restoreDatabase } = await import('../../storage/backup/restore.ts');
     const force = values['force'] !== undefined;
-    await restoreDatabase({ ...storage, file, force, report: progressLines() });
+    const alone = values['without-deployments'] !== undefined;
+    const deployments_folder = alone ? undefined : config.deployments.folder;
+    await restoreDatabase({ ...storage, file, force, deployments_folder, report: progressLines() });
     process.stdout.write(
       `restored ${file}; runs that executed at the time of the backup resume when a server starts\n`,
     );
