@@ -6,7 +6,7 @@ import { progressLines } from '../progress-lines.ts';
 export const backup: Command = {
   name: 'backup',
   summary:
-    'Writes the database to a file, and data of deployments beside it, while servers run; SQLite and PostgreSQL can have it back',
+    'Writes the database to a file, and data of deployments beside it, while servers run; either engine can restore it',
   args: [{ name: 'file', text: 'the file to write, such as backup.db', required: true }],
   flags: { force: { text: 'replaces an existing file' }, ...CONFIG_FLAG },
   async run(values) {

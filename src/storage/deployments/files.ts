@@ -79,7 +79,7 @@ export function deploymentFiles(folder: string) {
       const uploads = join(folder, 'uploads', deployment_id);
       for (const file of await readdir(uploads).catch(() => [])) {
         const path = join(uploads, file);
-        if (object_paths.some((kept) => path === upload(kept))) continue;
+        if (object_paths.some((each) => path === upload(each))) continue;
         const { mtimeMs } = await stat(path);
         if (mtimeMs < now_ms - UPLOAD_TTL_MS) await rm(path, { force: true });
       }

@@ -12,8 +12,8 @@ import type {
   RevisionTrigger,
   SourceRevisionConfig,
 } from '../../schemas/deployments.ts';
-import { keptBuilds } from './kept-builds.ts';
 import { IS_OPEN, parseRevision, REVISION, type RevisionRow } from './rows.ts';
+import { storedBuilds } from './stored-builds.ts';
 
 export interface NewRevision {
   readonly revision_id: string;
@@ -148,7 +148,7 @@ export function revisionRepository(db: Db) {
           where ${isUnfinished}`);
       }),
 
-    ...keptBuilds(db),
+    ...storedBuilds(db),
   };
 }
 

@@ -11,10 +11,10 @@ export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: Work
     if (!successor) await files.remove(deployment_id, name);
     return;
   }
-  const kept = await revisions.forgetBuilds(deployment_id, rules.keep);
+  const stored = await revisions.forgetBuilds(deployment_id, rules.keep);
   const inUse = plane.foldersInUse();
   for (const id of await files.buildIds(name)) {
-    if (!kept.includes(id) && !inUse.has(files.build(name, id))) await files.removeBuild(name, id);
+    if (!stored.includes(id) && !inUse.has(files.build(name, id))) await files.removeBuild(name, id);
   }
   await makeRoom(name, deps);
   // What serves can be built again.

@@ -5,7 +5,7 @@ import { lockDeployment } from './lock.ts';
 import { IS_OPEN } from './rows.ts';
 
 /** Which builds the revisions of a deployment still have on the disk. */
-export function keptBuilds(db: Db) {
+export function storedBuilds(db: Db) {
   return {
     /**
      * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one stays. Returns the ids
