@@ -1,6 +1,17 @@
-import type { WorkDeps } from './work.ts';
+import type { DataPlane } from '../../services/deployments/data-plane.ts';
+import type { DeploymentRepository } from '../../storage/deployments/deployments.ts';
+import type { DeploymentFiles } from '../../storage/deployments/files.ts';
+import type { RevisionRepository } from '../../storage/deployments/revisions.ts';
 
-type QuotaDeps = Pick<WorkDeps, 'deployments' | 'revisions' | 'files' | 'plane' | 'measure' | 'rules'>;
+export interface QuotaDeps {
+  readonly deployments: Pick<DeploymentRepository, 'findByName'>;
+  readonly revisions: Pick<RevisionRepository, 'forgetBuild'>;
+  readonly files: DeploymentFiles;
+  readonly plane: Pick<DataPlane, 'foldersInUse'>;
+  /** What folders occupy on the disk together, bytes; a file with several links counts once. */
+  readonly measure: (folders: readonly string[]) => Promise<number>;
+  readonly rules: { readonly max_disk_mb: number };
+}
 
 /** Of `deployments.max_disk_mb`. */
 const MB = 1024 ** 2;

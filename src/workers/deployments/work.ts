@@ -13,7 +13,7 @@ import type {
 } from '../../storage/deployments/repositories.ts';
 import type { RevisionRepository } from '../../storage/deployments/revisions.ts';
 import type { DeploymentRow, RevisionRow } from '../../storage/deployments/rows.ts';
-import { makeRoom } from './disk-quota.ts';
+import { makeRoom, type QuotaDeps } from './disk-quota.ts';
 import type { Progress } from './progress.ts';
 import { servedRevision } from './served-revision.ts';
 
@@ -25,8 +25,7 @@ export interface WorkDeps {
   readonly plane: Pick<DataPlane, 'deploy' | 'foldersInUse'>;
   readonly build: BuildRevision;
   readonly clock: Clock;
-  /** What folders occupy on the disk together, bytes; a file with several links counts once. */
-  readonly measure: (folders: readonly string[]) => Promise<number>;
+  readonly measure: QuotaDeps['measure'];
   readonly rules: {
     readonly keep: number;
     readonly build_timeout_seconds: number;
