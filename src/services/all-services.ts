@@ -99,7 +99,7 @@ export interface ServiceContext {
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
   /** Serves the deployments of this server. */
-  readonly plane: Omit<DataPlane, 'deploy'>;
+  readonly plane: Omit<DataPlane, 'deploy' | 'foldersInUse'>;
   readonly deploymentFiles: DeploymentFiles;
   readonly readHook: ReadHook;
   readonly createDeployKey: CreateDeployKey;

@@ -69,6 +69,7 @@ export async function openStorage({
   encryptor,
   webhooks,
   report,
+  fairness,
   ...options
 }: StorageOptions): Promise<Storage> {
   const cipher = encryptor && new EncryptingCipher(encryptor);
@@ -76,7 +77,11 @@ export async function openStorage({
     cipher ? unlock(db, cipher, bufferedRandomBytes()) : assertPlain(db),
   );
   return {
-    ...createStorage(database.pools, { ...(webhooks && { webhooks }), ...(report && { report }) }),
+    ...createStorage(database.pools, {
+      ...(webhooks && { webhooks }),
+      ...(report && { report }),
+      ...(fairness && { fairness }),
+    }),
     /** Connections and retries of this process. */
     databaseStats: database.stats,
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),

@@ -3,11 +3,13 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import { closeAll, lazy } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
+import { diskUsage } from '../../deployments/process/usage.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 import { type DeploymentDatabases, deploymentDatabases } from '../../storage/deployment-databases.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
+import { rebuildMissing } from '../../workers/deployments/missing-builds.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
 import { servedRevision } from '../../workers/deployments/served-revision.ts';
@@ -35,7 +37,7 @@ export interface Deployments extends Companion {
 }
 
 /** Of a server without deployments. */
-export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy'> = {
+export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy' | 'foldersInUse'> = {
   activity: async () => undefined,
   remove: async () => {},
 };
@@ -69,20 +71,25 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     await databases.drop(deployment_id);
   }
 
-  /** What served when the server ended. One that cannot start does not keep the others from it. */
+  /** What served when the server ended. None waits for another: its code may hang, or fail. */
   async function resume(): Promise<void> {
-    for (const row of await storage.deployments.listActive()) {
-      const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
-      if (!revision) continue;
-      await slotOf(row.name)
-        .resume(revision)
-        .catch((error: unknown) =>
-          logger.error('a deployment cannot be served', { deployment: row.name, error }),
-        );
-    }
+    const rows = await storage.deployments.listActive();
+    const limit_ms = config.deployments.build_timeout_seconds * 1000;
+    await Promise.all(
+      rows.map(async (row) => {
+        const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
+        if (!revision || isStopping) return;
+        await slotOf(row.name)
+          .resume(revision, limit_ms)
+          .catch((error: unknown) =>
+            logger.error('a deployment cannot be served', { deployment: row.name, error }),
+          );
+      }),
+    );
   }
 
   const plane: DataPlane = {
+    foldersInUse: () => new Set([...slots.values()].flatMap((slot) => slot.foldersInUse)),
     async deploy(revision, control) {
       const slot = slotOf(revision.name);
       try {
@@ -99,15 +106,16 @@ export async function openDeployments(config: Config, context: DeploymentsContex
   };
   const work = openWork(config, context, { files, plane });
   let resuming: Promise<void> = Promise.resolve();
+  let isStopping = false;
 
   return {
     plane,
     dispatch: deploymentDispatch({ prefix, root: config.deployments.root, find: (name) => slots.get(name) }),
     async start() {
       await work.prepare();
-      // Foreign code may take its time: the server itself does not wait for it.
-      resuming = resume().then(() => work.start());
-      resuming.catch((error: unknown) => logger.error('deployments cannot be served', { error }));
+      // Foreign code may take its time: neither the server nor new revisions wait for it.
+      resuming = resume().catch((error: unknown) => logger.error('deployments cannot be served', { error }));
+      work.start();
     },
     async stop(grace_ms) {
       await closeAll([() => close(grace_ms), () => databases[Symbol.asyncDispose]()]);
@@ -115,9 +123,10 @@ export async function openDeployments(config: Config, context: DeploymentsContex
   };
 
   async function close(grace_ms: number): Promise<void> {
-    await resuming.catch(() => {});
+    isStopping = true;
     await work.stop();
     await Promise.all([...slots.values()].map((slot) => slot.close(grace_ms)));
+    await resuming;
     slots.clear();
   }
 }
@@ -150,6 +159,7 @@ function openWork(
   const { storage } = foundation;
   const queue = deploymentQueue({
     ...{ ...storage, files, plane, clock, logger, build },
+    measure: diskUsage,
     bus: foundation.bus.bus,
     rules: config.deployments,
   });
@@ -163,6 +173,7 @@ function openWork(
     /** What a server that ended has left. */
     async prepare(): Promise<void> {
       await queue.recover();
+      await rebuildMissing({ ...storage, files, ids, logger });
       await scratch();
     },
     start(): void {

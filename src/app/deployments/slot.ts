@@ -5,7 +5,7 @@ import { ServerError } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import { closeAll } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
-import { unlessAborted } from '../../core/timers.ts';
+import { sleep, timeoutSignal, unlessAborted } from '../../core/timers.ts';
 import { MountedServer } from '../../http/dispatch.ts';
 import type { DataPlane, DeploymentActivity, ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { KeyLookup } from '../../storage/access/api-keys.ts';
@@ -43,6 +43,8 @@ export interface SlotDeps {
 /** An app that serves, or served, a revision. */
 interface Served {
   readonly revision_id: string;
+  /** Folder of its build. */
+  readonly folder: string;
   readonly config: Config;
   readonly app: ReplaceableApp;
   readonly mount: MountedServer;
@@ -51,6 +53,8 @@ interface Served {
 
 /** Bound of a wait that has no end of its own, ms: streams may last as long as their clients stay. */
 const FOREVER_MS = 2 ** 31 - 1;
+/** How long a new revision waits for the one that served before a restart, which loads meanwhile, ms. */
+const RESUME_GRACE_MS = 10_000;
 
 /** One deployment: its database, the app that serves it, and those that finish what they began. */
 export class DeploymentSlot {
@@ -59,7 +63,11 @@ export class DeploymentSlot {
   readonly #closing = new AbortController();
   readonly #retiring = new Set<Promise<void>>();
   readonly #live: ReturnType<typeof liveRevisions>;
+  readonly #inUse = new Set<Pick<Served, 'folder'>>();
   #foundation: Promise<Foundation> | undefined;
+  /** Aborts when a revision serves: one that still loads is not needed then. */
+  readonly #superseded = new AbortController();
+  #resuming: Promise<void> = Promise.resolve();
   #hasApps = false;
   #current: Served | undefined;
   /** Why nothing serves: what served before the server started again could not be started. */
@@ -87,6 +95,11 @@ export class DeploymentSlot {
     else act(this.#current?.mount);
   }
 
+  /** See `DataPlane.foldersInUse`. */
+  get foldersInUse(): string[] {
+    return [...this.#inUse].map(({ folder }) => folder);
+  }
+
   /** See `DataPlane.deploy`. */
   async deploy(revision: ServedRevision, control: Parameters<DataPlane['deploy']>[1]): Promise<boolean> {
     const { log, onStep, activate, signal } = control;
@@ -95,16 +108,18 @@ export class DeploymentSlot {
     try {
       signal.throwIfAborted();
       onStep('check');
+      // What served before is compared with; if it hangs, nothing waits for it.
+      await Promise.race([this.#resuming, sleep(RESUME_GRACE_MS, signal)]);
       // Its hosts may never answer; they end with the app.
       const warnings = await unlessAborted(signal, checkRevision(next, this.#current, revision));
       for (const warning of warnings) log('WARNING', warning);
       onStep('switch');
       if (await this.#activate(next, activate)) return true;
     } catch (error) {
-      await this.#discard(next);
+      await this.#end(next);
       throw error;
     }
-    await this.#discard(next);
+    await this.#end(next);
     return false;
   }
 
@@ -123,49 +138,84 @@ export class DeploymentSlot {
     return { revisions, queue: { pending: n_pending, running: n_running }, problem };
   }
 
-  /** Serves the revision that served when the server ended, without further checks. */
-  async resume(revision: ServedRevision): Promise<void> {
-    const next = await this.#open(revision).catch((error: Error) => {
-      this.#failure = reasonOf(error);
-      throw error;
+  /**
+   * Serves the revision that served when the server ended, without further checks, unless another one serves before it
+   * has loaded. Rejects if it has not loaded within `limit_ms`.
+   */
+  async resume(revision: ServedRevision, limit_ms: number): Promise<void> {
+    const late = timeoutSignal(limit_ms);
+    const signal = AbortSignal.any([late, this.#superseded.signal, this.#closing.signal]);
+    const resuming = this.#resume(revision, signal).catch((error: unknown) => {
+      const isLate = late.aborted && signal.reason === late.reason;
+      const text = `it did not load within ${limit_ms / 1000} seconds`;
+      const failure = isLate ? new Error(text, { cause: error }) : (error as Error);
+      this.#failure = reasonOf(failure);
+      throw failure;
     });
-    await this.#switchTo(next);
+    this.#resuming = resuming.catch(() => {});
+    await resuming;
+  }
+
+  async #resume(revision: ServedRevision, signal: AbortSignal): Promise<void> {
+    const next = await this.#loaded(revision, signal).catch((error: unknown) => {
+      if (!this.#closing.signal.aborted && !this.#superseded.signal.aborted) throw error;
+    });
+    if (next && signal.aborted) await this.#end(next);
+    else if (next) await this.#switchTo(next);
+  }
+
+  async #loaded(revision: ServedRevision, signal: AbortSignal): Promise<Served> {
+    const next = await this.#open(revision, signal);
+    // A project that cannot be loaded is reported by its graphs.
+    const loaded = next.app.loaded().catch(() => {});
+    try {
+      await unlessAborted(signal, loaded);
+    } catch (error) {
+      await this.#end(next);
+      throw error;
+    }
+    return next;
   }
 
   /** Ends streams and hosts; runs get `grace_ms` and wait for the next start then. */
   async close(grace_ms: number): Promise<void> {
     this.#closing.abort();
-    const { app } = this.#current ?? {};
+    await this.#resuming;
+    const current = this.#current;
     this.#current = undefined;
     await closeAll([
-      () => app?.stop(grace_ms),
+      () => current && this.#end(current, grace_ms),
       () => Promise.all(this.#retiring),
       async () => (await this.#foundation)?.[Symbol.asyncDispose](),
     ]);
   }
 
   /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
-  async #open(revision: ServedRevision, stop?: AbortSignal): Promise<Served> {
-    const { revision_id } = revision;
+  async #open(revision: ServedRevision, stop: AbortSignal): Promise<Served> {
+    const { revision_id, folder } = revision;
     const tracked = this.#live.track(revision_id);
+    this.#inUse.add(revision);
     try {
       const { app, config } = await this.#createApp(revision, stop);
       const mount = new MountedServer(app.server);
       tracked.opened(app, mount);
-      return { revision_id, config, app, mount, tracked };
+      const served = { revision_id, folder, config, app, mount, tracked };
+      this.#inUse.add(served);
+      return served;
     } catch (error) {
       tracked[Symbol.dispose]();
       throw error;
+    } finally {
+      this.#inUse.delete(revision);
     }
   }
 
-  /** Ends a revision that has not served. */
-  async #discard({ app, tracked }: Served): Promise<void> {
-    using _ = tracked;
-    await app.stop(0);
+  async #end(served: Served, grace_ms = 0): Promise<void> {
+    using _ = served.tracked;
+    await served.app.stop(grace_ms).finally(() => this.#inUse.delete(served));
   }
 
-  async #createApp(revision: ServedRevision, stop?: AbortSignal): Promise<Pick<Served, 'app' | 'config'>> {
+  async #createApp(revision: ServedRevision, stop: AbortSignal): Promise<Pick<Served, 'app' | 'config'>> {
     const { server, files, databases, createApp, administrators, is_protected, root, clock, ids, logger } =
       this.#deps;
     const home = files.home(this.#name);
@@ -182,7 +232,7 @@ export class DeploymentSlot {
       ...{ foundation, is_first, environment, administrators, root, stop },
       server_root: server.root,
     };
-    stop?.throwIfAborted();
+    stop.throwIfAborted();
     const app = await createApp(config, options, place).catch((error: Error) => {
       if (error instanceof ServerError) throw error;
       const what = `The project cannot be started: ${reasonOf(error)}`;
@@ -222,6 +272,7 @@ export class DeploymentSlot {
     const before = this.#current;
     this.#current = next;
     next.tracked.enter('serving');
+    this.#superseded.abort();
     if (before) {
       const retiring = this.#retire(before)
         .catch((error: unknown) =>
@@ -235,7 +286,8 @@ export class DeploymentSlot {
   }
 
   /** Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. */
-  async #retire({ app, mount, revision_id, tracked }: Served): Promise<void> {
+  async #retire(served: Served): Promise<void> {
+    const { app, mount, revision_id, tracked } = served;
     using _ = tracked;
     tracked.enter('draining');
     const { drain_timeout_seconds } = this.#deps.server.deployments;
@@ -249,7 +301,7 @@ export class DeploymentSlot {
     tracked.hostsEnded();
     await mount.idle(FOREVER_MS, signal);
     signal.removeEventListener('abort', stop);
-    await app.stop(0);
+    await this.#end(served);
     this.#deps.logger.info('old revision ended', { revision_id });
   }
 }

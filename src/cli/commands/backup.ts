@@ -1,21 +1,39 @@
 import { resolve } from 'node:path';
+import type { Config } from '../../config/schema.ts';
+import { sqlitePath } from '../../db/engines/sqlite-files.ts';
 import { CONFIG_FLAG, type Command } from '../command.ts';
 import { configuredStorage } from '../configured-storage.ts';
 import { progressLines } from '../progress-lines.ts';
 
+/** On PostgreSQL, deployments are schemas, which `pg_dump` saves. */
+function deploymentsFolder({ storage, deployments }: Config): string | undefined {
+  return sqlitePath(storage.url) === undefined ? undefined : deployments.folder;
+}
+
 export const backup: Command = {
   name: 'backup',
   summary:
-    'Writes the database to a file, while servers run; the file can be restored into SQLite and PostgreSQL',
+    'Writes the database to a file, and data of deployments beside it, while servers run; either engine can restore it',
   args: [{ name: 'file', text: 'the file to write, such as backup.db', required: true }],
   flags: { force: { text: 'replaces an existing file' }, ...CONFIG_FLAG },
   async run(values) {
     const file = resolve(values['file'] as string);
-    const { config: _, ...storage } = await configuredStorage(values);
+    const { config, ...storage } = await configuredStorage(values);
     const { backupDatabase } = await import('../../storage/backup/backup.ts');
     const force = values['force'] !== undefined;
-    const { bytes, encrypted } = await backupDatabase({ ...storage, file, force, report: progressLines() });
+    const { bytes, encrypted, deployments } = await backupDatabase({
+      ...{ ...storage, file, force, report: progressLines() },
+      deployments_folder: deploymentsFolder(config),
+    });
     process.stdout.write(`wrote ${file} (${bytes} bytes), verified\n`);
+    if (deployments.length > 0)
+      process.stdout.write(
+        `wrote ${file}.deployments with the data of ${deployments.join(', ')}, verified\n`,
+      );
+    if (config.deployments.enabled && deploymentsFolder(config) === undefined)
+      process.stderr.write(
+        'Deployments have schemas of their own, which are not in it: save them with pg_dump.\n',
+      );
     process.stderr.write(
       encrypted
         ? 'Its values are encrypted. The key is not in it: keep the key elsewhere, for the backup is worthless without it.\n'
@@ -29,13 +47,19 @@ export const restore: Command = {
   name: 'restore',
   summary: 'Replaces the database by a backup, all or nothing; stop all of its servers first',
   args: [{ name: 'file', text: 'a file that backup wrote', required: true }],
-  flags: { force: { text: 'replaces a database that has data; that data is gone' }, ...CONFIG_FLAG },
+  flags: {
+    force: { text: 'replaces a database that has data; that data is gone' },
+    'without-deployments': { text: 'restores the database of the server alone' },
+    ...CONFIG_FLAG,
+  },
   async run(values) {
     const file = resolve(values['file'] as string);
-    const { config: _, ...storage } = await configuredStorage(values);
+    const { config, ...storage } = await configuredStorage(values);
     const { restoreDatabase } = await import('../../storage/backup/restore.ts');
     const force = values['force'] !== undefined;
-    await restoreDatabase({ ...storage, file, force, report: progressLines() });
+    const alone = values['without-deployments'] !== undefined;
+    const deployments_folder = alone ? undefined : deploymentsFolder(config);
+    await restoreDatabase({ ...storage, file, force, deployments_folder, report: progressLines() });
     process.stdout.write(
       `restored ${file}; runs that executed at the time of the backup resume when a server starts\n`,
     );

@@ -44,6 +44,11 @@ export const Deployments = group({
   max_build_disk_mb: integer(16, 1_000_000, 'megabytes')
     .default(2048)
     .describe('Disk space that a build may use.'),
+  max_disk_mb: integer(16, 100_000_000, 'megabytes')
+    .default(20_480)
+    .describe(
+      'Disk space for the builds and caches of all deployments together. The oldest that nothing needs are deleted first; a build that does not fit then fails.',
+    ),
   poll_seconds: integer(0, 86_400, 'seconds')
     .default(0)
     .describe(

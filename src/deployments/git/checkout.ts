@@ -1,12 +1,16 @@
-import { access, mkdir, rm } from 'node:fs/promises';
+import { access, lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildContext } from '../build-context.ts';
 import { BuildFailure } from '../build-failure.ts';
 import { fetchFolder } from '../folders.ts';
+import { readProjectFile } from '../project/project-file.ts';
 import type { Commit, GitSource } from '../request.ts';
 import { checkedAddress } from './address.ts';
 import { type GitRemote, gitRemote } from './git.ts';
 import { type FoundRef, findRef } from './refs.ts';
+
+/** Pointers of Git LFS are shorter by their specification. */
+const MAX_POINTER_BYTES = 1024;
 
 export interface Checkout {
   readonly commit: Commit;
@@ -36,6 +40,7 @@ export async function checkoutSource(
     context.log('source', 'INFO', `Fetching ${found.ref} of ${remote.address.url}`);
     await fetchCommit(remote, found, root);
     await fetchSubmodules(context, remote, root);
+    await warnOfPointers(context, remote, root);
     const commit = await readCommit(remote, root);
     context.log('source', 'INFO', `Commit ${commit.sha} by ${commit.author}: ${commit.message}`);
     return { commit, known_hosts: await remote.signIn.knownHosts() };
@@ -60,6 +65,22 @@ async function readCommit(remote: GitRemote, root: string): Promise<Commit> {
   const text = await remote.run(['log', '-1', '--no-show-signature', format], { cwd: root });
   const [sha = '', author = '', time = '', message = ''] = text.split('\n');
   return { sha, author, message: message.slice(0, 500), time };
+}
+
+/** Files of Git LFS are not fetched: a graph that reads one would find a pointer in its place. */
+async function warnOfPointers({ log }: BuildContext, remote: GitRemote, root: string): Promise<void> {
+  const tracked = await remote.run(['ls-files', '-z', '--', ':(attr:filter=lfs)'], { cwd: root });
+  const pointers: string[] = [];
+  for (const path of tracked.split('\0').filter(Boolean)) {
+    const { size } = await lstat(join(root, path));
+    const text = size <= MAX_POINTER_BYTES ? await readProjectFile(root, path) : undefined;
+    if (text?.toString().startsWith('version https://git-lfs.github.com/')) pointers.push(path);
+  }
+  const [first] = pointers;
+  if (first === undefined) return;
+  const what = pointers.length === 1 ? `${first} is` : `${pointers.length} files, such as ${first}, are`;
+  const advice = 'Commit what graphs read without LFS, or fetch it in the build command.';
+  log('source', 'WARNING', `${what} in Git LFS, which is not fetched: only pointers are there. ${advice}`);
 }
 
 /** One level of submodules, if they are allowed: each address is checked like that of the repository. */

@@ -5,6 +5,13 @@ import { stopFailure } from '../process/stops.ts';
 /** What npm, pnpm, yarn and bun print. The more specific message first. */
 const INSTALL_FAILURES: readonly KnownFailure[] = [
   {
+    // bun goes on without the file then, and says that it does not fit.
+    pattern: /failed to parse lockfile: 'bun\.lockb?'/,
+    code: 'lock_file_invalid',
+    message: 'bun cannot read the lock file.',
+    hint: 'Check it for conflict markers, write it anew, and push again.',
+  },
+  {
     pattern: /No compatible signature found|Cannot find matching keyid/,
     code: 'package_manager_unverified',
     message: 'corepack cannot verify the package manager that it would bring.',

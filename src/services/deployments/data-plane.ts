@@ -44,6 +44,8 @@ export interface DataPlane {
   ): Promise<boolean>;
   /** Returns `undefined` if there is nothing of the deployment in this process. */
   activity(name: string): Promise<DeploymentActivity | undefined>;
+  /** Folders of the builds that are started, serve, or finish what they began: their code may still be read. */
+  foldersInUse(): ReadonlySet<string>;
   /** Stops serving a deployment; its files may be deleted then. */
   remove(deployment_id: string): Promise<void>;
 }

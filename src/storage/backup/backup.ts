@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, statSync } from 'node:fs';
+import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Conflict, InvalidInput } from '../../core/errors.ts';
 import type { Encryptor } from '../../db/encryption/cipher.ts';
@@ -14,6 +14,7 @@ import { openSqliteSnapshot } from '../../db/engines/sqlite-snapshot.ts';
 import { type CopyReport, copyDatabase } from '../copy/copy.ts';
 import { isEncrypted } from '../encryption/unlock.ts';
 import { assertIntact } from './backup-file.ts';
+import { copyDeployments, dataFolderOf } from './deployment-data.ts';
 
 export interface BackupOptions {
   /** `sqlite:` and an absolute path, or `postgres://…`. */
@@ -22,6 +23,8 @@ export interface BackupOptions {
   readonly password_command?: string | undefined;
   /** An absolute path. */
   readonly file: string;
+  /** Where the server keeps its deployments; their data goes into a folder beside the file. Default: none is saved. */
+  readonly deployments_folder?: string | undefined;
   /** Replaces an existing file. */
   readonly force?: boolean;
   /** As in `CopyOptions`. */
@@ -33,6 +36,8 @@ export interface Backup {
   readonly bytes: number;
   /** Its values are ciphertexts, whose key is not in it. */
   readonly encrypted: boolean;
+  /** Names of the deployments whose data is in the folder beside it. */
+  readonly deployments: readonly string[];
 }
 
 /**
@@ -40,25 +45,35 @@ export interface Backup {
  * it can be restored into either. It gets its name when it is complete and verified. Throws `Conflict` if the file
  * exists, and as `copyDatabase` does.
  */
-export async function backupDatabase({ url, file, force, ...options }: BackupOptions): Promise<Backup> {
-  if (existsSync(file) && !force)
-    throw new Conflict(`${file} exists. Name another file, or replace it with --force.`);
+export async function backupDatabase(options: BackupOptions): Promise<Backup> {
+  const { url, file, force, deployments_folder } = options;
+  const data = dataFolderOf(file);
+  for (const path of [file, data])
+    if (existsSync(path) && !force)
+      throw new Conflict(`${path} exists. Name another file, or replace it with --force.`);
   const path = sqlitePath(url);
   if (path !== undefined && existsSync(path) && existsSync(file) && realpathSync(path) === realpathSync(file))
     throw new InvalidInput('The backup must be another file than the database.');
   mkdirSync(dirname(file), { recursive: true });
   const partial = `${file}.partial`;
+  const partialData = dataFolderOf(partial);
+  rmSync(partialData, { recursive: true, force: true });
   try {
     if (path === undefined) await copyToFile(url, partial, options);
     else vacuumInto(path, partial);
     await assertIntact(partial);
     const encrypted = await isEncryptedFile(partial);
+    const deployments =
+      deployments_folder === undefined ? [] : await copyDeployments(partial, deployments_folder, partialData);
     removeCompanions(partial);
+    rmSync(data, { recursive: true, force: true });
+    if (existsSync(partialData)) renameSync(partialData, data);
     renameSync(partial, file);
     flush(dirname(file));
-    return { bytes: statSync(file).size, encrypted };
+    return { bytes: statSync(file).size, encrypted, deployments };
   } catch (error) {
     removeSqlite(partial);
+    rmSync(partialData, { recursive: true, force: true });
     throw error;
   }
 }

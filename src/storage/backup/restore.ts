@@ -15,6 +15,7 @@ import { emptyTables, lastNumbers, tablesWithRows, transferTable, verifyTable } 
 import { insertBatch } from '../copy/write.ts';
 import { liveWorkers } from '../queue/workers.ts';
 import { assertIntact } from './backup-file.ts';
+import { holdDeployments } from './deployment-data.ts';
 
 export interface RestoreOptions {
   /** An absolute path: what `backupDatabase` wrote. */
@@ -23,6 +24,8 @@ export interface RestoreOptions {
   readonly url: string;
   /** Command that prints the password of a PostgreSQL. */
   readonly password_command?: string | undefined;
+  /** Where the server keeps its deployments; their data is restored from beside the file. Default: it is not. */
+  readonly deployments_folder?: string | undefined;
   /** Replaces a database that has data. */
   readonly force?: boolean;
   /** As in `CopyOptions`. */
@@ -31,12 +34,20 @@ export interface RestoreOptions {
 }
 
 /**
- * Replaces the database by a backup of either engine, all or nothing: a crash leaves the old data or the new. The
- * backup is verified first. Throws `Unavailable` for a backup that is not intact and while a server uses the database,
+ * Replaces the database by a backup of either engine, all or nothing: a crash leaves the old data or the new. Then each
+ * deployment's, likewise: after a crash between them, restore once more. The backup is verified first. Throws `Unavailable` for a backup that is not intact and while a server uses the database,
  * and `Conflict` for a database that has data, without `force`.
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<void> {
   const version = await assertIntact(options.file);
+  const { file, deployments_folder, force = false } = options;
+  using deployments =
+    deployments_folder === undefined ? undefined : await holdDeployments(file, deployments_folder, force);
+  await restoreRows(options, version);
+  deployments?.replace();
+}
+
+async function restoreRows(options: RestoreOptions, version: number): Promise<void> {
   const path = sqlitePath(options.url);
   if (path !== undefined) return restoreSqlite(path, options);
   using backup = version === NEWEST_VERSION ? undefined : await migratedCopy(options.file);

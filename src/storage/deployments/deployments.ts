@@ -95,6 +95,11 @@ export function deploymentRepository(db: Db) {
       return rows.map(parseDeployment);
     },
 
+    async listAll(): Promise<DeploymentRow[]> {
+      const rows = await db.all(sql`select ${DEPLOYMENT} from deployments order by created_at`);
+      return rows.map(parseDeployment);
+    },
+
     /** Those with a revision that serves. */
     async listActive(): Promise<DeploymentRow[]> {
       const rows = await db.all(

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ContentTooLarge } from '../../core/errors.ts';
+import { buildFiles, ifMissing } from './build-files.ts';
 import { buildLog } from './log-file.ts';
 
 export type LogKind = 'build' | 'deploy';
@@ -19,7 +20,6 @@ const OBJECT_PATH = /^uploads\/([0-9a-f-]{36})\/[0-9a-f-]{36}\.tar\.gz$/;
 /** Files of deployments below `folder`, readable by this user only. */
 export function deploymentFiles(folder: string) {
   const home = (name: string) => join(folder, 'apps', name);
-  const builds = (name: string) => join(home(name), 'builds');
   const upload = (object_path: string) => join(folder, object_path);
 
   return {
@@ -34,9 +34,11 @@ export function deploymentFiles(folder: string) {
       await (await open(path, 'a', 0o600)).close();
       return path;
     },
-    build: (name: string, build_id: string) => join(builds(name), build_id),
-    /** Caches of package managers. */
-    cache: (name: string) => join(home(name), 'cache'),
+    ...buildFiles(home),
+
+    /** Names of the deployments that have files here. */
+    names: (): Promise<string[]> => readdir(join(folder, 'apps')).catch(ifMissing([])),
+
     upload,
 
     /** Whether it is the path of an upload for the deployment that has arrived. */
@@ -72,20 +74,12 @@ export function deploymentFiles(folder: string) {
       return true;
     },
 
-    /** Deletes what is in no build of these ids. */
-    async keepBuilds(name: string, build_ids: readonly string[]): Promise<void> {
-      const found = await readdir(builds(name)).catch(() => []);
-      for (const each of found.filter((id) => !build_ids.includes(id))) {
-        await rm(join(builds(name), each), { recursive: true, force: true });
-      }
-    },
-
-    /** Deletes the uploads of a deployment but `object_path`, and those that may be about to be used. */
-    async keepUpload(deployment_id: string, object_path: string | undefined, now_ms: number): Promise<void> {
+    /** Deletes the uploads of a deployment but these, and those that may be about to be used. */
+    async keepUploads(deployment_id: string, object_paths: readonly string[], now_ms: number): Promise<void> {
       const uploads = join(folder, 'uploads', deployment_id);
       for (const file of await readdir(uploads).catch(() => [])) {
         const path = join(uploads, file);
-        if (object_path !== undefined && path === upload(object_path)) continue;
+        if (object_paths.some((each) => path === upload(each))) continue;
         const { mtimeMs } = await stat(path);
         if (mtimeMs < now_ms - UPLOAD_TTL_MS) await rm(path, { force: true });
       }

@@ -13,6 +13,7 @@ import type {
   SourceRevisionConfig,
 } from '../../schemas/deployments.ts';
 import { IS_OPEN, parseRevision, REVISION, type RevisionRow } from './rows.ts';
+import { storedBuilds } from './stored-builds.ts';
 
 export interface NewRevision {
   readonly revision_id: string;
@@ -147,31 +148,7 @@ export function revisionRepository(db: Db) {
           where ${isUnfinished}`);
       }),
 
-    /**
-     * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one stays. Returns the ids
-     * of the builds that remain.
-     */
-    forgetBuilds: (deployment_id: string, keep: number): Promise<string[]> =>
-      db.transaction('sync', async (tx) => {
-        const rows = await tx.all(sql`
-          select ${columns('deployment_revisions', 'build_id')}, max(number) as ${number('newest')},
-            max(case when revision_id = (select active_revision_id from deployments
-              where deployment_id = ${deployment_id}) then 1 else 0 end) as ${number('is_active')},
-            max(case when ${IS_OPEN} then 1 else 0 end) as ${number('is_open')}
-          from deployment_revisions
-          where deployment_id = ${deployment_id} and build_id is not null
-          group by build_id order by is_active desc, is_open desc, newest desc`);
-        const stored = rows.filter(
-          ({ is_active, is_open }, at) => at < keep || is_active === 1 || is_open === 1,
-        );
-        const ids = stored.flatMap(({ build_id }) => build_id ?? []);
-        const forgotten = rows.flatMap(({ build_id }) => build_id ?? []).filter((id) => !ids.includes(id));
-        if (forgotten.length > 0) {
-          await tx.run(sql`update deployment_revisions set build_id = null, built = null
-            where deployment_id = ${deployment_id} and build_id in ${list(forgotten)}`);
-        }
-        return ids;
-      }),
+    ...storedBuilds(db),
   };
 }
 

@@ -1,19 +1,25 @@
 import type { DeploymentRow } from '../../storage/deployments/rows.ts';
+import { makeRoom } from './disk-quota.ts';
 import type { WorkDeps } from './work.ts';
 
 /** Deletes builds and uploads that are no longer needed, and everything of a deployment that was deleted meanwhile. */
-export async function cleanUp(
-  { deployment_id, name }: DeploymentRow,
-  { deployments, revisions, files, rules, clock }: WorkDeps,
-): Promise<void> {
+export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: WorkDeps): Promise<void> {
+  const { deployments, revisions, files, plane, rules, clock } = deps;
   const row = await deployments.find(deployment_id);
   if (!row) {
     const successor = await deployments.findByName(name);
     if (!successor) await files.remove(deployment_id, name);
     return;
   }
-  const build_ids = await revisions.forgetBuilds(deployment_id, rules.keep);
-  await files.keepBuilds(name, build_ids);
-  const { source_tarball_path } = row.source_revision_config;
-  await files.keepUpload(deployment_id, source_tarball_path ?? undefined, clock.now());
+  const stored = await revisions.forgetBuilds(deployment_id, rules.keep);
+  const inUse = plane.foldersInUse();
+  for (const id of await files.buildIds(name)) {
+    if (!stored.includes(id) && !inUse.has(files.build(name, id))) await files.removeBuild(name, id);
+  }
+  await makeRoom(name, deps);
+  // What serves can be built again.
+  const active = row.active_revision_id && (await revisions.find(deployment_id, row.active_revision_id));
+  const configs = [row.source_revision_config, active ? active.source_revision_config : {}];
+  const uploads = configs.flatMap(({ source_tarball_path }) => source_tarball_path ?? []);
+  await files.keepUploads(deployment_id, uploads, clock.now());
 }

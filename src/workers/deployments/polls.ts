@@ -23,12 +23,17 @@ export interface PollDeps {
   readonly random?: RandomNumber;
 }
 
-/** Asks the repositories of deployments that build on push for the commits of their branches, one after another. */
+/** A host that never answers holds one of these until git gives up, and delays none of the others. */
+const MAX_AT_ONCE = 4;
+
+/** Asks the repositories of deployments that build on push for the commits of their branches, a few at once. */
 export function deploymentPolls({ logger, poll_seconds, random = systemRandom, ...deps }: PollDeps) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const interval_ms = poll_seconds * 1000;
   const loop = new Loop({ name: 'deployment polls', tick, logger });
+  /** By deployment. */
+  const asked = new Map<string, Promise<void>>();
   let hasStarted = false;
 
   async function tick(): Promise<number> {
@@ -38,10 +43,21 @@ export function deploymentPolls({ logger, poll_seconds, random = systemRandom, .
       return interval_ms * random();
     }
     for (const deployment of await deps.deployments.listFromRepositories()) {
+      // Its host has not answered since the last round.
+      if (asked.has(deployment.deployment_id)) continue;
+      while (asked.size >= MAX_AT_ONCE) await Promise.race(asked.values());
       if (signal.aborted) break;
-      await poll(deployment, signal, { ...deps, logger });
+      ask(deployment);
     }
     return interval_ms * (0.9 + random() / 5);
+  }
+
+  function ask(deployment: DeploymentRow): void {
+    const { deployment_id, name } = deployment;
+    const answer = poll(deployment, signal, { ...deps, logger })
+      .catch((error: unknown) => logger.error('polling failed', { deployment: name, error }))
+      .finally(() => asked.delete(deployment_id));
+    asked.set(deployment_id, answer);
   }
 
   return {
@@ -52,6 +68,7 @@ export function deploymentPolls({ logger, poll_seconds, random = systemRandom, .
     async stop(): Promise<void> {
       stopping.abort();
       await loop.stop();
+      await Promise.all(asked.values());
     },
   };
 }

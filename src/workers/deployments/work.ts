@@ -13,6 +13,7 @@ import type {
 } from '../../storage/deployments/repositories.ts';
 import type { RevisionRepository } from '../../storage/deployments/revisions.ts';
 import type { DeploymentRow, RevisionRow } from '../../storage/deployments/rows.ts';
+import { makeRoom, type QuotaDeps } from './disk-quota.ts';
 import type { Progress } from './progress.ts';
 import { servedRevision } from './served-revision.ts';
 
@@ -21,10 +22,15 @@ export interface WorkDeps {
   readonly revisions: RevisionRepository;
   readonly repositoryAccess: RepositoryAccessRepository;
   readonly files: DeploymentFiles;
-  readonly plane: DataPlane;
+  readonly plane: Pick<DataPlane, 'deploy' | 'foldersInUse'>;
   readonly build: BuildRevision;
   readonly clock: Clock;
-  readonly rules: { readonly keep: number; readonly build_timeout_seconds: number };
+  readonly measure: QuotaDeps['measure'];
+  readonly rules: {
+    readonly keep: number;
+    readonly build_timeout_seconds: number;
+    readonly max_disk_mb: number;
+  };
 }
 
 /** A revision that was claimed. */
@@ -71,6 +77,7 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
     signal,
   });
   signal.throwIfAborted();
+  await requireRoom(work, deps);
   const { source_revision_config: config } = revision;
   await requireOpen(
     revisions.transition(revision_id, ['BUILDING'], 'AWAITING_DEPLOY', {
@@ -79,6 +86,18 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
       commit,
       source_revision_config: commit ? { ...config, repo_commit_sha: commit.sha } : config,
     }),
+  );
+}
+
+/** Throws a `RevisionError` if the new build does not fit beside those that serve. */
+async function requireRoom({ revision, deployment }: RevisionWork, deps: WorkDeps): Promise<void> {
+  const { used, allowed } = await makeRoom(deployment.name, deps, revision.revision_id);
+  if (used <= allowed) return;
+  const needed = Math.ceil(used / 1024 ** 2);
+  throw new RevisionError(
+    'build',
+    'disk_quota',
+    `With this build, all deployments need ${needed} MB of disk, but deployments.max_disk_mb is ${deps.rules.max_disk_mb}: make it smaller, delete deployments, or have the operator raise the limit.`,
   );
 }
 

@@ -1,0 +1,57 @@
+import { columns, number } from '../../db/columns.ts';
+import type { Db } from '../../db/db.ts';
+import { list, sql } from '../../db/sql.ts';
+import { lockDeployment } from './lock.ts';
+import { IS_OPEN } from './rows.ts';
+
+/** Which builds the revisions of a deployment still have on the disk. */
+export function storedBuilds(db: Db) {
+  return {
+    /**
+     * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one stays. Returns the ids
+     * of the builds that remain.
+     */
+    forgetBuilds: (deployment_id: string, keep: number): Promise<string[]> =>
+      db.transaction('sync', async (tx) => {
+        const rows = await tx.all(sql`
+          select ${columns('deployment_revisions', 'build_id')}, max(number) as ${number('newest')},
+            max(case when revision_id = (select active_revision_id from deployments
+              where deployment_id = ${deployment_id}) then 1 else 0 end) as ${number('is_active')},
+            max(case when ${IS_OPEN} then 1 else 0 end) as ${number('is_open')}
+          from deployment_revisions
+          where deployment_id = ${deployment_id} and build_id is not null
+          group by build_id order by is_active desc, is_open desc, newest desc`);
+        const stored = rows.filter(
+          ({ is_active, is_open }, at) => at < keep || is_active === 1 || is_open === 1,
+        );
+        const ids = stored.flatMap(({ build_id }) => build_id ?? []);
+        const forgotten = rows.flatMap(({ build_id }) => build_id ?? []).filter((id) => !ids.includes(id));
+        if (forgotten.length > 0) {
+          await tx.run(sql`update deployment_revisions set build_id = null, built = null
+            where deployment_id = ${deployment_id} and build_id in ${list(forgotten)}`);
+        }
+        return ids;
+      }),
+
+    /** Forgets one build. Returns false, and changes nothing, if the active revision or an unfinished one has it. */
+    forgetBuild: (deployment_id: string, build_id: string): Promise<boolean> =>
+      db.transaction('sync', async (tx) => {
+        const deployment = await lockDeployment(tx, deployment_id);
+        const ofBuild = sql`deployment_id = ${deployment_id} and build_id = ${build_id}`;
+        const needed = await tx.get(sql`
+          select ${columns('deployment_revisions', 'revision_id')} from deployment_revisions
+          where ${ofBuild} and (${IS_OPEN} or revision_id = ${deployment?.active_revision_id ?? null}) limit 1`);
+        if (needed) return false;
+        await tx.run(sql`update deployment_revisions set build_id = null, built = null where ${ofBuild}`);
+        return true;
+      }),
+
+    /** Forgets builds that are not on the disk any more: all but `present`. */
+    async forgetMissingBuilds(deployment_id: string, present: readonly string[]): Promise<void> {
+      const isPresent = present.length === 0 ? sql`1 = 0` : sql`build_id in ${list(present)}`;
+      await db.run(sql`
+        update deployment_revisions set build_id = null, built = null
+        where deployment_id = ${deployment_id} and build_id is not null and not (${isPresent})`);
+    },
+  };
+}
