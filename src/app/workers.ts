@@ -84,6 +84,7 @@ function retentionSweeps({
   const keep_deliveries_ms = config.webhooks.delivery.keep_days * DAY_MS;
   const history_ms = config.crons.history_days * DAY_MS;
   return [
+    (limit) => storage.work.threads.sweepDeletions(limit),
     (limit) => events.deleteExpired(limit),
     (limit) => runLogs.deleteExpired(log_retention_ms, limit),
     (limit) => idempotency.deleteExpired(limit),

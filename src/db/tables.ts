@@ -305,6 +305,7 @@ export interface Tables {
     value: JsonText;
   };
   store_vectors: { item_id: number; vector: Uint8Array | null };
+  thread_deletions: { thread_id: Uuid; deleted_at: Timestamp };
   thread_log: { thread_id: Uuid; base: number; run_id: Uuid; length: number | null };
   thread_values: { thread_id: Uuid; value: JsonText };
   threads: {

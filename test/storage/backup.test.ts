@@ -171,7 +171,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const later = [
       ...['run_steps', 'run_attempts', 'run_logs', 'worker_details'],
       ...['usage_entries', 'usage_days', 'usage_totals', 'usage_key_entries', 'usage_keys'],
-      ...['budget_runs', 'budget_sums'],
+      ...['budget_runs', 'budget_sums', 'thread_deletions'],
       ...['deployment_hooks', 'deployment_repositories'],
       ...['deployment_secrets', 'deployment_revisions', 'deployments'],
     ];

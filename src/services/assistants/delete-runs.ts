@@ -41,6 +41,7 @@ export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus 
           bus.updated(run_id);
           bus.emit('row.changed', 'run', run_id);
           bus.emit('row.changed', 'thread', thread_id);
+          if (gone) await threads.deleteRest(thread_id);
         }
         bus.emit('run.ready');
         if (batch.length < BATCH) return;

@@ -33,6 +33,7 @@ export function threadMaintenance({
     const stopped = await threads.delete(thread_id, visibility);
     if (stopped) notifyCancelled(stopped);
     if (stopped) bus.emit('row.changed', 'thread', thread_id);
+    if (stopped) await threads.deleteRest(thread_id);
     return stopped !== undefined;
   }
 

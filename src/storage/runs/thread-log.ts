@@ -1,6 +1,8 @@
 import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
+import { lateralJoin } from '../../db/lateral-join.ts';
 import { list, type Sql, sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
 import { deleteLogs, insertFrames, setLogExpiry } from './events.ts';
 
 /**
@@ -113,7 +115,20 @@ export async function appendThreadEvent(
   await setLogExpiry(tx, event_id, retention_ms);
 }
 
-export async function deleteThreadLog(tx: Transaction, thread_id: string): Promise<void> {
-  await deleteLogs(tx, sql`(select run_id from thread_log where thread_id = ${thread_id})`);
-  await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
+/**
+ * Part of the deletion of a thread: deletes the event logs of its runs and of its own events, at most `limit` rows. The
+ * rest of a longer log expires at once: nobody can find it any more, and retention deletes it in batches.
+ */
+export async function deleteLogsOfThread(tx: Transaction, thread_id: string, limit = 1_000): Promise<void> {
+  // Only its queue row still names the log of a rolled-back run that its worker has not released.
+  const logs = sql`(select run_id from runs where thread_id = ${thread_id}
+    union select run_id from run_queue where thread_id = ${thread_id}
+    union select run_id from thread_log where thread_id = ${thread_id})`;
+  const deleted = await tx.run(sql`
+    delete from run_events where (run_id, seq) in (
+      select e.run_id, e.seq from ${logs} l ${lateralJoin('run_events', 'e', sql`e.run_id = l.run_id`)} limit ${limit})`);
+  if (deleted < limit) return deleteLogs(tx, logs);
+  await tx.run(sql`
+    insert into run_event_expiry (run_id, expires_at) select run_id, ${NOW} from ${logs} l where true
+    on conflict (run_id) do update set expires_at = excluded.expires_at`);
 }

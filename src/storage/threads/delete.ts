@@ -4,12 +4,15 @@ import { sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
 import { deleteCheckpointsOfThread, keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { deleteBudgetOfThread } from '../runs/budgets.ts';
-import { deleteLogs } from '../runs/events.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
-import { deleteThreadLog } from '../runs/thread-log.ts';
+import { deleteLogsOfThread } from '../runs/thread-log.ts';
+import { deleteHistory, markDeleted } from './deletions.ts';
 import { findThread } from './row.ts';
 
-/** Returns the runs in flight, whose workers must be notified; `undefined` if the thread does not exist. */
+/**
+ * Returns the runs in flight, whose workers must be notified; `undefined` if the thread does not exist. The thread and
+ * its runs are gone then; what is left of a long history is not: call `deleteRest`.
+ */
 export function deleteThread(
   db: Db,
   thread_id: string,
@@ -23,18 +26,16 @@ export function deleteThread(
   });
 }
 
-/** Part of a transaction that holds the thread lock. */
+/** Part of a transaction that holds the thread lock; see `deleteThread`. */
 export async function deleteThreadIn(tx: Transaction, thread_id: string): Promise<string[] | undefined> {
   const queued = await tx.all(
     sql`select ${columns('run_queue', 'run_id')} from run_queue where thread_id = ${thread_id}`,
   );
-  await deleteLogs(tx, sql`(select run_id from runs where thread_id = ${thread_id})`);
-  // Only its queue row still names the log of a rolled-back run that its worker has not released.
-  await deleteLogs(tx, sql`(select run_id from run_queue where thread_id = ${thread_id})`);
+  await deleteLogsOfThread(tx, thread_id);
   await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
-  await deleteThreadLog(tx, thread_id);
+  await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
   await deleteBudgetOfThread(tx, thread_id);
-  await deleteCheckpointsOfThread(tx, thread_id);
+  if (!(await deleteHistory(tx, thread_id))) await markDeleted(tx, thread_id);
   // Cascades to its runs and values.
   const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
   return deleted > 0 ? queued.map((row) => row.run_id) : undefined;

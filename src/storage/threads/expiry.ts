@@ -6,6 +6,7 @@ import { NOW } from '../../db/time.ts';
 import { keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { deleteThreadIn } from './delete.ts';
+import { deleteRest } from './deletions.ts';
 
 /** Keyset cursor of a sweep. */
 export interface ExpiryCursor {
@@ -40,7 +41,9 @@ export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor)
   await forEachRow(
     due,
     async (thread) => {
-      if (await expire(db, thread)) expired++;
+      if (!(await expire(db, thread))) return;
+      expired++;
+      if (thread.ttl_strategy === 'delete') await deleteRest(db, thread.thread_id);
     },
     ({ thread_id }, error) => failed.push({ thread_id, error }),
   );

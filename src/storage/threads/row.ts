@@ -8,6 +8,7 @@ import { and, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import { nowPlus, nowPlusMinutes } from '../../db/time.ts';
 import type { Thread, ThreadExpiry, ThreadField } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
+import { notBeingDeleted, refuseWhileDeleted } from './deletions.ts';
 
 /** Time to live of a thread. */
 export interface Ttl {
@@ -69,18 +70,24 @@ export function selectThreads<Extra>(
     from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
 }
 
-/** Inserts a thread without a state. Returns false if the id is taken. */
+/**
+ * Inserts a thread without a state. Returns false if the id is taken. Throws `Unavailable` while the history of an earlier
+ * thread with this id is being deleted. On PostgreSQL, only an insert after `lockThreadRow` notices a deletion that was
+ * not committed when the transaction began.
+ */
 export async function insertThread(
-  writer: Pick<Transaction, 'run' | 'cipher'>,
+  writer: Pick<Transaction, 'run' | 'get' | 'cipher'>,
   thread: Thread,
   ttl?: Ttl,
 ): Promise<boolean> {
   const inserted = await writer.run(sql`
     insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at,
       ttl_strategy, ttl_minutes, expires_at)
-    values (${thread.thread_id}, 'idle', ${toJson(thread.metadata)},
-      ${writer.cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))},      ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)})
+    select ${thread.thread_id}, 'idle', ${toJson(thread.metadata)},
+      ${writer.cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))}, ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)}
+    where ${notBeingDeleted(thread.thread_id)}
     on conflict (thread_id) do nothing`);
+  if (inserted === 0) await refuseWhileDeleted(writer, thread.thread_id);
   return inserted > 0;
 }
 

@@ -5,8 +5,10 @@ import { isOneOf, mergeJson } from '../../db/json.ts';
 import { and, join, type Sql, sql } from '../../db/sql.ts';
 import type { Thread, ThreadPatch } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
+import { lockThreadRow } from '../runs/thread-lock.ts';
 import { copyThread } from './copy.ts';
 import { deleteThread, pruneThread } from './delete.ts';
+import { deleteRest, sweepDeletions } from './deletions.ts';
 import { expireThreads } from './expiry.ts';
 import { findThread, insertThread, type Ttl, threadExpiry, ttlValues } from './row.ts';
 import { countThreads, searchThreads } from './search.ts';
@@ -27,7 +29,7 @@ export type ThreadRepository = ReturnType<typeof threadRepository>;
  */
 export function threadRepository(db: Db) {
   return bind(db, {
-    insert: insertThread,
+    insert: insertNewThread,
     get: findThread,
     checkVisibility,
     search: searchThreads,
@@ -37,11 +39,21 @@ export function threadRepository(db: Db) {
     setState: setThreadState,
     refresh: refreshThread,
     delete: deleteThread,
+    deleteRest,
+    sweepDeletions,
     prune: pruneThread,
     copy: copyThread,
     size: threadSize,
     expiry: threadExpiry,
     expire: expireThreads,
+  });
+}
+
+/** As `insertThread`, behind a deletion of a thread with this id that is not committed yet. */
+function insertNewThread(db: Db, thread: Thread, ttl?: Ttl): Promise<boolean> {
+  return db.transaction('sync', async (tx) => {
+    if (tx.dialect === 'postgres' && (await lockThreadRow(tx, thread.thread_id))) return false;
+    return insertThread(tx, thread, ttl);
   });
 }
 

@@ -1,0 +1,141 @@
+import { expect, test } from 'vitest';
+import { Unavailable } from '../../src/core/errors.ts';
+import { number } from '../../src/db/columns.ts';
+import type { Db } from '../../src/db/db.ts';
+import { insertRows } from '../../src/db/rows.ts';
+import { raw, sql } from '../../src/db/sql.ts';
+import { runEventRepository } from '../../src/storage/runs/events.ts';
+import { threadRepository } from '../../src/storage/threads/threads.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+import { queueStory } from '../support/queued-runs.ts';
+import { at, freshThread, threadId } from '../support/stored-threads.ts';
+
+const LONG = 1_200;
+
+/** A thread with that many checkpoints and as many writes. */
+async function threadWithHistory(db: Db, n: number, length = LONG) {
+  const threads = threadRepository(db);
+  await threads.insert(freshThread(n));
+  const steps = Array.from({ length }, (_, step) => String(step).padStart(6, '0'));
+  await db.transaction('sync', async (tx) => {
+    await insertRows(
+      tx,
+      sql`checkpoints (thread_id, ns, checkpoint_id, checkpoint, versions, metadata)`,
+      steps.map((id) => sql`(${threadId(n)}, '', ${id}, '{}', '{}', '{}')`),
+      raw(''),
+    );
+    await insertRows(
+      tx,
+      sql`checkpoint_writes (thread_id, ns, checkpoint_id, task_id, idx, channel, type, value)`,
+      steps.map((id) => sql`(${threadId(n)}, '', ${id}, 't', 0, 'c', 'json', ${Buffer.from('1')})`),
+      raw(''),
+    );
+  });
+  return threads;
+}
+
+async function count(db: Db, table: string, n: number): Promise<number> {
+  const row = await db.get(
+    sql`select count(*) as ${number('count')} from ${raw(table)} where thread_id = ${threadId(n)}`,
+  );
+  return row?.count ?? 0;
+}
+
+async function left(db: Db, n: number): Promise<number[]> {
+  const tables = ['checkpoints', 'checkpoint_writes', 'thread_deletions'];
+  return Promise.all(tables.map((table) => count(db, table, n)));
+}
+
+describeEachDatabase('deleting a thread with a long history', (open) => {
+  test('deletes the thread at once and its history in batches', async () => {
+    await using db = await open();
+    const threads = await threadWithHistory(db, 1);
+    await threadWithHistory(db, 2);
+    expect(await threads.delete(threadId(1))).toEqual([]);
+    expect(await threads.get(threadId(1))).toBeUndefined();
+    expect(await left(db, 1)).toEqual([200, LONG, 1]);
+    await threads.deleteRest(threadId(1));
+    expect(await left(db, 1)).toEqual([0, 0, 0]);
+    expect(await left(db, 2)).toEqual([LONG, LONG, 0]);
+  });
+
+  test('needs one transaction if the history is short', async () => {
+    await using db = await open();
+    const threads = await threadWithHistory(db, 1, 20);
+    await threads.delete(threadId(1));
+    expect(await left(db, 1)).toEqual([0, 0, 0]);
+  });
+
+  test('is resumed by the sweep of any process when the one that began it is gone', async () => {
+    await using db = await open();
+    const threads = await threadWithHistory(db, 1);
+    await threads.delete(threadId(1));
+    const swept: number[] = [];
+    do swept.push(await threads.sweepDeletions(500));
+    while (swept.at(-1) === 500);
+    expect(swept).toEqual([500, 500, 0]);
+    expect(await left(db, 1)).toEqual([0, 0, 0]);
+  });
+
+  test('a second deletion finds no thread, and two that finish it delete every row once', async () => {
+    await using db = await open();
+    const threads = await threadWithHistory(db, 1, 3 * LONG);
+    const first = threads.delete(threadId(1));
+    expect(await Promise.all([first, threads.delete(threadId(1))])).toEqual([[], undefined]);
+    await Promise.all([
+      threads.deleteRest(threadId(1)),
+      threads.deleteRest(threadId(1)),
+      threads.sweepDeletions(500),
+    ]);
+    expect(await left(db, 1)).toEqual([0, 0, 0]);
+  });
+
+  test('no thread of its id is created before its history is gone, with a run or without one', async () => {
+    await using db = await open();
+    const threads = await threadWithHistory(db, 1);
+    const { add } = queueStory(db);
+    const gone = threads.delete(threadId(1));
+    const [, created] = await Promise.allSettled([gone, threads.insert(freshThread(1))]);
+    // Either before the deletion, when the id is taken, or after it.
+    if (created.status === 'fulfilled') expect(created.value).toBe(false);
+    else expect(created.reason).toBeInstanceOf(Unavailable);
+    await expect(threads.insert(freshThread(1))).rejects.toThrow(/is being deleted/);
+    await expect(add(threadId(1))).rejects.toThrow(/is being deleted/);
+    await threads.deleteRest(threadId(1));
+    await add(threadId(1));
+    expect(await left(db, 1)).toEqual([0, 0, 0]);
+    expect((await threads.get(threadId(1)))?.status).toBe('busy');
+  });
+
+  test('a copy is whole or not there', async () => {
+    await using db = await open();
+    const threads = await threadWithHistory(db, 1);
+    const copying = threads.copy({ source_id: threadId(1), target_id: threadId(2), at: at(9) });
+    const deleting = threads.delete(threadId(1)).then(() => threads.deleteRest(threadId(1)));
+    const [copy] = await Promise.all([copying, deleting]);
+    const whole = [LONG, LONG, 0];
+    expect(await left(db, 2)).toEqual(copy ? whole : [0, 0, 0]);
+    expect(await threads.copy({ source_id: threadId(1), target_id: threadId(3), at: at(9) })).toBeUndefined();
+  });
+
+  test('a log with very many events expires at once', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    const { add } = queueStory(db);
+    const run_id = await add(threadId(1));
+    await db.transaction('sync', (tx) =>
+      insertRows(
+        tx,
+        sql`run_events (run_id, seq, event, data)`,
+        Array.from({ length: 1_500 }, (_, n) => sql`(${run_id}, ${n + 1}, 'values', '1')`),
+        raw(''),
+      ),
+    );
+    await threads.delete(threadId(1));
+    const events = runEventRepository(db);
+    let deleted = 0;
+    for (let batch = 1; batch > 0; deleted += batch) batch = await events.deleteExpired(500);
+    // The rest of the events and the expiry itself.
+    expect(deleted).toBe(501);
+  });
+});
