@@ -71,23 +71,6 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     await databases.drop(deployment_id);
   }
 
-  /** What served when the server ended. None waits for another: its code may hang, or fail. */
-  async function resume(): Promise<void> {
-    const rows = await storage.deployments.listActive();
-    const limit_ms = config.deployments.build_timeout_seconds * 1000;
-    await Promise.all(
-      rows.map(async (row) => {
-        const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
-        if (!revision || isStopping) return;
-        await slotOf(row.name)
-          .resume(revision, limit_ms)
-          .catch((error: unknown) =>
-            logger.error('a deployment cannot be served', { deployment: row.name, error }),
-          );
-      }),
-    );
-  }
-
   const plane: DataPlane = {
     foldersInUse: () => new Set([...slots.values()].flatMap((slot) => slot.foldersInUse)),
     async deploy(revision, control) {
@@ -104,6 +87,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     activity: async (name) => slots.get(name)?.activity(),
     remove,
   };
+  const parts = { config, context, files };
   const work = openWork(config, context, { files, plane });
   let resuming: Promise<void> = Promise.resolve();
   let isStopping = false;
@@ -114,7 +98,9 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     async start() {
       await work.prepare();
       // Foreign code may take its time: neither the server nor new revisions wait for it.
-      resuming = resume().catch((error: unknown) => logger.error('deployments cannot be served', { error }));
+      resuming = resume({ ...parts, slotOf, isStopping: () => isStopping }).catch((error: unknown) =>
+        logger.error('deployments cannot be served', { error }),
+      );
       work.start();
     },
     async stop(grace_ms) {
@@ -129,6 +115,33 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     await resuming;
     slots.clear();
   }
+}
+
+/** Serves what served when the server ended. None waits for another: its code may hang, or fail. */
+async function resume(parts: ResumeParts): Promise<void> {
+  const { config, context, files, slotOf, isStopping } = parts;
+  const { storage } = context.foundation;
+  const rows = await storage.deployments.listActive();
+  const limit_ms = config.deployments.build_timeout_seconds * 1000;
+  await Promise.all(
+    rows.map(async (row) => {
+      const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
+      if (!revision || isStopping()) return;
+      await slotOf(row.name)
+        .resume(revision, limit_ms)
+        .catch((error: unknown) =>
+          context.logger.error('a deployment cannot be served', { deployment: row.name, error }),
+        );
+    }),
+  );
+}
+
+interface ResumeParts {
+  readonly config: Config;
+  readonly context: DeploymentsContext;
+  readonly files: DeploymentFiles;
+  slotOf(name: string): DeploymentSlot;
+  isStopping(): boolean;
 }
 
 /** Takes the deployments of the database; on PostgreSQL, another process may have them. */

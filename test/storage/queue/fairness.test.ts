@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { number } from '../../../src/db/columns.ts';
 import type { Db } from '../../../src/db/db.ts';
@@ -6,6 +7,8 @@ import { sql } from '../../../src/db/sql.ts';
 import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
 import type { Fairness } from '../../../src/storage/queue/claim-fairly.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
+import { openStorage } from '../../../src/storage/storage.ts';
+import { makeDataFolder } from '../../support/data-folder.ts';
 import { describeEachDatabase, describePostgresServer } from '../../support/databases.ts';
 import { newRun, queueStory, request, successful } from '../../support/queued-runs.ts';
 
@@ -107,4 +110,17 @@ describePostgresServer('fairness by owner over processes', (open) => {
     const claimed = await Promise.all(processes.map((queue) => claim(10, queue)));
     expect(claimed.flatMap(({ owners }) => owners)).toEqual(['a', 'a', 'a']);
   });
+});
+
+test('a server keeps the limit of its configuration', async () => {
+  const folder = await makeDataFolder();
+  await using storage = await openStorage({
+    url: `sqlite:${join(folder, 'data.sqlite')}`,
+    synchronous: 'normal',
+    fairness: { fair_by: 'none', max_per_owner: 1 },
+  });
+  for (const owner of ['a', 'a', 'b'])
+    await storage.queue.enqueue({ ...request(newRun(randomUUID())), owner });
+  const rules = { worker_id: randomUUID(), token: randomUUID(), limit: 10 };
+  expect(await storage.work.queue.claim(rules)).toHaveLength(2);
 });
