@@ -1,6 +1,11 @@
+import type { Config } from '../config/schema.ts';
+import type { Clock } from '../core/clock.ts';
+import type { Ids } from '../core/ids.ts';
+import type { Logger } from '../core/logger.ts';
 import type { KeyLookup } from '../storage/access/api-keys.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
 import type { Foundation } from './foundation.ts';
+import type { ReplaceableApp } from './lifecycle.ts';
 
 /** An app that shares its process, and perhaps its database, with others: that of a deployment. */
 export interface AppPlace {
@@ -26,3 +31,10 @@ export interface RootPlace {
   /** Of the server: a session of its Studio is one of the deployment. */
   readonly secrets: ServerSecretRepository;
 }
+
+/** Opens the app of a revision. */
+export type CreateApp = (
+  config: Config,
+  options: { logger: Logger; clock: Clock; ids: Ids },
+  place: AppPlace,
+) => Promise<ReplaceableApp>;

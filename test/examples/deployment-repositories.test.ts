@@ -45,7 +45,7 @@ test('docs/deployments.md: hooks of GitHub, a generic one, a token and a deploy 
       env: { ...process.env, PATH: `${folder}:${process.env['PATH']}` },
     });
   const hooks = onlyBlock(PAGE, 'sh', 'gh api');
-  const generic = onlyBlock(PAGE, 'sh', 'curl');
+  const generic = onlyBlock(PAGE, 'sh', '/hooks/generic');
   try {
     const { stdout } = await shell(`${hooks}\n${generic}`);
     expect(JSON.parse(stdout.slice(stdout.indexOf('{')))).toMatchObject({

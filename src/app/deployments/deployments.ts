@@ -16,9 +16,10 @@ import { servedRevision } from '../../workers/deployments/served-revision.ts';
 import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
+import type { CreateApp } from '../place.ts';
 import { openResolver } from './builder.ts';
 import { deploymentDispatch } from './dispatch.ts';
-import { type CreateApp, DeploymentSlot } from './slot.ts';
+import { DeploymentSlot } from './slot.ts';
 
 export interface DeploymentsContext {
   readonly foundation: Foundation;

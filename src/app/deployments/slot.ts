@@ -13,18 +13,12 @@ import type { DeploymentDatabases } from '../../storage/deployment-databases.ts'
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import { type Foundation, openFoundation } from '../foundation.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
-import type { AppPlace, RootPlace } from '../place.ts';
+import type { CreateApp, RootPlace } from '../place.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
 import { liveRevisions, problemOf, type TrackedRevision } from './live-revisions.ts';
 import { revisionLogger } from './log.ts';
 import { deploymentConfig } from './project.ts';
-
-export type CreateApp = (
-  config: Config,
-  options: { logger: Logger; clock: Clock; ids: Ids },
-  place: AppPlace,
-) => Promise<ReplaceableApp>;
 
 export interface SlotDeps {
   readonly server: Config;
