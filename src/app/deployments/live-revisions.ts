@@ -1,6 +1,6 @@
 import { type Clock, timestamp } from '../../core/clock.ts';
 import type { MountedServer } from '../../http/dispatch.ts';
-import type { LiveRevision } from '../../services/deployments/data-plane.ts';
+import type { LiveRevision, ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
 import { reasonOf } from './check-failure.ts';
 
@@ -15,12 +15,13 @@ export interface TrackedRevision extends Disposable {
 
 /** The revisions of a deployment that have processes or open requests. */
 export function liveRevisions(clock: Clock) {
-  const all = new Set<() => LiveRevision>();
+  /** With the folders of their builds. */
+  const all = new Map<() => LiveRevision, string>();
   const now = () => timestamp(clock.now());
 
   return {
     /** Follows a revision that starts, until it is disposed of. */
-    track(revision_id: string): TrackedRevision {
+    track({ revision_id, folder }: Pick<ServedRevision, 'revision_id' | 'folder'>): TrackedRevision {
       let state: LiveRevision['state'] = 'starting';
       let since = now();
       let mount: MountedServer | undefined;
@@ -32,7 +33,7 @@ export function liveRevisions(clock: Clock) {
         requests: mount?.open ?? 0,
         hosts: app && hasHosts ? hostsOf(app) : [],
       });
-      all.add(view);
+      all.set(view, folder);
       return {
         opened(openedApp, openedMount) {
           app = openedApp;
@@ -50,7 +51,9 @@ export function liveRevisions(clock: Clock) {
     },
 
     /** In the order in which they were started. */
-    list: (): LiveRevision[] => [...all].map((view) => view()),
+    list: (): LiveRevision[] => [...all.keys()].map((view) => view()),
+
+    folders: (): string[] => [...all.values()],
   };
 }
 

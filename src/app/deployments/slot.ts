@@ -37,8 +37,6 @@ export interface SlotDeps {
 /** An app that serves, or served, a revision. */
 interface Served {
   readonly revision_id: string;
-  /** Folder of its build. */
-  readonly folder: string;
   readonly config: Config;
   readonly app: ReplaceableApp;
   readonly mount: MountedServer;
@@ -57,7 +55,6 @@ export class DeploymentSlot {
   readonly #closing = new AbortController();
   readonly #retiring = new Set<Promise<void>>();
   readonly #live: ReturnType<typeof liveRevisions>;
-  readonly #inUse = new Set<Pick<Served, 'folder'>>();
   #foundation: Promise<Foundation> | undefined;
   /** Aborts when a revision serves: one that still loads is not needed then. */
   readonly #superseded = new AbortController();
@@ -91,7 +88,7 @@ export class DeploymentSlot {
 
   /** See `DataPlane.foldersInUse`. */
   get foldersInUse(): string[] {
-    return [...this.#inUse].map(({ folder }) => folder);
+    return this.#live.folders();
   }
 
   /** See `DataPlane.deploy`. */
@@ -186,27 +183,22 @@ export class DeploymentSlot {
 
   /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
   async #open(revision: ServedRevision, stop: AbortSignal): Promise<Served> {
-    const { revision_id, folder } = revision;
-    const tracked = this.#live.track(revision_id);
-    this.#inUse.add(revision);
+    const { revision_id } = revision;
+    const tracked = this.#live.track(revision);
     try {
       const { app, config } = await this.#createApp(revision, stop);
       const mount = new MountedServer(app.server);
       tracked.opened(app, mount);
-      const served = { revision_id, folder, config, app, mount, tracked };
-      this.#inUse.add(served);
-      return served;
+      return { revision_id, config, app, mount, tracked };
     } catch (error) {
       tracked[Symbol.dispose]();
       throw error;
-    } finally {
-      this.#inUse.delete(revision);
     }
   }
 
-  async #end(served: Served, grace_ms = 0): Promise<void> {
-    using _ = served.tracked;
-    await served.app.stop(grace_ms).finally(() => this.#inUse.delete(served));
+  async #end({ app, tracked }: Served, grace_ms = 0): Promise<void> {
+    using _ = tracked;
+    await app.stop(grace_ms);
   }
 
   async #createApp(revision: ServedRevision, stop: AbortSignal): Promise<Pick<Served, 'app' | 'config'>> {

@@ -29,16 +29,21 @@ export function dataFolderOf(backup: string): string {
 
 /**
  * Copies databases and uploads of the deployments that the database `backup` names, while servers go on, to the folder
- * `to`, which does not exist yet. Each database is one moment of its own. Returns the names; without any there is no folder.
+ * `to`, which does not exist yet. Each database is one moment of its own. Without deployments there is no
+ * folder. Returns the names of those that have a database.
  */
 export async function copyDeployments(backup: string, folder: string, to: string): Promise<string[]> {
   const deployments = await deploymentsIn(backup);
-  for (const { database, uploads } of deployments) {
-    if (hasData(join(folder, database))) await copyDatabaseFile(join(folder, database), join(to, database));
+  const copied: string[] = [];
+  for (const { name, database, uploads } of deployments) {
+    if (hasData(join(folder, database))) {
+      await copyDatabaseFile(join(folder, database), join(to, database));
+      copied.push(name);
+    }
     for (const path of uploads) if (existsSync(join(folder, path))) copy(join(folder, path), join(to, path));
   }
   if (deployments.length > 0) mkdirSync(to, { recursive: true, mode: 0o700 });
-  return deployments.map(({ name }) => name);
+  return copied;
 }
 
 /** Deployments of a backup that are about to replace what is in their folder. */

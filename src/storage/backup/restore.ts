@@ -35,8 +35,9 @@ export interface RestoreOptions {
 
 /**
  * Replaces the database by a backup of either engine, all or nothing: a crash leaves the old data or the new. Then each
- * deployment's, likewise: after a crash between them, restore once more. The backup is verified first. Throws `Unavailable` for a backup that is not intact and while a server uses the database,
- * and `Conflict` for a database that has data, without `force`.
+ * deployment's, likewise: after a crash between them, restore once more. The backup is verified first. Throws
+ * `Unavailable` for a backup that is not intact and while a server uses the database, and `Conflict` for a database
+ * that has data, without `force`.
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<void> {
   const version = await assertIntact(options.file);
