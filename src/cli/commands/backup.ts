@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Config } from '../../config/schema.ts';
 import { sqlitePath } from '../../db/engines/sqlite-files.ts';
@@ -60,6 +61,8 @@ export const restore: Command = {
     const alone = values['without-deployments'] !== undefined;
     const deployments_folder = alone ? undefined : deploymentsFolder(config);
     await restoreDatabase({ ...storage, file, force, deployments_folder, report: progressLines() });
+    if (!alone && deploymentsFolder(config) === undefined && existsSync(`${file}.deployments`))
+      process.stderr.write('The data of deployments beside it is for SQLite and was not restored.\n');
     process.stdout.write(
       `restored ${file}; runs that executed at the time of the backup resume when a server starts\n`,
     );
