@@ -50,7 +50,8 @@ export function requirePostgresUrl(url: string): PostgresUrl {
 
 /** The same database with another schema. What else the option `options` says stays; a pooler refuses it. */
 export function withSchema(url: string, schema: string): string {
-  const [base, query] = splitOnce(url.replace(/#.*$/, ''), '?');
+  const [withoutFragment] = splitOnce(url, '#');
+  const [base, query] = splitOnce(withoutFragment, '?');
   const parameters = new URLSearchParams(query);
   const options = [parameters.get('options'), `-c search_path=${schema}`].filter(Boolean);
   parameters.set('options', options.join(' '));
