@@ -32,10 +32,16 @@ export async function readConversation(file: URL, values: Readonly<Record<string
 /** Plays the server's part. Throws at the first message of the host that is not as recorded. */
 export async function play(host: HostProcess, steps: readonly Step[]): Promise<void> {
   const server = new RecordedServer(host);
+  let unsent: Message[] = [];
   for (const step of steps) {
-    if ('server' in step) server.say(step.server);
-    else await server.expect(step.host, ['log', ...(step.besides ?? [])]);
+    if ('server' in step) unsent.push(step.server);
+    else {
+      server.say(unsent);
+      unsent = [];
+      await server.expect(step.host, ['log', ...(step.besides ?? [])]);
+    }
   }
+  server.say(unsent);
 }
 
 /** A server with no more than what hosts ask for: checkpoints, and a store. */
@@ -50,10 +56,14 @@ class RecordedServer {
   }
 
   /** `{"$latest": thread_id}` stands for the latest checkpoint of a thread. */
-  say(message: Message): void {
+  say(messages: readonly Message[]): void {
+    if (messages.length > 0) this.#host.send(...messages.map((message) => this.#complete(message)));
+  }
+
+  #complete(message: Message): Message {
     const { latest, ...params } = (message.params ?? {}) as { latest?: { $latest: string } };
     const page = latest && this.#checkpoints.find({ thread_id: latest.$latest, ns: '', limit: 1 });
-    this.#host.send({ ...message, params: { ...params, ...(page && { latest: page }) } });
+    return { ...message, params: { ...params, ...(page && { latest: page }) } };
   }
 
   async expect(patterns: readonly Pattern[], besides: readonly string[]): Promise<void> {

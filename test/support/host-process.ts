@@ -43,8 +43,9 @@ export class HostProcess implements AsyncDisposable {
     return new HostProcess(command, await mkdtemp(join(tmpdir(), 'host-process-')));
   }
 
-  send(message: Message): void {
-    this.sendBytes(Buffer.concat(encodeFrame({ jsonrpc: '2.0', ...message })));
+  /** Sends messages together, so that the host has read the last when it acts on the first. */
+  send(...messages: readonly Message[]): void {
+    this.sendBytes(Buffer.concat(messages.flatMap((message) => encodeFrame({ jsonrpc: '2.0', ...message }))));
   }
 
   sendBytes(bytes: Buffer): void {

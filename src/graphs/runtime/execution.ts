@@ -30,34 +30,30 @@ export async function* execute(
   library: () => Promise<CommandLibrary>,
 ): AsyncGenerator<GraphEvent | CheckpointEvent, void> {
   call.signal.throwIfAborted();
+  const abandoned = new AbortController();
   const checkpointer =
     call.memory.checkpointer instanceof Checkpointer ? call.memory.checkpointer : undefined;
   // The graph is stopped: nothing after a value that cannot be stored would be stored either.
-  const storeFailure = checkpointer?.storeFailure;
-  const sources = storeFailure ? [call.signal, storeFailure] : [call.signal];
-  // Not `AbortSignal.any`: its weak references are a hundredth of a short run.
-  const stop = new AbortController();
-  let stopped: AbortSignal | undefined;
+  const storeFailure = checkpointer?.storeFailure ?? new AbortController().signal;
+  const stop = AbortSignal.any([call.signal, storeFailure]);
+  const signal = AbortSignal.any([stop, abandoned.signal]);
   const queue = new EventQueue<GraphEvent | CheckpointEvent>();
   let grace: Timer | undefined;
   const onAbort = () => {
-    if (stopped) return;
-    stopped = sources.find(({ aborted }) => aborted);
-    grace = after(STOP_GRACE_MS, () => queue.fail(stopped?.reason));
-    stop.abort(stopped?.reason);
+    grace = after(STOP_GRACE_MS, () => queue.fail(stop.reason));
   };
-  for (const source of sources) source.addEventListener('abort', onAbort, { once: true });
+  stop.addEventListener('abort', onAbort, { once: true });
 
   let running = true;
   const emit: Emit = (event) => queue.push(event);
   // Also owns the outcome of an abandoned graph: the queue, closed by then, ignores it.
   const steps = checkpointer?.steps;
-  const run = () => runGraph(executable(graph, call, steps), call, library, stop.signal, emit);
+  const run = () => runGraph(executable(graph, call, steps), call, library, signal, emit);
   (steps ? recordingSteps(steps, run) : run())
-    .then(() => storeFailure?.throwIfAborted())
+    .then(() => storeFailure.throwIfAborted())
     .then(
       () => queue.end(),
-      (error) => queue.fail(stopped ? stopped.reason : toError(asInputError(error))),
+      (error) => queue.fail(stop.aborted ? stop.reason : toError(asInputError(error))),
     )
     .finally(() => {
       running = false;
@@ -66,10 +62,10 @@ export async function* execute(
     yield* queue;
   } finally {
     grace?.[Symbol.dispose]();
-    for (const source of sources) source.removeEventListener('abort', onAbort);
+    stop.removeEventListener('abort', onAbort);
     checkpointer?.endSteps();
     // The reader left before the end.
-    if (running) stop.abort();
+    if (running) abandoned.abort();
   }
 }
 
