@@ -149,7 +149,7 @@ async function buildApp(
   };
   const services = createServices(context, serviceSettings(config));
   const takes_over = isSingleProcess(config) && place?.is_first !== false;
-  const workers = wireWorkers(context, services, takes_over);
+  const workers = wireWorkers(context, services, { takes_over, scope: place?.scope });
   await register(context, workers, services, takes_over);
   const server = await openServer({ context, services, workers, meters, hosts, deployments }, options);
   // Code in this process may use the server's client; that of a deployment is in its hosts.

@@ -98,7 +98,7 @@ export interface ServiceContext {
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
   /** Serves the deployments of this server. */
-  readonly plane: Pick<DataPlane, 'remove'>;
+  readonly plane: Omit<DataPlane, 'deploy'>;
   readonly deploymentFiles: DeploymentFiles;
   readonly readHook: ReadHook;
   readonly createDeployKey: CreateDeployKey;

@@ -25,7 +25,7 @@ import { notifications } from './notifications.ts';
 import { overviewReader } from './overview.ts';
 import { processRepository } from './processes.ts';
 import type { Fairness } from './queue/claim-fairly.ts';
-import type { QueueReport } from './queue/context.ts';
+import type { QueueContext, QueueReport } from './queue/context.ts';
 import { runQueue } from './queue/queue.ts';
 import { ActiveAttempts } from './runs/active-attempts.ts';
 import { budgetRepository } from './runs/budgets.ts';
@@ -59,6 +59,8 @@ export interface StorageOptions extends Omit<DatabaseOptions, 'cipher'> {
   readonly fairness?: Fairness;
   /** Receives reports of runs that the queue could not process. */
   readonly report?: QueueReport;
+  /** The canary of a deployment. */
+  readonly canary?: QueueContext['canary'];
 }
 
 /**
@@ -69,6 +71,7 @@ export async function openStorage({
   encryptor,
   webhooks,
   report,
+  canary,
   ...options
 }: StorageOptions): Promise<Storage> {
   const cipher = encryptor && new EncryptingCipher(encryptor);
@@ -76,7 +79,11 @@ export async function openStorage({
     cipher ? unlock(db, cipher, bufferedRandomBytes()) : assertPlain(db),
   );
   return {
-    ...createStorage(database.pools, { ...(webhooks && { webhooks }), ...(report && { report }) }),
+    ...createStorage(database.pools, {
+      ...(webhooks && { webhooks }),
+      ...(report && { report }),
+      canary,
+    }),
     /** Connections and retries of this process. */
     databaseStats: database.stats,
     [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
@@ -144,7 +151,7 @@ function createStorage({ requests, work }: Pools, options: QueueOptions) {
   };
 }
 
-type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness'>;
+type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'canary'>;
 
 function repositories(db: Db, open: ActiveAttempts, options: QueueOptions) {
   return {

@@ -1,6 +1,7 @@
 import { systemClock } from '../core/clock.ts';
 import { after, sleep } from '../core/timers.ts';
 import type { PollIntervals } from '../events/bus.ts';
+import type { RevisionScope } from '../storage/queue/canary.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
 import type { Lease } from '../storage/runs/lease.ts';
@@ -94,7 +95,7 @@ export class RunWorker {
     if (free <= 0 && wasWoken) bus.emit('runs.offered', false);
     if (this.#saturated) return POLL_MS[bus.poll_rate];
     // A poll: a claim that finds nothing costs a transaction of three round trips, and idle servers do little else.
-    if (!wasWoken && !auto?.isAsked && !(await queue.hasReady())) return POLL_MS[bus.poll_rate];
+    if (!wasWoken && !auto?.isAsked && !(await queue.hasReady(this.#scope))) return POLL_MS[bus.poll_rate];
     if (free > 0) auto?.rest();
     const admitted = free > 0 || !auto ? free : await auto.admit(this.active);
     if (admitted > 0) return this.#claim(admitted);
@@ -108,7 +109,7 @@ export class RunWorker {
     const token = ids.uuid4();
     this.#claiming.add(token);
     try {
-      const claimed = await queue.claim({ worker_id, token, limit });
+      const claimed = await queue.claim({ worker_id, token, limit, scope: this.#scope });
       for (const each of claimed) {
         this.#start(each);
         bus.emit('row.changed', 'run', each.lease.run_id);
@@ -124,9 +125,13 @@ export class RunWorker {
     } finally {
       this.#claiming.delete(token);
     }
-    if (this.#deps.is_capped || !(await queue.isMoreReady())) return POLL_MS[bus.poll_rate];
+    if (this.#deps.is_capped || !(await queue.isMoreReady(this.#scope))) return POLL_MS[bus.poll_rate];
     this.#isWoken = true;
     return SKIP_LOCKED_MS;
+  }
+
+  get #scope(): RevisionScope | undefined {
+    return this.#deps.scope?.();
   }
 
   get #freeSlots(): number {

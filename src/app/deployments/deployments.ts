@@ -8,6 +8,7 @@ import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
+import type { DeploymentRow } from '../../storage/deployments/rows.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
 import { servedRevision } from '../../workers/deployments/served-revision.ts';
@@ -16,7 +17,7 @@ import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
 import { pathOfDeployment } from '../service-settings.ts';
 import { openResolver } from './builder.ts';
-import { type CreateApp, DeploymentSlot } from './slot.ts';
+import { type CreateApp, DeploymentSlot, type ResumedCanary } from './slot.ts';
 
 export interface DeploymentsContext {
   readonly foundation: Foundation;
@@ -35,7 +36,11 @@ export interface Deployments extends Companion {
 }
 
 /** Of a server without deployments. */
-export const NO_DEPLOYMENTS: Pick<DataPlane, 'remove'> = { remove: async () => {} };
+export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy'> = {
+  promote: async () => false,
+  endCanary: async () => false,
+  remove: async () => {},
+};
 
 export function openDeployments(config: Config, context: DeploymentsContext): Deployments {
   const { foundation, access, createApp, clock, ids, logger } = context;
@@ -61,13 +66,26 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
     await slot.close(0);
   }
 
+  function canaryOf({ deployment_id }: DeploymentRow): ResumedCanary {
+    return {
+      async find() {
+        const row = await storage.deployments.find(deployment_id);
+        if (row?.canary_revision_id == null) return undefined;
+        const revision = await servedRevision({ ...storage, files }, row, row.canary_revision_id);
+        if (!revision) await storage.revisions.endCanary(deployment_id, row.canary_revision_id);
+        return revision;
+      },
+      end: (revision_id) => storage.revisions.endCanary(deployment_id, revision_id),
+    };
+  }
+
   /** What served when the server ended. One that cannot start does not keep the others from it. */
   async function resume(): Promise<void> {
     for (const row of await storage.deployments.listActive()) {
       const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
       if (!revision) continue;
       await slotOf(row.name)
-        .resume(revision)
+        .resume(revision, canaryOf(row))
         .catch((error: unknown) =>
           logger.error('a deployment cannot be served', { deployment: row.name, error }),
         );
@@ -86,6 +104,8 @@ export function openDeployments(config: Config, context: DeploymentsContext): De
         if (isGone) await slot.close(0);
       }
     },
+    promote: ({ name, revision_id }, decide) => slotOf(name).promote(revision_id, decide),
+    endCanary: ({ name, revision_id }, decide) => slotOf(name).endCanary(revision_id, decide),
     remove,
   };
   const work = openWork(config, context, { files, plane });
@@ -148,7 +168,7 @@ function dispatchTo(find: (request: IncomingMessage) => DeploymentSlot | undefin
     request(request, response) {
       const slot = find(request);
       if (!slot) return false;
-      slot.withMount((mount) => {
+      slot.withMount(request.url, (mount) => {
         if (mount) return mount.request(request, response);
         response.writeHead(503, { 'content-type': 'application/json', 'retry-after': '1' });
         response.end('{"detail":"No revision of this deployment serves yet."}');
@@ -157,7 +177,7 @@ function dispatchTo(find: (request: IncomingMessage) => DeploymentSlot | undefin
     },
     upgrade(request, socket, head) {
       const slot = find(request);
-      slot?.withMount((mount) => {
+      slot?.withMount(request.url, (mount) => {
         if (mount) mount.upgrade(request, socket, head);
         else socket.end('HTTP/1.1 503 Service Unavailable\r\nretry-after: 1\r\nconnection: close\r\n\r\n');
       });

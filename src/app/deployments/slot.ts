@@ -17,6 +17,7 @@ import { checkFailure, reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
 import { revisionLogger } from './log.ts';
 import { deploymentConfig } from './project.ts';
+import { type Canary, type Served, Serving } from './serving.ts';
 
 export type CreateApp = (
   config: Config,
@@ -35,12 +36,17 @@ export interface SlotDeps {
   readonly logger: Logger;
 }
 
-/** An app that serves, or served, a revision. */
-interface Served {
-  readonly revision_id: string;
-  readonly config: Config;
-  readonly app: ReplaceableApp;
-  readonly mount: MountedServer;
+type Activate = Parameters<DataPlane['deploy']>[1]['activate'];
+
+/** The canary of when the server ended, if there was one. `end`: it is no canary any more. */
+export interface ResumedCanary {
+  readonly find: () => Promise<ServedRevision | undefined>;
+  readonly end: (revision_id: string) => Promise<boolean>;
+}
+
+interface ReservedCanary {
+  readonly canary: Canary;
+  readonly revision: ServedRevision;
 }
 
 /** Bound of a wait that has no end of its own, ms: streams may last as long as their clients stay. */
@@ -54,22 +60,21 @@ export class DeploymentSlot {
   readonly #retiring = new Set<Promise<void>>();
   #foundation: Promise<Foundation> | undefined;
   #hasApps = false;
-  #current: Served | undefined;
-  /** While a revision is activated. */
-  #switching: Promise<void> | undefined;
+  readonly #serving: Serving;
 
   constructor(name: string, deps: SlotDeps) {
     this.#name = name;
     this.#deps = { ...deps, logger: deps.logger.with({ deployment: name }) };
+    this.#serving = new Serving({
+      revisionOf: (thread_id) => this.#revisionOf(thread_id),
+      retire: (served, { at_once }) => this.#retireLater(served, at_once ? 0 : this.#drain_ms),
+      onDecided: () => void this.#wakeWorkers(),
+    });
   }
 
-  /**
-   * Calls `act` with what answers requests; `undefined` before the first revision serves. While a revision is
-   * activated, it waits: who knows of the new revision must not be answered by the old one.
-   */
-  withMount(act: (mount: MountedServer | undefined) => void): void {
-    if (this.#switching !== undefined) void this.#switching.then(() => this.withMount(act));
-    else act(this.#current?.mount);
+  /** See `Serving.withMount`. */
+  withMount(url: string | undefined, act: (mount: MountedServer | undefined) => void): void {
+    this.#serving.withMount(url, act);
   }
 
   /** See `DataPlane.deploy`. */
@@ -81,10 +86,10 @@ export class DeploymentSlot {
       signal.throwIfAborted();
       onStep('check');
       // Its hosts may never answer; they end with the app.
-      const warnings = await unlessAborted(signal, checkRevision(next, this.#current, revision));
+      const warnings = await unlessAborted(signal, checkRevision(next, this.#serving.current, revision));
       for (const warning of warnings) log('WARNING', warning);
       onStep('switch');
-      if (await this.#activate(next, activate)) return true;
+      if (await this.#activate(next, revision.canary_percent, activate)) return true;
     } catch (error) {
       await next.app.stop(0);
       throw error;
@@ -93,19 +98,43 @@ export class DeploymentSlot {
     return false;
   }
 
-  /** Serves the revision that served when the server ended, without further checks. */
-  async resume(revision: ServedRevision): Promise<void> {
+  /** Serves what served when the server ended, without further checks. */
+  async resume(revision: ServedRevision, canaries: ResumedCanary): Promise<void> {
     const next = await this.#open(revision);
-    await this.#switchTo(next);
+    const reserved = await this.#serving.decide(() => {
+      this.#serving.serve(next);
+      // Before any run is claimed: those of the canary wait for it.
+      return this.#reserve(canaries);
+    });
+    await this.#begin(next);
+    if (reserved) await this.#resumeCanary(reserved, canaries);
+  }
+
+  /** See `DataPlane.promote`. */
+  promote(revision_id: string, decide: () => Promise<boolean>): Promise<boolean> {
+    return this.#serving.decide(async () => {
+      const served = this.#serving.canary?.served;
+      if (served?.revision_id !== revision_id || !(await decide())) return false;
+      this.#serving.serve(served);
+      return true;
+    });
+  }
+
+  /** See `DataPlane.endCanary`. */
+  endCanary(revision_id: string, decide: () => Promise<boolean>): Promise<boolean> {
+    return this.#serving.decide(async () => {
+      if (!(await decide())) return false;
+      if (this.#serving.canary?.revision_id === revision_id) this.#serving.dropCanary({ at_once: true });
+      return true;
+    });
   }
 
   /** Ends streams and hosts; runs get `grace_ms` and wait for the next start then. */
   async close(grace_ms: number): Promise<void> {
     this.#closing.abort();
-    const { app } = this.#current ?? {};
-    this.#current = undefined;
+    const served = this.#serving.clear();
     await closeAll([
-      () => app?.stop(grace_ms),
+      () => Promise.all(served.map(({ app }) => app.stop(grace_ms))),
       () => Promise.all(this.#retiring),
       async () => (await this.#foundation)?.[Symbol.asyncDispose](),
     ]);
@@ -113,18 +142,27 @@ export class DeploymentSlot {
 
   /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
   async #open(revision: ServedRevision, stop?: AbortSignal): Promise<Served> {
-    const { server, files, createApp, administrators, is_protected, clock, ids, logger } = this.#deps;
+    const { server, files, createApp, administrators, clock, ids, logger } = this.#deps;
+    const { revision_id } = revision;
     const home = files.home(this.#name);
-    const database = await files.database(this.#name);
-    const config = await deploymentConfig(revision, { server, database, is_protected });
-    const log = files.log(this.#name, revision.revision_id, 'deploy');
+    const config = await this.#configure(revision);
+    const log = files.log(this.#name, revision_id, 'deploy');
     const foundation = await this.#openFoundation(config);
     const is_first = !this.#hasApps;
     this.#hasApps = true;
     const secrets = Object.values(revision.secrets);
     const options = { logger: revisionLogger(logger, { log, secrets, clock }), clock, ids };
     const environment = deploymentEnvironment(config.env, home);
-    const place = { foundation, is_first, environment, server_root: server.root, administrators, stop };
+    const scope = () => this.#serving.scopeOf(revision_id);
+    const place = {
+      foundation,
+      is_first,
+      scope,
+      environment,
+      server_root: server.root,
+      administrators,
+      stop,
+    };
     stop?.throwIfAborted();
     const app = await createApp(config, options, place).catch((error: Error) => {
       if (error instanceof ServerError) throw error;
@@ -132,58 +170,113 @@ export class DeploymentSlot {
       const advice = 'Correct it, and deploy again.';
       throw checkFailure({ code: 'start_failed', what, advice, cause: error }, 'start');
     });
-    return { revision_id: revision.revision_id, config, app, mount: new MountedServer(app.server) };
+    return { revision_id, config, app, mount: new MountedServer(app.server) };
+  }
+
+  async #configure(revision: ServedRevision): Promise<Config> {
+    const { server, files, is_protected } = this.#deps;
+    const database = await files.database(this.#name);
+    return deploymentConfig(revision, { server, database, is_protected });
   }
 
   /** A failure to open it is that of one revision; the next one tries again. */
   #openFoundation(config: Config): Promise<Foundation> {
     const { clock, ids, logger } = this.#deps;
-    this.#foundation ??= openFoundation(config, { logger, clock, worker_id: ids.uuid4() }).catch((error) => {
+    const canary = () => this.#serving.rule();
+    const options = { logger, clock, worker_id: ids.uuid4(), canary };
+    this.#foundation ??= openFoundation(config, options).catch((error) => {
       this.#foundation = undefined;
       throw error;
     });
     return this.#foundation;
   }
 
-  /** Returns false, and nothing has changed, if `activate` did. */
-  async #activate(next: Served, activate: () => Promise<boolean>): Promise<boolean> {
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#switching = promise;
-    let ready: Promise<void> | undefined;
-    try {
-      if (await activate()) ready = this.#switchTo(next);
-    } finally {
-      this.#switching = undefined;
-      resolve();
-    }
-    await ready;
-    return ready !== undefined;
+  /** Returns false, and nothing has changed, if `activate` resolved to nothing. */
+  async #activate(next: Served, percent: number | null, activate: Activate): Promise<boolean> {
+    const isServing = await this.#serving.decide(async () => {
+      const role = await activate();
+      if (role === 'active') this.#serving.serve(next);
+      if (role === 'canary') this.#serving.serveCanary({ ...next, percent: percent ?? 0, served: next });
+      return role !== undefined;
+    });
+    if (isServing) await this.#begin(next);
+    return isServing;
   }
 
-  /** New requests go to `next` before its workers claim anything. */
-  async #switchTo(next: Served): Promise<void> {
-    const before = this.#current;
-    this.#current = next;
-    if (before) {
-      const retiring = this.#retire(before)
-        .catch((error: unknown) =>
-          this.#deps.logger.error('an old revision did not end as it should', { error }),
-        )
-        .finally(() => this.#retiring.delete(retiring));
-      this.#retiring.add(retiring);
-    }
+  /** It may begin to claim runs. */
+  async #begin(next: Served): Promise<void> {
     await next.app.ready();
     this.#deps.logger.info('revision serves', { revision_id: next.revision_id });
   }
 
+  async #reserve({ find }: ResumedCanary): Promise<ReservedCanary | undefined> {
+    const revision = await find();
+    if (!revision) return undefined;
+    const { revision_id, canary_percent } = revision;
+    // What is wrong with it is said when it is opened.
+    const config = await this.#configure(revision).catch(() => undefined);
+    const canary: Canary = { revision_id, percent: canary_percent ?? 0, config, served: undefined };
+    this.#serving.serveCanary(canary);
+    return { canary, revision };
+  }
+
+  /** One that cannot start again ends, so that its runs need not wait for it. */
+  async #resumeCanary({ canary, revision }: ReservedCanary, { end }: ResumedCanary): Promise<void> {
+    const { revision_id } = revision;
+    let served: Served | undefined;
+    try {
+      const opened = await this.#open(revision);
+      served = opened;
+      const isWanted = await this.#serving.decide(async () => {
+        if (this.#serving.canary === canary) canary.served = opened;
+        return this.#serving.canary === canary;
+      });
+      if (isWanted) await this.#begin(opened);
+      else await opened.app.stop(0);
+    } catch (error) {
+      await served?.app.stop(0);
+      if (this.#closing.signal.aborted) return;
+      this.#deps.logger.error('a canary cannot be served, and ends', { revision_id, error });
+      await this.endCanary(revision_id, () => end(revision_id));
+    }
+  }
+
+  /** Of a thread. If it cannot be read the request fails for the same reason, wherever it goes. */
+  async #revisionOf(thread_id: string): Promise<string | undefined> {
+    try {
+      return await (await this.#foundation)?.storage.threads.revisionOf(thread_id);
+    } catch (error) {
+      this.#deps.logger.warn('the revision of a thread cannot be read', { thread_id, error });
+      return undefined;
+    }
+  }
+
+  /** Runs and crons may be those of another app now. */
+  async #wakeWorkers(): Promise<void> {
+    const foundation = await this.#foundation?.catch(() => undefined);
+    foundation?.bus.bus.emit('run.ready');
+    foundation?.bus.bus.emit('schedule.changed');
+  }
+
+  get #drain_ms(): number {
+    return this.#deps.server.deployments.drain_timeout_seconds * 1000;
+  }
+
+  #retireLater(before: Served, runs_ms: number): void {
+    const retiring = this.#retire(before, runs_ms)
+      .catch((error: unknown) =>
+        this.#deps.logger.error('an old revision did not end as it should', { error }),
+      )
+      .finally(() => this.#retiring.delete(retiring));
+    this.#retiring.add(retiring);
+  }
+
   /** Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. */
-  async #retire({ app, mount, revision_id }: Served): Promise<void> {
-    const { drain_timeout_seconds } = this.#deps.server.deployments;
+  async #retire({ app, mount, revision_id }: Served, runs_ms: number): Promise<void> {
     const { signal } = this.#closing;
-    const drain_ms = drain_timeout_seconds * 1000;
     const stop = () => void app.stop(0).catch(() => {});
     signal.addEventListener('abort', stop, { once: true });
-    await Promise.all([app.retire(drain_ms), mount.idle(drain_ms, signal)]);
+    await Promise.all([app.retire(runs_ms), mount.idle(this.#drain_ms, signal)]);
     this.#deps.logger.info('old revision executes no more runs', { revision_id });
     await app.endHosts();
     await mount.idle(FOREVER_MS, signal);

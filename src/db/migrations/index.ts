@@ -25,6 +25,7 @@ import { resumedRuns } from './024-resumed-runs.ts';
 import { runPriority } from './025-run-priority.ts';
 import { deployments } from './026-deployments.ts';
 import { deploymentHooks } from './027-deployment-hooks.ts';
+import { canaries } from './028-canaries.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -69,4 +70,5 @@ export const migrations: readonly Migration[] = [
   { version: 25, name: 'run priority', text: runPriority, expands: true },
   { version: 26, name: 'deployments', text: deployments, expands: true },
   { version: 27, name: 'deployment hooks', text: deploymentHooks, expands: true },
+  { version: 28, name: 'canaries', text: canaries, expands: true },
 ];
