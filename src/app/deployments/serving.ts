@@ -138,7 +138,7 @@ export class Serving {
 }
 
 function graphIds(config: Config | undefined): ReadonlySet<string> {
-  return new Set(Object.keys(config?.graphs ?? {}));
+  return new Set(config?.graphs.map(({ graph_id }) => graph_id));
 }
 
 /** The thread that a request names in its path. */
