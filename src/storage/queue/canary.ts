@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { columns, flag } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
-import type { NewRun } from './enqueue.ts';
 
 /** A revision that takes a share of new threads, beside the one that serves the rest. */
 export interface CanaryRule {
@@ -43,10 +42,9 @@ const HAS_HISTORY = flag('has_history');
  */
 export async function canaryOf(
   tx: Transaction,
-  { run: { thread_id }, thread_metadata }: Pick<NewRun, 'run' | 'thread_metadata'>,
+  { thread_id, graph_id }: { readonly thread_id: string; readonly graph_id: string },
   { revision_id, percent, graph_ids, active_graph_ids }: CanaryRule,
 ): Promise<string | null> {
-  const graph_id = String(thread_metadata['graph_id']);
   if (!graph_ids.has(graph_id)) return null;
   const thread = await tx.get(sql`
     select ${THREAD}, (exists (select 1 from runs where thread_id = ${thread_id})

@@ -121,7 +121,9 @@ export async function enqueueIn(
   if (request.has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
   // Read here: a canary that ends while a transaction waits must get nothing new.
   const rule = canary?.();
-  const revision_id = rule ? await canaryOf(tx, request, rule) : null;
+  const graph_id = String(request.thread_metadata['graph_id']);
+  const { thread_id } = run;
+  const revision_id = rule ? await canaryOf(tx, { thread_id, graph_id }, rule) : null;
   if (!(await insertRun(tx, request))) return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
