@@ -118,7 +118,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
   };
 }
 
-interface FoundRevision {
+export interface FoundRevision {
   readonly deployment: DeploymentRow;
   readonly revision: RevisionRow;
 }
