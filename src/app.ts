@@ -150,7 +150,7 @@ async function buildApp(
   const services = createServices(context, serviceSettings(config));
   // Of a deployment no other process has the database, whichever it is.
   const takes_over = place ? place.is_first : isSingleProcess(config);
-  const workers = wireWorkers(context, services, takes_over);
+  const workers = wireWorkers(context, services, { takes_over, scope: place?.scope });
   const engine = engineStatus(context, workers);
   const also_at = place?.root?.prefix;
   const parts = { context, services, engine, meters, hosts, deployments, also_at };

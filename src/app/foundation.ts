@@ -3,7 +3,7 @@ import type { Clock } from '../core/clock.ts';
 import { closeAll } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
 import { LiveRuns } from '../events/writer.ts';
-import type { QueueReport } from '../storage/queue/context.ts';
+import type { QueueContext, QueueReport } from '../storage/queue/context.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
 import { type OpenBus, openBus } from './bus.ts';
 import { openEncryptor } from './encryption.ts';
@@ -26,11 +26,13 @@ export async function openFoundation(
     readonly logger: Logger;
     readonly clock: Clock;
     readonly worker_id: string;
+    /** The canary of a deployment. */
+    readonly canary?: QueueContext['canary'];
     /** Ends the wait for a database that cannot be reached. */
     readonly stop?: AbortSignal | undefined;
   },
 ): Promise<Foundation> {
-  const { logger, clock, worker_id, stop } = options;
+  const { logger, clock, worker_id, stop, canary } = options;
   const encryptor = await openEncryptor(config);
   const storage = await openStorage({
     ...config.storage,
@@ -40,6 +42,7 @@ export async function openFoundation(
     webhooks: runWebhookRules(config),
     fairness: config.runs,
     report: queueReport(logger),
+    canary,
   });
   try {
     const bus = await openBus({ config, notifications: storage.notifications, worker_id, clock, logger });

@@ -4,6 +4,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { KeyLookup } from '../storage/access/api-keys.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
+import type { RevisionScope } from '../storage/queue/canary.ts';
 import type { Foundation } from './foundation.ts';
 import type { ReplaceableApp } from './lifecycle.ts';
 
@@ -12,6 +13,8 @@ export interface AppPlace {
   readonly foundation: Foundation;
   /** No other app uses the foundation: what is claimed there is of a process that is gone. */
   readonly is_first: boolean;
+  /** Which runs it claims now; all if `undefined`. With `only` it fires no crons either. */
+  readonly scope?: () => RevisionScope | undefined;
   /** Environment of its graph hosts. */
   readonly environment: NodeJS.ProcessEnv;
   /** Project of the server, from which its own libraries are loaded: the code of a deployment stays in its hosts. */

@@ -22,11 +22,17 @@ interface WorkerServices {
   readonly a2a: Lazy<A2aService>;
 }
 
+/** What differs for an app that is not alone on its database. */
+interface WorkerPlace {
+  readonly takes_over?: boolean;
+  readonly scope?: EngineDeps['scope'];
+}
+
 /** Wires the background workers. */
 export function wireWorkers(
   { config, storage, store, tracing, ...context }: AppContext,
   { cronTicks, a2a }: WorkerServices,
-  takes_over = isSingleProcess(config),
+  { takes_over = isSingleProcess(config), scope }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
   const rules = budgetRules(config);
@@ -38,7 +44,8 @@ export function wireWorkers(
       dispatcher: wireWebhookDispatcher({ config, storage, store, tracing, ...context }),
       finalizeTask: async (row) => (await a2a()).finalize(row),
       sweeps: retentionSweeps({ ...context, config, storage }),
-      cronTicks: config.crons.enabled ? cronTicks : undefined,
+      cronTicks: config.crons.enabled ? cronsWhile(cronTicks, scope) : undefined,
+      scope,
       writes,
       onRecorded: tracing?.onRecorded,
       onLost: tracing?.onLost,
@@ -54,6 +61,17 @@ export function wireWorkers(
     },
     { ...engineOptions(config), takes_over, graph_ids: context.graphs.ids, crashed_run: context.crashed_run },
   );
+}
+
+/** A revision that does not serve new requests may lack the graph of a cron, which would be disabled for it. */
+function cronsWhile(ticks: CronTicks, scope: WorkerPlace['scope']): CronTicks {
+  if (!scope) return ticks;
+  const isActive = () => !('only' in (scope() ?? {}));
+  return {
+    ...ticks,
+    nextDue: async () => (isActive() ? ticks.nextDue() : undefined),
+    fireDue: async () => (isActive() ? ticks.fireDue() : undefined),
+  };
 }
 
 /** What `runs.concurrency: auto` goes by. */

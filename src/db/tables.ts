@@ -190,6 +190,7 @@ export interface Tables {
     tries: number;
     created_at: Timestamp;
     updated_at: Timestamp;
+    canary_percent: number | null;
   };
   deployment_secrets: { deployment_id: Uuid; name: string; value: string };
   deployments: {
@@ -202,6 +203,7 @@ export interface Tables {
     updated_at: Timestamp;
     latest_revision_id: Uuid | null;
     active_revision_id: Uuid | null;
+    canary_revision_id: Uuid | null;
   };
   idempotency_keys: {
     owner: string;
@@ -244,6 +246,7 @@ export interface Tables {
     owns_thread: number;
     owner: string | null;
     priority: number;
+    revision_id: Uuid | null;
   };
   run_steps: {
     run_id: Uuid;
@@ -322,6 +325,7 @@ export interface Tables {
     ttl_strategy: string | null;
     ttl_minutes: number | null;
     expires_at: Timestamp | null;
+    revision_id: Uuid | null;
   };
   usage_days: {
     day: string;

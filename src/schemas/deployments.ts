@@ -82,17 +82,28 @@ export const DeploymentCreate = z.looseObject({
 });
 export type DeploymentCreate = z.infer<typeof DeploymentCreate>;
 
+const CanaryPercent = z
+  .int()
+  .min(1)
+  .max(99)
+  .nullish()
+  .describe(
+    'Share of new threads and stateless runs that the revision takes, beside the one that serves the rest.',
+  );
+
 export const DeploymentPatch = z.looseObject({
   revision_source: DeploymentSource.nullish(),
   source_config: SourceConfig.nullish(),
   source_revision_config: SourceRevisionConfig.nullish(),
   secrets: Secrets.nullish(),
+  canary_percent: CanaryPercent,
 });
 export type DeploymentPatch = z.infer<typeof DeploymentPatch>;
 
 export const RevisionCreate = z.looseObject({
   source_revision_config: SourceRevisionConfig.nullish(),
   trigger: z.enum(['manual', 'api']).nullish(),
+  canary_percent: CanaryPercent,
 });
 export type RevisionCreate = z.infer<typeof RevisionCreate>;
 
@@ -109,6 +120,7 @@ export const Deployment = z.object({
   status: DeploymentStatus,
   latest_revision_id: Uuid.nullable(),
   active_revision_id: Uuid.nullable(),
+  canary_revision_id: Uuid.nullable().describe('The revision that takes a share of what is new.'),
   image_version: z.string().nullable(),
 });
 export type Deployment = z.infer<typeof Deployment>;
@@ -163,6 +175,8 @@ export const Revision = z.object({
   build_steps: z.array(BuildStep),
   is_built: z.boolean().describe('Its build is kept: deploying it again needs no build.'),
   is_active: z.boolean().describe('It serves new requests.'),
+  is_canary: z.boolean().describe('It serves its share of new threads and stateless runs.'),
+  canary_percent: z.int().nullable().describe('The share that it was deployed with as a canary.'),
 });
 export type Revision = z.infer<typeof Revision>;
 

@@ -25,7 +25,7 @@ import { notifications } from './notifications.ts';
 import { overviewReader } from './overview.ts';
 import { processRepository } from './processes.ts';
 import type { Fairness } from './queue/claim-fairly.ts';
-import type { QueueReport } from './queue/context.ts';
+import type { QueueContext, QueueReport } from './queue/context.ts';
 import { runQueue } from './queue/queue.ts';
 import { ActiveAttempts } from './runs/active-attempts.ts';
 import { budgetRepository } from './runs/budgets.ts';
@@ -59,6 +59,8 @@ export interface StorageOptions extends Omit<DatabaseOptions, 'cipher'> {
   readonly fairness?: Fairness;
   /** Receives reports of runs that the queue could not process. */
   readonly report?: QueueReport;
+  /** The canary of a deployment. */
+  readonly canary?: QueueContext['canary'];
 }
 
 /**
@@ -70,6 +72,7 @@ export async function openStorage({
   webhooks,
   report,
   fairness,
+  canary,
   ...options
 }: StorageOptions): Promise<Storage> {
   const cipher = encryptor && new EncryptingCipher(encryptor);
@@ -81,6 +84,7 @@ export async function openStorage({
       ...(webhooks && { webhooks }),
       ...(report && { report }),
       ...(fairness && { fairness }),
+      canary,
     }),
     /** Connections and retries of this process. */
     databaseStats: database.stats,
@@ -149,7 +153,7 @@ function createStorage({ requests, work }: Pools, options: QueueOptions) {
   };
 }
 
-type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness'>;
+type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'canary'>;
 
 function repositories(db: Db, open: ActiveAttempts, options: QueueOptions) {
   return {

@@ -18,6 +18,7 @@ import { loopLease, type WorkerLease } from './heartbeat.ts';
 import { leaseLoop } from './lease-loop.ts';
 import { AUTO_FLOOR } from './load-limits.ts';
 import { runAttempt } from './run-attempt.ts';
+import type { RunWorkerDeps } from './run-worker-deps.ts';
 import { RunWorker } from './runs.ts';
 import { type ThreadLeaseOptions, threadLease } from './thread-lease.ts';
 import type { WebhookDispatcher } from './webhooks.ts';
@@ -63,6 +64,8 @@ export interface EngineDeps extends BackgroundDeps, Omit<AttemptContext, 'hostFa
   readonly logger: Logger;
   /** What `auto` goes by. */
   readonly load: Omit<AutoConcurrencyDeps, 'clock' | 'ownLoad' | 'isAlone'>;
+  /** As in `RunWorkerDeps`. */
+  readonly scope?: RunWorkerDeps['scope'];
   /** Called for every run that this process ended because its worker was lost. Must not throw. */
   readonly onLost?: ((run_id: string) => void) | undefined;
 }

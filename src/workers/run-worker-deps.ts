@@ -2,6 +2,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
+import type { RevisionScope } from '../storage/queue/canary.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
@@ -23,6 +24,8 @@ export interface RunWorkerDeps {
   readonly failure: FailurePolicy;
   /** The queue limits the runs of each owner: those that are ready may have to wait for others to end. */
   readonly is_capped?: boolean;
+  /** Which runs it claims now; all without it. */
+  readonly scope?: (() => RevisionScope | undefined) | undefined;
   /** Claims nothing while it is false. */
   readonly isLeaseHeld: () => boolean;
   /**

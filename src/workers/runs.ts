@@ -84,7 +84,7 @@ export class RunWorker {
 
   /** Claims as many runs as there are free slots. */
   async tick(): Promise<number> {
-    const { queue, bus, auto, isLeaseHeld } = this.#deps;
+    const { queue, bus, auto, isLeaseHeld, scope } = this.#deps;
     // Other processes would take the runs at once.
     if (!isLeaseHeld()) return POLL_MS.usual;
     const free = Math.min(this.#freeSlots, CLAIM_BATCH);
@@ -94,7 +94,7 @@ export class RunWorker {
     if (free <= 0 && wasWoken) bus.emit('runs.offered', false);
     if (this.#saturated) return POLL_MS[bus.poll_rate];
     // A poll: a claim that finds nothing costs a transaction of three round trips, and idle servers do little else.
-    if (!wasWoken && !auto?.isAsked && !(await queue.hasReady())) return POLL_MS[bus.poll_rate];
+    if (!wasWoken && !auto?.isAsked && !(await queue.hasReady(scope?.()))) return POLL_MS[bus.poll_rate];
     if (free > 0) auto?.rest();
     const admitted = free > 0 || !auto ? free : await auto.admit(this.active);
     if (admitted > 0) return this.#claim(admitted);
@@ -104,11 +104,11 @@ export class RunWorker {
 
   /** Returns the delay before the next tick, ms. */
   async #claim(limit: number): Promise<number> {
-    const { queue, ids, bus, worker_id } = this.#deps;
+    const { queue, ids, bus, worker_id, scope } = this.#deps;
     const token = ids.uuid4();
     this.#claiming.add(token);
     try {
-      const claimed = await queue.claim({ worker_id, token, limit });
+      const claimed = await queue.claim({ worker_id, token, limit, scope: scope?.() });
       for (const each of claimed) {
         this.#start(each);
         bus.emit('row.changed', 'run', each.lease.run_id);
@@ -124,7 +124,7 @@ export class RunWorker {
     } finally {
       this.#claiming.delete(token);
     }
-    if (this.#deps.is_capped || !(await queue.isMoreReady())) return POLL_MS[bus.poll_rate];
+    if (this.#deps.is_capped || !(await queue.isMoreReady(scope?.()))) return POLL_MS[bus.poll_rate];
     this.#isWoken = true;
     return SKIP_LOCKED_MS;
   }

@@ -68,3 +68,26 @@ test('a folder is deployed, listed, shown, rolled back and deleted in a terminal
   expect(await cli('deployments', 'delete', 'shop', '--force')).toMatchObject({ code: 0, stdout: '' });
   expect((await server.run('shop')).status).toBe(404);
 }, 240_000);
+
+test('a canary is deployed, shown, ended and promoted in a terminal', async () => {
+  await using server = await openDeploymentServer();
+  await using app = await project(projectThat('first'));
+  const target = ['--url', server.url, '--key', KEY];
+  const cli = (...args: string[]) => agentServer([...args, ...target]);
+  const deploy = (...args: string[]) => cli('deploy', app.root, '--name', 'shop', ...args);
+
+  expect(await deploy('--canary', '100')).toMatchObject({ code: 2 });
+  expect((await deploy()).code).toBe(0);
+  expect(await cli('deployments', 'promote', 'shop')).toMatchObject({ code: 1 });
+  expect((await deploy('--canary', '10')).code).toBe(0);
+  expect((await cli('deployments', 'show', 'shop')).stdout).toMatch(
+    /#2 .* CANARY 10 %\n {2}#1 .* DEPLOYED\n/,
+  );
+  const ended = await cli('deployments', 'rollback', 'shop');
+  expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/^#2 .* INTERRUPTED\n$/) });
+
+  expect((await deploy('--canary', '10')).code).toBe(0);
+  const promoted = await cli('deployments', 'promote', 'shop');
+  expect(promoted).toMatchObject({ code: 0, stdout: expect.stringMatching(/^#3 .* DEPLOYED\n$/) });
+  expect((await cli('deployments', 'show', 'shop')).stdout).toMatch(/#1 .* REPLACED\n/);
+}, 240_000);

@@ -1,8 +1,10 @@
+import { randomUUID } from 'node:crypto';
 import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Revision } from '../../src/schemas/deployments.ts';
+import { isInShare } from '../../src/storage/queue/canary.ts';
 import { graphThat, KEY, projectThat } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
 import { repository } from '../support/repository.ts';
@@ -104,4 +106,68 @@ while (existsSync(${JSON.stringify(gate)})) await sleep(20);
   await server.restart();
   await until('the new revision serves', async () => (await run('killed')).status === 200);
   expect((await run('killed')).body).toMatchObject({ said: 'second' });
+}, 300_000);
+
+test('a server that is killed while a canary serves goes on with both revisions', async () => {
+  await using started = await startDeploymentServer();
+  const { server, folder, send, newest } = started;
+  await using sources = await repository({
+    ...projectThat('first'),
+    'install.sh': `ln -s ${PACKAGES} node_modules`,
+  });
+  const { id } = (
+    await send('POST', '/v2/deployments', {
+      name: 'shared',
+      source: 'github',
+      source_config: { repo_url: sources.url, install_command: 'sh install.sh' },
+      source_revision_config: { repo_ref: 'main' },
+    })
+  ).body;
+  const deployed = () =>
+    until('it is deployed', async () => (await newest(id)).status === 'DEPLOYED', 120_000);
+  await deployed();
+  const gate = join(folder, 'gate');
+  const waits = `import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+${graphThat('second')
+  .replace(
+    '() => ({',
+    `async () => {
+  while (!existsSync(${JSON.stringify(gate)})) await sleep(20);
+  return ({`,
+  )
+  .replace('process.pid }))', 'process.pid }); })')}`;
+  await sources.commit({ 'agent.ts': waits }, 'waits');
+  await send('POST', `/v2/deployments/${id}/revisions`, { canary_percent: 50 });
+  await deployed();
+  const canary = await newest(id);
+  expect(canary.is_canary).toBe(true);
+  const threads = [true, false].map((isIn) => {
+    let thread_id = randomUUID();
+    while (isInShare(thread_id, 50) !== isIn) thread_id = randomUUID();
+    return thread_id;
+  });
+  const [inside, outside] = threads;
+  const body = { assistant_id: 'agent', input: {}, if_not_exists: 'create' };
+  const said = async (thread_id: string | undefined) =>
+    (await send('POST', `/deployments/shared/threads/${thread_id}/runs/wait`, body)).body.said;
+  const { run_id } = (await send('POST', `/deployments/shared/threads/${inside}/runs`, body)).body;
+  const run = `/deployments/shared/threads/${inside}/runs/${run_id}`;
+  await until('it executes', async () => (await send('GET', run)).body.status === 'running');
+
+  await server.kill('SIGKILL');
+  await server.restart();
+  await until('it serves again', async () => (await send('GET', run)).status === 200);
+  await writeFile(gate, '');
+  expect((await send('GET', `${run}/join`)).body).toMatchObject({ said: 'second' });
+  expect([await said(inside), await said(outside)]).toEqual(['second', 'first']);
+  expect(await newest(id)).toMatchObject({ id: canary.id, is_canary: true });
+
+  const promoted = await send('POST', `/v2/deployments/${id}/revisions/${canary.id}/promote`);
+  expect(promoted.status).toBe(200);
+  await server.kill('SIGKILL');
+  await server.restart();
+  await until('it serves again', async () => (await send('GET', run)).status === 200);
+  expect([await said(inside), await said(outside)]).toEqual(['second', 'second']);
+  expect(await newest(id)).toMatchObject({ is_canary: false, is_active: true });
 }, 300_000);

@@ -39,7 +39,7 @@ async function queueWith(rules: { max_disk_mb: number; keep: number }) {
     },
     rules: { ...rules, build_timeout_seconds: 100 },
     plane: {
-      deploy: (_, { activate }) => activate(),
+      deploy: async (_, { activate }) => (await activate()) !== undefined,
       foldersInUse: () => draining,
     },
     build: async ({ folder: build, cache }) => {

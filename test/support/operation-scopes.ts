@@ -137,6 +137,7 @@ export const OPERATIONS_BY_SCOPE = {
     'list_deployments',
     'list_revisions',
     'patch_deployment',
+    'promote_revision',
     'put_repository_token',
     'redeploy_revision',
     'search_deploy_logs',

@@ -9,6 +9,7 @@ import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 import { type DeploymentDatabases, deploymentDatabases } from '../../storage/deployment-databases.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
+import type { DeploymentRow } from '../../storage/deployments/rows.ts';
 import { rebuildMissing } from '../../workers/deployments/missing-builds.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
@@ -19,7 +20,7 @@ import type { Companion } from '../lifecycle.ts';
 import type { CreateApp } from '../place.ts';
 import { openResolver } from './builder.ts';
 import { deploymentDispatch } from './dispatch.ts';
-import { DeploymentSlot } from './slot.ts';
+import { DeploymentSlot, type ResumedCanary } from './slot.ts';
 
 export interface DeploymentsContext {
   readonly foundation: Foundation;
@@ -40,6 +41,8 @@ export interface Deployments extends Companion {
 /** Of a server without deployments. */
 export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy' | 'foldersInUse'> = {
   activity: async () => undefined,
+  promote: async () => false,
+  endCanary: async () => false,
   remove: async () => {},
 };
 
@@ -86,6 +89,8 @@ export async function openDeployments(config: Config, context: DeploymentsContex
       }
     },
     activity: async (name) => slots.get(name)?.activity(),
+    promote: ({ name, revision_id }, decide) => slotOf(name).promote(revision_id, decide),
+    endCanary: ({ name, revision_id }, decide) => slotOf(name).endCanary(revision_id, decide),
     remove,
   };
   const parts = { config, context, files };
@@ -118,6 +123,20 @@ export async function openDeployments(config: Config, context: DeploymentsContex
   }
 }
 
+function canaryOf({ context, files }: ResumeParts, { deployment_id }: DeploymentRow): ResumedCanary {
+  const { storage } = context.foundation;
+  return {
+    async find() {
+      const row = await storage.deployments.find(deployment_id);
+      if (row?.canary_revision_id == null) return undefined;
+      const revision = await servedRevision({ ...storage, files }, row, row.canary_revision_id);
+      if (!revision) await storage.revisions.endCanary(deployment_id, row.canary_revision_id);
+      return revision;
+    },
+    end: (revision_id) => storage.revisions.endCanary(deployment_id, revision_id),
+  };
+}
+
 /** Serves what served when the server ended. None waits for another: its code may hang, or fail. */
 async function resume(parts: ResumeParts): Promise<void> {
   const { config, context, files, slotOf, isStopping } = parts;
@@ -129,7 +148,7 @@ async function resume(parts: ResumeParts): Promise<void> {
       const revision = await servedRevision({ ...storage, files }, row, row.active_revision_id);
       if (!revision || isStopping()) return;
       await slotOf(row.name)
-        .resume(revision, limit_ms)
+        .resume(revision, { limit_ms, canaries: canaryOf(parts, row) })
         .catch((error: unknown) =>
           context.logger.error('a deployment cannot be served', { deployment: row.name, error }),
         );

@@ -50,7 +50,7 @@ export function deploymentDispatch({ prefix, root, find }: DispatchDeps): Dispat
       const target = targetOf(request);
       if (!target) return false;
       if (!target.slot) refuse(response, target);
-      target.slot?.withMount((mount) => {
+      target.slot?.withMount(request.url, (mount) => {
         if (mount) mount.request(request, response);
         else refuse(response, target);
       });
@@ -60,7 +60,7 @@ export function deploymentDispatch({ prefix, root, find }: DispatchDeps): Dispat
       const target = targetOf(request);
       if (!target) return false;
       if (!target.slot) refuseUpgrade(socket);
-      target.slot?.withMount((mount) => {
+      target.slot?.withMount(request.url, (mount) => {
         if (mount) mount.upgrade(request, socket, head);
         else refuseUpgrade(socket);
       });

@@ -21,19 +21,21 @@ export const deploy: Command = {
     ref: { value: 'REF', text: 'branch, or refs/tags/ and a tag, of a repository' },
     config: { value: 'PATH', text: 'configuration in the sources (default: langgraph.json)' },
     'build-on-push': { text: 'deploys what is pushed to the branch from now on: see deployments hooks' },
+    canary: { value: 'PERCENT', text: 'of new threads and runs only, until deployments promote' },
     'env-file': { value: 'FILE', text: 'variables of the graphs; they replace all that are stored' },
     wait: { text: 'waits until the revision serves, as it does by default' },
     'no-wait': { text: 'returns once the revision is queued' },
     json: { text: 'prints the revision as JSON' },
   },
   async run(values) {
+    const canary_percent = percentOf(values['canary']);
     const source = await sourceOf(values['source'] ?? '.');
     const name = values['name'] ?? nameOf(source);
     const server = await targetServer({ ...values, config: undefined });
     const plane = controlPlane(server);
     const say = (line: string) => void process.stderr.write(`${line}\n`);
     const secrets = await secretsOf(values['env-file']);
-    const deployment = await queue(plane, { name, source, values, secrets, say });
+    const deployment = await queue(plane, { name, source, values, secrets, canary_percent, say });
     const [queued] = await plane.revisions(deployment.id, 1);
     if (queued === undefined) throw new Error('the server queued no revision');
     const isWaiting = values['no-wait'] === undefined;
@@ -48,6 +50,11 @@ export const deploy: Command = {
     return 1;
   },
 };
+
+function percentOf(text: string | undefined): number | undefined {
+  if (text === undefined || /^[1-9]\d?$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new UsageError('deploy: --canary must be a whole number of percent from 1 to 99');
+}
 
 type Source =
   | { readonly kind: 'git'; readonly url: string }
@@ -88,17 +95,20 @@ interface Deploying {
   readonly source: Source;
   readonly values: FlagValues;
   readonly secrets: DeploymentSecret[] | undefined;
+  readonly canary_percent: number | undefined;
   readonly say: (line: string) => void;
 }
 
 /** Creates the deployment unless it exists, and queues a revision of the source. */
 async function queue(
   plane: ControlPlane,
-  { name, source, values, secrets, say }: Deploying,
+  { name, source, values, secrets, canary_percent, say }: Deploying,
 ): Promise<Deployment> {
   const { ref, config = 'langgraph.json' } = values;
   const known = await plane.find(name);
   const given = secrets && { secrets };
+  // The first revision has nothing beside it.
+  const share = known && canary_percent !== undefined && { canary_percent };
   const isFollowed = values['build-on-push'] !== undefined;
   if (source.kind === 'git') {
     const body = {
@@ -107,7 +117,7 @@ async function queue(
       ...given,
     };
     say(known ? `Deploying ${source.url} to "${name}"` : `Creating "${name}" from ${source.url}`);
-    if (known) return plane.update(known.id, { revision_source: 'github', ...body });
+    if (known) return plane.update(known.id, { revision_source: 'github', ...body, ...share });
     return plane.create({ name, source: 'github', ...body });
   }
   const deployment = known ?? (await plane.create({ name, source: 'internal_source' }));
@@ -118,5 +128,6 @@ async function queue(
     revision_source: 'internal_source',
     source_revision_config: { source_tarball_path: object_path, langgraph_config_path: config },
     ...given,
+    ...share,
   });
 }

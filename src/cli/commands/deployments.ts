@@ -90,9 +90,12 @@ const redeploy = aboutOne(
 
 const rollback = aboutOne(
   'rollback',
-  'Goes back to the revision that served before, without a build',
+  'Goes back to the revision that served before, without a build, or ends a canary',
   { ...REVISION_FLAG, ...NO_WAIT, ...JSON_FLAG },
   async (plane, deployment, values) => {
+    const canary = deployment.canary_revision_id;
+    if (canary !== null && values['revision'] === undefined)
+      return printed(await plane.interrupt(deployment.id, canary), values);
     const target =
       values['revision'] === undefined
         ? previousIn(await plane.revisions(deployment.id, 100), deployment)
@@ -103,13 +106,22 @@ const rollback = aboutOne(
 
 const interrupt = aboutOne(
   'interrupt',
-  'Ends a revision that is not deployed yet',
+  'Ends a revision that is not deployed yet, or a canary',
   { ...REVISION_FLAG, ...JSON_FLAG },
   async (plane, deployment, values) => {
     const { id } = await revisionIn(plane, deployment, values);
-    const revision = await plane.interrupt(deployment.id, id);
-    write(values['json'] === undefined ? lineOf(revision) : JSON.stringify(revision));
-    return 0;
+    return printed(await plane.interrupt(deployment.id, id), values);
+  },
+);
+
+const promote = aboutOne(
+  'promote',
+  'Has a canary serve everything',
+  JSON_FLAG,
+  async (plane, deployment, values) => {
+    const { id, name, canary_revision_id } = deployment;
+    if (canary_revision_id === null) throw new StartFailure(`"${name}" has no canary`);
+    return printed(await plane.promote(id, canary_revision_id), values);
   },
 );
 
@@ -134,6 +146,7 @@ export const DEPLOYMENT_COMMANDS: readonly Command[] = [
   logs,
   redeploy,
   rollback,
+  promote,
   interrupt,
   remove,
 ];
@@ -152,6 +165,11 @@ async function again(
   const revision = isWaiting ? await waitForRevision(plane, id, queued.id, say) : queued;
   write(values['json'] === undefined ? lineOf(revision) : JSON.stringify(revision));
   return isWaiting && revision.status !== 'DEPLOYED' ? 1 : 0;
+}
+
+function printed(revision: Revision, { json }: FlagValues): number {
+  write(json === undefined ? lineOf(revision) : JSON.stringify(revision));
+  return 0;
 }
 
 /** The newest revision, or the one that `--revision` names. Throws a `StartFailure` if there is none. */
@@ -182,8 +200,14 @@ function previousIn(revisions: readonly Revision[], { name, active_revision_id }
 }
 
 function lineOf(revision: Revision): string {
-  const { number, id, created_at, commit, is_active } = revision;
+  const { number, id, created_at, commit } = revision;
   const what = commit === null ? '' : ` ${commit.sha.slice(0, 8)} ${oneLine(commit.message ?? '')}`;
-  const isReplaced = revision.status === 'DEPLOYED' && !is_active && isFinal(revision);
-  return `#${number} ${id} ${created_at} ${isReplaced ? 'REPLACED' : oneLine(outcomeOf(revision))}${what}`;
+  return `#${number} ${id} ${created_at} ${stateOf(revision)}${what}`;
+}
+
+function stateOf(revision: Revision): string {
+  const { status, is_active, is_canary, canary_percent } = revision;
+  if (is_canary) return `CANARY ${canary_percent} %`;
+  const isReplaced = status === 'DEPLOYED' && !is_active && isFinal(revision);
+  return isReplaced ? 'REPLACED' : oneLine(outcomeOf(revision));
 }

@@ -84,6 +84,9 @@ export function controlPlane(server: Server) {
     health: (id: string): Promise<DeploymentHealth> =>
       call(server, { method: 'GET', path: at(id, '/health') }, isHealth),
 
+    promote: (id: string, revision_id: string): Promise<Revision> =>
+      call(server, { method: 'POST', path: at(id, `/revisions/${revision_id}/promote`) }, isRevision),
+
     hooks: (id: string): Promise<DeploymentHooksList> =>
       call(server, { method: 'GET', path: at(id, '/hooks?limit=100') }, isHooks),
 

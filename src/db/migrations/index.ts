@@ -26,6 +26,7 @@ import { runPriority } from './025-run-priority.ts';
 import { deployments } from './026-deployments.ts';
 import { deploymentHooks } from './027-deployment-hooks.ts';
 import { threadDeletions } from './028-thread-deletions.ts';
+import { canaries } from './029-canaries.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -71,4 +72,5 @@ export const migrations: readonly Migration[] = [
   { version: 26, name: 'deployments', text: deployments, expands: true },
   { version: 27, name: 'deployment hooks', text: deploymentHooks, expands: true },
   { version: 28, name: 'thread deletions', text: threadDeletions, expands: true },
+  { version: 29, name: 'canaries', text: canaries, expands: true },
 ];

@@ -115,7 +115,8 @@ export function revisionRoutes(
       schema: {
         operationId: 'interrupt_revision',
         summary: 'Interrupt revision',
-        description: 'Ends a revision that is not deployed yet. What serves goes on serving.',
+        description:
+          'Ends a revision that is not deployed yet, or a canary: the active revision goes on with its runs. What serves goes on serving.',
         tags,
         params: RevisionPath,
         response: { 200: Revision },
@@ -123,6 +124,23 @@ export function revisionRoutes(
       },
     },
     ({ actor, params }) => revisions.interrupt(actor, params.deployment_id, params.revision_id),
+  );
+
+  app.post(
+    '/v2/deployments/:deployment_id/revisions/:revision_id/promote',
+    {
+      config,
+      schema: {
+        operationId: 'promote_revision',
+        summary: 'Promote canary',
+        description: 'The canary becomes the active revision. The one before ends as at any other switch.',
+        tags,
+        params: RevisionPath,
+        response: { 200: Revision },
+        failures: { ...missing, 409: 'Revision … is no canary that serves.' },
+      },
+    },
+    ({ actor, params }) => revisions.promote(actor, params.deployment_id, params.revision_id),
   );
 }
 

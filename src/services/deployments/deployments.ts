@@ -25,7 +25,7 @@ export interface DeploymentDeps {
   readonly deployments: DeploymentRepository;
   readonly revisions: RevisionRepository;
   readonly files: DeploymentFiles;
-  readonly plane: Pick<DataPlane, 'remove'>;
+  readonly plane: Omit<DataPlane, 'deploy' | 'foldersInUse'>;
   readonly bus: Pick<EventBus, 'emit'>;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -94,7 +94,7 @@ export function deploymentService(deps: DeploymentDeps) {
       };
     },
 
-    /** Any `source_revision_config` or `secrets` queues a revision. A masked secret keeps its value. */
+    /** Any `source_revision_config`, `secrets` or `canary_percent` queues a revision. A masked secret keeps its value. */
     async update(
       actor: Actor,
       deployment_id: string,
@@ -146,7 +146,7 @@ async function insertDeployment(deps: DeploymentDeps, input: DeploymentCreate) {
 async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: DeploymentPatch): Promise<void> {
   const { deployments, bus, ids } = deps;
   const { deployment_id } = row;
-  const { revision_source, source_config, source_revision_config, secrets } = patch;
+  const { revision_source, source_config, source_revision_config, secrets, canary_percent } = patch;
   checkNames(secrets ?? []);
   const next: SourceChoice = {
     deployment_id,
@@ -158,8 +158,9 @@ async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: Deplo
     },
   };
   checkSource(next, deps);
-  const isRevised = source_revision_config != null || secrets != null;
-  const revision = isRevised && (await hasSource(next, deps)) ? newRevision(ids, next, 'api') : undefined;
+  const isRevised = source_revision_config != null || secrets != null || canary_percent != null;
+  const isQueued = isRevised && (await hasSource(next, deps));
+  const revision = isQueued ? { ...newRevision(ids, next, 'api'), canary_percent } : undefined;
   const stored = await deployments.secrets(deployment_id);
   const updated = await deployments.update(deployment_id, {
     ...next,

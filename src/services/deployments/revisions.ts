@@ -29,7 +29,7 @@ export type RevisionService = ReturnType<typeof revisionService>;
 
 /** Revisions of a deployment. All throw `NotFound` without such a deployment or revision. */
 export function revisionService({ service, ...deps }: RevisionDeps) {
-  const { deployments, revisions, bus, ids } = deps;
+  const { deployments, revisions, bus, ids, logger } = deps;
 
   const require = (actor: Actor, deployment_id: string, revision_id: string) =>
     requireRevision(deps, actor, deployment_id, revision_id);
@@ -62,10 +62,9 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       checkSource(choice, deps);
       if (!(await hasSource(choice, deps)))
         throw new InvalidInput('source_revision_config.source_tarball_path: upload the sources first');
-      const row = await revisions.insert(
-        deployment.deployment_id,
-        newRevision(ids, choice, input.trigger ?? 'api'),
-      );
+      const { trigger, canary_percent } = input;
+      const revision = { ...newRevision(ids, choice, trigger ?? 'api'), canary_percent };
+      const row = await revisions.insert(deployment.deployment_id, revision);
       bus.emit('revision.queued');
       return revisionView(row, deployment);
     },
@@ -94,11 +93,22 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       return service.get(actor, deployment.deployment_id, origin);
     },
 
-    /** Ends a revision that is not served yet; its processes end soon after. Throws `Conflict` if it has ended. */
+    /** The canary serves everything from now on. Throws `Conflict` if the revision is no canary that serves. */
+    async promote(actor: Actor, deployment_id: string, revision_id: string): Promise<Revision> {
+      const found = await require(actor, deployment_id, revision_id);
+      await promoteCanary(deps, found);
+      logger.info('canary promoted', { deployment: found.deployment.name, revision_id, by_key: actor.key });
+      return this.get(actor, deployment_id, revision_id);
+    },
+
+    /**
+     * Ends a revision that is not served yet, whose processes end soon after, or a canary, whose runs go on in the active
+     * revision. Throws `Conflict` if it has ended or serves.
+     */
     async interrupt(actor: Actor, deployment_id: string, revision_id: string): Promise<Revision> {
       const { deployment, revision } = await require(actor, deployment_id, revision_id);
       const interrupted = await revisions.transition(revision.revision_id, OPEN_STATUSES, 'INTERRUPTED');
-      if (!interrupted) {
+      if (!interrupted && !(await endCanary(deps, { deployment, revision }))) {
         const { status } = (await require(actor, deployment_id, revision_id)).revision;
         throw new Conflict(`The revision is ${status} and can no longer be interrupted.`);
       }
@@ -108,12 +118,37 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
   };
 }
 
+export interface FoundRevision {
+  readonly deployment: DeploymentRow;
+  readonly revision: RevisionRow;
+}
+
+type CanaryDeps = Pick<DeploymentDeps, 'plane' | 'revisions'>;
+
+async function promoteCanary(
+  { plane, revisions }: CanaryDeps,
+  { deployment: { name, deployment_id }, revision: { revision_id, number } }: FoundRevision,
+): Promise<void> {
+  const decide = () => revisions.promote(deployment_id, revision_id);
+  const isPromoted = await plane.promote({ name, revision_id }, decide);
+  if (!isPromoted) throw new Conflict(`Revision ${number} is no canary that serves.`);
+}
+
+/** Returns false if it is no canary. */
+function endCanary(
+  { plane, revisions }: CanaryDeps,
+  { deployment: { name, deployment_id }, revision: { revision_id } }: FoundRevision,
+): Promise<boolean> {
+  const decide = () => revisions.endCanary(deployment_id, revision_id);
+  return plane.endCanary({ name, revision_id }, decide);
+}
+
 async function requireRevision(
   { deployments, revisions }: Pick<DeploymentDeps, 'deployments' | 'revisions'>,
   actor: Actor,
   deployment_id: string,
   revision_id: string,
-): Promise<{ deployment: DeploymentRow; revision: RevisionRow }> {
+): Promise<FoundRevision> {
   const deployment = await requireDeployment(deployments, actor, deployment_id);
   const revision = isUuid(revision_id)
     ? await revisions.find(deployment.deployment_id, revision_id.toLowerCase())

@@ -22,7 +22,10 @@ export function deploymentView(
   };
 }
 
-export function revisionView(row: RevisionRow, { active_revision_id }: DeploymentRow): Revision {
+export function revisionView(
+  row: RevisionRow,
+  { active_revision_id, canary_revision_id }: DeploymentRow,
+): Revision {
   return {
     id: row.revision_id,
     number: row.number,
@@ -38,5 +41,7 @@ export function revisionView(row: RevisionRow, { active_revision_id }: Deploymen
     build_steps: row.build_steps,
     is_built: row.build_id !== null && row.built !== null,
     is_active: row.revision_id === active_revision_id,
+    is_canary: row.revision_id === canary_revision_id,
+    canary_percent: row.canary_percent,
   };
 }

@@ -1,18 +1,19 @@
+import { bind } from '../../db/bind.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { and, list, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type {
   BuildStep,
-  BuiltFolder,
   DeploymentSource,
-  RevisionCommit,
   RevisionFailure,
   RevisionStatus,
   RevisionTrigger,
   SourceRevisionConfig,
 } from '../../schemas/deployments.ts';
+import { changeStatus, type RevisionChange } from './change-status.ts';
 import { IS_OPEN, parseRevision, REVISION, type RevisionRow } from './rows.ts';
+import { activate, endCanary, promote } from './serving.ts';
 import { storedBuilds } from './stored-builds.ts';
 
 export interface NewRevision {
@@ -22,16 +23,8 @@ export interface NewRevision {
   readonly trigger: RevisionTrigger;
   /** Of an earlier revision: it is deployed again without being built. */
   readonly build?: Pick<RevisionRow, 'build_id' | 'built' | 'commit_info'> | undefined;
-}
-
-/** What changes together with the status. */
-export interface RevisionChange {
-  readonly failure?: RevisionFailure;
-  readonly commit?: RevisionCommit | undefined;
-  readonly source_revision_config?: SourceRevisionConfig;
-  readonly build_id?: string;
-  readonly built?: BuiltFolder;
-  readonly build_steps?: readonly BuildStep[];
+  /** Of a canary. */
+  readonly canary_percent?: number | null | undefined;
 }
 
 export interface RevisionFilter {
@@ -107,18 +100,7 @@ export function revisionRepository(db: Db) {
         where revision_id = ${revision_id} and ${IS_OPEN}`);
     },
 
-    /** Makes a revision the one that serves. Returns false as `transition` does. */
-    activate: (
-      { deployment_id, revision_id }: Pick<RevisionRow, 'deployment_id' | 'revision_id'>,
-      build_steps: readonly BuildStep[],
-    ) =>
-      db.transaction('sync', async (tx) => {
-        if (!(await changeStatus(tx, revision_id, ['DEPLOYING'], 'DEPLOYED', { build_steps }))) return false;
-        await tx.run(sql`
-          update deployments set active_revision_id = ${revision_id}, updated_at = ${NOW}
-          where deployment_id = ${deployment_id}`);
-        return true;
-      }),
+    ...bind(db, { activate, promote, endCanary }),
 
     /** Progress of a build. */
     async setSteps(revision_id: string, steps: readonly BuildStep[]): Promise<void> {
@@ -159,7 +141,8 @@ export async function isActiveOf(
 ): Promise<boolean> {
   const row = await reader.get(sql`
     select ${columns('deployments', 'deployment_id')} from deployments
-    where deployment_id = ${deployment_id} and active_revision_id = ${revision_id}`);
+    where deployment_id = ${deployment_id}
+      and (active_revision_id = ${revision_id} or canary_revision_id = ${revision_id})`);
   return row !== undefined;
 }
 
@@ -167,7 +150,7 @@ export async function isActiveOf(
 export async function insertRevision(
   tx: Transaction,
   deployment_id: string,
-  { revision_id, source, source_revision_config, trigger, build }: NewRevision,
+  { revision_id, source, source_revision_config, trigger, build, canary_percent = null }: NewRevision,
 ): Promise<RevisionRow> {
   await tx.run(sql`update deployment_revisions set status = 'SKIPPED', updated_at = ${NOW}
     where deployment_id = ${deployment_id} and status in ('CREATING', 'QUEUED')`);
@@ -177,33 +160,13 @@ export async function insertRevision(
   const json = (value: unknown) => (value == null ? null : JSON.stringify(value));
   const row = await tx.get(sql`
     insert into deployment_revisions (revision_id, deployment_id, number, status, source, source_revision_config,
-      triggered_by, build_id, built, commit_info, build_steps, created_at, updated_at)
+      triggered_by, build_id, built, commit_info, canary_percent, build_steps, created_at, updated_at)
     values (${revision_id}, ${deployment_id}, ${(last?.number ?? 0) + 1}, 'QUEUED', ${source},
       ${JSON.stringify(source_revision_config)}, ${trigger}, ${build?.build_id ?? null}, ${json(build?.built)},
-      ${json(build?.commit_info)}, '[]', ${NOW}, ${NOW})
+      ${json(build?.commit_info)}, ${canary_percent}, '[]', ${NOW}, ${NOW})
     returning ${REVISION}`);
   await tx.run(sql`update deployments set latest_revision_id = ${revision_id}, updated_at = ${NOW}
     where deployment_id = ${deployment_id}`);
   if (!row) throw new Error('an insert returned no row');
   return parseRevision(row);
-}
-
-async function changeStatus(
-  tx: Transaction,
-  revision_id: string,
-  from: readonly RevisionStatus[],
-  to: RevisionStatus,
-  { failure, commit, source_revision_config, build_id, built, build_steps }: RevisionChange,
-): Promise<boolean> {
-  const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
-  const changed = await tx.run(sql`
-    update deployment_revisions set status = ${to}, updated_at = ${NOW},
-      failure = coalesce(${json(failure)}, failure),
-      commit_info = coalesce(${json(commit)}, commit_info),
-      source_revision_config = coalesce(${json(source_revision_config)}, source_revision_config),
-      build_id = coalesce(${build_id ?? null}, build_id),
-      built = coalesce(${json(built)}, built),
-      build_steps = coalesce(${json(build_steps)}, build_steps)
-    where revision_id = ${revision_id} and status in ${list(from)}`);
-  return changed > 0;
 }

@@ -13,12 +13,12 @@ export type RevisionRow = Parsed<
 
 export const DEPLOYMENT = columns(
   'deployments',
-  'deployment_id, name, source, source_config, source_revision_config, created_at, updated_at, latest_revision_id, active_revision_id',
+  'deployment_id, name, source, source_config, source_revision_config, created_at, updated_at, latest_revision_id, active_revision_id, canary_revision_id',
 );
 
 export const REVISION = columns(
   'deployment_revisions',
-  'revision_id, deployment_id, number, status, source, source_revision_config, triggered_by, build_id, built, commit_info, failure, build_steps, tries, created_at, updated_at',
+  'revision_id, deployment_id, number, status, source, source_revision_config, triggered_by, build_id, built, commit_info, failure, build_steps, tries, canary_percent, created_at, updated_at',
 );
 
 export type HookRow = Rows['deployment_hooks'];

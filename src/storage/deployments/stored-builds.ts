@@ -8,15 +8,17 @@ import { IS_OPEN } from './rows.ts';
 export function storedBuilds(db: Db) {
   return {
     /**
-     * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one stays. Returns the ids
-     * of the builds that remain.
+     * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one and a canary stay. Returns the
+     * ids of the builds that remain.
      */
     forgetBuilds: (deployment_id: string, keep: number): Promise<string[]> =>
       db.transaction('sync', async (tx) => {
         const rows = await tx.all(sql`
           select ${columns('deployment_revisions', 'build_id')}, max(number) as ${number('newest')},
-            max(case when revision_id = (select active_revision_id from deployments
-              where deployment_id = ${deployment_id}) then 1 else 0 end) as ${number('is_active')},
+            max(case when exists (select 1 from deployments
+              where active_revision_id = deployment_revisions.revision_id
+                or canary_revision_id = deployment_revisions.revision_id) then 1 else 0 end)
+              as ${number('is_active')},
             max(case when ${IS_OPEN} then 1 else 0 end) as ${number('is_open')}
           from deployment_revisions
           where deployment_id = ${deployment_id} and build_id is not null
@@ -33,14 +35,18 @@ export function storedBuilds(db: Db) {
         return ids;
       }),
 
-    /** Forgets one build. Returns false, and changes nothing, if the active revision or an unfinished one has it. */
+    /** Forgets one build. Returns false, and changes nothing, if the active revision, a canary or an unfinished one has it. */
     forgetBuild: (deployment_id: string, build_id: string): Promise<boolean> =>
       db.transaction('sync', async (tx) => {
         const deployment = await lockDeployment(tx, deployment_id);
         const ofBuild = sql`deployment_id = ${deployment_id} and build_id = ${build_id}`;
+        const served = [deployment?.active_revision_id, deployment?.canary_revision_id].filter(
+          (id) => id != null,
+        );
+        const isServed = served.length === 0 ? sql`1 = 0` : sql`revision_id in ${list(served)}`;
         const needed = await tx.get(sql`
           select ${columns('deployment_revisions', 'revision_id')} from deployment_revisions
-          where ${ofBuild} and (${IS_OPEN} or revision_id = ${deployment?.active_revision_id ?? null}) limit 1`);
+          where ${ofBuild} and (${IS_OPEN} or ${isServed}) limit 1`);
         if (needed) return false;
         await tx.run(sql`update deployment_revisions set build_id = null, built = null where ${ofBuild}`);
         return true;

@@ -2,6 +2,7 @@ import { columns, notNull, number } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
+import { inScope, type RevisionScope } from './canary.ts';
 
 /** How the runs of many owners share the workers. */
 export interface Fairness {
@@ -39,17 +40,20 @@ export async function dueRuns(
   tx: Pick<Transaction, 'get' | 'all'>,
   { fairness, turn }: ClaimRules,
   limit: number,
+  scope?: RevisionScope,
 ): Promise<Sql> {
-  const ready = sql`select seq from run_queue where state = 'ready' and not_before <= ${NOW}`;
+  const mine = inScope(scope);
+  const ready = sql`select seq from run_queue where state = 'ready' and not_before <= ${NOW}${mine}`;
   const place = ++turn.claims % CLAIMS_PER_TURN;
   const order = place === CLAIMS_PER_TURN / 2 ? BY_AGE : BY_PRIORITY;
   if (!isByOwner(fairness)) return sql`${ready} order by ${order} limit ${limit}`;
   const { max_per_owner } = fairness;
-  const owners = place === 0 ? [] : await nextOwners(tx, { cursor: turn.last_owner, limit, max_per_owner });
+  const owners =
+    place === 0 ? [] : await nextOwners(tx, { cursor: turn.last_owner, limit, max_per_owner, mine });
   turn.last_owner = owners.at(-1)?.owner ?? turn.last_owner;
   const isAllowed = owners.some(({ allowed }) => allowed > 0);
   return isAllowed
-    ? sql`select seq from run_queue where seq in (${dueInTurn(owners, limit, order)}) and state = 'ready'`
+    ? sql`select seq from run_queue where seq in (${dueInTurn(owners, { limit, order, mine })}) and state = 'ready'`
     : sql`${ready} and owner is null order by ${BY_AGE} limit ${limit}`;
 }
 
@@ -68,18 +72,26 @@ const LOCK: DialectSql = {
   postgres: raw('select pg_advisory_xact_lock(4919131752989213765)'),
 };
 
+interface OwnerQuery {
+  readonly cursor: string;
+  readonly limit: number;
+  readonly max_per_owner?: number | undefined;
+  /** Restricts the runs to those that this worker claims. */
+  readonly mine: Sql;
+}
+
 /**
  * The owners with ready runs that come after `cursor`, at most `limit`, and from the first one on again. A skip scan:
  * its cost grows with `limit`, not with the runs that wait.
  */
 async function nextOwners(
   tx: Pick<Transaction, 'get' | 'all'>,
-  { cursor, limit, max_per_owner }: { cursor: string; limit: number; max_per_owner?: number | undefined },
+  { cursor, limit, max_per_owner, mine }: OwnerQuery,
 ): Promise<OwnerTurn[]> {
   if (max_per_owner !== undefined) await tx.get(sql`${LOCK}`);
-  const after = await ownersFrom(tx, sql`owner > ${cursor}`, limit);
+  const after = await ownersFrom(tx, sql`q.owner > ${cursor}${mine}`, limit);
   const first =
-    after.length < limit ? await ownersFrom(tx, sql`owner <= ${cursor}`, limit - after.length) : [];
+    after.length < limit ? await ownersFrom(tx, sql`q.owner <= ${cursor}${mine}`, limit - after.length) : [];
   return [...after, ...first]
     .map(({ owner, running }) => ({
       owner,
@@ -91,10 +103,11 @@ async function nextOwners(
 function ownersFrom(tx: Pick<Transaction, 'all'>, where: Sql, limit: number) {
   return tx.all(sql`
     with recursive found (owner, n) as (
-      select (select min(owner) from run_queue where state = 'ready' and owner is not null and ${where}), 1
+      select (select min(q.owner) from run_queue q
+        where q.state = 'ready' and q.owner is not null and ${where}), 1
       union all
       select (select min(q.owner) from run_queue q
-        where q.state = 'ready' and q.owner is not null and q.owner > found.owner and q.${where}), n + 1
+        where q.state = 'ready' and q.owner is not null and q.owner > found.owner and ${where}), n + 1
       from found where found.owner is not null and n < ${limit}
     )
     select ${OWNER}, (select count(*) from run_queue r
@@ -106,14 +119,17 @@ function ownersFrom(tx: Pick<Transaction, 'all'>, where: Sql, limit: number) {
  * `seq` of the runs to claim: the first of each owner, then the second of each, and so on; at most `limit`. Priorities
  * therefore order the runs of an owner, and take nothing from others.
  */
-function dueInTurn(turns: readonly OwnerTurn[], limit: number, order: Sql): Sql {
+function dueInTurn(
+  turns: readonly OwnerTurn[],
+  { limit, order, mine }: { limit: number; order: Sql; mine: Sql },
+): Sql {
   const candidates = turns
     .filter(({ allowed }) => allowed > 0)
     .map(
       ({ owner, allowed }) => sql`
         select seq, priority, not_before, row_number() over (order by ${order}) as turn from (
           select seq, priority, not_before from run_queue
-          where state = 'ready' and owner is not null and owner = ${owner} and not_before <= ${NOW}
+          where state = 'ready' and owner is not null and owner = ${owner} and not_before <= ${NOW}${mine}
           order by ${order} limit ${allowed}) as first`,
     );
   return sql`select seq from (${join(candidates, ' union all ')}) as candidates

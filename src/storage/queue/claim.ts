@@ -10,6 +10,7 @@ import type { Lease } from '../runs/lease.ts';
 import { MARKER_COLUMNS, markersOf, type RunMarkers } from '../runs/markers.ts';
 import { RUN_COLUMNS, runOf } from '../runs/runs.ts';
 import { openThreadLog } from '../runs/thread-log.ts';
+import { inScope, type RevisionScope } from './canary.ts';
 import { dueRuns } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
 import type { RetryReason } from './position.ts';
@@ -20,6 +21,8 @@ export interface Claim {
   /** Fencing token, fresh for each claim: fences every write of the attempts that it starts. */
   readonly token: string;
   readonly limit: number;
+  /** All runs without it. */
+  readonly scope?: RevisionScope | undefined;
 }
 
 export interface ClaimedRun {
@@ -75,24 +78,24 @@ export async function claim(context: QueueContext, request: Claim): Promise<Clai
  * True when runs are ready although a claim has just left slots free: another transaction held their locks, and may
  * release them without a notification. SQLite has a single writer, which never skips a row.
  */
-export async function isMoreReady(db: Db): Promise<boolean> {
-  return db.dialect !== 'sqlite' && hasReady(db);
+export async function isMoreReady(db: Db, scope?: RevisionScope): Promise<boolean> {
+  return db.dialect !== 'sqlite' && hasReady(db, scope);
 }
 
 /** Whether a claim may find a run. One read: for polls, which mostly find none. */
-export async function hasReady(db: Db): Promise<boolean> {
+export async function hasReady(db: Db, scope?: RevisionScope): Promise<boolean> {
   const ready = await db.get(
-    sql`select 1 from run_queue where state = 'ready' and not_before <= ${NOW} limit 1`,
+    sql`select 1 from run_queue where state = 'ready' and not_before <= ${NOW}${inScope(scope)} limit 1`,
   );
   return ready !== undefined;
 }
 
 async function claimRows(
   tx: Transaction,
-  { worker_id, token, limit }: Claim,
+  { worker_id, token, limit, scope }: Claim,
   context: QueueContext,
 ): Promise<{ runs: ClaimedRun[]; orphans: ClaimedRow[] }> {
-  const due = await dueRuns(tx, context, limit);
+  const due = await dueRuns(tx, context, limit, scope);
   // Materialised CTE: PostgreSQL may run a plain subquery once per row, and lock and claim other rows each time.
   const claimed = await tx.all(sql`
     with due as materialized (${due} ${SKIP_LOCKED})

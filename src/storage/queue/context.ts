@@ -1,5 +1,6 @@
 import type { Db } from '../../db/db.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
+import type { CanaryRule } from './canary.ts';
 import type { ClaimRules } from './claim-fairly.ts';
 
 /** A problem with a single run: the queue logs it and continues. */
@@ -17,4 +18,6 @@ export interface QueueContext extends ClaimRules {
   readonly db: Db;
   readonly webhooks: RunWebhookRules;
   readonly report: QueueReport;
+  /** The canary of now, if there is one; absent where there never is. */
+  readonly canary?: (() => CanaryRule | undefined) | undefined;
 }

@@ -12,6 +12,7 @@ import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { KWARGS_COLUMN } from '../runs/runs.ts';
 import { type LockedThread, lockThreadRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
+import { canaryOf } from './canary.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
 import { isByOwner } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
@@ -60,11 +61,11 @@ export type EnqueueResult =
   | QueuedResult;
 
 /** What an enqueue must know of the queue. */
-export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness'>;
+export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'canary'>;
 
 /** Inserts a run and applies the multitask strategy to the others of its thread: one transaction (ENGINE §2). */
-export function enqueue({ db, webhooks, fairness }: QueueContext, request: NewRun): Promise<EnqueueResult> {
-  return db.transaction('sync', (tx) => enqueueIn(tx, request, { webhooks, fairness }));
+export function enqueue({ db, ...rules }: QueueContext, request: NewRun): Promise<EnqueueResult> {
+  return db.transaction('sync', (tx) => enqueueIn(tx, request, rules));
 }
 
 /** Rolls back the transaction of a batch. */
@@ -82,14 +83,14 @@ class BatchRefused extends Error {
  * first that is not `queued` is the last one and rolls back the batch.
  */
 export async function enqueueAll(
-  { db, webhooks, fairness }: QueueContext,
+  { db, ...rules }: QueueContext,
   requests: readonly NewRun[],
 ): Promise<EnqueueResult[]> {
   try {
     return await db.transaction('sync', async (tx) => {
       const outcomes: EnqueueResult[] = [];
       for (const request of requests) {
-        const outcome = await enqueueIn(tx, request, { webhooks, fairness });
+        const outcome = await enqueueIn(tx, request, rules);
         outcomes.push(outcome);
         if (outcome.outcome !== 'queued') throw new BatchRefused(outcomes);
       }
@@ -105,7 +106,7 @@ export async function enqueueAll(
 export async function enqueueIn(
   tx: Transaction,
   request: NewRun,
-  { webhooks, fairness }: EnqueueRules,
+  { webhooks, fairness, canary }: EnqueueRules,
 ): Promise<EnqueueResult> {
   const { run, others } = request;
   const thread = await lockOrCreateThread(tx, request);
@@ -118,13 +119,18 @@ export async function enqueueIn(
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
   if (request.turn && !(await acceptsTurn(tx, request.turn))) return { outcome: 'task changed' };
   if (request.has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
+  // Read here: a canary that ends while a transaction waits must get nothing new.
+  const rule = canary?.();
+  const graph_id = String(request.thread_metadata['graph_id']);
+  const { thread_id } = run;
+  const revision_id = rule ? await canaryOf(tx, { thread_id, graph_id }, rule) : null;
   if (!(await insertRun(tx, request))) return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
       : await cancelRows(tx, thread, rows, others, webhooks);
   const hasHead = headAfter(thread, cancelled.ended);
-  const isReady = await addToQueue(tx, request, { hasHead, fairness });
+  const isReady = await addToQueue(tx, request, { hasHead, fairness, revision_id });
   if (request.idempotency_key) await saveRun(tx, request.idempotency_key, run);
   if (request.turn) await insertTurn(tx, request.turn, run);
   return { outcome: 'queued', ready: isReady, ...cancelled };
@@ -138,6 +144,14 @@ const STATE = columns('run_queue', 'state');
 /** Purpose of the blind index: names of users are not stored in plain text beside encrypted data. */
 const OWNER = 'run_queue.owner';
 
+/** What decides where a new run waits, and for which workers. */
+interface Placement {
+  readonly hasHead: boolean;
+  readonly fairness: QueueContext['fairness'];
+  /** The canary, if it executes the run. */
+  readonly revision_id: string | null;
+}
+
 /**
  * A run behind a head, or behind an earlier due run, is parked; a run for later is scheduled. Returns true if a run of
  * the thread became ready: this one, or one ahead of it.
@@ -145,7 +159,7 @@ const OWNER = 'run_queue.owner';
 async function addToQueue(
   tx: Transaction,
   { run, markers, delay_ms, priority = 0, owner = '' }: NewRun,
-  { hasHead, fairness }: { hasHead: boolean; fairness: QueueContext['fairness'] },
+  { hasHead, fairness, revision_id }: Placement,
 ): Promise<boolean> {
   const { thread_id, run_id } = run;
   const state =
@@ -158,8 +172,9 @@ async function addToQueue(
   const stored_owner = isByOwner(fairness) ? tx.cipher.blindIndex(OWNER, owner) : null;
   const owns_thread = markers.thread_retention === 'keep' ? 0 : 1;
   const row = await tx.get(sql`
-    insert into run_queue (run_id, thread_id, state, not_before, owns_thread, owner, priority)
-    values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread}, ${stored_owner}, ${priority})
+    insert into run_queue (run_id, thread_id, state, not_before, owns_thread, owner, priority, revision_id)
+    values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread}, ${stored_owner}, ${priority},
+      ${revision_id})
     returning ${STATE}`);
   if (row?.state === 'ready') return true;
   return row?.state === 'parked' && !hasHead && (await promote(tx, thread_id));

@@ -26,11 +26,11 @@ const FIRST_COME: Fairness = { fair_by: 'none' };
 /** The queue's verbs over one database, each in the file of its name. */
 export function runQueue(
   db: Db,
-  { webhooks = DEFAULT_WEBHOOK_RULES, report = () => {}, fairness = FIRST_COME }: QueueOptions = {},
+  { webhooks = DEFAULT_WEBHOOK_RULES, report = () => {}, fairness = FIRST_COME, canary }: QueueOptions = {},
 ) {
   return {
     ...bind(
-      { db, webhooks, report, fairness, turn: { last_owner: '', claims: 0 } },
+      { db, webhooks, report, fairness, canary, turn: { last_owner: '', claims: 0 } },
       {
         enqueue,
         enqueueAll,

@@ -1,5 +1,5 @@
 import { bind } from '../../db/bind.ts';
-import { flag, number } from '../../db/columns.ts';
+import { columns, flag, number } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { isOneOf, mergeJson } from '../../db/json.ts';
 import { and, join, type Sql, sql } from '../../db/sql.ts';
@@ -46,6 +46,7 @@ export function threadRepository(db: Db) {
     size: threadSize,
     expiry: threadExpiry,
     expire: expireThreads,
+    revisionOf,
   });
 }
 
@@ -67,6 +68,14 @@ async function checkVisibility(
     select ${visible(VISIBLE_THREADS, visibility) as Sql} as ${flag('is_visible')}
     from threads where thread_id = ${thread_id}`);
   return row ? (row.is_visible ? 'visible' : 'hidden') : 'missing';
+}
+
+/** The canary that a thread began with, which may be none any more. */
+async function revisionOf(db: Db, thread_id: string): Promise<string | undefined> {
+  const row = await db.get(
+    sql`select ${columns('threads', 'revision_id')} from threads where thread_id = ${thread_id}`,
+  );
+  return row?.revision_id ?? undefined;
 }
 
 /** Number of these threads that exist and are visible. */

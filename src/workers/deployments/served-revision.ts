@@ -25,6 +25,7 @@ export async function servedRevision(
     folder: files.build(name, row.build_id),
     built: row.built,
     was_checked: row.build_id !== revision_id,
+    canary_percent: row.canary_percent,
     secrets: Object.fromEntries(secrets.map((secret) => [secret.name, secret.value])),
   };
 }

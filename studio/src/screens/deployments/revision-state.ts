@@ -25,7 +25,12 @@ const STATES: Readonly<Record<Revision['status'], State>> = {
 };
 
 /** The state of a revision for people. One that served stays `DEPLOYED` when another takes over. */
-export function stateOf({ status, is_active }: Pick<Revision, 'status' | 'is_active'>): State {
+export function stateOf({
+  status,
+  is_active,
+  is_canary,
+}: Pick<Revision, 'status' | 'is_active' | 'is_canary'>): State {
+  if (is_canary) return { word: 'canary', tone: 'ok' };
   return status === 'DEPLOYED' && !is_active ? { word: 'replaced', tone: 'idle' } : STATES[status];
 }
 

@@ -1,0 +1,145 @@
+import { deploymentEnvironment } from '../../config/env.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Clock } from '../../core/clock.ts';
+import { ServerError } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Logger } from '../../core/logger.ts';
+import { MountedServer } from '../../http/dispatch.ts';
+import type { ServedRevision } from '../../services/deployments/data-plane.ts';
+import type { KeyLookup } from '../../storage/access/api-keys.ts';
+import type { DeploymentDatabases } from '../../storage/deployment-databases.ts';
+import type { DeploymentFiles } from '../../storage/deployments/files.ts';
+import type { CanaryRule, RevisionScope } from '../../storage/queue/canary.ts';
+import { type Foundation, openFoundation } from '../foundation.ts';
+import type { CreateApp, RootPlace } from '../place.ts';
+import { checkFailure, reasonOf } from './check-failure.ts';
+import { liveRevisions } from './live-revisions.ts';
+import { revisionLogger } from './log.ts';
+import { deploymentConfig } from './project.ts';
+import type { Served } from './serving.ts';
+
+export interface SlotDeps {
+  readonly server: Config;
+  readonly createApp: CreateApp;
+  readonly files: DeploymentFiles;
+  readonly databases: DeploymentDatabases;
+  readonly administrators: KeyLookup;
+  readonly is_protected: boolean;
+  /** It answers at the root of the server, too. */
+  readonly root: RootPlace | undefined;
+  readonly clock: Clock;
+  readonly ids: Ids;
+  readonly logger: Logger;
+}
+
+/** What the apps ask about the revisions that serve. */
+interface ServingRules {
+  readonly scopeOf: (revision_id: string) => RevisionScope | undefined;
+  readonly rule: () => CanaryRule | undefined;
+}
+
+/** The apps of a deployment's revisions, on its one database. */
+export class RevisionApps {
+  readonly live: ReturnType<typeof liveRevisions>;
+  readonly #name: string;
+  readonly #deps: SlotDeps;
+  readonly #rules: ServingRules;
+  #foundation: Promise<Foundation> | undefined;
+  #hasApps = false;
+
+  constructor(name: string, deps: SlotDeps, rules: ServingRules) {
+    this.#name = name;
+    this.#deps = deps;
+    this.#rules = rules;
+    this.live = liveRevisions(deps.clock);
+  }
+
+  /** `undefined` before the first app. Rejects if the database cannot be opened. */
+  get foundation(): Promise<Foundation> | undefined {
+    return this.#foundation;
+  }
+
+  /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
+  async open(revision: ServedRevision, stop: AbortSignal): Promise<Served> {
+    const { revision_id } = revision;
+    const tracked = this.live.track(revision);
+    try {
+      const { app, config } = await this.#create(revision, stop);
+      const mount = new MountedServer(app.server);
+      tracked.opened(app, mount);
+      return { revision_id, config, app, mount, tracked };
+    } catch (error) {
+      tracked[Symbol.dispose]();
+      throw error;
+    }
+  }
+
+  /** Ends one; its runs get `grace_ms`. */
+  async end({ app, tracked }: Served, grace_ms = 0): Promise<void> {
+    using _ = tracked;
+    await app.stop(grace_ms);
+  }
+
+  /** Throws a `RevisionError` if the configuration of the project is not valid. */
+  async configure(revision: ServedRevision): Promise<Config> {
+    const { server, databases, is_protected } = this.#deps;
+    const database = await databases.open({ deployment_id: revision.deployment_id, name: this.#name });
+    return deploymentConfig(revision, { server, database, is_protected });
+  }
+
+  /** Of a thread. If it cannot be read the request fails for the same reason, wherever it goes. */
+  async revisionOf(thread_id: string): Promise<string | undefined> {
+    try {
+      return await (await this.#foundation)?.storage.threads.revisionOf(thread_id);
+    } catch (error) {
+      this.#deps.logger.warn('the revision of a thread cannot be read', { thread_id, error });
+      return undefined;
+    }
+  }
+
+  /** Runs and crons may be those of another app now. */
+  async wakeWorkers(): Promise<void> {
+    const foundation = await this.#foundation?.catch(() => undefined);
+    foundation?.bus.bus.emit('run.ready');
+    foundation?.bus.bus.emit('schedule.changed');
+  }
+
+  async #create(revision: ServedRevision, stop: AbortSignal): Promise<Pick<Served, 'app' | 'config'>> {
+    const { server, files, createApp, administrators, root, clock, ids, logger } = this.#deps;
+    const { revision_id } = revision;
+    const home = files.home(this.#name);
+    const config = await this.configure(revision);
+    const log = files.log(this.#name, revision_id, 'deploy');
+    const foundation = await this.#openFoundation(config);
+    const is_first = !this.#hasApps;
+    this.#hasApps = true;
+    const secrets = Object.values(revision.secrets);
+    const options = { logger: revisionLogger(logger, { log, secrets, clock }), clock, ids };
+    const environment = deploymentEnvironment(config.env, home);
+    const scope = () => this.#rules.scopeOf(revision_id);
+    const place = {
+      ...{ foundation, is_first, scope, environment, administrators, root, stop },
+      server_root: server.root,
+    };
+    stop.throwIfAborted();
+    const app = await createApp(config, options, place).catch((error: Error) => {
+      if (error instanceof ServerError) throw error;
+      const what = `The project cannot be started: ${reasonOf(error)}`;
+      const advice = 'Correct it, and deploy again.';
+      throw checkFailure({ code: 'start_failed', what, advice, cause: error }, 'start');
+    });
+    return { config, app };
+  }
+
+  /** A failure to open it is that of one revision; the next one tries again. */
+  #openFoundation(config: Config): Promise<Foundation> {
+    const { clock, ids, logger } = this.#deps;
+    const canary = () => this.#rules.rule();
+    const options = { logger, clock, worker_id: ids.uuid4(), canary };
+    this.#foundation ??= openFoundation(config, options).catch((error) => {
+      this.#foundation = undefined;
+      throw error;
+    });
+    return this.#foundation;
+  }
+}

@@ -1,0 +1,164 @@
+import type { Config } from '../../config/schema.ts';
+import type { MountedServer } from '../../http/dispatch.ts';
+import type { CanaryRule, RevisionScope } from '../../storage/queue/canary.ts';
+import type { ReplaceableApp } from '../lifecycle.ts';
+import type { TrackedRevision } from './live-revisions.ts';
+
+/** An app that serves, or served, a revision. */
+export interface Served {
+  readonly revision_id: string;
+  readonly config: Config;
+  readonly app: ReplaceableApp;
+  readonly mount: MountedServer;
+  readonly tracked: TrackedRevision;
+}
+
+/** A revision that takes a share of what is new, beside the current one. */
+export interface Canary {
+  readonly revision_id: string;
+  /** Share, percent. */
+  readonly percent: number;
+  /** `undefined` if it is not valid any more: it gets nothing new. */
+  readonly config: Config | undefined;
+  /** `undefined` while it starts again: its runs wait for it. */
+  served: Served | undefined;
+}
+
+export interface ServingDeps {
+  /** The canary that a thread began with. Does not reject. */
+  readonly revisionOf: (thread_id: string) => Promise<string | undefined>;
+  /** `at_once`: its runs are handed over at their next checkpoint, without time to end before. */
+  readonly retire: (served: Served, how: { readonly at_once: boolean }) => void;
+  /** Called after each decision: runs and crons may be those of another app. */
+  readonly onDecided: () => void;
+}
+
+type Answer = (mount: MountedServer | undefined) => void;
+
+/** Which revisions of a deployment serve, and what goes to which of them. */
+export class Serving {
+  readonly #deps: ServingDeps;
+  #current: Served | undefined;
+  #canary: Canary | undefined;
+  /** While it is decided what serves. */
+  #deciding: Promise<void> | undefined;
+
+  constructor(deps: ServingDeps) {
+    this.#deps = deps;
+  }
+
+  get current(): Served | undefined {
+    return this.#current;
+  }
+
+  get canary(): Canary | undefined {
+    return this.#canary;
+  }
+
+  /** Decisions about what serves come one after the other, each with its change; requests wait for them. */
+  async decide<T>(change: () => Promise<T>): Promise<T> {
+    const before = this.#deciding;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#deciding = promise;
+    await before;
+    try {
+      return await change();
+    } finally {
+      if (this.#deciding === promise) this.#deciding = undefined;
+      resolve();
+      this.#deps.onDecided();
+    }
+  }
+
+  /** Waits while it is decided what serves. */
+  async decided(): Promise<void> {
+    while (this.#deciding !== undefined) await this.#deciding;
+  }
+
+  /** Part of a decision. What served before retires, but for a canary that is promoted. */
+  serve(next: Served): void {
+    const before = this.#current;
+    const isPromoted = this.#canary?.served === next;
+    if (!isPromoted) next.tracked.enter('serving');
+    this.#current = next;
+    if (isPromoted) this.#canary = undefined;
+    else this.dropCanary({ at_once: false });
+    if (before) this.#deps.retire(before, { at_once: false });
+  }
+
+  /** Part of a decision: beside the revision that serves. */
+  serveCanary(canary: Canary): void {
+    this.dropCanary({ at_once: false });
+    this.#canary = canary;
+    canary.served?.tracked.enter('serving');
+  }
+
+  /** Part of a decision: a canary has started again. */
+  startCanary(canary: Canary, served: Served): void {
+    canary.served = served;
+    served.tracked.enter('serving');
+  }
+
+  /** Part of a decision. */
+  dropCanary(how: { readonly at_once: boolean }): void {
+    const served = this.#canary?.served;
+    this.#canary = undefined;
+    if (served) this.#deps.retire(served, how);
+  }
+
+  /** Nothing serves any more. Returns what did. */
+  clear(): Served[] {
+    const served = [this.#current, this.#canary?.served];
+    this.#current = undefined;
+    this.#canary = undefined;
+    return served.filter((each) => each !== undefined);
+  }
+
+  /**
+   * Calls `act` with what answers a request; `undefined` before the first revision serves. While it is decided what
+   * serves, it waits: who knows of the new revision must not be answered by the old one.
+   */
+  withMount(url: string | undefined, act: Answer): void {
+    if (this.#deciding !== undefined) void this.#deciding.then(() => this.withMount(url, act));
+    else {
+      const thread_id = this.#canary?.served && threadIn(url);
+      if (thread_id === undefined) act(this.#current?.mount);
+      else void this.#deps.revisionOf(thread_id).then((revision_id) => this.#pass(revision_id, url, act));
+    }
+  }
+
+  /** Which runs the app of a revision claims now. */
+  scopeOf(revision_id: string): RevisionScope | undefined {
+    if (this.#current?.revision_id !== revision_id) return { only: revision_id };
+    return this.#canary && { except: this.#canary.revision_id };
+  }
+
+  /** What a new run is assigned by; `undefined` without a canary. */
+  rule(): CanaryRule | undefined {
+    if (!this.#canary || !this.#current) return undefined;
+    const { revision_id, percent, config } = this.#canary;
+    return {
+      ...{ revision_id, percent },
+      graph_ids: graphIds(config),
+      active_graph_ids: graphIds(this.#current.config),
+    };
+  }
+
+  /** What serves may have changed while the thread was read. */
+  #pass(revision_id: string | undefined, url: string | undefined, act: Answer): void {
+    const canary = this.#canary?.served;
+    if (this.#deciding !== undefined) this.withMount(url, act);
+    else act(canary && canary.revision_id === revision_id ? canary.mount : this.#current?.mount);
+  }
+}
+
+function graphIds(config: Config | undefined): ReadonlySet<string> {
+  return new Set(config?.graphs.map(({ graph_id }) => graph_id));
+}
+
+/** The thread that a request names in its path. */
+function threadIn(url = ''): string | undefined {
+  const [path = ''] = url.split('?', 1);
+  const id = /\/threads\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\/|$)/i.exec(path)?.[1];
+  return id?.toLowerCase();
+}

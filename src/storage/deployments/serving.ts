@@ -1,0 +1,71 @@
+import type { Db, Transaction } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import { NOW } from '../../db/time.ts';
+import type { BuildStep } from '../../schemas/deployments.ts';
+import { changeStatus } from './change-status.ts';
+import { lockDeployment } from './lock.ts';
+import type { DeploymentRow, RevisionRow } from './rows.ts';
+
+type ActivatedRevision = Pick<RevisionRow, 'deployment_id' | 'revision_id' | 'canary_percent'>;
+
+/**
+ * Makes a revision the one that serves, which ends a canary; or the canary, if it has a share and another one serves.
+ * Returns `undefined`, and changes nothing, if the revision is not `DEPLOYING` any more.
+ */
+export function activate(
+  db: Db,
+  { deployment_id, revision_id, canary_percent }: ActivatedRevision,
+  build_steps: readonly BuildStep[],
+): Promise<'active' | 'canary' | undefined> {
+  return db.transaction('sync', async (tx) => {
+    const deployment = await lockDeployment(tx, deployment_id);
+    if (!deployment) return undefined;
+    if (!(await changeStatus(tx, revision_id, ['DEPLOYING'], 'DEPLOYED', { build_steps }))) return undefined;
+    const { active_revision_id } = deployment;
+    const isCanary = canary_percent !== null && active_revision_id !== null;
+    await interruptCanary(tx, deployment);
+    await setServing(
+      tx,
+      deployment_id,
+      isCanary ? { active: active_revision_id, canary: revision_id } : { active: revision_id, canary: null },
+    );
+    return isCanary ? 'canary' : 'active';
+  });
+}
+
+/** Makes the canary the revision that serves. Returns false if it is no canary any more. */
+export function promote(db: Db, deployment_id: string, revision_id: string): Promise<boolean> {
+  return db.transaction('sync', async (tx) => {
+    const deployment = await lockDeployment(tx, deployment_id);
+    if (deployment?.canary_revision_id !== revision_id) return false;
+    await setServing(tx, deployment_id, { active: revision_id, canary: null });
+    return true;
+  });
+}
+
+/** The canary is `INTERRUPTED`, and serves no more. Returns false if it is no canary any more. */
+export function endCanary(db: Db, deployment_id: string, revision_id: string): Promise<boolean> {
+  return db.transaction('sync', async (tx) => {
+    const deployment = await lockDeployment(tx, deployment_id);
+    if (deployment?.canary_revision_id !== revision_id) return false;
+    await interruptCanary(tx, deployment);
+    await setServing(tx, deployment_id, { active: deployment.active_revision_id, canary: null });
+    return true;
+  });
+}
+
+/** It served, but was not promoted: a rollback must not take it for what served before. */
+async function interruptCanary(tx: Transaction, { canary_revision_id }: DeploymentRow): Promise<void> {
+  if (canary_revision_id !== null)
+    await changeStatus(tx, canary_revision_id, ['DEPLOYED'], 'INTERRUPTED', {});
+}
+
+async function setServing(
+  tx: Transaction,
+  deployment_id: string,
+  { active, canary }: { active: string | null; canary: string | null },
+): Promise<void> {
+  await tx.run(sql`
+    update deployments set active_revision_id = ${active}, canary_revision_id = ${canary}, updated_at = ${NOW}
+    where deployment_id = ${deployment_id}`);
+}

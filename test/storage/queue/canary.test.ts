@@ -1,0 +1,119 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { columns } from '../../../src/db/columns.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { type CanaryRule, isInShare, type RevisionScope } from '../../../src/storage/queue/canary.ts';
+import type { Fairness } from '../../../src/storage/queue/claim-fairly.ts';
+import { runQueue } from '../../../src/storage/queue/queue.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { newRun, request } from '../../support/queued-runs.ts';
+
+const CANARY = randomUUID();
+const BOTH = new Set(['agent']);
+const HALF: CanaryRule = {
+  revision_id: CANARY,
+  percent: 50,
+  graph_ids: BOTH,
+  active_graph_ids: BOTH,
+};
+
+function threadThat(isIn: boolean, percent = 50): string {
+  for (;;) {
+    const thread_id = randomUUID();
+    if (isInShare(thread_id, percent) === isIn) return thread_id;
+  }
+}
+
+/** Two workers that share a queue: that of the canary, and that of the active revision. */
+function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
+  let rule: CanaryRule | undefined = HALF;
+  const queue = runQueue(db, { fairness, canary: () => rule });
+  const claim = async (scope: RevisionScope | undefined) => {
+    const seen = await queue.hasReady(scope);
+    const runs = await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 10, scope });
+    expect(seen).toBe(runs.length > 0);
+    return runs.map(({ lease }) => lease.run_id).toSorted();
+  };
+  return {
+    /** Ids of the runs that a canary executes. */
+    async marks(): Promise<string[]> {
+      const rows = await db.all(
+        sql`select ${columns('run_queue', 'run_id')} from run_queue where revision_id is not null`,
+      );
+      return rows.map(({ run_id }) => run_id);
+    },
+    become(next: CanaryRule | undefined): void {
+      rule = next;
+    },
+    async add(thread_id: string, graph_id = 'agent', owner = ''): Promise<string> {
+      const run = newRun(thread_id);
+      const enqueued = await queue.enqueue({ ...request(run), owner, thread_metadata: { graph_id } });
+      expect(enqueued.outcome).toBe('queued');
+      return run.run_id;
+    },
+    claimCanary: () => claim({ only: CANARY }),
+    claimActive: () => claim({ except: CANARY }),
+    claimAll: () => claim(undefined),
+  };
+}
+
+test('the share of a canary is near its percentage, and a larger one has all threads of a smaller one', () => {
+  const ids = Array.from({ length: 5000 }, (_, n) => `thread-${n}`);
+  const ten = ids.filter((id) => isInShare(id, 10));
+  expect(ten.length / ids.length).toBeCloseTo(0.1, 1);
+  expect(ten.every((id) => isInShare(id, 25))).toBe(true);
+});
+
+describeEachDatabase('canaries', (open) => {
+  for (const fair_by of ['none', 'owner'] as const) {
+    test(`each worker claims the runs of its revision, in a queue that is fair by ${fair_by}`, async () => {
+      await using db = await open();
+      const { add, claimCanary, claimActive } = story(db, { fair_by });
+      const inside = await Promise.all(['a', 'b'].map((owner) => add(threadThat(true), 'agent', owner)));
+      const outside = await Promise.all(['a', 'c'].map((owner) => add(threadThat(false), 'agent', owner)));
+
+      expect(await claimActive()).toEqual(outside.toSorted());
+      expect(await claimCanary()).toEqual(inside.toSorted());
+    });
+  }
+
+  test('a thread with a run stays with the revision that it began with', async () => {
+    await using db = await open();
+    const { add, become, marks } = story(db);
+    become(undefined);
+    const old = threadThat(true);
+    await add(old);
+    become(HALF);
+    const begun = threadThat(true);
+    const first = await add(begun);
+    await add(old);
+    become({ ...HALF, percent: 0 });
+    const second = await add(begun);
+    expect((await marks()).toSorted()).toEqual([first, second].toSorted());
+
+    // Another canary takes only what is new.
+    become({ ...HALF, revision_id: randomUUID(), percent: 100 });
+    await add(begun);
+    expect(await marks()).toHaveLength(2);
+  });
+
+  test('runs of a canary that has ended are claimed by whoever serves then', async () => {
+    await using db = await open();
+    const { add, become, claimActive, claimAll } = story(db);
+    const left = await add(threadThat(true));
+    expect(await claimActive()).toEqual([]);
+    become(undefined);
+    expect(await claimAll()).toEqual([left]);
+  });
+
+  test('a graph that only one revision has is executed by that one', async () => {
+    await using db = await open();
+    const { add, become, claimCanary, claimActive } = story(db);
+    become({ ...HALF, graph_ids: new Set(['agent', 'new']), active_graph_ids: new Set(['agent', 'old']) });
+    const added = await add(threadThat(false), 'new');
+    const removed = await add(threadThat(true), 'old');
+    expect(await claimCanary()).toEqual([added]);
+    expect(await claimActive()).toEqual([removed]);
+  });
+});
