@@ -17,7 +17,8 @@ let isReleasing = false;
 
 /**
  * Waits for a turn of the event loop if there was none for a while, otherwise returns without waiting. Await it at each
- * step of long work whose promises are all resolved: microtasks alone starve timers and sockets.
+ * step of long work whose promises are all resolved: microtasks alone starve timers and sockets. Where steps are as
+ * short as a token, await it only if it is a promise: an `await` of nothing costs a microtask, too.
  */
 export function yieldToEventLoop(): Promise<void> | undefined {
   const now = systemClock.monotonic();

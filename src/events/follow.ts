@@ -5,7 +5,7 @@ import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
 import type { EventBus } from './bus.ts';
 import { isEnd, lostEvents } from './frame.ts';
 import type { SafetyPoll } from './safety-poll.ts';
-import type { LiveRuns } from './writer.ts';
+import type { LiveRun, LiveRuns } from './writer.ts';
 
 /** Frames per read of the log. */
 export const PAGE = 500;
@@ -33,14 +33,18 @@ export async function* follow(
   const changed = new Latch();
   // Subscribe before the first read: a frame written in between would wait for the safety poll.
   using _subscription = sources.bus.onUpdated(run_id, () => changed.open());
+  let live: LiveRun | undefined;
   while (!signal.aborted) {
-    const frames = sources.live.get(run_id)?.after(seq) ?? (await sources.log.readAfter(run_id, seq, PAGE));
+    // It is closed when the run has ended, maybe before its last frames were read here.
+    live = sources.live.get(run_id) ?? (live?.isWhole ? live : undefined);
+    const frames = live?.after(seq) ?? (await sources.log.readAfter(run_id, seq, PAGE));
     let delivered = 0;
     for (const frame of frames) {
       if (frame.seq !== seq + 1) break;
       if (isEnd(frame)) return;
       // Frames may be large, and a fast reader may never yield.
-      await yieldToEventLoop();
+      const turn = yieldToEventLoop();
+      if (turn !== undefined) await turn;
       yield frame;
       if (signal.aborted) return;
       seq = frame.seq;

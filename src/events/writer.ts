@@ -5,6 +5,7 @@ import type { Frame } from '../storage/runs/events.ts';
 import { insertRunCheckpoint } from '../storage/runs/log-positions.ts';
 import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
 import type { EventBus } from './bus.ts';
+import { isEnd } from './frame.ts';
 
 /** Limit of the buffered frames of a live run, bytes of JSON text. A follower that is further behind reads the log. */
 const BUFFER_BYTES = 1024 * 1024;
@@ -32,6 +33,7 @@ export class LiveRun implements Disposable {
   #frames: Frame[] = [];
   #bytes = 0;
   #last: number;
+  #isWhole = false;
   /** Every frame here is durable: a crash cannot take it back. */
   readonly logged: boolean;
   readonly #onClose: () => void;
@@ -46,10 +48,16 @@ export class LiveRun implements Disposable {
     return this.#last;
   }
 
+  /** The end of the run is here: the buffer is the end of its log, also once it is closed. */
+  get isWhole(): boolean {
+    return this.#isWhole;
+  }
+
   push(frame: Frame): void {
     this.#frames.push(frame);
     this.#last = frame.seq;
     this.#bytes += frame.data.length;
+    this.#isWhole ||= isEnd(frame);
     if (this.#bytes > BUFFER_BYTES && this.#frames.length > 1) this.#dropOldest();
   }
 

@@ -157,7 +157,8 @@ async function execute(
     if ('checkpoint_id' in event) await writer.checkpointReached(event.checkpoint_id);
     else if ('json' in event) writer.writeJson(event.event, event.json);
     else writer.write(event.event, event.data);
-    await yieldToEventLoop();
+    const turn = yieldToEventLoop();
+    if (turn !== undefined) await turn;
   }
   signal.throwIfAborted();
 }
