@@ -1,6 +1,7 @@
 import { applyEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Encryptor } from '../db/encryption/cipher.ts';
+import type { StoredDeployment } from '../storage/deployment-databases.ts';
 import type { FlagValues } from './command.ts';
 import { loadConfigFor } from './config.ts';
 
@@ -11,6 +12,16 @@ export interface ConfiguredStorage {
   /** Command that prints the password of its PostgreSQL. */
   readonly password_command: string | undefined;
   readonly encryptor: Encryptor | undefined;
+}
+
+/** The database of each deployment, whether or not a server serves it; none if deployments are off. */
+export async function configuredDeployments(config: Config): Promise<readonly StoredDeployment[]> {
+  const { deployments, storage } = config;
+  if (!deployments.enabled) return [];
+  const { deploymentFiles } = await import('../storage/deployments/files.ts');
+  const { storedDeployments } = await import('../storage/deployment-databases.ts');
+  const { url, password_command } = storage;
+  return storedDeployments({ url, password_command, files: deploymentFiles(deployments.folder) });
 }
 
 /** Loads the configuration for a command that reads or mends stored data. */

@@ -86,6 +86,11 @@ export interface GraphCall {
    * executes ends normally. If nothing is left to do, it ends as it would have. Without effect on graphs of other kinds.
    */
   readonly drain?: AbortSignal | undefined;
+  /**
+   * Once aborted, a graph in another process stops at its next checkpoint of the root graph, and `stream` throws `HostLost`. In
+   * this process `signal` does that: it is aborted before the checkpointer returns.
+   */
+  readonly hand_over?: AbortSignal | undefined;
   /** Receives what the code prints in another process; in this one, the run's output does. */
   readonly onOutput?: OutputSink;
 }

@@ -1,11 +1,12 @@
 import { systemClock } from '../core/clock.ts';
 import { Unavailable } from '../core/errors.ts';
 import { sleep } from '../core/timers.ts';
-import { number } from '../db/columns.ts';
+import { number, text } from '../db/columns.ts';
 import { holdLock } from '../db/engines/postgres-lock.ts';
 import { passwordFrom } from '../db/engines/postgres-password.ts';
 import { withSchema } from '../db/engines/postgres-url.ts';
 import { sqlitePath } from '../db/engines/sqlite-files.ts';
+import { hasTable } from '../db/schema.ts';
 import { raw, sql } from '../db/sql.ts';
 import type { DatabaseLog } from './database.ts';
 import type { DeploymentFiles } from './deployments/files.ts';
@@ -49,6 +50,41 @@ export async function deploymentDatabases(options: DeploymentDatabaseOptions): P
     assertOwned: () => {},
     [Symbol.asyncDispose]: async () => {},
   };
+}
+
+/** A deployment that has a database. */
+export interface StoredDeployment {
+  readonly name: string;
+  readonly url: string;
+}
+
+/** The databases that deployments have now, for commands beside the server. Throws `Unavailable` without PostgreSQL. */
+export async function storedDeployments({
+  files,
+  ...access
+}: PostgresAccess & { readonly files: DeploymentFiles }): Promise<StoredDeployment[]> {
+  if (sqlitePath(access.url) === undefined) return storedSchemas(access);
+  const found = await Promise.all(
+    (await files.names()).map(async (name) => ({ name, path: await files.existingDatabase(name) })),
+  );
+  return found.flatMap(({ name, path }) => (path === undefined ? [] : [{ name, url: `sqlite:${path}` }]));
+}
+
+async function storedSchemas(access: PostgresAccess): Promise<StoredDeployment[]> {
+  await using db = postgresPools(access).open({ max_connections: 1 });
+  if (!(await hasTable(db, 'deployments'))) return [];
+  const rows = await db.all(
+    sql`select ${text('name')}, ${text('deployment_id')} from deployments order by name`,
+  );
+  const stored: StoredDeployment[] = [];
+  for (const { name, deployment_id } of rows) {
+    const schema = schemaOf(deployment_id);
+    const found = await db.get(
+      sql`select 1 as ${number('found')} from pg_namespace where nspname = ${schema}`,
+    );
+    if (found) stored.push({ name, url: withSchema(access.url, schema) });
+  }
+  return stored;
 }
 
 async function schemas(options: DeploymentDatabaseOptions): Promise<DeploymentDatabases> {

@@ -46,7 +46,7 @@ export function isStorageUnavailable(failure: unknown): boolean {
 
 export interface MemoryOptions extends Pick<RunKwargs, 'durability'> {
   /** Called after each checkpoint of the run itself, not of a subgraph. */
-  readonly onCheckpoint: () => void;
+  readonly onCheckpoint: (isElsewhere: boolean) => void;
   /** As in `RunCheckpointerDeps`. */
   readonly gate?: CheckpointGate | undefined;
 }
@@ -125,6 +125,8 @@ export interface Attempt {
   readonly writer: EventWriter;
   readonly memory: GraphMemory;
   readonly log: AttemptLog;
+  /** Once aborted, the run goes on elsewhere from its next checkpoint. */
+  readonly handOver: AbortSignal;
   /** Undefined if no budget is configured. */
   readonly budget: RunBudget | undefined;
   /** Start time, epoch ms. */

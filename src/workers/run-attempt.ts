@@ -77,9 +77,10 @@ function openAttempt(
   });
   const { bus, meter } = deps;
   const writer = new EventWriter({ ...lease, live, bus, writes, resumable: kwargs.resumable, meter });
-  const onCheckpoint = () => {
+  const onCheckpoint = (isElsewhere: boolean) => {
     onBegun();
-    if (handOver.aborted) stop.abort(new StopReason('shutdown'));
+    // A host stops it by itself: by now it may be in the next step, which would be executed a second time.
+    if (handOver.aborted && !isElsewhere) stop.abort(new StopReason('shutdown'));
   };
   const memory = deps.memory(writes, lease, {
     durability: kwargs.durability,
@@ -97,7 +98,7 @@ function openAttempt(
     rules: deps.output ?? DEFAULT_OUTPUT_RULES,
   });
   const later = { resumed_from_run_id: undefined, graph: undefined, failure: undefined };
-  return { claimed, kwargs, writes, writer, memory, log, budget, started, ...later };
+  return { claimed, kwargs, writes, writer, memory, log, handOver, budget, started, ...later };
 }
 
 /** What the code of the run prints in this process. */
@@ -149,6 +150,7 @@ async function execute(
     memory,
     signal,
     drain: budget?.drain,
+    hand_over: attempt.handOver,
     onOutput: (batch) => attempt.log.add(batch),
   });
   // Drain the stream after an abort too, until the graph has stopped: its last checkpoint may still be in flight.

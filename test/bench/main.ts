@@ -4,6 +4,7 @@ import { compareWith } from './compare.ts';
 import type { Result, Scenario } from './figures.ts';
 import { table } from './report.ts';
 import { autoConcurrency } from './scenarios/auto-concurrency.ts';
+import { deployments } from './scenarios/deployments.ts';
 import { encryption } from './scenarios/encryption.ts';
 import { graphHosts } from './scenarios/graph-hosts.ts';
 import { inProcess } from './scenarios/in-process.ts';
@@ -51,6 +52,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   encryption,
   webhooks,
   'start-up': startUp,
+  deployments,
   search,
   lists,
   processes,

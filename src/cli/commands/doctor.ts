@@ -1,7 +1,8 @@
 import { systemClock } from '../../core/clock.ts';
+import type { Diagnosis } from '../../storage/doctor/doctor.ts';
 import type { Finding } from '../../storage/doctor/finding.ts';
 import { CONFIG_FLAG, type Command } from '../command.ts';
-import { configuredStorage } from '../configured-storage.ts';
+import { configuredDeployments, configuredStorage } from '../configured-storage.ts';
 
 export const doctor: Command = {
   name: 'doctor',
@@ -21,7 +22,16 @@ export const doctor: Command = {
       max_connections: config.storage.max_connections,
       log_retention_ms: config.runs.stream_ttl_seconds * 1000,
     };
-    const { findings, fixed } = await examine(options, { fix: values['fix'] !== undefined });
+    const fix = values['fix'] !== undefined;
+    const own = await examine(options, { fix });
+    const all: Examined[] = [own];
+    // A database that cannot be used is a finding already.
+    const isUsable = own.findings.every(({ check, level }) => check !== 'database' || level !== 'problem');
+    for (const { name, url } of isUsable ? await configuredDeployments(config) : []) {
+      const { max_connections } = config.deployments;
+      all.push({ deployment: name, ...(await examine({ ...options, url, max_connections }, { fix })) });
+    }
+    const [findings, fixed] = [found(all, 'findings'), found(all, 'fixed')];
     const ok = findings.every(({ level }) => level !== 'problem');
     const text = values['json'] === undefined ? lines(findings, fixed) : json(ok, findings, fixed);
     process.stdout.write(text);
@@ -29,16 +39,34 @@ export const doctor: Command = {
   },
 };
 
-function lines(findings: readonly Finding[], fixed: readonly Finding[]): string {
+/** Of the server's own database, or of that of a deployment. */
+interface Examined extends Diagnosis {
+  readonly deployment?: string;
+}
+
+interface Found extends Finding {
+  readonly deployment?: string;
+}
+
+const found = (all: readonly Examined[], which: 'findings' | 'fixed'): Found[] =>
+  all.flatMap(({ deployment, [which]: findings }) =>
+    findings.map((finding) => (deployment === undefined ? finding : { deployment, ...finding })),
+  );
+
+const whereOf = ({ deployment, check }: Found) =>
+  deployment === undefined ? check : `deployment ${deployment}, ${check}`;
+
+function lines(findings: readonly Found[], fixed: readonly Found[]): string {
   const rows = [
-    ...fixed.map(({ check, message }) => `fixed    ${check}: ${message}`),
-    ...findings.map(({ level, check, message }) => `${level.padEnd(7)}  ${check}: ${message}`),
+    ...fixed.map((finding) => `fixed    ${whereOf(finding)}: ${finding.message}`),
+    ...findings.map((finding) => `${finding.level.padEnd(7)}  ${whereOf(finding)}: ${finding.message}`),
   ];
   return `${rows.length === 0 ? 'nothing found' : rows.join('\n')}\n`;
 }
 
-function json(ok: boolean, findings: readonly Finding[], fixed: readonly Finding[]): string {
-  const reported = ({ check, level, message, fix }: Finding) => ({
+function json(ok: boolean, findings: readonly Found[], fixed: readonly Found[]): string {
+  const reported = ({ deployment, check, level, message, fix }: Found) => ({
+    ...(deployment !== undefined && { deployment }),
     check,
     level,
     message,

@@ -1,6 +1,8 @@
 import { applyEnvironment } from '../../config/env.ts';
+import type { openKeyRotation } from '../../storage/storage.ts';
 import { CONFIG_FLAG, type Command } from '../command.ts';
 import { loadConfigFor } from '../config.ts';
+import { configuredDeployments } from '../configured-storage.ts';
 
 export const rotateEncryption: Command = {
   name: 'encryption rotate',
@@ -18,12 +20,16 @@ export const rotateEncryption: Command = {
       process.stderr.write('agent-server: encryption is off: set LANGGRAPH_AES_KEY or encryption.path\n');
       return 2;
     }
-    const { openKeyRotation } = await import('../../storage/storage.ts');
-    await using encryption = await openKeyRotation({ ...config.storage, encryptor });
-    const { rows, unreadable } = await encryption.rotate({
-      everything: values['all'] !== undefined,
-      onTable: (table, count) => process.stdout.write(`${table}: ${count}\n`),
-    });
+    const everything = values['all'] !== undefined;
+    const own = await rotateIn({ ...config.storage, encryptor }, everything);
+    let { rows } = own;
+    const unreadable = [...own.unreadable];
+    for (const { name, url } of await configuredDeployments(config)) {
+      const prefix = `deployment ${name}, `;
+      const rotated = await rotateIn({ ...config.storage, url, encryptor }, everything, prefix);
+      rows += rotated.rows;
+      unreadable.push(...rotated.unreadable.map((line) => prefix + line));
+    }
     const count = rows === 1 ? '1 row' : `${rows} rows`;
     process.stdout.write(
       rows > 0 ? `re-encrypted ${count} with the current key\n` : 'nothing to re-encrypt\n',
@@ -32,3 +38,11 @@ export const rotateEncryption: Command = {
     return unreadable.length === 0 ? 0 : 1;
   },
 };
+
+/** Prints a line for each table, after `prefix`. */
+async function rotateIn(options: Parameters<typeof openKeyRotation>[0], everything: boolean, prefix = '') {
+  const storage = await import('../../storage/storage.ts');
+  await using encryption = await storage.openKeyRotation(options);
+  const onTable = (table: string, count: number) => process.stdout.write(`${prefix}${table}: ${count}\n`);
+  return await encryption.rotate({ everything, onTable });
+}

@@ -14,8 +14,8 @@ export interface RunCheckpointerDeps {
   readonly lease: Lease;
   readonly durability: RunKwargs['durability'];
   readonly record: RecordLevel;
-  /** Called after each checkpoint of the run itself, not of a subgraph. */
-  readonly onCheckpoint?: () => void;
+  /** Called after each checkpoint of the run itself, not of a subgraph; `isElsewhere` if a graph host executes it. */
+  readonly onCheckpoint?: (isElsewhere: boolean) => void;
   /** If there is one, the next step of the graph begins only once each checkpoint has passed it. */
   readonly gate?: CheckpointGate | undefined;
 }
@@ -44,6 +44,7 @@ export function runCheckpointer({
 }: RunCheckpointerDeps): Checkpointer {
   const access = fencedCheckpoints(checkpoints, { attempt: writes });
   const mode = durability === 'sync' ? 'sync' : 'async';
+  let isElsewhere = false;
   return new Checkpointer({
     access: {
       ...access,
@@ -51,11 +52,15 @@ export function runCheckpointer({
         const isOwn = checkpoint.thread_id === lease.thread_id;
         if (isOwn) gate?.before(checkpoint);
         const isPut = await access.put(checkpoint, mode);
-        if (isOwn && checkpoint.ns === '') onCheckpoint();
+        if (isOwn && checkpoint.ns === '') onCheckpoint(isElsewhere);
         if (isOwn) await gate?.after();
         return isPut;
       },
       putWrites: (request) => access.putWrites(request, mode),
+      executedElsewhere(isBusy) {
+        isElsewhere = true;
+        access.executedElsewhere?.(isBusy);
+      },
     },
     is_attempt: true,
     thread_id: lease.thread_id,

@@ -19,7 +19,7 @@ type WireEvent = Params<ServerMethods, 'run/events'>['events'][number];
 type RunEvent = ReturnType<GraphRuntime['stream']> extends AsyncIterable<infer Event> ? Event : never;
 
 /** The part of a `GraphCall` that crosses, as JSON. */
-type WireCall = Omit<GraphCall, 'memory' | 'signal' | 'drain' | 'onOutput'>;
+type WireCall = Omit<GraphCall, 'memory' | 'signal' | 'drain' | 'hand_over' | 'onOutput'>;
 
 interface Run {
   readonly stop: AbortController;

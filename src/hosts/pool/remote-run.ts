@@ -33,7 +33,7 @@ type RunEvent = SerializedEvent | CheckpointEvent;
 export async function* remoteRun(
   pool: HostPool,
   graph_id: string,
-  { memory, signal, drain, onOutput = () => {}, ...call }: GraphCall,
+  { memory, signal, drain, hand_over, onOutput = () => {}, ...call }: GraphCall,
   onState: (state: ThreadState) => void,
 ): AsyncGenerator<RunEvent, void> {
   signal.throwIfAborted();
@@ -48,7 +48,8 @@ export async function* remoteRun(
     signal.throwIfAborted();
     await using run = new RemoteRun(host, access, { run_id: writer.run_id ?? '', signal, onState, onOutput });
     run.start(start);
-    using _drain = run.drainOn(drain);
+    using _drain = run.notifyOn(drain, 'run/drain');
+    using _handOver = run.notifyOn(hand_over, 'run/hand_over');
     const other = await run.acceptedOr(() => pool.find({ thread_id, except: host }));
     if (!other) return yield* run.events();
     host = other;
@@ -150,12 +151,12 @@ class RemoteRun implements AsyncDisposable {
       });
   }
 
-  /** The host is notified before the answer to the checkpoint at which `drain` was aborted. */
-  drainOn(drain: AbortSignal | undefined): Disposable {
-    const onDrain = () => this.#host.peer.notify('run/drain', { session: this.#session.id });
-    if (drain?.aborted) onDrain();
-    else drain?.addEventListener('abort', onDrain, { once: true });
-    return { [Symbol.dispose]: () => drain?.removeEventListener('abort', onDrain) };
+  /** The host is notified before the answer to the checkpoint at which the signal was aborted. */
+  notifyOn(signal: AbortSignal | undefined, message: 'run/drain' | 'run/hand_over'): Disposable {
+    const notify = () => this.#host.peer.notify(message, { session: this.#session.id });
+    if (signal?.aborted) notify();
+    else signal?.addEventListener('abort', notify, { once: true });
+    return { [Symbol.dispose]: () => signal?.removeEventListener('abort', notify) };
   }
 
   /** Waits until the host has accepted the run, or until it is late and there is another one. */

@@ -34,6 +34,12 @@ export function deploymentFiles(folder: string) {
       await (await open(path, 'a', 0o600)).close();
       return path;
     },
+    /** Path of the database file; `undefined` until something was stored in it. */
+    async existingDatabase(name: string): Promise<string | undefined> {
+      const path = join(home(name), 'data.sqlite');
+      const size = await stat(path).then((found) => found.size, ifMissing(0));
+      return size > 0 ? path : undefined;
+    },
     ...buildFiles(home),
 
     /** Names of the deployments that have files here. */
