@@ -92,6 +92,26 @@ describeEachDatabase('following a run', (open) => {
     await end(run);
   });
 
+  test('a follower that wakes up after the end reads it from memory', async () => {
+    await using db = await open();
+    const run = await executing(db, false);
+    let reads = 0;
+    const log = {
+      ...run.sources.log,
+      readAfter: (...asked: Parameters<typeof run.sources.log.readAfter>) => {
+        reads++;
+        return run.sources.log.readAfter(...asked);
+      },
+    };
+    const frames = follow({ ...run.sources, log }, run.run_id, 0, AbortSignal.timeout(20_000));
+    run.writer.write('custom', 1);
+    expect((await frames.next()).value).toMatchObject({ seq: 1 });
+    run.writer.write('custom', 2);
+    await end(run);
+    expect(numbers(await Array.fromAsync(frames))).toEqual([2]);
+    expect(reads).toBe(0);
+  });
+
   test('a follower of a deleted run is let go', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
