@@ -26,13 +26,13 @@ export async function openFoundation(
     readonly logger: Logger;
     readonly clock: Clock;
     readonly worker_id: string;
-    /** The canary of a deployment. */
-    readonly canary?: QueueContext['canary'];
+    /** Of a deployment. */
+    readonly revisionRule?: QueueContext['revisionRule'];
     /** Ends the wait for a database that cannot be reached. */
     readonly stop?: AbortSignal | undefined;
   },
 ): Promise<Foundation> {
-  const { logger, clock, worker_id, stop, canary } = options;
+  const { logger, clock, worker_id, stop, revisionRule } = options;
   const encryptor = await openEncryptor(config);
   const storage = await openStorage({
     ...config.storage,
@@ -42,7 +42,7 @@ export async function openFoundation(
     webhooks: runWebhookRules(config),
     fairness: config.runs,
     report: queueReport(logger),
-    canary,
+    revisionRule,
   });
   try {
     const bus = await openBus({ config, notifications: storage.notifications, worker_id, clock, logger });

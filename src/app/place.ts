@@ -4,7 +4,7 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { KeyLookup } from '../storage/access/api-keys.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
-import type { RevisionScope } from '../storage/queue/canary.ts';
+import type { RevisionScope } from '../storage/queue/revision-rule.ts';
 import type { Foundation } from './foundation.ts';
 import type { ReplaceableApp } from './lifecycle.ts';
 

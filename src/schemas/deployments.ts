@@ -40,6 +40,12 @@ export const SourceConfig = z.looseObject({
     .boolean()
     .nullish()
     .describe('Whether a push to the branch is deployed, that a hook or polling reports.'),
+  pin: z
+    .enum(['latest', 'thread'])
+    .nullish()
+    .describe(
+      'Whether a thread goes on with the newest revision (`latest`, the default) or stays with the one of its first run, as long as the build of that is kept (`thread`).',
+    ),
   custom_url: Text.nullish().describe('URL at which the deployment is served; set by the server.'),
   install_command: Command,
   build_command: Command,

@@ -59,8 +59,8 @@ export interface StorageOptions extends Omit<DatabaseOptions, 'cipher'> {
   readonly fairness?: Fairness;
   /** Receives reports of runs that the queue could not process. */
   readonly report?: QueueReport;
-  /** The canary of a deployment. */
-  readonly canary?: QueueContext['canary'];
+  /** Of a deployment. */
+  readonly revisionRule?: QueueContext['revisionRule'];
 }
 
 /**
@@ -72,7 +72,7 @@ export async function openStorage({
   webhooks,
   report,
   fairness,
-  canary,
+  revisionRule,
   ...options
 }: StorageOptions): Promise<Storage> {
   const cipher = encryptor && new EncryptingCipher(encryptor);
@@ -84,7 +84,7 @@ export async function openStorage({
       ...(webhooks && { webhooks }),
       ...(report && { report }),
       ...(fairness && { fairness }),
-      canary,
+      revisionRule,
     }),
     /** Connections and retries of this process. */
     databaseStats: database.stats,
@@ -153,7 +153,7 @@ function createStorage({ requests, work }: Pools, options: QueueOptions) {
   };
 }
 
-type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'canary'>;
+type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'revisionRule'>;
 
 function repositories(db: Db, open: ActiveAttempts, options: QueueOptions) {
   return {

@@ -2,10 +2,10 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { RevisionScope } from '../storage/queue/canary.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
+import type { RevisionScope } from '../storage/queue/revision-rule.ts';
 import type { AutoConcurrency } from './auto-concurrency.ts';
 
 /** What a `RunWorker` needs. */

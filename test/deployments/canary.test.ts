@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { isInShare } from '../../src/storage/queue/canary.ts';
+import { isInShare } from '../../src/storage/queue/revision-rule.ts';
 import { type Files, openDeploymentServer } from '../support/deployments.ts';
 import { until } from '../support/until.ts';
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Revision } from '../../src/schemas/deployments.ts';
-import { isInShare } from '../../src/storage/queue/canary.ts';
+import { isInShare } from '../../src/storage/queue/revision-rule.ts';
 import { graphThat, KEY, projectThat } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
 import { repository } from '../support/repository.ts';

@@ -17,18 +17,19 @@ const MAX_LISTED = 20;
 
 /**
  * Whether a revision can serve: its graphs load, their schemas can be read, and the index of the store keeps its form.
- * Throws a `RevisionError`. Returns a warning for each open thread whose next node is gone.
+ * Throws a `RevisionError`. Returns a warning for each open thread whose next node is gone, unless threads stay with their
+ * revision (`keeps_threads`).
  */
 export async function checkRevision(
   next: CheckedApp,
   before: CheckedApp | undefined,
-  { was_checked }: { was_checked: boolean },
+  { was_checked, keeps_threads }: { readonly was_checked: boolean; readonly keeps_threads: boolean },
 ): Promise<string[]> {
   await checkGraphs(next.app);
   if (!was_checked) await checkSchemas(next.app);
   if (!before) return [];
   checkIndex(next.config, before.config);
-  return findLostThreads(next.app, before.app);
+  return keeps_threads ? [] : findLostThreads(next.app, before.app);
 }
 
 async function checkGraphs({ graphs, loaded }: ReplaceableApp): Promise<void> {

@@ -6,14 +6,14 @@ import type { Logger } from '../../core/logger.ts';
 import { diskUsage } from '../../deployments/process/usage.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
-import type { DataPlane } from '../../services/deployments/data-plane.ts';
+import type { DataPlane, ServedRevision } from '../../services/deployments/data-plane.ts';
 import { type DeploymentDatabases, deploymentDatabases } from '../../storage/deployment-databases.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
 import type { DeploymentRow } from '../../storage/deployments/rows.ts';
 import { rebuildMissing } from '../../workers/deployments/missing-builds.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
-import { servedRevision } from '../../workers/deployments/served-revision.ts';
+import { keptRevisions, servedRevision } from '../../workers/deployments/served-revision.ts';
 import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
@@ -42,6 +42,7 @@ export interface Deployments extends Companion {
 export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy' | 'foldersInUse'> = {
   activity: async () => undefined,
   promote: async () => false,
+  refresh: async () => {},
   endCanary: async () => false,
   remove: async () => {},
 };
@@ -52,6 +53,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
   const files = deploymentFiles(config.deployments.folder);
   const slots = new Map<string, DeploymentSlot>();
   const databases = await openDatabases(config, { files, logger, onTaken: () => void close(0) });
+  const parts = { config, context, files };
   const slotDeps = { server: config, createApp, files, databases, clock, ids, logger };
   const prefix = config.http.mount_prefix ?? '';
   const root = { prefix, secrets: storage.secrets };
@@ -59,7 +61,8 @@ export async function openDeployments(config: Config, context: DeploymentsContex
   function slotOf(name: string): DeploymentSlot {
     const administrators = storage.apiKeys;
     const is_protected = access.authenticate !== undefined;
-    const deps = { ...slotDeps, administrators, is_protected };
+    const findPinned = () => pinnedRevisions(parts, name);
+    const deps = { ...slotDeps, administrators, is_protected, findPinned };
     const isRoot = name === config.deployments.root;
     const slot = slots.get(name) ?? new DeploymentSlot(name, { ...deps, root: isRoot ? root : undefined });
     slots.set(name, slot);
@@ -89,11 +92,11 @@ export async function openDeployments(config: Config, context: DeploymentsContex
       }
     },
     activity: async (name) => slots.get(name)?.activity(),
+    refresh: async (name) => slots.get(name)?.refreshPins(),
     promote: ({ name, revision_id }, decide) => slotOf(name).promote(revision_id, decide),
     endCanary: ({ name, revision_id }, decide) => slotOf(name).endCanary(revision_id, decide),
     remove,
   };
-  const parts = { config, context, files };
   const work = openWork(config, context, { files, plane });
   let resuming: Promise<void> = Promise.resolve();
   let isStopping = false;
@@ -121,6 +124,17 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     await resuming;
     slots.clear();
   }
+}
+
+/** Revisions that threads may stay with; `undefined` if they follow the active one. */
+async function pinnedRevisions(
+  { context, files }: Pick<ResumeParts, 'context' | 'files'>,
+  name: string,
+): Promise<ServedRevision[] | undefined> {
+  const { deployments, revisions } = context.foundation.storage;
+  const deployment = await deployments.findByName(name);
+  if (deployment?.source_config.pin !== 'thread') return undefined;
+  return keptRevisions({ deployments, revisions, files }, deployment);
 }
 
 function canaryOf({ context, files }: ResumeParts, { deployment_id }: DeploymentRow): ResumedCanary {

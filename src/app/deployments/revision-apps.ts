@@ -9,7 +9,7 @@ import type { ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { KeyLookup } from '../../storage/access/api-keys.ts';
 import type { DeploymentDatabases } from '../../storage/deployment-databases.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
-import type { CanaryRule, RevisionScope } from '../../storage/queue/canary.ts';
+import type { RevisionRule, RevisionScope } from '../../storage/queue/revision-rule.ts';
 import { type Foundation, openFoundation } from '../foundation.ts';
 import type { CreateApp, RootPlace } from '../place.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
@@ -27,6 +27,8 @@ export interface SlotDeps {
   readonly is_protected: boolean;
   /** It answers at the root of the server, too. */
   readonly root: RootPlace | undefined;
+  /** Deployed revisions whose builds are kept; `undefined` if threads follow the active one. */
+  readonly findPinned: () => Promise<readonly ServedRevision[] | undefined>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -35,7 +37,7 @@ export interface SlotDeps {
 /** What the apps ask about the revisions that serve. */
 interface ServingRules {
   readonly scopeOf: (revision_id: string) => RevisionScope | undefined;
-  readonly rule: () => CanaryRule | undefined;
+  readonly rule: () => RevisionRule | undefined;
 }
 
 /** The apps of a deployment's revisions, on its one database. */
@@ -67,7 +69,7 @@ export class RevisionApps {
       const { app, config } = await this.#create(revision, stop);
       const mount = new MountedServer(app.server);
       tracked.opened(app, mount);
-      return { revision_id, config, app, mount, tracked };
+      return { revision_id, folder: revision.folder, config, app, mount, tracked };
     } catch (error) {
       tracked[Symbol.dispose]();
       throw error;
@@ -95,6 +97,11 @@ export class RevisionApps {
       this.#deps.logger.warn('the revision of a thread cannot be read', { thread_id, error });
       return undefined;
     }
+  }
+
+  /** Ids of the revisions other than the active one that runs wait for. */
+  async revisionsWaitedFor(): Promise<string[]> {
+    return (await (await this.#foundation)?.storage.queue.revisionsWaitedFor()) ?? [];
   }
 
   /** Runs and crons may be those of another app now. */
@@ -134,8 +141,8 @@ export class RevisionApps {
   /** A failure to open it is that of one revision; the next one tries again. */
   #openFoundation(config: Config): Promise<Foundation> {
     const { clock, ids, logger } = this.#deps;
-    const canary = () => this.#rules.rule();
-    const options = { logger, clock, worker_id: ids.uuid4(), canary };
+    const revisionRule = () => this.#rules.rule();
+    const options = { logger, clock, worker_id: ids.uuid4(), revisionRule };
     this.#foundation ??= openFoundation(config, options).catch((error) => {
       this.#foundation = undefined;
       throw error;

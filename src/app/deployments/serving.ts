@@ -1,12 +1,15 @@
 import type { Config } from '../../config/schema.ts';
 import type { MountedServer } from '../../http/dispatch.ts';
-import type { CanaryRule, RevisionScope } from '../../storage/queue/canary.ts';
+import type { ExecutingRevision, RevisionRule, RevisionScope } from '../../storage/queue/revision-rule.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
 import type { TrackedRevision } from './live-revisions.ts';
+import type { PinnedRevisions } from './pinned-revisions.ts';
 
 /** An app that serves, or served, a revision. */
 export interface Served {
   readonly revision_id: string;
+  /** Folder of its build. */
+  readonly folder: string;
   readonly config: Config;
   readonly app: ReplaceableApp;
   readonly mount: MountedServer;
@@ -25,7 +28,9 @@ export interface Canary {
 }
 
 export interface ServingDeps {
-  /** The canary that a thread began with. Does not reject. */
+  /** Earlier revisions that threads stay with. */
+  readonly pins: PinnedRevisions;
+  /** The revision that a thread belongs to. Does not reject. */
   readonly revisionOf: (thread_id: string) => Promise<string | undefined>;
   /** `at_once`: its runs are handed over at their next checkpoint, without time to end before. */
   readonly retire: (served: Served, how: { readonly at_once: boolean }) => void;
@@ -83,7 +88,10 @@ export class Serving {
     this.#current = next;
     if (isPromoted) this.#canary = undefined;
     else this.dropCanary({ at_once: false });
-    if (before) this.#deps.retire(before, { at_once: false });
+    // A rollback has the build of an earlier revision, whose threads it serves now.
+    for (const id of this.#deps.pins.sameCode(next)) this.#deps.pins.drop(id);
+    if (before && (before.folder === next.folder || !this.#deps.pins.hold(before)))
+      this.#deps.retire(before, { at_once: false });
   }
 
   /** Part of a decision: beside the revision that serves. */
@@ -121,7 +129,8 @@ export class Serving {
   withMount(url: string | undefined, act: Answer): void {
     if (this.#deciding !== undefined) void this.#deciding.then(() => this.withMount(url, act));
     else {
-      const thread_id = this.#canary?.served && threadIn(url);
+      const isOneOfSeveral = this.#canary?.served !== undefined || this.#deps.pins.isOn;
+      const thread_id = isOneOfSeveral ? threadIn(url) : undefined;
       if (thread_id === undefined) act(this.#current?.mount);
       else void this.#deps.revisionOf(thread_id).then((revision_id) => this.#pass(revision_id, url, act));
     }
@@ -129,30 +138,47 @@ export class Serving {
 
   /** Which runs the app of a revision claims now. */
   scopeOf(revision_id: string): RevisionScope | undefined {
-    if (this.#current?.revision_id !== revision_id) return { only: revision_id };
-    return this.#canary && { except: this.#canary.revision_id };
+    const current = this.#current;
+    if (current?.revision_id !== revision_id) return { only: revision_id };
+    const canary = this.#canary ? [this.#canary.revision_id] : [];
+    const others = [...canary, ...this.#deps.pins.others(current.folder)];
+    return others.length === 0 ? undefined : { except: others };
   }
 
-  /** What a new run is assigned by; `undefined` without a canary. */
-  rule(): CanaryRule | undefined {
-    if (!this.#canary || !this.#current) return undefined;
-    const { revision_id, percent, config } = this.#canary;
-    return {
-      ...{ revision_id, percent },
-      graph_ids: graphIds(config),
-      active_graph_ids: graphIds(this.#current.config),
-    };
+  /** What a new run is assigned by; `undefined` if there is only one revision. */
+  rule(): RevisionRule | undefined {
+    const current = this.#current;
+    const { pins } = this.#deps;
+    if (!current || (!this.#canary && !pins.isOn)) return undefined;
+    const active = executingRevision(current);
+    const canary = this.#canary && { ...executingRevision(this.#canary), percent: this.#canary.percent };
+    return { active, canary, pinned: pins.executing(active, current.folder) };
   }
 
   /** What serves may have changed while the thread was read. */
   #pass(revision_id: string | undefined, url: string | undefined, act: Answer): void {
+    const current = this.#current;
     const canary = this.#canary?.served;
     if (this.#deciding !== undefined) this.withMount(url, act);
-    else act(canary && canary.revision_id === revision_id ? canary.mount : this.#current?.mount);
+    else if (this.#canary && this.#canary.revision_id === revision_id) act((canary ?? current)?.mount);
+    else if (current && revision_id && this.#deps.pins.others(current.folder).includes(revision_id))
+      void this.#deps.pins.open(revision_id).then((held) => act((held ?? this.#current)?.mount));
+    else act(current?.mount);
   }
 }
 
-function graphIds(config: Config | undefined): ReadonlySet<string> {
+function executingRevision({
+  revision_id,
+  config,
+}: {
+  readonly revision_id: string;
+  readonly config: Config | undefined;
+}): ExecutingRevision {
+  return { revision_id, graph_ids: graphIds(config) };
+}
+
+/** Of what a project configures; none without it. */
+export function graphIds(config: Config | undefined): ReadonlySet<string> {
   return new Set(config?.graphs.map(({ graph_id }) => graph_id));
 }
 

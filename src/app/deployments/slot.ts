@@ -5,8 +5,10 @@ import type { DataPlane, DeploymentActivity, ServedRevision } from '../../servic
 import { reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
 import { problemOf } from './live-revisions.ts';
+import { PinnedRevisions } from './pinned-revisions.ts';
+import { Retirement } from './retirement.ts';
 import { RevisionApps, type SlotDeps } from './revision-apps.ts';
-import { type Canary, type Served, Serving } from './serving.ts';
+import { type Canary, graphIds, type Served, Serving } from './serving.ts';
 
 type Activate = Parameters<DataPlane['deploy']>[1]['activate'];
 
@@ -21,8 +23,6 @@ interface ReservedCanary {
   readonly revision: ServedRevision;
 }
 
-/** Bound of a wait that has no end of its own, ms: streams may last as long as their clients stay. */
-const FOREVER_MS = 2 ** 31 - 1;
 /** How long a new revision waits for the one that served before a restart, which loads meanwhile, ms. */
 const RESUME_GRACE_MS = 10_000;
 
@@ -30,7 +30,8 @@ const RESUME_GRACE_MS = 10_000;
 export class DeploymentSlot {
   readonly #deps: SlotDeps;
   readonly #closing = new AbortController();
-  readonly #retiring = new Set<Promise<void>>();
+  readonly #retirement: Retirement;
+  readonly #pins: PinnedRevisions;
   readonly #apps: RevisionApps;
   readonly #serving: Serving;
   /** Aborts when a revision serves: one that still loads is not needed then. */
@@ -40,17 +41,36 @@ export class DeploymentSlot {
   #failure: string | undefined;
 
   constructor(name: string, deps: SlotDeps) {
-    this.#deps = { ...deps, logger: deps.logger.with({ deployment: name }) };
-    const serving = new Serving({
-      revisionOf: (thread_id) => this.#apps.revisionOf(thread_id),
-      retire: (served, { at_once }) => this.#retireLater(served, at_once ? 0 : this.#drain_ms),
-      onDecided: () => void this.#apps.wakeWorkers(),
-    });
-    this.#serving = serving;
-    this.#apps = new RevisionApps(name, this.#deps, {
+    const logger = deps.logger.with({ deployment: name });
+    this.#deps = { ...deps, logger };
+    const apps = new RevisionApps(name, this.#deps, {
       scopeOf: (revision_id) => serving.scopeOf(revision_id),
       rule: () => serving.rule(),
     });
+    const end = (served: Served) => apps.end(served);
+    const drain_ms = deps.server.deployments.drain_timeout_seconds * 1000;
+    const retirement = new Retirement({ drain_ms, closing: this.#closing.signal, end, logger });
+    const onDecided = () => void apps.wakeWorkers();
+    this.#pins = new PinnedRevisions({
+      find: deps.findPinned,
+      graphsOf: async (revision) => graphIds(await apps.configure(revision)),
+      load: (revision, signal) => this.#loaded(revision, signal),
+      begin: (served) => this.#begin(served),
+      retire: (served) => retirement.begin(served, { at_once: false }),
+      serving: () => ({ folder: serving.current?.folder, canary_id: serving.canary?.revision_id }),
+      waitedFor: () => apps.revisionsWaitedFor(),
+      onChanged: onDecided,
+      ...{ end, clock: deps.clock, logger },
+    });
+    const serving = new Serving({
+      pins: this.#pins,
+      revisionOf: (thread_id) => apps.revisionOf(thread_id),
+      retire: (served, how) => retirement.begin(served, how),
+      onDecided,
+    });
+    this.#serving = serving;
+    this.#apps = apps;
+    this.#retirement = retirement;
   }
 
   /** Whether there is a revision that answers requests. */
@@ -79,7 +99,8 @@ export class DeploymentSlot {
       // What served before is compared with; if it hangs, nothing waits for it.
       await Promise.race([this.#resuming, sleep(RESUME_GRACE_MS, signal)]);
       // Its hosts may never answer; they end with the app.
-      const warnings = await unlessAborted(signal, checkRevision(next, this.#serving.current, revision));
+      const rules = { was_checked: revision.was_checked, keeps_threads: this.#pins.isOn };
+      const warnings = await unlessAborted(signal, checkRevision(next, this.#serving.current, rules));
       for (const warning of warnings) log('WARNING', warning);
       onStep('switch');
       if (await this.#activate(next, revision.canary_percent, activate)) return true;
@@ -151,14 +172,19 @@ export class DeploymentSlot {
     });
   }
 
+  /** Whether threads stay with their revision, or which are kept, may have changed. */
+  async refreshPins(): Promise<void> {
+    await this.#serving.decide(() => this.#pins.refresh());
+  }
+
   /** Ends streams and hosts; runs get `grace_ms` and wait for the next start then. */
   async close(grace_ms: number): Promise<void> {
     this.#closing.abort();
     await this.#resuming;
-    const served = this.#serving.clear();
+    const served = [...this.#serving.clear(), ...(await this.#pins.close())];
     await closeAll([
       () => Promise.all(served.map((each) => this.#apps.end(each, grace_ms))),
-      () => Promise.all(this.#retiring),
+      () => this.#retirement.settled(),
       async () => (await this.#apps.foundation)?.[Symbol.asyncDispose](),
     ]);
   }
@@ -175,8 +201,9 @@ export class DeploymentSlot {
     let reserved: ReservedCanary | undefined;
     const decided = this.#serving.decide(async () => {
       if (signal.aborted) return false;
-      // Before any run is claimed: those of the canary wait for it.
+      // Before any run is claimed: those of the canary, and of earlier revisions, wait for them.
       reserved = await this.#reserve(canaries);
+      await this.#pins.refresh();
       this.#serve(next);
       if (reserved) this.#serving.serveCanary(reserved.canary);
       return true;
@@ -206,6 +233,7 @@ export class DeploymentSlot {
   /** Returns false, and nothing has changed, if `activate` resolved to nothing. */
   async #activate(next: Served, percent: number | null, activate: Activate): Promise<boolean> {
     const isServing = await this.#serving.decide(async () => {
+      await this.#pins.refresh();
       const role = await activate();
       if (role === 'active') this.#serve(next);
       if (role === 'canary') this.#serving.serveCanary({ ...next, percent: percent ?? 0, served: next });
@@ -259,35 +287,5 @@ export class DeploymentSlot {
       this.#deps.logger.error('a canary cannot be served, and ends', { revision_id, error });
       await this.endCanary(revision_id, () => end(revision_id));
     }
-  }
-
-  get #drain_ms(): number {
-    return this.#deps.server.deployments.drain_timeout_seconds * 1000;
-  }
-
-  #retireLater(before: Served, runs_ms: number): void {
-    const retiring = this.#retire(before, runs_ms)
-      .catch((error: unknown) =>
-        this.#deps.logger.error('an old revision did not end as it should', { error }),
-      )
-      .finally(() => this.#retiring.delete(retiring));
-    this.#retiring.add(retiring);
-  }
-
-  /** Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. */
-  async #retire(served: Served, runs_ms: number): Promise<void> {
-    const { app, mount, revision_id, tracked } = served;
-    tracked.enter('draining');
-    const { signal } = this.#closing;
-    const stop = () => void app.stop(0).catch(() => {});
-    signal.addEventListener('abort', stop, { once: true });
-    await Promise.all([app.retire(runs_ms), mount.idle(this.#drain_ms, signal)]);
-    this.#deps.logger.info('old revision executes no more runs', { revision_id });
-    await app.endHosts();
-    tracked.hostsEnded();
-    await mount.idle(FOREVER_MS, signal);
-    signal.removeEventListener('abort', stop);
-    await this.#apps.end(served);
-    this.#deps.logger.info('old revision ended', { revision_id });
   }
 }

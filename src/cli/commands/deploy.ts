@@ -22,6 +22,7 @@ export const deploy: Command = {
     config: { value: 'PATH', text: 'configuration in the sources (default: langgraph.json)' },
     'build-on-push': { text: 'deploys what is pushed to the branch from now on: see deployments hooks' },
     canary: { value: 'PERCENT', text: 'of new threads and runs only, until deployments promote' },
+    pin: { value: 'PIN', text: 'thread: threads stay with their revision; latest: with none' },
     'env-file': { value: 'FILE', text: 'variables of the graphs; they replace all that are stored' },
     wait: { text: 'waits until the revision serves, as it does by default' },
     'no-wait': { text: 'returns once the revision is queued' },
@@ -29,13 +30,14 @@ export const deploy: Command = {
   },
   async run(values) {
     const canary_percent = percentOf(values['canary']);
+    const pin = pinOf(values['pin']);
     const source = await sourceOf(values['source'] ?? '.');
     const name = values['name'] ?? nameOf(source);
     const server = await targetServer({ ...values, config: undefined });
     const plane = controlPlane(server);
     const say = (line: string) => void process.stderr.write(`${line}\n`);
     const secrets = await secretsOf(values['env-file']);
-    const deployment = await queue(plane, { name, source, values, secrets, canary_percent, say });
+    const deployment = await queue(plane, { name, source, values, secrets, canary_percent, pin, say });
     const [queued] = await plane.revisions(deployment.id, 1);
     if (queued === undefined) throw new Error('the server queued no revision');
     const isWaiting = values['no-wait'] === undefined;
@@ -54,6 +56,11 @@ export const deploy: Command = {
 function percentOf(text: string | undefined): number | undefined {
   if (text === undefined || /^[1-9]\d?$/.test(text)) return text === undefined ? undefined : Number(text);
   throw new UsageError('deploy: --canary must be a whole number of percent from 1 to 99');
+}
+
+function pinOf(text: string | undefined): 'latest' | 'thread' | undefined {
+  if (text === undefined || text === 'latest' || text === 'thread') return text;
+  throw new UsageError('deploy: --pin must be latest or thread');
 }
 
 type Source =
@@ -96,23 +103,25 @@ interface Deploying {
   readonly values: FlagValues;
   readonly secrets: DeploymentSecret[] | undefined;
   readonly canary_percent: number | undefined;
+  readonly pin: 'latest' | 'thread' | undefined;
   readonly say: (line: string) => void;
 }
 
 /** Creates the deployment unless it exists, and queues a revision of the source. */
 async function queue(
   plane: ControlPlane,
-  { name, source, values, secrets, canary_percent, say }: Deploying,
+  { name, source, values, secrets, canary_percent, pin, say }: Deploying,
 ): Promise<Deployment> {
   const { ref, config = 'langgraph.json' } = values;
   const known = await plane.find(name);
   const given = secrets && { secrets };
   // The first revision has nothing beside it.
   const share = known && canary_percent !== undefined && { canary_percent };
+  const pinned = pin && { pin };
   const isFollowed = values['build-on-push'] !== undefined;
   if (source.kind === 'git') {
     const body = {
-      source_config: { repo_url: source.url, ...(isFollowed && { build_on_push: true }) },
+      source_config: { repo_url: source.url, ...(isFollowed && { build_on_push: true }), ...pinned },
       source_revision_config: { langgraph_config_path: config, ...(ref !== undefined && { repo_ref: ref }) },
       ...given,
     };
@@ -126,6 +135,7 @@ async function queue(
   await uploadFolder(source.path, upload_url);
   return plane.update(deployment.id, {
     revision_source: 'internal_source',
+    ...(pinned && { source_config: pinned }),
     source_revision_config: { source_tarball_path: object_path, langgraph_config_path: config },
     ...given,
     ...share,

@@ -30,7 +30,7 @@ export async function detailsOf(plane: ControlPlane, deployment: Deployment): Pr
 
 /** What there is to know, in two columns; what to do next comes last. */
 export function detailLines(details: DeploymentDetails): string[] {
-  const { name, status, source, health, revisions, hooks } = details;
+  const { name, status, source, source_config, health, revisions, hooks } = details;
   const [latest] = revisions;
   const rows = [
     ['serves', servesText(health)],
@@ -38,6 +38,7 @@ export function detailLines(details: DeploymentDetails): string[] {
     ...(health.queue
       ? [['queue', `${plural(health.queue.pending, 'run')} pending, ${health.queue.running} running`]]
       : []),
+    ...(source_config.pin === 'thread' ? [['threads', 'stay with the revision of their first run']] : []),
     ...health.revisions.map((each) => [`revision ${each.number}`, activityText(each)]),
     ...(latest && latest.build_steps.length > 0
       ? [[`steps of ${latest.number}`, latest.build_steps.map(stepText).join(', ')]]

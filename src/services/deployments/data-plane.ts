@@ -59,6 +59,8 @@ export interface DataPlane {
    * checkpoint. Returns what `decide` did.
    */
   endCanary(canary: CanaryRevision, decide: () => Promise<boolean>): Promise<boolean>;
+  /** Whether its threads stay with their revision may have changed. */
+  refresh(name: string): Promise<void>;
   /** Stops serving a deployment; its files may be deleted then. */
   remove(deployment_id: string): Promise<void>;
 }

@@ -144,7 +144,7 @@ async function insertDeployment(deps: DeploymentDeps, input: DeploymentCreate) {
 }
 
 async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: DeploymentPatch): Promise<void> {
-  const { deployments, bus, ids } = deps;
+  const { deployments, plane, bus, ids } = deps;
   const { deployment_id } = row;
   const { revision_source, source_config, source_revision_config, secrets, canary_percent } = patch;
   checkNames(secrets ?? []);
@@ -168,6 +168,7 @@ async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: Deplo
     revision,
   });
   if (updated === false) throw missingDeployment(deployment_id);
+  if (source_config?.pin !== undefined) await plane.refresh(row.name);
   if (updated) bus.emit('revision.queued');
 }
 

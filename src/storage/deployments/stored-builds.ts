@@ -2,7 +2,7 @@ import { columns, number } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { list, sql } from '../../db/sql.ts';
 import { lockDeployment } from './lock.ts';
-import { IS_OPEN } from './rows.ts';
+import { IS_OPEN, parseRevision, REVISION, type RevisionRow } from './rows.ts';
 
 /** Which builds the revisions of a deployment still have on the disk. */
 export function storedBuilds(db: Db) {
@@ -34,6 +34,15 @@ export function storedBuilds(db: Db) {
         }
         return ids;
       }),
+
+    /** Revisions that were deployed and whose builds are kept, the newest first. */
+    async listKept(deployment_id: string): Promise<RevisionRow[]> {
+      const rows = await db.all(sql`
+        select ${REVISION} from deployment_revisions
+        where deployment_id = ${deployment_id} and status = 'DEPLOYED' and build_id is not null and built is not null
+        order by number desc`);
+      return rows.map(parseRevision);
+    },
 
     /** Forgets one build. Returns false, and changes nothing, if the active revision, a canary or an unfinished one has it. */
     forgetBuild: (deployment_id: string, build_id: string): Promise<boolean> =>

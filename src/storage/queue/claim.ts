@@ -10,11 +10,11 @@ import type { Lease } from '../runs/lease.ts';
 import { MARKER_COLUMNS, markersOf, type RunMarkers } from '../runs/markers.ts';
 import { RUN_COLUMNS, runOf } from '../runs/runs.ts';
 import { openThreadLog } from '../runs/thread-log.ts';
-import { inScope, type RevisionScope } from './canary.ts';
 import { dueRuns } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
 import type { RetryReason } from './position.ts';
 import { requeueUnknown } from './requeue.ts';
+import { inScope, type RevisionScope } from './revision-rule.ts';
 
 export interface Claim {
   readonly worker_id: string;

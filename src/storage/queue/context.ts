@@ -1,7 +1,7 @@
 import type { Db } from '../../db/db.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
-import type { CanaryRule } from './canary.ts';
 import type { ClaimRules } from './claim-fairly.ts';
+import type { RevisionRule } from './revision-rule.ts';
 
 /** A problem with a single run: the queue logs it and continues. */
 export interface QueueProblem {
@@ -18,6 +18,6 @@ export interface QueueContext extends ClaimRules {
   readonly db: Db;
   readonly webhooks: RunWebhookRules;
   readonly report: QueueReport;
-  /** The canary of now, if there is one; absent where there never is. */
-  readonly canary?: (() => CanaryRule | undefined) | undefined;
+  /** The rule of now, if more than one revision executes runs; absent where there is only one. */
+  readonly revisionRule?: (() => RevisionRule | undefined) | undefined;
 }

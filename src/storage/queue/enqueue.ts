@@ -12,11 +12,11 @@ import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { KWARGS_COLUMN } from '../runs/runs.ts';
 import { type LockedThread, lockThreadRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
-import { canaryOf } from './canary.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
 import { isByOwner } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';
+import { executingRevision } from './revision-rule.ts';
 
 export interface NewRun {
   readonly run: Run;
@@ -61,7 +61,7 @@ export type EnqueueResult =
   | QueuedResult;
 
 /** What an enqueue must know of the queue. */
-export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'canary'>;
+export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'revisionRule'>;
 
 /** Inserts a run and applies the multitask strategy to the others of its thread: one transaction (ENGINE §2). */
 export function enqueue({ db, ...rules }: QueueContext, request: NewRun): Promise<EnqueueResult> {
@@ -106,7 +106,7 @@ export async function enqueueAll(
 export async function enqueueIn(
   tx: Transaction,
   request: NewRun,
-  { webhooks, fairness, canary }: EnqueueRules,
+  { webhooks, fairness, revisionRule }: EnqueueRules,
 ): Promise<EnqueueResult> {
   const { run, others } = request;
   const thread = await lockOrCreateThread(tx, request);
@@ -119,11 +119,11 @@ export async function enqueueIn(
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
   if (request.turn && !(await acceptsTurn(tx, request.turn))) return { outcome: 'task changed' };
   if (request.has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
-  // Read here: a canary that ends while a transaction waits must get nothing new.
-  const rule = canary?.();
+  // Read here: a revision that ends while a transaction waits must get nothing new.
+  const rule = revisionRule?.();
   const graph_id = String(request.thread_metadata['graph_id']);
   const { thread_id } = run;
-  const revision_id = rule ? await canaryOf(tx, { thread_id, graph_id }, rule) : null;
+  const revision_id = rule ? await executingRevision(tx, { thread_id, graph_id }, rule) : null;
   if (!(await insertRun(tx, request))) return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
@@ -148,7 +148,7 @@ const OWNER = 'run_queue.owner';
 interface Placement {
   readonly hasHead: boolean;
   readonly fairness: QueueContext['fairness'];
-  /** The canary, if it executes the run. */
+  /** What executes the run, if it is not the active one. */
   readonly revision_id: string | null;
 }
 

@@ -13,6 +13,7 @@ import { queuePosition, runTimes, workerCapacity } from './position.ts';
 import { nextDue, promoteDue } from './promote.ts';
 import { deleteExpiredWorkers, reap } from './reap.ts';
 import { requeue, requeueUnknown } from './requeue.ts';
+import { revisionsWaitedFor } from './revision-rule.ts';
 import { queueCounts, queueStats } from './stats.ts';
 import { lastEndedRun, threadQueue } from './thread-queue.ts';
 import { deleteAllWorkers, deregister, heartbeat, heldLeases, isOnlyWorker } from './workers.ts';
@@ -26,11 +27,16 @@ const FIRST_COME: Fairness = { fair_by: 'none' };
 /** The queue's verbs over one database, each in the file of its name. */
 export function runQueue(
   db: Db,
-  { webhooks = DEFAULT_WEBHOOK_RULES, report = () => {}, fairness = FIRST_COME, canary }: QueueOptions = {},
+  {
+    webhooks = DEFAULT_WEBHOOK_RULES,
+    report = () => {},
+    fairness = FIRST_COME,
+    revisionRule,
+  }: QueueOptions = {},
 ) {
   return {
     ...bind(
-      { db, webhooks, report, fairness, canary, turn: { last_owner: '', claims: 0 } },
+      { db, webhooks, report, fairness, revisionRule, turn: { last_owner: '', claims: 0 } },
       {
         enqueue,
         enqueueAll,
@@ -53,6 +59,7 @@ export function runQueue(
       hasReady,
       isMoreReady,
       nextDue,
+      revisionsWaitedFor,
       stats: queueStats,
       counts: queueCounts,
       position: queuePosition,

@@ -1,8 +1,9 @@
+import type { DeploymentSecret } from '../../schemas/deployments.ts';
 import type { ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { DeploymentRepository } from '../../storage/deployments/deployments.ts';
 import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import type { RevisionRepository } from '../../storage/deployments/revisions.ts';
-import type { DeploymentRow } from '../../storage/deployments/rows.ts';
+import type { DeploymentRow, RevisionRow } from '../../storage/deployments/rows.ts';
 
 export interface ServedRevisionDeps {
   readonly deployments: Pick<DeploymentRepository, 'secrets'>;
@@ -10,22 +11,43 @@ export interface ServedRevisionDeps {
   readonly files: Pick<DeploymentFiles, 'build'>;
 }
 
+type Named = Pick<DeploymentRow, 'deployment_id' | 'name'>;
+
 /** What the data plane needs of a built revision, with the secrets of now. `undefined` if its build is not kept. */
 export async function servedRevision(
   { deployments, revisions, files }: ServedRevisionDeps,
-  { deployment_id, name }: Pick<DeploymentRow, 'deployment_id' | 'name'>,
+  deployment: Named,
   revision_id: string | null,
 ): Promise<ServedRevision | undefined> {
   if (revision_id === null) return undefined;
-  const row = await revisions.find(deployment_id, revision_id);
-  if (!row || row.build_id === null || row.built === null) return undefined;
+  const row = await revisions.find(deployment.deployment_id, revision_id);
+  if (!row) return undefined;
+  return served(deployment, row, { secrets: await deployments.secrets(deployment.deployment_id), files });
+}
+
+/** The same of all revisions that were deployed and whose builds are kept, the newest first. */
+export async function keptRevisions(
+  { deployments, revisions, files }: ServedRevisionDeps & { revisions: Pick<RevisionRepository, 'listKept'> },
+  deployment: Named,
+): Promise<ServedRevision[]> {
+  const { deployment_id } = deployment;
+  const rows = await revisions.listKept(deployment_id);
   const secrets = await deployments.secrets(deployment_id);
+  return rows.flatMap((row) => served(deployment, row, { secrets, files }) ?? []);
+}
+
+function served(
+  { deployment_id, name }: Named,
+  { revision_id, build_id, built, canary_percent }: RevisionRow,
+  { secrets, files }: { secrets: readonly DeploymentSecret[]; files: ServedRevisionDeps['files'] },
+): ServedRevision | undefined {
+  if (build_id === null || built === null) return undefined;
   return {
     ...{ deployment_id, name, revision_id },
-    folder: files.build(name, row.build_id),
-    built: row.built,
-    was_checked: row.build_id !== revision_id,
-    canary_percent: row.canary_percent,
+    folder: files.build(name, build_id),
+    built,
+    was_checked: build_id !== revision_id,
+    canary_percent,
     secrets: Object.fromEntries(secrets.map((secret) => [secret.name, secret.value])),
   };
 }

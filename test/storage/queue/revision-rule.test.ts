@@ -3,20 +3,20 @@ import { expect, test } from 'vitest';
 import { columns } from '../../../src/db/columns.ts';
 import type { Db } from '../../../src/db/db.ts';
 import { sql } from '../../../src/db/sql.ts';
-import { type CanaryRule, isInShare, type RevisionScope } from '../../../src/storage/queue/canary.ts';
 import type { Fairness } from '../../../src/storage/queue/claim-fairly.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
+import {
+  isInShare,
+  type RevisionRule,
+  type RevisionScope,
+} from '../../../src/storage/queue/revision-rule.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { newRun, request } from '../../support/queued-runs.ts';
 
-const CANARY = randomUUID();
+const [CANARY, ACTIVE] = [randomUUID(), randomUUID()];
 const BOTH = new Set(['agent']);
-const HALF: CanaryRule = {
-  revision_id: CANARY,
-  percent: 50,
-  graph_ids: BOTH,
-  active_graph_ids: BOTH,
-};
+const active = { revision_id: ACTIVE, graph_ids: BOTH };
+const HALF = { active, canary: { revision_id: CANARY, graph_ids: BOTH, percent: 50 } };
 
 function threadThat(isIn: boolean, percent = 50): string {
   for (;;) {
@@ -27,8 +27,8 @@ function threadThat(isIn: boolean, percent = 50): string {
 
 /** Two workers that share a queue: that of the canary, and that of the active revision. */
 function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
-  let rule: CanaryRule | undefined = HALF;
-  const queue = runQueue(db, { fairness, canary: () => rule });
+  let rule: RevisionRule | undefined = HALF;
+  const queue = runQueue(db, { fairness, revisionRule: () => rule });
   const claim = async (scope: RevisionScope | undefined) => {
     const seen = await queue.hasReady(scope);
     const runs = await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 10, scope });
@@ -36,14 +36,14 @@ function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
     return runs.map(({ lease }) => lease.run_id).toSorted();
   };
   return {
-    /** Ids of the runs that a canary executes. */
+    /** Ids of the runs that another revision than the active one executes. */
     async marks(): Promise<string[]> {
       const rows = await db.all(
         sql`select ${columns('run_queue', 'run_id')} from run_queue where revision_id is not null`,
       );
       return rows.map(({ run_id }) => run_id);
     },
-    become(next: CanaryRule | undefined): void {
+    become(next: RevisionRule | undefined): void {
       rule = next;
     },
     async add(thread_id: string, graph_id = 'agent', owner = ''): Promise<string> {
@@ -53,7 +53,9 @@ function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
       return run.run_id;
     },
     claimCanary: () => claim({ only: CANARY }),
-    claimActive: () => claim({ except: CANARY }),
+    claimActive: () => claim({ except: [CANARY] }),
+    claim,
+    waitedFor: () => queue.revisionsWaitedFor(),
     claimAll: () => claim(undefined),
   };
 }
@@ -88,12 +90,12 @@ describeEachDatabase('canaries', (open) => {
     const begun = threadThat(true);
     const first = await add(begun);
     await add(old);
-    become({ ...HALF, percent: 0 });
+    become({ active, canary: { ...HALF.canary, percent: 0 } });
     const second = await add(begun);
     expect((await marks()).toSorted()).toEqual([first, second].toSorted());
 
     // Another canary takes only what is new.
-    become({ ...HALF, revision_id: randomUUID(), percent: 100 });
+    become({ active, canary: { revision_id: randomUUID(), graph_ids: BOTH, percent: 100 } });
     await add(begun);
     expect(await marks()).toHaveLength(2);
   });
@@ -110,10 +112,70 @@ describeEachDatabase('canaries', (open) => {
   test('a graph that only one revision has is executed by that one', async () => {
     await using db = await open();
     const { add, become, claimCanary, claimActive } = story(db);
-    become({ ...HALF, graph_ids: new Set(['agent', 'new']), active_graph_ids: new Set(['agent', 'old']) });
+    become({
+      active: { ...active, graph_ids: new Set(['agent', 'old']) },
+      canary: { ...HALF.canary, graph_ids: new Set(['agent', 'new']) },
+    });
     const added = await add(threadThat(false), 'new');
     const removed = await add(threadThat(true), 'old');
     expect(await claimCanary()).toEqual([added]);
     expect(await claimActive()).toEqual([removed]);
+  });
+});
+
+/** Threads stay with these revisions, the last of which serves what is new. */
+function pinnedTo(...ids: readonly string[]) {
+  const all = ids.map((revision_id) => ({ revision_id, graph_ids: BOTH }));
+  const newest = all.at(-1) ?? active;
+  return { active: newest, pinned: new Map(all.map((each) => [each.revision_id, each])) };
+}
+
+describeEachDatabase('threads that stay with their revision', (open) => {
+  const [one, two, three, four] = ['1', '2', '3', '4'].map((n) => randomUUID().replace(/.$/, n)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+
+  test('are executed by that of their first run, and by the newest once it is not kept', async () => {
+    await using db = await open();
+    const { add, become, marks } = story(db);
+    const isMarked = async (run_id: string) => (await marks()).includes(run_id);
+    const thread = randomUUID();
+    become(pinnedTo(one));
+    expect(await isMarked(await add(thread))).toBe(false);
+    become(pinnedTo(one, two));
+    expect(await isMarked(await add(thread))).toBe(true);
+    expect(await isMarked(await add(randomUUID()))).toBe(false);
+    // From now on it belongs to the third.
+    become(pinnedTo(two, three));
+    expect(await isMarked(await add(thread))).toBe(false);
+    become(pinnedTo(two, three, four));
+    expect(await isMarked(await add(thread))).toBe(true);
+    // A rollback has the build of the third.
+    const { active: newest, pinned } = pinnedTo(two, three, four);
+    become({ active: newest, pinned: new Map([...pinned, [three, newest]]) });
+    expect(await isMarked(await add(thread))).toBe(false);
+    // Threads follow the newest again.
+    become(undefined);
+    expect(await isMarked(await add(thread))).toBe(false);
+  });
+
+  test('wait for the worker of that revision, and the server sees that they do', async () => {
+    await using db = await open();
+    const { add, become, claim, waitedFor } = story(db);
+    const thread = randomUUID();
+    become(pinnedTo(one));
+    const first = await add(thread);
+    expect(await claim({ except: [two] })).toEqual([first]);
+    expect(await waitedFor()).toEqual([]);
+    become(pinnedTo(one, two));
+    await db.run(sql`delete from run_queue where run_id = ${first}`);
+    const second = await add(thread);
+    const other = await add(randomUUID());
+    expect(await waitedFor()).toEqual([one]);
+    expect(await claim({ except: [one] })).toEqual([other]);
+    expect(await claim({ only: one })).toEqual([second]);
   });
 });

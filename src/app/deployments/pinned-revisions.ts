@@ -1,0 +1,202 @@
+import type { Clock } from '../../core/clock.ts';
+import type { Logger } from '../../core/logger.ts';
+import { timeoutSignal } from '../../core/timers.ts';
+import type { ServedRevision } from '../../services/deployments/data-plane.ts';
+import type { ExecutingRevision } from '../../storage/queue/revision-rule.ts';
+import { Loop } from '../../workers/loop.ts';
+import type { Served } from './serving.ts';
+
+/** A revision that threads may stay with: its build is kept. */
+interface KeptRevision extends ExecutingRevision {
+  readonly revision: ServedRevision;
+}
+
+export interface PinnedRevisionsDeps {
+  /** Deployed revisions whose builds are kept; `undefined` if threads follow the active one. */
+  readonly find: () => Promise<readonly ServedRevision[] | undefined>;
+  /** Ids of the graphs of a revision. Rejects if its configuration is not valid. */
+  readonly graphsOf: (revision: ServedRevision) => Promise<ReadonlySet<string>>;
+  /** Its app, with its project loaded; it claims nothing yet. Aborts with the signal. */
+  readonly load: (revision: ServedRevision, signal: AbortSignal) => Promise<Served>;
+  /** It may claim runs. */
+  readonly begin: (served: Served) => Promise<void>;
+  readonly end: (served: Served) => Promise<void>;
+  /** Its runs and requests end, and then it. */
+  readonly retire: (served: Served) => void;
+  /** What serves new threads, and the canary beside it, which are served anyway. */
+  readonly serving: () => { readonly folder: string | undefined; readonly canary_id: string | undefined };
+  /** Ids of revisions that runs wait for. */
+  readonly waitedFor: () => Promise<readonly string[]>;
+  /** Called when runs may be those of another app. */
+  readonly onChanged: () => void;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** How long a revision that nobody needs keeps its processes, ms. */
+  readonly idle_ms?: number | undefined;
+}
+
+/** Time in which a revision has to load when a thread needs it, ms: a request waits for it. */
+const LOAD_MS = 30_000;
+const IDLE_MS = 5 * 60_000;
+/** Interval at which runs are looked for that wait for a revision, ms. */
+const CHECK_MS = 1_000;
+/** Interval at which it is read which builds are still kept, ms. */
+const REFRESH_MS = 10_000;
+
+/** An earlier revision that serves the threads which began with it. */
+interface Held {
+  readonly served: Served;
+  /** Monotonic ms. */
+  needed_at: number;
+}
+
+/** Earlier revisions of a deployment, each with processes from its first need on until nobody needs it. */
+export class PinnedRevisions {
+  readonly #deps: PinnedRevisionsDeps;
+  readonly #closing = new AbortController();
+  readonly #held = new Map<string, Held>();
+  readonly #loading = new Map<string, Promise<Served | undefined>>();
+  /** Could not be loaded: their threads follow the active one until the server starts again. */
+  readonly #failed = new Set<string>();
+  readonly #loop: Loop;
+  #kept: ReadonlyMap<string, KeptRevision> | undefined;
+  #refreshed_at = Number.NEGATIVE_INFINITY;
+
+  constructor(deps: PinnedRevisionsDeps) {
+    this.#deps = deps;
+    const { logger } = deps;
+    this.#loop = new Loop({ name: 'check of pinned revisions', tick: () => this.#tick(), logger });
+  }
+
+  /** Whether threads stay with their revision. */
+  get isOn(): boolean {
+    return this.#kept !== undefined;
+  }
+
+  /** What executes the runs of threads, by the revision that each belongs to. A rollback has the build of an earlier one. */
+  executing(active: ExecutingRevision, folder: string): ReadonlyMap<string, ExecutingRevision> | undefined {
+    if (!this.#kept) return undefined;
+    const executing = (each: KeptRevision) => (each.revision.folder === folder ? active : each);
+    return new Map([...this.#kept].map(([id, each]) => [id, executing(each)]));
+  }
+
+  /** Ids of the revisions that do not execute the code in the folder of the active one. */
+  others(folder: string): string[] {
+    const all = [...(this.#kept?.values() ?? [])];
+    return all.filter(({ revision }) => revision.folder !== folder).map(({ revision_id }) => revision_id);
+  }
+
+  /** Ids of those that serve the code of this one. */
+  sameCode({ folder }: Pick<Served, 'folder'>): string[] {
+    return [...this.#held].filter(([, { served }]) => served.folder === folder).map(([id]) => id);
+  }
+
+  /** Reads which revisions are kept, and retires those that are not. Does not reject: they stay what they were. */
+  async refresh(): Promise<void> {
+    this.#refreshed_at = this.#deps.clock.monotonic();
+    try {
+      const revisions = await this.#deps.find();
+      const kept = revisions && (await Promise.all(revisions.map((revision) => this.#keep(revision))));
+      if (this.#closing.signal.aborted) return;
+      this.#kept = kept && new Map(kept.flat().map((each) => [each.revision_id, each]));
+    } catch (error) {
+      this.#deps.logger.warn('the revisions that threads stay with cannot be read', { error });
+      return;
+    }
+    for (const id of this.#held.keys()) if (!this.#kept?.has(id)) this.drop(id);
+    if (this.#kept) this.#loop.start();
+  }
+
+  /** A revision that served until now goes on for its threads. Returns false if it is not kept. */
+  hold(served: Served): boolean {
+    if (!this.#kept?.has(served.revision_id)) return false;
+    this.#held.set(served.revision_id, { served, needed_at: this.#deps.clock.monotonic() });
+    return true;
+  }
+
+  /** What serves a kept revision, loaded if need be; `undefined` if it cannot be. Does not reject. */
+  open(revision_id: string): Promise<Served | undefined> {
+    const held = this.#held.get(revision_id);
+    if (held) {
+      held.needed_at = this.#deps.clock.monotonic();
+      return Promise.resolve(held.served);
+    }
+    const loading = this.#loading.get(revision_id) ?? this.#load(revision_id);
+    this.#loading.set(revision_id, loading);
+    return loading.finally(() => this.#loading.delete(revision_id));
+  }
+
+  /** It serves its threads no more, or the active one does. */
+  drop(revision_id: string): void {
+    const held = this.#held.get(revision_id);
+    this.#held.delete(revision_id);
+    if (held) this.#deps.retire(held.served);
+  }
+
+  /** Nothing is served any more. Returns what was. */
+  async close(): Promise<Served[]> {
+    this.#closing.abort();
+    await this.#loop.stop();
+    await Promise.all(this.#loading.values());
+    const served = [...this.#held.values()].map((each) => each.served);
+    this.#held.clear();
+    return served;
+  }
+
+  async #keep(revision: ServedRevision): Promise<KeptRevision[]> {
+    const { revision_id } = revision;
+    if (this.#failed.has(revision_id)) return [];
+    const known = this.#kept?.get(revision_id);
+    if (known) return [known];
+    // What is wrong with it was said when it was deployed.
+    const graph_ids = await this.#deps.graphsOf(revision).catch(() => undefined);
+    return graph_ids ? [{ revision_id, graph_ids, revision }] : [];
+  }
+
+  async #load(revision_id: string): Promise<Served | undefined> {
+    const { load, begin, end, onChanged, clock, logger } = this.#deps;
+    const revision = this.#kept?.get(revision_id)?.revision;
+    if (!revision || this.#closing.signal.aborted) return undefined;
+    try {
+      const signal = AbortSignal.any([timeoutSignal(LOAD_MS), this.#closing.signal]);
+      const served = await load(revision, signal);
+      if (!this.#kept?.has(revision_id) || this.#closing.signal.aborted) {
+        await end(served);
+        return undefined;
+      }
+      served.tracked.enter('serving');
+      this.#held.set(revision_id, { served, needed_at: clock.monotonic() });
+      await begin(served);
+      return served;
+    } catch (error) {
+      this.drop(revision_id);
+      if (this.#closing.signal.aborted) return undefined;
+      logger.error('an earlier revision cannot be served: its threads go on with the one that serves', {
+        ...{ revision_id, error },
+      });
+      this.#failed.add(revision_id);
+      this.#kept = new Map([...(this.#kept ?? [])].filter(([id]) => id !== revision_id));
+      onChanged();
+      return undefined;
+    }
+  }
+
+  /** Loads what runs wait for, which are due or were left by a server that ended; retires what nobody needs. */
+  async #tick(): Promise<number> {
+    if (!this.#kept) return IDLE_MS;
+    if (this.#deps.clock.monotonic() - this.#refreshed_at >= REFRESH_MS) await this.refresh();
+    const { waitedFor, serving, clock, idle_ms = IDLE_MS } = this.#deps;
+    const waited = await waitedFor();
+    const { folder, canary_id } = serving();
+    if (folder === undefined) return CHECK_MS;
+    const others = this.others(folder).filter((id) => id !== canary_id);
+    await Promise.all(others.filter((id) => waited.includes(id)).map((id) => this.open(id)));
+    const now = clock.monotonic();
+    for (const [id, held] of this.#held) {
+      const { app, mount } = held.served;
+      if (waited.includes(id) || app.engine.workers().active > 0 || mount.open > 0) held.needed_at = now;
+      else if (now - held.needed_at >= idle_ms) this.drop(id);
+    }
+    return CHECK_MS;
+  }
+}

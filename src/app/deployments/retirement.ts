@@ -1,0 +1,55 @@
+import type { Logger } from '../../core/logger.ts';
+import type { Served } from './serving.ts';
+
+/** Bound of a wait that has no end of its own, ms: streams may last as long as their clients stay. */
+const FOREVER_MS = 2 ** 31 - 1;
+
+export interface RetirementDeps {
+  /** How long runs and requests may take to end, ms. */
+  readonly drain_ms: number;
+  /** Aborts when the deployment is closed: nothing more is waited for. */
+  readonly closing: AbortSignal;
+  readonly end: (served: Served) => Promise<void>;
+  readonly logger: Logger;
+}
+
+/** The revisions of a deployment that finish what they began. */
+export class Retirement {
+  readonly #deps: RetirementDeps;
+  readonly #retiring = new Set<Promise<void>>();
+
+  constructor(deps: RetirementDeps) {
+    this.#deps = deps;
+  }
+
+  /** `at_once`: its runs are handed over at their next checkpoint, without time to end before. */
+  begin(served: Served, { at_once }: { readonly at_once: boolean }): void {
+    const { drain_ms, logger } = this.#deps;
+    const retiring = this.#retire(served, at_once ? 0 : drain_ms)
+      .catch((error: unknown) => logger.error('an old revision did not end as it should', { error }))
+      .finally(() => this.#retiring.delete(retiring));
+    this.#retiring.add(retiring);
+  }
+
+  /** Resolves when all have ended. */
+  async settled(): Promise<void> {
+    await Promise.all(this.#retiring);
+  }
+
+  /** Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. */
+  async #retire(served: Served, runs_ms: number): Promise<void> {
+    const { drain_ms, closing, end, logger } = this.#deps;
+    const { app, mount, revision_id, tracked } = served;
+    tracked.enter('draining');
+    const stop = () => void app.stop(0).catch(() => {});
+    closing.addEventListener('abort', stop, { once: true });
+    await Promise.all([app.retire(runs_ms), mount.idle(drain_ms, closing)]);
+    logger.info('old revision executes no more runs', { revision_id });
+    await app.endHosts();
+    tracked.hostsEnded();
+    await mount.idle(FOREVER_MS, closing);
+    closing.removeEventListener('abort', stop);
+    await end(served);
+    logger.info('old revision ended', { revision_id });
+  }
+}
