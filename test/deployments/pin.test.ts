@@ -61,6 +61,28 @@ test('threads stay with the revision of their first run, until they follow the n
   expect([await said(server, old), await said(server, fresh)]).toEqual(['one', 'one']);
 }, 240_000);
 
+test('an earlier revision ends when nobody needs it, and comes back; one that cannot be loaded leaves its threads', async () => {
+  await using server = await openDeploymentServer({ deployments: { ...SETTINGS, idle_timeout_seconds: 1 } });
+  const { id } = await server.create('agent', PINNED);
+  const first = await server.deploy(id, project('one'));
+  const old = randomUUID();
+  expect(await said(server, old)).toBe('one');
+  await server.deploy(id, project('two'));
+  const health = async () => (await server.get(`/v2/deployments/${id}/health`)).body;
+  const running = async () => (await health()).revisions.length;
+  await until('the first one has ended', async () => (await running()) === 1, 60_000);
+  expect(await said(server, old)).toBe('one');
+  await until('it has ended again', async () => (await running()) === 1, 60_000);
+
+  const builds = join(server.config.deployments.folder, 'apps/agent/builds');
+  await rm(join(builds, first.id), { recursive: true });
+  expect(await said(server, old)).toBe('two');
+  expect(server.log.map(({ message }) => message)).toContainEqual(
+    expect.stringContaining('an earlier revision cannot be served'),
+  );
+  expect(await said(server, old)).toBe('two');
+}, 240_000);
+
 test('a server that starts again serves them when they are needed, and a thread goes on when its build is gone', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-pin-'));
   await using _folder = {

@@ -32,12 +32,11 @@ export interface PinnedRevisionsDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   /** How long a revision that nobody needs keeps its processes, ms. */
-  readonly idle_ms?: number | undefined;
+  readonly idle_ms: number;
 }
 
 /** Time in which a revision has to load when a thread needs it, ms: a request waits for it. */
 const LOAD_MS = 30_000;
-const IDLE_MS = 5 * 60_000;
 /** Interval at which runs are looked for that wait for a revision, ms. */
 const CHECK_MS = 1_000;
 /** Interval at which it is read which builds are still kept, ms. */
@@ -183,9 +182,9 @@ export class PinnedRevisions {
 
   /** Loads what runs wait for, which are due or were left by a server that ended; retires what nobody needs. */
   async #tick(): Promise<number> {
-    if (!this.#kept) return IDLE_MS;
+    if (!this.#kept) return REFRESH_MS;
     if (this.#deps.clock.monotonic() - this.#refreshed_at >= REFRESH_MS) await this.refresh();
-    const { waitedFor, serving, clock, idle_ms = IDLE_MS } = this.#deps;
+    const { waitedFor, serving, clock, idle_ms } = this.#deps;
     const waited = await waitedFor();
     const { folder, canary_id } = serving();
     if (folder === undefined) return CHECK_MS;

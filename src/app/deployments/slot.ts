@@ -60,6 +60,7 @@ export class DeploymentSlot {
       serving: () => ({ folder: serving.current?.folder, canary_id: serving.canary?.revision_id }),
       waitedFor: () => apps.revisionsWaitedFor(),
       onChanged: onDecided,
+      idle_ms: deps.server.deployments.idle_timeout_seconds * 1000,
       ...{ end, clock: deps.clock, logger },
     });
     const serving = new Serving({

@@ -35,6 +35,11 @@ export const Deployments = group({
     .describe(
       'How long runs of an old revision may go on in its own processes after a switch. Then they continue in the new revision, from their next checkpoint.',
     ),
+  idle_timeout_seconds: integer(1, 86_400, 'seconds')
+    .default(300)
+    .describe(
+      'How long an earlier revision that [threads stay with](deployments.md#threads-that-stay-with-their-revision) keeps its processes after its last run and request. It is loaded again when a thread needs it.',
+    ),
   build_timeout_seconds: integer(10, 86_400, 'seconds')
     .default(900)
     .describe('How long fetching, building and checking a revision may take.'),
