@@ -132,7 +132,11 @@ export const FAULTS = {
     ),
   ],
   'no back-pressure': [
-    edit('src/http/sse.ts', 'if (!isFlowing) await drained(raw, signal);', 'void isFlowing;'),
+    edit(
+      'src/http/sse.ts',
+      'chunks.write(encode(frame));\n    if (raw.writableNeedDrain) await drained(raw, signal);',
+      'chunks.write(encode(frame));',
+    ),
   ],
 } as const satisfies Record<string, readonly Edit[]>;
 
