@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import type { MountedServer } from '../../http/dispatch.ts';
 import type { LiveRevision, ServedRevision } from '../../services/deployments/data-plane.ts';
@@ -11,6 +12,17 @@ export interface TrackedRevision extends Disposable {
   enter(state: 'serving' | 'draining'): void;
   /** Its processes are ended; it still answers what needs none. */
   hostsEnded(): void;
+}
+
+/** An app that serves, or served, a revision. */
+export interface Served {
+  readonly revision_id: string;
+  /** Folder of its build. */
+  readonly folder: string;
+  readonly config: Config;
+  readonly app: ReplaceableApp;
+  readonly mount: MountedServer;
+  readonly tracked: TrackedRevision;
 }
 
 /** The revisions of a deployment that have processes or open requests. */

@@ -4,7 +4,7 @@ import { timeoutSignal } from '../../core/timers.ts';
 import type { ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { ExecutingRevision } from '../../storage/queue/revision-rule.ts';
 import { Loop } from '../../workers/loop.ts';
-import type { Served } from './serving.ts';
+import type { Served } from './live-revisions.ts';
 
 /** A revision that threads may stay with: its build is kept. */
 interface KeptRevision extends ExecutingRevision {

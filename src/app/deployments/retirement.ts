@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/logger.ts';
-import type { Served } from './serving.ts';
+import type { Served } from './live-revisions.ts';
 
 /** Bound of a wait that has no end of its own, ms: streams may last as long as their clients stay. */
 const FOREVER_MS = 2 ** 31 - 1;

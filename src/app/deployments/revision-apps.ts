@@ -13,10 +13,9 @@ import type { RevisionRule, RevisionScope } from '../../storage/queue/revision-r
 import { type Foundation, openFoundation } from '../foundation.ts';
 import type { CreateApp, RootPlace } from '../place.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
-import { liveRevisions } from './live-revisions.ts';
+import { liveRevisions, type Served } from './live-revisions.ts';
 import { revisionLogger } from './log.ts';
 import { deploymentConfig } from './project.ts';
-import type { Served } from './serving.ts';
 
 export interface SlotDeps {
   readonly server: Config;

@@ -1,20 +1,8 @@
 import type { Config } from '../../config/schema.ts';
 import type { MountedServer } from '../../http/dispatch.ts';
 import type { ExecutingRevision, RevisionRule, RevisionScope } from '../../storage/queue/revision-rule.ts';
-import type { ReplaceableApp } from '../lifecycle.ts';
-import type { TrackedRevision } from './live-revisions.ts';
+import type { Served } from './live-revisions.ts';
 import type { PinnedRevisions } from './pinned-revisions.ts';
-
-/** An app that serves, or served, a revision. */
-export interface Served {
-  readonly revision_id: string;
-  /** Folder of its build. */
-  readonly folder: string;
-  readonly config: Config;
-  readonly app: ReplaceableApp;
-  readonly mount: MountedServer;
-  readonly tracked: TrackedRevision;
-}
 
 /** A revision that takes a share of what is new, beside the current one. */
 export interface Canary {

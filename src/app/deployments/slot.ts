@@ -4,11 +4,11 @@ import type { MountedServer } from '../../http/dispatch.ts';
 import type { DataPlane, DeploymentActivity, ServedRevision } from '../../services/deployments/data-plane.ts';
 import { reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
-import { problemOf } from './live-revisions.ts';
+import { problemOf, type Served } from './live-revisions.ts';
 import { PinnedRevisions } from './pinned-revisions.ts';
 import { Retirement } from './retirement.ts';
 import { RevisionApps, type SlotDeps } from './revision-apps.ts';
-import { type Canary, graphIds, type Served, Serving } from './serving.ts';
+import { type Canary, graphIds, Serving } from './serving.ts';
 
 type Activate = Parameters<DataPlane['deploy']>[1]['activate'];
 
