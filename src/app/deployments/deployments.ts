@@ -13,7 +13,7 @@ import type { DeploymentRow } from '../../storage/deployments/rows.ts';
 import { rebuildMissing } from '../../workers/deployments/missing-builds.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
-import { keptRevisions, servedRevision } from '../../workers/deployments/served-revision.ts';
+import { builtRevisions, servedRevision } from '../../workers/deployments/served-revision.ts';
 import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
@@ -134,7 +134,7 @@ async function pinnedRevisions(
   const { deployments, revisions } = context.foundation.storage;
   const deployment = await deployments.findByName(name);
   if (deployment?.source_config.pin !== 'thread') return undefined;
-  return keptRevisions({ deployments, revisions, files }, deployment);
+  return builtRevisions({ deployments, revisions, files }, deployment);
 }
 
 function canaryOf({ context, files }: ResumeParts, { deployment_id }: DeploymentRow): ResumedCanary {

@@ -7,7 +7,7 @@ import { Loop } from '../../workers/loop.ts';
 import type { Served } from './live-revisions.ts';
 
 /** A revision that threads may stay with: its build is kept. */
-interface KeptRevision extends ExecutingRevision {
+interface StoredRevision extends ExecutingRevision {
   readonly revision: ServedRevision;
 }
 
@@ -58,7 +58,7 @@ export class PinnedRevisions {
   /** Could not be loaded: their threads follow the active one until the server starts again. */
   readonly #failed = new Set<string>();
   readonly #loop: Loop;
-  #kept: ReadonlyMap<string, KeptRevision> | undefined;
+  #stored: ReadonlyMap<string, StoredRevision> | undefined;
   #refreshed_at = Number.NEGATIVE_INFINITY;
 
   constructor(deps: PinnedRevisionsDeps) {
@@ -69,19 +69,19 @@ export class PinnedRevisions {
 
   /** Whether threads stay with their revision. */
   get isOn(): boolean {
-    return this.#kept !== undefined;
+    return this.#stored !== undefined;
   }
 
   /** What executes the runs of threads, by the revision that each belongs to. A rollback has the build of an earlier one. */
   executing(active: ExecutingRevision, folder: string): ReadonlyMap<string, ExecutingRevision> | undefined {
-    if (!this.#kept) return undefined;
-    const executing = (each: KeptRevision) => (each.revision.folder === folder ? active : each);
-    return new Map([...this.#kept].map(([id, each]) => [id, executing(each)]));
+    if (!this.#stored) return undefined;
+    const executing = (each: StoredRevision) => (each.revision.folder === folder ? active : each);
+    return new Map([...this.#stored].map(([id, each]) => [id, executing(each)]));
   }
 
   /** Ids of the revisions that do not execute the code in the folder of the active one. */
   others(folder: string): string[] {
-    const all = [...(this.#kept?.values() ?? [])];
+    const all = [...(this.#stored?.values() ?? [])];
     return all.filter(({ revision }) => revision.folder !== folder).map(({ revision_id }) => revision_id);
   }
 
@@ -95,20 +95,21 @@ export class PinnedRevisions {
     this.#refreshed_at = this.#deps.clock.monotonic();
     try {
       const revisions = await this.#deps.find();
-      const kept = revisions && (await Promise.all(revisions.map((revision) => this.#keep(revision))));
+      const stored =
+        revisions && (await Promise.all(revisions.map((revision) => this.#storedRevision(revision))));
       if (this.#closing.signal.aborted) return;
-      this.#kept = kept && new Map(kept.flat().map((each) => [each.revision_id, each]));
+      this.#stored = stored && new Map(stored.flat().map((each) => [each.revision_id, each]));
     } catch (error) {
       this.#deps.logger.warn('the revisions that threads stay with cannot be read', { error });
       return;
     }
-    for (const id of this.#held.keys()) if (!this.#kept?.has(id)) this.drop(id);
-    if (this.#kept) this.#loop.start();
+    for (const id of this.#held.keys()) if (!this.#stored?.has(id)) this.drop(id);
+    if (this.#stored) this.#loop.start();
   }
 
   /** A revision that served until now goes on for its threads. Returns false if it is not kept. */
   hold(served: Served): boolean {
-    if (!this.#kept?.has(served.revision_id)) return false;
+    if (!this.#stored?.has(served.revision_id)) return false;
     this.#held.set(served.revision_id, { served, needed_at: this.#deps.clock.monotonic() });
     return true;
   }
@@ -142,11 +143,12 @@ export class PinnedRevisions {
     return served;
   }
 
-  async #keep(revision: ServedRevision): Promise<KeptRevision[]> {
+  async #storedRevision(revision: ServedRevision): Promise<StoredRevision[]> {
     const { revision_id } = revision;
     if (this.#failed.has(revision_id)) return [];
-    const known = this.#kept?.get(revision_id);
-    if (known) return [known];
+    const known = this.#stored?.get(revision_id);
+    // Its secrets may be others now.
+    if (known) return [{ ...known, revision }];
     // What is wrong with it was said when it was deployed.
     const graph_ids = await this.#deps.graphsOf(revision).catch(() => undefined);
     return graph_ids ? [{ revision_id, graph_ids, revision }] : [];
@@ -154,12 +156,16 @@ export class PinnedRevisions {
 
   async #load(revision_id: string): Promise<Served | undefined> {
     const { load, begin, end, onChanged, clock, logger } = this.#deps;
-    const revision = this.#kept?.get(revision_id)?.revision;
+    const revision = this.#stored?.get(revision_id)?.revision;
     if (!revision || this.#closing.signal.aborted) return undefined;
     try {
       const signal = AbortSignal.any([timeoutSignal(LOAD_MS), this.#closing.signal]);
       const served = await load(revision, signal);
-      if (!this.#kept?.has(revision_id) || this.#closing.signal.aborted) {
+      for (const [graph_id, cause] of served.app.graphs.loadErrors()) {
+        await end(served);
+        throw new Error(`The graph "${graph_id}" cannot be loaded`, { cause });
+      }
+      if (!this.#stored?.has(revision_id) || this.#closing.signal.aborted) {
         await end(served);
         return undefined;
       }
@@ -174,7 +180,7 @@ export class PinnedRevisions {
         ...{ revision_id, error },
       });
       this.#failed.add(revision_id);
-      this.#kept = new Map([...(this.#kept ?? [])].filter(([id]) => id !== revision_id));
+      this.#stored = new Map([...(this.#stored ?? [])].filter(([id]) => id !== revision_id));
       onChanged();
       return undefined;
     }
@@ -182,7 +188,7 @@ export class PinnedRevisions {
 
   /** Loads what runs wait for, which are due or were left by a server that ended; retires what nobody needs. */
   async #tick(): Promise<number> {
-    if (!this.#kept) return REFRESH_MS;
+    if (!this.#stored) return REFRESH_MS;
     if (this.#deps.clock.monotonic() - this.#refreshed_at >= REFRESH_MS) await this.refresh();
     const { waitedFor, serving, clock, idle_ms } = this.#deps;
     const waited = await waitedFor();

@@ -32,7 +32,7 @@ export class Retirement {
   }
 
   /** Resolves when all have ended. */
-  async settled(): Promise<void> {
+  async untilEnded(): Promise<void> {
     await Promise.all(this.#retiring);
   }
 

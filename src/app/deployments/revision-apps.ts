@@ -98,7 +98,7 @@ export class RevisionApps {
     }
   }
 
-  /** Ids of the revisions other than the active one that runs wait for. */
+  /** Ids of the revisions that runs wait for by name; the active one may be among them. */
   async revisionsWaitedFor(): Promise<string[]> {
     return (await (await this.#foundation)?.storage.queue.revisionsWaitedFor()) ?? [];
   }

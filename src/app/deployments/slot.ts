@@ -185,7 +185,7 @@ export class DeploymentSlot {
     const served = [...this.#serving.clear(), ...(await this.#pins.close())];
     await closeAll([
       () => Promise.all(served.map((each) => this.#apps.end(each, grace_ms))),
-      () => this.#retirement.settled(),
+      () => this.#retirement.untilEnded(),
       async () => (await this.#apps.foundation)?.[Symbol.asyncDispose](),
     ]);
   }

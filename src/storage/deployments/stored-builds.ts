@@ -36,7 +36,7 @@ export function storedBuilds(db: Db) {
       }),
 
     /** Revisions that were deployed and whose builds are kept, the newest first. */
-    async listKept(deployment_id: string): Promise<RevisionRow[]> {
+    async listBuilt(deployment_id: string): Promise<RevisionRow[]> {
       const rows = await db.all(sql`
         select ${REVISION} from deployment_revisions
         where deployment_id = ${deployment_id} and status = 'DEPLOYED' and build_id is not null and built is not null

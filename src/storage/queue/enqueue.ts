@@ -148,7 +148,7 @@ const OWNER = 'run_queue.owner';
 interface Placement {
   readonly hasHead: boolean;
   readonly fairness: QueueContext['fairness'];
-  /** What executes the run, if it is not the active one. */
+  /** What executes the run; null: whichever is active when it is claimed. */
   readonly revision_id: string | null;
 }
 

@@ -50,10 +50,11 @@ interface RunOfThread {
 }
 
 /**
- * The revision that executes the run, if it is not the active one; else null. A thread without runs and state is new: if
- * it is in the share, it belongs to the canary from now on. Where threads stay with their revision, one that belongs to
- * none that is kept belongs to the active one from now on. A graph that only one of two has is executed by that one. The
- * thread is locked, and the run is not inserted yet.
+ * The revision that executes the run; null: whichever is active when it is claimed. A thread without runs and state is
+ * new: if it is in the share, it belongs to the canary from now on. Where threads stay with their revision, one that
+ * belongs to none that is kept belongs to the active one from now on, and its runs name that too: they may be claimed, or
+ * be left by a server that is killed, when another one is active. A graph that only one of two has is executed by that
+ * one. The thread is locked, and the run is not inserted yet.
  */
 export async function executingRevision(
   tx: Transaction,
@@ -67,8 +68,8 @@ export async function executingRevision(
   const own = thread?.revision_id ?? '';
   const forCanary = canary?.graph_ids.has(graph_id) ? canary : undefined;
   if (forCanary?.revision_id === own) return own;
-  const kept = pinned?.get(own);
-  if (kept) return kept.graph_ids.has(graph_id) && kept !== active ? kept.revision_id : null;
+  const pinnedTo = pinned?.get(own);
+  if (pinnedTo) return pinnedTo.graph_ids.has(graph_id) ? own : null;
   const belongsTo = (revision_id: string) =>
     tx.run(sql`update threads set revision_id = ${revision_id} where thread_id = ${thread_id}`);
   if (forCanary && thread && !thread.has_history && isInShare(thread_id, forCanary.percent)) {
@@ -76,13 +77,14 @@ export async function executingRevision(
     return forCanary.revision_id;
   }
   if (forCanary && !active.graph_ids.has(graph_id)) return forCanary.revision_id;
-  if (pinned && thread && own !== active.revision_id) await belongsTo(active.revision_id);
-  return null;
+  if (!pinned || !thread) return null;
+  if (own !== active.revision_id) await belongsTo(active.revision_id);
+  return active.revision_id;
 }
 
 const REVISION_ID = columns('run_queue', 'revision_id');
 
-/** Revisions other than the active one that runs wait for. */
+/** Revisions that runs wait for by name; the active one may be among them. */
 export async function revisionsWaitedFor(reader: Reader): Promise<string[]> {
   const rows = await reader.all(sql`
     select distinct ${REVISION_ID} from run_queue

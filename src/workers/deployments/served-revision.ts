@@ -26,12 +26,16 @@ export async function servedRevision(
 }
 
 /** The same of all revisions that were deployed and whose builds are kept, the newest first. */
-export async function keptRevisions(
-  { deployments, revisions, files }: ServedRevisionDeps & { revisions: Pick<RevisionRepository, 'listKept'> },
+export async function builtRevisions(
+  {
+    deployments,
+    revisions,
+    files,
+  }: ServedRevisionDeps & { revisions: Pick<RevisionRepository, 'listBuilt'> },
   deployment: Named,
 ): Promise<ServedRevision[]> {
   const { deployment_id } = deployment;
-  const rows = await revisions.listKept(deployment_id);
+  const rows = await revisions.listBuilt(deployment_id);
   const secrets = await deployments.secrets(deployment_id);
   return rows.flatMap((row) => served(deployment, row, { secrets, files }) ?? []);
 }

@@ -36,6 +36,13 @@ function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
     return runs.map(({ lease }) => lease.run_id).toSorted();
   };
   return {
+    /** The one that executes a run; null: the active one. */
+    async revisionOf(id: string): Promise<string | null | undefined> {
+      const row = await db.get(
+        sql`select ${columns('run_queue', 'revision_id')} from run_queue where run_id = ${id}`,
+      );
+      return row?.revision_id;
+    },
     /** Ids of the runs that another revision than the active one executes. */
     async marks(): Promise<string[]> {
       const rows = await db.all(
@@ -140,26 +147,26 @@ describeEachDatabase('threads that stay with their revision', (open) => {
 
   test('are executed by that of their first run, and by the newest once it is not kept', async () => {
     await using db = await open();
-    const { add, become, marks } = story(db);
-    const isMarked = async (run_id: string) => (await marks()).includes(run_id);
+    const { add, become, revisionOf } = story(db);
+    const executor = async (thread_id: string) => revisionOf(await add(thread_id));
     const thread = randomUUID();
     become(pinnedTo(one));
-    expect(await isMarked(await add(thread))).toBe(false);
+    expect(await executor(thread)).toBe(one);
     become(pinnedTo(one, two));
-    expect(await isMarked(await add(thread))).toBe(true);
-    expect(await isMarked(await add(randomUUID()))).toBe(false);
+    expect(await executor(thread)).toBe(one);
+    expect(await executor(randomUUID())).toBe(two);
     // From now on it belongs to the third.
     become(pinnedTo(two, three));
-    expect(await isMarked(await add(thread))).toBe(false);
+    expect(await executor(thread)).toBe(three);
     become(pinnedTo(two, three, four));
-    expect(await isMarked(await add(thread))).toBe(true);
-    // A rollback has the build of the third.
+    expect(await executor(thread)).toBe(three);
+    // A rollback has the build of the third, whose runs it claims.
     const { active: newest, pinned } = pinnedTo(two, three, four);
     become({ active: newest, pinned: new Map([...pinned, [three, newest]]) });
-    expect(await isMarked(await add(thread))).toBe(false);
+    expect(await executor(thread)).toBe(three);
     // Threads follow the newest again.
     become(undefined);
-    expect(await isMarked(await add(thread))).toBe(false);
+    expect(await executor(thread)).toBeNull();
   });
 
   test('wait for the worker of that revision, and the server sees that they do', async () => {
@@ -174,8 +181,26 @@ describeEachDatabase('threads that stay with their revision', (open) => {
     await db.run(sql`delete from run_queue where run_id = ${first}`);
     const second = await add(thread);
     const other = await add(randomUUID());
-    expect(await waitedFor()).toEqual([one]);
+    expect((await waitedFor()).toSorted()).toEqual([one, two].toSorted());
     expect(await claim({ except: [one] })).toEqual([other]);
     expect(await claim({ only: one })).toEqual([second]);
+  });
+
+  test('keep what was queued before another one serves, and what a server that is killed had begun', async () => {
+    await using db = await open();
+    const { add, become, claim } = story(db);
+    become(pinnedTo(one));
+    const before = await add(randomUUID());
+    become(pinnedTo(one, two));
+    expect(await claim({ except: [one] })).toEqual([]);
+    expect(await claim({ only: one })).toEqual([before]);
+
+    // A server that is killed leaves it to whoever claims it next.
+    await db.run(sql`update run_queue set state = 'ready' where run_id = ${before}`);
+    expect(await claim({ except: [one] })).toEqual([]);
+
+    // Nobody waits for a revision that is not kept any more.
+    become(pinnedTo(two, three));
+    expect(await claim({ except: [two] })).toEqual([before]);
   });
 });
