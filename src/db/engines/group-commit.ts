@@ -2,7 +2,7 @@ import { systemClock } from '../../core/clock.ts';
 import { immediate } from '../../core/event-loop.ts';
 import type { CommitMode, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
-import { type Sql, sql } from '../sql.ts';
+import type { Sql } from '../sql.ts';
 import type { DiskReserve } from './disk-reserve.ts';
 import { type Connection, Statements } from './sqlite-connection.ts';
 import { isDiskFull, sqliteError } from './sqlite-errors.ts';
@@ -15,11 +15,15 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Prepared once: `exec` would compile them for every transaction. */
-const BEGIN = sql`begin immediate`;
-const COMMIT = sql`commit`;
-const SAVEPOINT = sql`savepoint job`;
-const RELEASE = sql`release job`;
+/** Every transaction runs all four: they are prepared once, and found without a search by their text. */
+function controlStatements(connection: Connection) {
+  return {
+    begin: connection.prepare('begin immediate'),
+    commit: connection.prepare('commit'),
+    savepoint: connection.prepare('savepoint job'),
+    release: connection.prepare('release job'),
+  };
+}
 
 /** Result of a job, reported to its caller after the commit. */
 interface Completion {
@@ -37,6 +41,7 @@ interface Completion {
 export class GroupCommit {
   readonly #connection: Connection;
   readonly #statements: Statements;
+  readonly #control: ReturnType<typeof controlStatements>;
   readonly #sync: Sync;
   readonly #cipher: Cipher;
   readonly #reserve: DiskReserve | undefined;
@@ -49,6 +54,7 @@ export class GroupCommit {
   constructor(connection: Connection, sync: Sync, cipher: Cipher, reserve?: DiskReserve) {
     this.#connection = connection;
     this.#statements = new Statements(connection);
+    this.#control = controlStatements(connection);
     this.#sync = sync;
     this.#cipher = cipher;
     this.#reserve = reserve;
@@ -83,12 +89,12 @@ export class GroupCommit {
     try {
       this.#rollback();
       this.#keepRollbackDataIn(batch.some(isLarge) ? 'file' : 'memory');
-      this.#statements.run(BEGIN);
+      this.#control.begin.run();
       const turns = new LoopTurns();
       const completions: Completion[] = [];
       for (const job of batch) completions.push(await this.#execute(job, turns));
       await turns.yieldIfDue();
-      this.#statements.run(COMMIT);
+      this.#control.commit.run();
       // Yield first: the callers resume in this same turn of the event loop.
       await turns.yieldIfDue();
       this.#complete(completions);
@@ -177,11 +183,11 @@ export class GroupCommit {
   /** Rolls a failing body back to its savepoint. Throws when the whole batch is lost. */
   async #execute(job: Job, turns: LoopTurns): Promise<Completion> {
     await turns.yieldIfDue();
-    this.#statements.run(SAVEPOINT);
+    this.#control.savepoint.run();
     using tx = new SqliteTransaction(this.#connection, this.#statements, this.#cipher, turns);
     try {
       const value = await withinTransaction(turns, job.body(tx));
-      this.#statements.run(RELEASE);
+      this.#control.release.run();
       return { job, after_sync: job.durability !== 'async', complete: () => job.resolve(value) };
     } catch (error) {
       // On a full disk SQLite may roll back the whole transaction, and the batch with it.

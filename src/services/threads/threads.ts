@@ -45,8 +45,11 @@ export function threadService(deps: ThreadDeps) {
       const visibility = await authorize(actor, 'threads:create', value);
       const thread = newThread(thread_id, value, timestamp(clock.now()));
       const inserted = await threads.insert(thread, resolveTtl(input.ttl, default_ttl));
-      if (inserted && input.supersteps?.length) await importHistory(thread_id, input.supersteps);
+      const hasHistory = inserted && (input.supersteps?.length ?? 0) > 0;
+      if (hasHistory) await importHistory(thread_id, input.supersteps ?? []);
       if (inserted) bus.emit('row.changed', 'thread', thread_id);
+      // As `threads.get` would return it, without reading it back.
+      if (inserted && !hasHistory) return thread;
       const stored = await threads.get(thread_id, undefined, inserted ? undefined : visibility);
       if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
       throw new Conflict(`Thread with ID ${thread_id} already exists`);
@@ -107,8 +110,8 @@ function newThread(thread_id: string, { metadata }: { metadata: JsonObject }, no
     updated_at: now,
     state_updated_at: now,
     metadata,
-    status: 'idle',
     config: {},
+    status: 'idle',
     values: null,
   };
 }
