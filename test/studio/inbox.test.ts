@@ -176,12 +176,36 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     expect((await mails()).length).toBe(sent + 2);
     await page.unroute('**/interrupts/search');
 
+    // The address still names the one that is answered.
     await page.reload();
+    await page.getByRole('heading', { name: 'The question of this link' }).waitFor();
+    await page.getByText('Somebody else has answered this meanwhile').waitFor();
+    await page.keyboard.press('a');
+    expect(await page.locator('[aria-current=true]').count()).toBe(0);
+    await page.keyboard.press('j');
     await page.locator('[aria-current=true]', { hasText: 'hal@example.com' }).waitFor();
+    expect(await server.client.runs.list(asked[2] as string)).toHaveLength(1);
     await server.client.threads.delete(asked[2] as string);
     await page.getByText('This no longer waits').waitFor();
     await page.getByRole('button', { name: /^Go on/ }).press('Enter');
     await page.getByText('Nobody waits for you').waitFor();
+    expect(problems).toEqual([]);
+  });
+
+  test('a link to a question beyond the first page selects it, and no other', async () => {
+    const threads = await Promise.all(Array.from({ length: 51 }, (_, n) => order(`person${n}`)));
+    const search = { method: 'POST', headers: { 'content-type': 'application/json' } };
+    const body = JSON.stringify({ sort_order: 'desc', limit: 1 });
+    const [newest] = await fetch(`${server.url}/interrupts/search`, { ...search, body }).then((found) =>
+      found.json(),
+    );
+    const link = `/inbox?interrupt=${newest.thread_id}.${newest.interrupt_id}`;
+    const { page, problems } = await openStudio(browser, server.url, link);
+    const selected = page.locator('[aria-current=true]');
+    await selected.waitFor();
+    expect(await selected.getByRole('link').getAttribute('href')).toContain(newest.thread_id);
+    expect(await rows(page).count()).toBe(51);
+    await Promise.all(threads.map((thread_id) => server.client.threads.delete(thread_id)));
     expect(problems).toEqual([]);
   });
 });

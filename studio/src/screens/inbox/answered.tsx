@@ -7,20 +7,24 @@ import { Card } from '../../ui/page.tsx';
 import { RunLink } from '../../ui/run-link.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { questionOf } from '../interrupts/review.ts';
-import { answerQuery, type Waiting } from './inbox-query.ts';
+import { answerQuery, type Linked } from './inbox-query.ts';
 
 interface AnsweredProps {
-  readonly question: Waiting;
+  readonly question: Linked;
   readonly onDone: () => void;
 }
 
-/** A question that somebody else has answered while it was open here: who, and with which run. */
+/** A question that somebody else has answered while it was open here, or before its link was: who, and with which run. */
 export function Answered({ question, onDone }: AnsweredProps) {
   const { data: run, isPending } = useQuery(answerQuery(question));
   return (
     <Card className="flex max-w-[760px] min-w-0 flex-col items-start gap-3 self-start p-4">
       <h2 className="font-semibold break-words">
-        {question.value === undefined ? 'A long question' : questionOf(question.value)}
+        {question.since === undefined
+          ? 'The question of this link'
+          : question.value === undefined
+            ? 'A long question'
+            : questionOf(question.value)}
       </h2>
       {isPending ? (
         <Loading what="who answered" />

@@ -1,6 +1,7 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
 import { isObject } from '../../api/values.ts';
+import { pendingInterruptIds } from '../interrupts/answer.ts';
 
 export type Waiting = Schemas['PendingInterrupt'];
 
@@ -27,33 +28,53 @@ export function interruptsQuery(assistant_id?: string) {
 }
 
 /** Threads ask independently of each other: only both ids tell interrupts apart. */
-export const keyOf = ({ thread_id, interrupt_id }: Waiting): string => `${thread_id}.${interrupt_id}`;
+export const keyOf = ({ thread_id, interrupt_id }: Linked): string => `${thread_id}.${interrupt_id}`;
+
+/** A question of which only the address is known, or all that the list said of it. */
+export type Linked = Pick<Waiting, 'thread_id' | 'interrupt_id'> & Partial<Pick<Waiting, 'since' | 'value'>>;
+
+/** The question that a key of `keyOf` names; undefined for any other text. */
+export function linkedBy(key: string): Linked | undefined {
+  const [, thread_id, interrupt_id] = /^([\da-f-]{36})\.([\w-]+)$/.exec(key) ?? [];
+  return thread_id && interrupt_id ? { thread_id, interrupt_id } : undefined;
+}
+
+/** Whether a question still waits. */
+export const waitsQuery = ({ thread_id, interrupt_id }: Linked) =>
+  queryOptions({
+    queryKey: ['thread', thread_id, 'waits', interrupt_id],
+    queryFn: async () => (await pendingInterruptIds(thread_id)).includes(interrupt_id),
+  });
 
 /** Runs of the thread among which the answer is looked for: it was sent a moment ago. */
 const NEWEST_RUNS = 10;
 
 /** The run that answered a question; null if none of the thread's newest did. */
-export const answerQuery = ({ thread_id, interrupt_id, since }: Waiting) =>
+export const answerQuery = ({ thread_id, interrupt_id, since }: Linked) =>
   queryOptions({
     queryKey: ['thread', thread_id, 'answer', interrupt_id],
     queryFn: async () => {
       const select = ['run_id' as const, 'assistant_id' as const, 'created_at' as const, 'kwargs' as const];
       const params = { path: { thread_id }, query: { limit: NEWEST_RUNS, select } };
       const runs = await dataOf(api.GET('/threads/{thread_id}/runs', { params }));
-      const later = runs.filter((run) => Date.parse(run.created_at) >= Date.parse(since));
-      return later.find(({ kwargs }) => isAnswer(kwargs, interrupt_id)) ?? null;
+      const isLater = (at: string) => since === undefined || Date.parse(at) >= Date.parse(since);
+      const answer = runs.find(
+        ({ created_at, kwargs }) =>
+          isLater(created_at) && isAnswer(kwargs, interrupt_id, since !== undefined),
+      );
+      return answer ?? null;
     },
     // Of a thread that was deleted there is none.
     retry: false,
   });
 
-/** An answer may name the question, or be for the only one. */
-function isAnswer(kwargs: unknown, interrupt_id: string): boolean {
+/** An answer may name the question, or be for the only one: of a time that is known. */
+function isAnswer(kwargs: unknown, interrupt_id: string, mayBeUnnamed: boolean): boolean {
   const { command } = isObject(kwargs) ? kwargs : {};
   if (!isObject(command) || command['resume'] === undefined) return false;
   const { resume } = command;
   const ids = isObject(resume) ? Object.keys(resume).filter((key) => INTERRUPT_ID.test(key)) : [];
-  return ids.length === 0 || ids.includes(interrupt_id);
+  return ids.includes(interrupt_id) || (mayBeUnnamed && ids.length === 0);
 }
 
 const INTERRUPT_ID = /^[\da-f]{32}$/;

@@ -13,13 +13,13 @@ import { Bulk } from './bulk.tsx';
 import { InboxList } from './inbox-list.tsx';
 import { interruptsQuery, keyOf, type Waiting } from './inbox-query.ts';
 import { Question } from './question.tsx';
+import { type Pages, useSelection } from './selection.ts';
 
 /** All that waits for a person, answered without leaving the keyboard. */
 export function Inbox() {
   const { assistant } = useSearch({ from: '/inbox' });
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    interruptsQuery(assistant),
-  );
+  const pages = useInfiniteQuery(interruptsQuery(assistant));
+  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = pages;
   const waiting = data?.pages.flatMap((page) => page.data);
   return (
     <Page title="Inbox" actions={<Filter assistant={assistant} />}>
@@ -28,7 +28,7 @@ export function Inbox() {
       ) : !waiting ? (
         <Loading what="what waits" />
       ) : (
-        <Answering key={assistant} waiting={waiting} />
+        <Answering key={assistant} waiting={waiting} pages={pages} />
       )}
       {hasNextPage && (
         <Button className="self-start" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
@@ -53,11 +53,11 @@ function Filter({ assistant = '' }: { assistant?: string | undefined }) {
 }
 
 /** The list, and the question that is selected in it; or what is done with all that are marked. */
-function Answering({ waiting }: { waiting: readonly Waiting[] }) {
+function Answering({ waiting, pages }: { waiting: readonly Waiting[]; pages: Pages }) {
   const answers = useAnswers();
   const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
   const [answered, setAnswered] = useState(0);
-  const { selected, gone, select, dismiss } = useSelection(waiting, answers);
+  const { selected, gone, isLookedUp, select, dismiss } = useSelection(waiting, answers, pages);
   const marked = waiting.filter((each) => marks.has(keyOf(each)));
   const toggle = (key: string) =>
     setMarks(
@@ -68,7 +68,7 @@ function Answering({ waiting }: { waiting: readonly Waiting[] }) {
     k: () => select(-1),
     x: selected && (() => toggle(keyOf(selected))),
   });
-  if (waiting.length === 0 && !gone) {
+  if (waiting.length === 0 && !gone && !isLookedUp) {
     return <Empty title="Nobody waits for you">When an agent asks something, it is answered here.</Empty>;
   }
   return (
@@ -90,6 +90,8 @@ function Answering({ waiting }: { waiting: readonly Waiting[] }) {
           <Bulk marked={marked} answers={answers} onDone={() => setMarks(new Set())} />
         ) : gone ? (
           <Answered key={keyOf(gone)} question={gone} onDone={dismiss} />
+        ) : isLookedUp ? (
+          <Loading what="the question" />
         ) : (
           selected && (
             <Question
@@ -105,35 +107,4 @@ function Answering({ waiting }: { waiting: readonly Waiting[] }) {
       </div>
     </>
   );
-}
-
-/**
- * The selected row is in the address. When it is answered here, the one that takes its place follows; when it goes
- * otherwise it is `gone`, and nothing takes its place by itself: a key that is about to be pressed was meant for it.
- */
-function useSelection(waiting: readonly Waiting[], answers: ReturnType<typeof useAnswers>) {
-  const { interrupt } = useSearch({ from: '/inbox' });
-  const navigate = useNavigate({ from: '/inbox' });
-  const [last, setLast] = useState<{ readonly at: number; readonly row: Waiting }>();
-  const keys = waiting.map(keyOf);
-  const found = keys.indexOf(interrupt ?? '');
-  const isGone = found < 0 && last && !keys.includes(keyOf(last.row)) && !isAnswer(answers, last.row);
-  const at = found >= 0 ? found : Math.min(last?.at ?? 0, waiting.length - 1);
-  const selected = isGone ? undefined : waiting[at];
-  if (selected && (last?.at !== at || last.row !== selected)) setLast({ at, row: selected });
-  function open(row: Waiting | undefined) {
-    if (row) void navigate({ search: (before) => ({ ...before, interrupt: keyOf(row) }), replace: true });
-    else setLast(undefined);
-  }
-  const select = (by: number) => open(waiting[Math.min(waiting.length - 1, Math.max(0, at + by))]);
-  return {
-    selected,
-    gone: isGone ? last.row : undefined,
-    select: isGone ? () => open(waiting[at]) : select,
-    dismiss: () => open(waiting[at]),
-  };
-}
-
-function isAnswer({ variables, error }: ReturnType<typeof useAnswers>, { thread_id, interrupt_id }: Waiting) {
-  return !error && variables?.some((each) => each.thread_id === thread_id && interrupt_id in each.answers);
 }

@@ -58,9 +58,14 @@ async function answer({ thread_id, assistant_id, answers, checkpoint_id }: Answe
 
 /** Somebody else may have answered in the meantime: that is told here, not by a run that fails. */
 async function requirePending(thread_id: string, ids: readonly string[]): Promise<void> {
-  const body = { ids: [thread_id], select: ['interrupts' as const] };
-  const [thread] = await dataOf(api.POST('/threads/search', { body }));
-  const pending = Object.values(thread?.interrupts ?? {}).flatMap((each) => each.map(({ id }) => id));
+  const pending = await pendingInterruptIds(thread_id);
   if (ids.every((id) => pending.includes(id))) return;
   throw new Error('Somebody else has answered this meanwhile. Your answer was not sent.');
+}
+
+/** The interrupts of a thread that wait for an answer; none of one that was deleted. */
+export async function pendingInterruptIds(thread_id: string): Promise<readonly unknown[]> {
+  const body = { ids: [thread_id], select: ['interrupts' as const] };
+  const [thread] = await dataOf(api.POST('/threads/search', { body }));
+  return Object.values(thread?.interrupts ?? {}).flatMap((each) => each.map(({ id }) => id));
 }
