@@ -196,14 +196,13 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     const threads = await Promise.all(Array.from({ length: 51 }, (_, n) => order(`person${n}`)));
     const search = { method: 'POST', headers: { 'content-type': 'application/json' } };
     const body = JSON.stringify({ sort_order: 'desc', limit: 1 });
-    const [newest] = await fetch(`${server.url}/interrupts/search`, { ...search, body }).then((found) =>
-      found.json(),
-    );
-    const link = `/inbox?interrupt=${newest.thread_id}.${newest.interrupt_id}`;
+    const found = await fetch(`${server.url}/interrupts/search`, { ...search, body });
+    const [newest] = (await found.json()) as { thread_id: string; interrupt_id: string }[];
+    const link = `/inbox?interrupt=${newest?.thread_id}.${newest?.interrupt_id}`;
     const { page, problems } = await openStudio(browser, server.url, link);
     const selected = page.locator('[aria-current=true]');
     await selected.waitFor();
-    expect(await selected.getByRole('link').getAttribute('href')).toContain(newest.thread_id);
+    expect(await selected.getByRole('link').getAttribute('href')).toContain(newest?.thread_id);
     expect(await rows(page).count()).toBe(51);
     await Promise.all(threads.map((thread_id) => server.client.threads.delete(thread_id)));
     expect(problems).toEqual([]);
