@@ -1,22 +1,28 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Gauge } from 'prom-client';
+import { type Clock, systemClock } from '../../core/clock.ts';
 import { type Meters, OURS } from './meters.ts';
 
 /** One second, ns. */
 const SECOND = 1e9;
 /** Sampling interval of the event loop delay, ms; the measured delay includes it. */
 const RESOLUTION_MS = 20;
+/** Shortest time that a measured delay covers, ms: Prometheus usually scrapes at this interval or a longer one. */
+const WINDOW_MS = 15_000;
 
 /**
  * Metrics of this process, also under the names that Node.js dashboards expect. The delay of the event loop covers the
- * time since the last scrape. `stop` ends the measurement.
+ * last 15 to 30 seconds, or the time since the last scrape if that is longer: no reader takes a delay from another one.
+ * `stop` ends the measurement.
  */
-export function measureProcess({ registry }: Meters): { refresh(): void; stop(): void } {
+export function measureProcess(
+  { registry }: Meters,
+  clock: Pick<Clock, 'monotonic'> = systemClock,
+): { refresh(): void; stop(): void } {
   const registers = [registry];
-  const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  delays.enable();
+  const delays = new LoopDelays(clock);
   const lag = ['p50', 'p99', 'max'].map((which) => {
-    const help = `Delay of the event loop since the last scrape, ${which}.`;
+    const help = `Delay of the event loop in the last 15 to 30 seconds, or since the last scrape if that is longer ago, ${which}.`;
     return [`nodejs_eventloop_lag_${which}_seconds`, `${OURS}event_loop_lag_${which}_seconds`].map(
       (name) => new Gauge({ name, help, registers }),
     );
@@ -28,14 +34,50 @@ export function measureProcess({ registry }: Meters): { refresh(): void; stop():
   });
   return {
     refresh() {
-      const measured = [delays.percentile(50), delays.percentile(99), delays.max];
-      delays.reset();
+      const delay = delays.current();
+      const measured = [delay.percentile(50), delay.percentile(99), delay.max];
       for (const [index, gauges] of lag.entries())
         for (const gauge of gauges) gauge.set(secondsOf(measured[index] as number));
       memory.set(process.memoryUsage.rss());
     },
-    stop: () => delays.disable(),
+    stop: () => delays[Symbol.dispose](),
   };
+}
+
+type LoopMonitor = ReturnType<typeof monitorEventLoopDelay>;
+
+/** Two measurements that begin one after the other: what is read is never younger than the window. */
+class LoopDelays implements Disposable {
+  readonly #clock: Pick<Clock, 'monotonic'>;
+  #older = startedMonitor();
+  #younger = startedMonitor();
+  #younger_since: number;
+
+  constructor(clock: Pick<Clock, 'monotonic'>) {
+    this.#clock = clock;
+    this.#younger_since = clock.monotonic();
+  }
+
+  current(): LoopMonitor {
+    const now = this.#clock.monotonic();
+    if (now - this.#younger_since >= WINDOW_MS) {
+      this.#older.reset();
+      [this.#older, this.#younger] = [this.#younger, this.#older];
+      this.#younger_since = now;
+    }
+    return this.#older;
+  }
+
+  [Symbol.dispose](): void {
+    this.#older.disable();
+    this.#younger.disable();
+  }
+}
+
+function startedMonitor(): LoopMonitor {
+  const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+  monitor.enable();
+  return monitor;
 }
 
 /** Without a sample, and for less than the sampling interval, there was no delay. */
