@@ -7,8 +7,10 @@ import { keyOf, type Linked, linkedBy, type Waiting, waitsQuery } from './inbox-
 /** Further pages of the list. */
 export interface Pages {
   readonly hasNextPage: boolean;
-  readonly isFetchingNextPage: boolean;
-  readonly fetchNextPage: () => Promise<unknown>;
+  readonly fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<{
+    readonly hasNextPage: boolean;
+    readonly isError: boolean;
+  }>;
 }
 
 /**
@@ -53,7 +55,7 @@ export function useSelection(
 /** The question of an address that the list does not show: on a page that is not loaded yet, or answered. */
 function useLink(
   key: string | undefined,
-  { hasNextPage, isFetchingNextPage, fetchNextPage }: Pages,
+  { hasNextPage, fetchNextPage }: Pages,
 ): { readonly isLookedUp: boolean; readonly gone?: Linked } {
   const linked = key === undefined ? undefined : linkedBy(key);
   const { data: waits, isPending } = useQuery({
@@ -62,8 +64,18 @@ function useLink(
   });
   const isFurther = linked !== undefined && waits === true && hasNextPage;
   useEffect(() => {
-    if (isFurther && !isFetchingNextPage) void fetchNextPage();
-  }, [isFurther, isFetchingNextPage, fetchNextPage]);
+    let isOver = !isFurther;
+    // What is fetched for another change comes first; the list shows an error itself.
+    const next = () =>
+      fetchNextPage({ cancelRefetch: false }).then((list) => {
+        isOver ||= list.isError || !list.hasNextPage;
+        if (!isOver) void next();
+      });
+    if (!isOver) void next();
+    return () => {
+      isOver = true;
+    };
+  }, [isFurther, fetchNextPage]);
   if (!linked) return { isLookedUp: false };
   if (isPending || isFurther) return { isLookedUp: true };
   return waits === true ? { isLookedUp: false } : { isLookedUp: false, gone: linked };
