@@ -124,11 +124,11 @@ export const FAULTS = {
   'answers before their commit': [
     edit(
       'src/db/engines/group-commit.ts',
-      'await turns.yieldIfDue();\n      this.#statements.run(COMMIT);',
+      'await turns.yieldIfDue();\n      this.#control.commit.run();',
       `await turns.yieldIfDue();
       this.#complete(completions.splice(0).map((each) => ({ ...each, after_sync: false })));
       await new Promise((later) => setTimeout(later, 100));
-      this.#statements.run(COMMIT);`,
+      this.#control.commit.run();`,
     ),
   ],
   'no back-pressure': [
