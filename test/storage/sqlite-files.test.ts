@@ -1,4 +1,14 @@
-import { linkSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import Database from 'better-sqlite3';
@@ -43,6 +53,21 @@ const LINKS: Record<string, (folder: string) => string> = {
     return join(folder, 'data/server.db');
   },
 };
+
+/** Permission bits of the files of a database that is open. */
+const modesOf = (path: string) =>
+  [path, `${path}-wal`, `${path}-shm`].map((file) => statSync(file).mode & 0o777);
+
+test('a new database is readable only by its owner, and an existing one keeps its mode', async () => {
+  const path = join(newFolder(), 'server.db');
+  {
+    await using _created = await open(path);
+    expect(modesOf(path)).toEqual([0o600, 0o600, 0o600]);
+  }
+  chmodSync(path, 0o640);
+  await using _opened = await open(path);
+  expect(modesOf(path)).toEqual([0o640, 0o640, 0o640]);
+});
 
 describe.each(Object.entries(LINKS))('%s', (_name, make) => {
   test('leads to the same database, with one lock, whether or not the file is there yet', async () => {

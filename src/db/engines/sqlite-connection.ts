@@ -119,16 +119,16 @@ function bindable(value: SqlValue): Exclude<SqlValue, boolean> {
 }
 
 /**
- * Resolves the real database file, and creates it and its folder if missing. SQLite resolves symbolic links and puts
- * its WAL beside the real file; everything else beside it must follow, above all the lock that excludes a second
- * server. Throws `Unavailable` for a file with hard links: each name would have its own WAL and lock, and concurrent
- * writes under two names destroy the data.
+ * Resolves the real database file, and creates it and its folder if missing: readable only by its owner, as is the WAL,
+ * to which SQLite gives the same mode. SQLite resolves symbolic links and puts its WAL beside the real file; everything
+ * else beside it must follow, above all the lock that excludes a second server. Throws `Unavailable` for a file with hard
+ * links: each name would have its own WAL and lock, and concurrent writes under two names destroy the data.
  */
 export function resolveDatabaseFile(path: string): string {
   mkdirSync(dirname(path), { recursive: true });
   // Also creates the target of a dangling link. Do not open an existing file: closing it would release the locks of all
   // connections that this process has to it.
-  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o644));
+  if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   const file = realpathSync(path);
   const { nlink } = statSync(file);
   if (nlink <= 1) return file;
