@@ -160,4 +160,54 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     expect(problems).toEqual([]);
     await page.context().close();
   }, 120_000);
+
+  test('a canary is deployed with its share, promoted, and ended; threads are pinned and pushes paused', async () => {
+    const { id, latest_revision_id } = await create('shared', 'https://git.example.com/shared.git');
+    await server.ended(id, latest_revision_id as string);
+    const { page, problems } = await open(`/deployments/${id}`);
+    const main = page.getByRole('main');
+    await main.getByText('serving #1').waitFor();
+    const revisions = page.getByRole('table', { name: 'Revisions' }).getByRole('row');
+    const share = page.getByLabel('As a canary: its share of new threads', { exact: false });
+
+    await button(page, 'Deploy newest').press('Enter');
+    await share.fill('100');
+    await inDialog(page, 'Deploy newest').press('Enter');
+    await page.getByRole('dialog').getByRole('alert').getByText('canary_percent').waitFor();
+    await share.fill('25');
+    await inDialog(page, 'Deploy newest').press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await revisions
+      .filter({ hasText: /#2\s*canary, 25 %/ })
+      .filter({ hasNotText: 'serving' })
+      .waitFor();
+    await main.getByText('canary #2').waitFor();
+    await main.getByText('serving #1').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await act(page, 'Promote');
+    await main.getByText('serving #2').waitFor();
+    await revisions.filter({ hasText: /#1\s*replaced/ }).waitFor();
+
+    await button(page, 'Deploy newest').press('Enter');
+    expect(await share.inputValue()).toBe('');
+    await share.fill('1');
+    await inDialog(page, 'Deploy newest').press('Enter');
+    await act(page, 'End canary');
+    await revisions.filter({ hasText: /#3\s*interrupted/ }).waitFor();
+    await main.getByText('serving #2').waitFor();
+
+    await page.getByText('go on with the newest revision').waitFor();
+    await act(page, 'Pin threads');
+    await page.getByText('stay with the revision of their first run').waitFor();
+    await act(page, 'Stop deploying pushes');
+    await page.getByText('are not deployed').waitFor();
+    const { body } = await server.get(`/v2/deployments/${id}`);
+    expect(body.source_config).toMatchObject({ pin: 'thread', build_on_push: false });
+    expect((await server.get(`/v2/deployments/${id}/revisions`)).body.resources).toHaveLength(3);
+    await act(page, 'Unpin threads');
+    await page.getByText('go on with the newest revision').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 120_000);
 });

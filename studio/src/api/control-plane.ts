@@ -17,6 +17,7 @@ import type {
   DeploymentsList,
   Revision,
   RevisionsList,
+  SourceConfig,
 } from '../../../src/schemas/deployments.ts';
 import { API_URL } from './base.ts';
 import { dataOf } from './client.ts';
@@ -63,15 +64,25 @@ export const controlPlane = {
 
   revision: (id: string, revision_id: string): Promise<Revision> => call('GET', atRevision(id, revision_id)),
 
-  /** Builds and deploys the newest sources. */
-  deployNewest: (id: string): Promise<Revision> => call('POST', at(id, '/revisions'), { trigger: 'manual' }),
+  /** Changes settings of all revisions; what is not named stays. Deploys nothing. */
+  configure: (id: string, source_config: Pick<SourceConfig, 'build_on_push' | 'pin'>): Promise<Deployment> =>
+    call('PATCH', at(id), { source_config }),
+
+  /** Builds and deploys the newest sources. `canary_percent`: as a canary with that share of what is new, 1 to 99. */
+  deployNewest: (id: string, canary_percent?: number): Promise<Revision> =>
+    call('POST', at(id, '/revisions'), { trigger: 'manual', canary_percent }),
 
   /** Deploys the same code once more. */
   redeploy: (id: string, revision_id: string): Promise<Deployment> =>
     call('POST', atRevision(id, revision_id, '/redeploy')),
 
+  /** Ends a revision that is on its way, or a canary. */
   interrupt: (id: string, revision_id: string): Promise<Revision> =>
     call('POST', atRevision(id, revision_id, '/interrupt')),
+
+  /** A canary serves everything from then on. */
+  promote: (id: string, revision_id: string): Promise<Revision> =>
+    call('POST', atRevision(id, revision_id, '/promote')),
 
   /** What it does at this moment, and what to do next. */
   health: (id: string): Promise<DeploymentHealth> => call('GET', at(id, '/health')),
@@ -107,7 +118,11 @@ function atRevision(id: string, revision_id: string, rest = ''): string {
   return at(id, `/revisions/${encodeURIComponent(revision_id)}${rest}`);
 }
 
-function call<Data>(method: 'GET' | 'POST' | 'PUT' | 'DELETE', path: string, body?: object): Promise<Data> {
+function call<Data>(
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  path: string,
+  body?: object,
+): Promise<Data> {
   return dataOf(answerTo<Data>(method, path, body));
 }
 

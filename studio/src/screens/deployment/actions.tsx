@@ -1,10 +1,11 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useState } from 'react';
 import { controlPlane, type Deployment, type Revision } from '../../api/control-plane.ts';
 import { useDeploymentAccess } from '../../api/session.ts';
 import type { ButtonLook } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
+import { Field, TextInput } from '../../ui/fields.tsx';
 import { isOpen } from '../deployments/revision-state.ts';
 
 interface ActionsProps {
@@ -16,12 +17,8 @@ interface ActionsProps {
 }
 
 /** What can be done with a deployment. Each asks first, and says why it cannot be done now. */
-export function DeploymentActions({
-  deployment: { id, name, source },
-  active,
-  latest,
-  previous,
-}: ActionsProps) {
+export function DeploymentActions({ deployment, active, latest, previous }: ActionsProps) {
+  const { id, name } = deployment;
   const { canChange } = useDeploymentAccess();
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -67,29 +64,60 @@ export function DeploymentActions({
       >
         A new revision with the same code, and with the secrets as they are now. {serving(active)}
       </Action>
-      <Action
-        action="Deploy newest"
-        look="primary"
-        question={`Deploy the newest sources of ${name}?`}
-        reason={
-          source === 'github'
-            ? undefined
-            : 'Its sources are uploaded: send newer ones with agent-server deploy.'
-        }
-        onConfirm={() => show(controlPlane.deployNewest(id))}
-      >
-        Fetches the newest commit, builds and checks it. {serving(active)}
-      </Action>
+      <DeployNewest {...{ deployment, active, show }} />
     </>
   );
 }
 
-/** Deploys a revision that another one has replaced, or that did not come to serve. */
+interface DeployNewestProps extends Pick<ActionsProps, 'deployment' | 'active'> {
+  readonly show: (change: Promise<unknown>) => Promise<void>;
+}
+
+/** Deploys the newest sources, for everything or as a canary beside what serves. */
+function DeployNewest({ deployment: { id, name, source }, active, show }: DeployNewestProps) {
+  const [share, setShare] = useState('');
+  const canary_percent = share === '' ? undefined : Number(share);
+  return (
+    <Action
+      action="Deploy newest"
+      look="primary"
+      question={`Deploy the newest sources of ${name}?`}
+      reason={
+        source === 'github'
+          ? undefined
+          : 'Its sources are uploaded: send newer ones with agent-server deploy.'
+      }
+      onConfirm={async () => {
+        await show(controlPlane.deployNewest(id, canary_percent));
+        setShare('');
+      }}
+    >
+      <div className="flex flex-col gap-3">
+        <p>Fetches the newest commit, builds and checks it. {serving(active)}</p>
+        {active && (
+          <Field label="As a canary: its share of new threads and stateless runs, percent (empty: no canary)">
+            <TextInput
+              type="number"
+              min={1}
+              max={99}
+              className="w-24"
+              value={share}
+              onChange={({ target }) => setShare(target.value)}
+            />
+          </Field>
+        )}
+      </div>
+    </Action>
+  );
+}
+
+/** Promotes or ends a canary; deploys a revision that another one has replaced, or that did not come to serve. */
 export function RevisionActions({ revision }: { revision: Revision }) {
   const { canChange } = useDeploymentAccess();
-  const { id, deployment_id, number, is_active, is_built } = revision;
+  const { id, deployment_id, number, is_active, is_built, is_canary } = revision;
   const show = useShownAfter(deployment_id);
   if (!canChange || is_active || isOpen(revision)) return null;
+  if (is_canary) return <CanaryActions {...{ revision, show }} />;
   return (
     <Action
       action="Deploy this revision"
@@ -100,6 +128,34 @@ export function RevisionActions({ revision }: { revision: Revision }) {
       A new revision with the code of revision {number}
       {is_built ? ' takes over, without a build.' : ' is built, checked, and takes over.'}
     </Action>
+  );
+}
+
+function CanaryActions({
+  revision: { id, deployment_id, number },
+  show,
+}: {
+  revision: Revision;
+  show: DeployNewestProps['show'];
+}) {
+  return (
+    <>
+      <Action
+        action="End canary"
+        question={`End revision ${number}?`}
+        onConfirm={() => show(controlPlane.interrupt(deployment_id, id))}
+      >
+        Its threads and runs go on in the revision that serves the rest.
+      </Action>
+      <Action
+        action="Promote"
+        look="primary"
+        question={`Let revision ${number} serve everything?`}
+        onConfirm={() => show(controlPlane.promote(deployment_id, id))}
+      >
+        It takes over at once. The revision that serves the rest ends as at any other switch.
+      </Action>
+    </>
   );
 }
 

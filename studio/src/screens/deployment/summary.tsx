@@ -8,6 +8,7 @@ import { Pill } from '../../ui/pill.tsx';
 import { Pushes } from './pushes.tsx';
 import { RepositoryAccess } from './repository-access.tsx';
 import { pagesQuery } from './served.ts';
+import { Settings } from './settings.tsx';
 
 interface SummaryProps {
   readonly deployment: Deployment;
@@ -30,6 +31,7 @@ export function Summary({ deployment, health }: SummaryProps) {
       <Panel title="Source">
         <Facts items={settings} />
       </Panel>
+      <Settings deployment={deployment} />
       {source === 'github' && <Pushes id={deployment.id} />}
       {source === 'github' && <RepositoryAccess id={deployment.id} url={config.repo_url ?? ''} />}
       <Panel title="Secrets">

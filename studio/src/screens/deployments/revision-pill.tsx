@@ -4,7 +4,9 @@ import { isFailed, isOpen, stateOf } from './revision-state.ts';
 
 export function RevisionPill({ revision, named = false }: { revision: Revision; named?: boolean }) {
   const { word, tone } = stateOf(revision);
-  return <Pill tone={tone}>{named ? `${word} #${revision.number}` : word}</Pill>;
+  const { number, is_canary, canary_percent } = revision;
+  const share = is_canary && canary_percent !== null ? `, ${canary_percent} %` : '';
+  return <Pill tone={tone}>{named ? `${word} #${number}` : word + share}</Pill>;
 }
 
 interface StandingProps {
