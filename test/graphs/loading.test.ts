@@ -1,6 +1,9 @@
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
+import { loadGraphExport } from '../../src/graphs/project/load.ts';
 import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
 import { project } from '../support/project.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
@@ -37,6 +40,75 @@ describe('a graph may be exported', () => {
   test('from TypeScript that needs a compiler, with the paths of the nearest tsconfig.json', async () => {
     const project = join(import.meta.dirname, '../fixtures/projects/paths');
     expect(await resultOf('./graph.ts:graph', project)).toEqual({ word: 'hello' });
+  });
+});
+
+describe('translated TypeScript', () => {
+  const source = (text: string) => `enum Word { it = '${text}' }
+    export const graph = { stream: () => [], invoke: () => Word.it, lg_is_pregel: true };`;
+
+  /** A project with a `node_modules` of its own, and what its graph returns when a server loads it. */
+  async function ownModules() {
+    const folder = await project({ 'a.ts': source('first') });
+    await rm(folder.path('node_modules'));
+    await mkdir(folder.path('node_modules'));
+    const load = async () => {
+      // Modules of this process, which jiti looks for first.
+      delete createRequire(import.meta.url).cache[folder.path('a.ts')];
+      const { graph } = (await loadGraphExport(folder.path('a.ts'), 'graph')) as { graph: object };
+      return (graph as { invoke(): string }).invoke();
+    };
+    return { ...folder, load, cache: folder.path('node_modules/.cache/agent-server/typescript') };
+  }
+
+  test('is kept in the project, and read at the next start', async () => {
+    await using folder = await ownModules();
+    expect(await folder.load()).toBe('first');
+
+    const [kept = ''] = await readdir(folder.cache);
+    const translated = await readFile(join(folder.cache, kept), 'utf8');
+    await writeFile(join(folder.cache, kept), translated.replace('first', 'kept'));
+    expect(await folder.load()).toBe('kept');
+  });
+
+  test('is translated anew when its source has changed, or the kept file is not whole', async () => {
+    await using folder = await ownModules();
+    await folder.load();
+    await folder.write({ 'a.ts': source('second') });
+    expect(await folder.load()).toBe('second');
+
+    const [kept = '', ...others] = await readdir(folder.cache);
+    expect(others).toEqual([]);
+    const translated = await readFile(join(folder.cache, kept), 'utf8');
+    await writeFile(join(folder.cache, kept), translated.slice(0, -20));
+    expect(await folder.load()).toBe('second');
+  });
+
+  test('is not kept where it cannot be written, and loads all the same', async () => {
+    await using folder = await ownModules();
+    await mkdir(join(folder.cache, '..'), { recursive: true });
+    await writeFile(folder.cache, 'a file is in its place');
+    expect(await folder.load()).toBe('first');
+
+    await rm(folder.cache);
+    await folder.load();
+    const [kept = ''] = await readdir(folder.cache);
+    // As a full disk, it fails when the file is written.
+    await rm(join(folder.cache, kept));
+    await mkdir(join(folder.cache, kept));
+    await folder.write({ 'a.ts': source('second') });
+    expect(await folder.load()).toBe('second');
+  });
+
+  test('is not kept in the packages that a link of the project leads to', async () => {
+    await using folder = await project({ 'a.ts': source('first') });
+    await rm(folder.path('node_modules'));
+    await mkdir(folder.path('packages'));
+    await symlink(folder.path('packages'), folder.path('node_modules'));
+
+    await loadGraphExport(folder.path('a.ts'), 'graph');
+
+    expect(await readdir(folder.path('packages'))).toEqual([]);
   });
 });
 

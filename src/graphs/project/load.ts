@@ -1,7 +1,8 @@
-import { stat } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { lstat, stat } from 'node:fs/promises';
+import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { createJiti } from 'jiti';
+import { isErrorLike } from '../../core/failure.ts';
 import { withDeadline } from '../../core/timers.ts';
 import { isRunnableGraph, type RunnableGraph } from '../runnable.ts';
 import { publicReason } from './load-error.ts';
@@ -62,9 +63,29 @@ export async function asGraph(candidate: unknown): Promise<RunnableGraph> {
  */
 async function importFile(file: string): Promise<Record<string, unknown>> {
   if (NATIVE.has(extname(file))) return import(pathToFileURL(file).href);
-  // No cache on disk: it would be in a folder that all users of the machine can write to.
-  const jiti = createJiti(file, { tsconfigPaths: true, interopDefault: false, fsCache: false, jsx: true });
-  return jiti.import(file);
+  const translate = (fsCache: string | false) =>
+    createJiti(file, { tsconfigPaths: true, interopDefault: false, fsCache, jsx: true }).import(file);
+  const cache = await translationCache(file);
+  try {
+    return (await translate(cache)) as Record<string, unknown>;
+  } catch (error) {
+    // jiti does without a folder that it cannot write to, but a full disk is an error of the write.
+    if (cache === false || !isErrorLike(error) || !('syscall' in error)) throw error;
+    return (await translate(false)) as Record<string, unknown>;
+  }
+}
+
+/**
+ * Folder of the project that keeps translated TypeScript: where it has all files, the compiler, which takes longer to
+ * load than most projects, is not loaded. A file whose source has changed is translated anew. False without
+ * `node_modules`, and where that is a link: the folder belongs to several projects, or to all users of the machine.
+ */
+async function translationCache(file: string): Promise<string | false> {
+  for (let folder = dirname(file); ; folder = dirname(folder)) {
+    const modules = await lstat(join(folder, 'node_modules')).catch(() => undefined);
+    if (modules?.isDirectory()) return join(folder, 'node_modules', '.cache', 'agent-server', 'typescript');
+    if (modules || folder === dirname(folder)) return false;
+  }
 }
 
 /** Load time-out of a file, ms: one that hangs must not block the server. */
