@@ -21,24 +21,13 @@ const LAYERS = [
   ['core'],
 ];
 
-/** The same within a layer, for its folders and the files beside them. */
+/**
+ * The same within a layer, for its folders and the files beside them. One that is not listed, as a new resource, is
+ * between the first entry and the second.
+ */
 const FOLDERS: Readonly<Record<string, string[][]>> = {
   services: [
     ['all-services'],
-    [
-      'a2a',
-      'mcp',
-      'event-streaming',
-      'crons',
-      'tokens',
-      'keys',
-      'system',
-      'changes',
-      'ui',
-      'store',
-      'studio',
-      'deployments',
-    ],
     ['chat'],
     ['threads'],
     ['runs'],
@@ -160,8 +149,11 @@ function mayImportWithin(from: string, to: string): boolean {
     string,
     string,
   ];
-  const at = (name: string) => order.findIndex((names) => names.includes(name));
-  return upper === lower || (at(upper) >= 0 && at(upper) < at(lower));
+  const at = (name: string) => {
+    const index = order.findIndex((names) => names.includes(name));
+    return index < 0 ? 0.5 : index;
+  };
+  return upper === lower || at(upper) < at(lower);
 }
 
 /** Every chain of imports that returns to the file where it began, type imports included. */
