@@ -196,7 +196,7 @@ export function createServices(
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox }),
-    ...listServices(storage, assistants),
+    ...listServices({ ...storage, bus, live }, assistants),
     ...deploymentServices({ ...context, ...settings, storage, bus }),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
@@ -221,13 +221,23 @@ function stopRun(bus: EventBus, run_id: string): void {
 
 /** Lists that read and change nothing else. */
 function listServices(
-  { runs, runSteps, runLogs, newestLogs, runSearch, interrupts, threads, checkpoints }: Storage,
+  {
+    runs,
+    runSteps,
+    runLogs,
+    newestLogs,
+    runSearch,
+    interrupts,
+    threads,
+    checkpoints,
+    ...sources
+  }: Storage & Pick<ServiceContext, 'bus' | 'live'>,
   assistants: AssistantService,
 ) {
   return {
     runSteps: runStepService({ runs, runSteps }),
-    runLogs: runLogService({ runs, runLogs }),
-    newestLogs: newestLogService({ newestLogs, assistants }),
+    runLogs: runLogService({ ...sources, runs, runLogs }),
+    newestLogs: newestLogService({ ...sources, newestLogs, assistants }),
     runSearch: runSearchService({ runSearch, assistants }),
     interrupts: interruptService({ interrupts, assistants }),
     threadTree: threadTreeService({ threads, checkpoints }),
