@@ -220,27 +220,14 @@ function stopRun(bus: EventBus, run_id: string): void {
 }
 
 /** Lists that read and change nothing else. */
-function listServices(
-  {
-    runs,
-    runSteps,
-    runLogs,
-    newestLogs,
-    runSearch,
-    interrupts,
-    threads,
-    checkpoints,
-    ...sources
-  }: Storage & Pick<ServiceContext, 'bus' | 'live'>,
-  assistants: AssistantService,
-) {
+function listServices(storage: Storage & Pick<ServiceContext, 'bus' | 'live'>, assistants: AssistantService) {
   return {
-    runSteps: runStepService({ runs, runSteps }),
-    runLogs: runLogService({ ...sources, runs, runLogs }),
-    newestLogs: newestLogService({ ...sources, newestLogs, assistants }),
-    runSearch: runSearchService({ runSearch, assistants }),
-    interrupts: interruptService({ interrupts, assistants }),
-    threadTree: threadTreeService({ threads, checkpoints }),
+    runSteps: runStepService(storage),
+    runLogs: runLogService(storage),
+    newestLogs: newestLogService({ ...storage, assistants }),
+    runSearch: runSearchService({ ...storage, assistants }),
+    interrupts: interruptService({ ...storage, assistants }),
+    threadTree: threadTreeService(storage),
   };
 }
 
