@@ -1,25 +1,30 @@
 import { redactCredentials } from './redact.ts';
+import { CUT } from './text.ts';
 
-/** Masks the secrets in a text of the log. Linear in its length, whatever it holds. */
+/**
+ * Masks the secrets in a text of the log, also one that `truncateText` cut in two. Linear in its length, whatever it holds.
+ */
 export type MaskSecrets = (text: string) => string;
 
 /** Shorter values of variables are words, such as `none`, and not secrets. */
 const MIN_SECRET_LENGTH = 8;
+/** Of a secret that was cut in two, shorter beginnings may remain: they occur by chance. */
+const MIN_BEGINNING = 4;
 
 /**
  * Tokens of services, by how they begin: OpenAI, Anthropic and Langfuse, LangSmith, GitHub, GitLab, Slack, Hugging Face,
  * Google, AWS, npm, Stripe, Tavily.
  */
 const TOKEN =
-  /(?<![\w-])(sk-|pk-lf-|[spr]k_live_|lsv2_|gh[opsu]_|github_pat_|glpat-|xox[abeprs]-|hf_|AIza|A[KS]IA|npm_|tvly-)[\w-]{12,}/g;
+  /(?<![\w-])(sk-|pk-lf-|[spr]k_live_|lsv2_|gh[opsu]_|github_pat_|glpat-|xox[abeprs]-|hf_|AIza|A[KS]IA|npm_|tvly-)(?:[\w-]{12,}|[\w-]*(?=… \(cut, ))/g;
 /** `Authorization: Bearer …`, as a header, as JSON, and as Node prints an object. Also matches what it has masked. */
 const AUTHORIZATION =
   /\b((?:proxy-)?authorization[\\"']{0,2}\s{0,3}[:=]\s{0,3}[\\"']{0,2}(?:[a-z-]{1,20}\s{1,3})?)[^\s\\"',;]{3,}/gi;
-const BEARER = /\b(bearer\s{1,3})[\w.~+/=-]{8,}/gi;
+const BEARER = /\b(bearer\s{1,3})(?:[\w.~+/=-]{8,}|[\w.~+/=-]*(?=… \(cut, ))/gi;
 /** `x-api-key: …` and `OPENAI_API_KEY=…`, likewise. */
 const API_KEY = /(api[-_]?key[\\"']{0,2}\s{0,3}[:=]\s{0,3}[\\"']{0,2})[^\s\\"',;&]{4,}/gi;
 /** A JSON Web Token; its signature is a part of it. */
-const JWT = /(?<![\w-])eyJ[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?/g;
+const JWT = /(?<![\w-])eyJ(?:[\w-]{8,}\.eyJ[\w-]{8,}(?:\.[\w-]*)?|[\w-]*(?:\.[\w-]*)?(?=… \(cut, ))/g;
 
 /** Ids, which most fields of a line are: nothing of what is masked is made of these characters alone. */
 const ID = /^[\da-f-]*$/;
@@ -44,10 +49,37 @@ export function secretMask(values: Iterable<string>): MaskSecrets {
   const secrets = [...new Set(forms)].filter((value) => value.length >= MIN_SECRET_LENGTH);
   // One may begin another: the longest goes first.
   secrets.sort((a, b) => b.length - a.length);
-  return (text) => maskSecrets(secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text));
+  return (text) => {
+    const masked = secrets.reduce((rest, secret) => rest.replaceAll(secret, '***'), text);
+    return maskSecrets(maskBeginnings(masked, secrets));
+  };
 }
 
-/** As it is, within JSON, and within an object that Node prints. */
+/** As it is, within JSON, within JSON that is a text in JSON, and within an object that Node prints. */
 function withEscapes(value: string): string[] {
-  return [value, JSON.stringify(value).slice(1, -1), value.replaceAll('\\', '\\\\')];
+  const once = inJson(value);
+  return [value, once, inJson(once), value.replaceAll('\\', '\\\\')];
+}
+
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1);
+}
+
+/** Masks the beginning of a secret before each cut. */
+function maskBeginnings(text: string, secrets: readonly string[]): string {
+  if (!text.includes(CUT)) return text;
+  const parts = text.split(CUT);
+  const last = parts.pop() as string;
+  const masked = parts.map((part) => {
+    const length = secrets.reduce((longest, secret) => Math.max(longest, beginningLength(part, secret)), 0);
+    return length === 0 ? part : `${part.slice(0, -length)}***`;
+  });
+  return [...masked, last].join(CUT);
+}
+
+/** Length of the longest beginning of the secret at the end of the text. */
+function beginningLength(text: string, secret: string): number {
+  let length = Math.min(text.length, secret.length - 1);
+  while (length >= MIN_BEGINNING && !text.endsWith(secret.slice(0, length))) length -= 1;
+  return length >= MIN_BEGINNING ? length : 0;
 }

@@ -1,3 +1,5 @@
+import { CUT } from './text.ts';
+
 /**
  * Redacts an error text: credentials in URLs, and the location of files on this machine. Each expression is linear,
  * also over all its matches: the text may come from a client.
@@ -15,17 +17,23 @@ const SECRET_PARAMETER =
 /** Masks credentials in URLs, such as those in the messages of a database driver. */
 export function redactCredentials(text: string): string {
   if (!text.includes('://')) return text;
-  const masked = text.replace(WORD, (word) => (word.includes('://') ? maskWord(word) : word));
+  const masked = text.replace(WORD, (word, offset: number) => {
+    const isCut = word.endsWith('…') && text.startsWith(CUT, offset + word.length - 1);
+    return word.includes('://') ? maskWord(word, isCut) : word;
+  });
   return masked.replace(SECRET_PARAMETER, '$1***');
 }
 
-function maskWord(word: string): string {
+/** `isCut`: the word may go on, and contain the `@` that makes its beginning a secret. */
+function maskWord(word: string, isCut: boolean): string {
   const parts = word.split('://');
   return parts
     .map((part, index) => {
       const before = parts[index - 1] ?? '';
       // A file URL has no userinfo, and package paths contain `@`.
-      return index === 0 || (index === 1 && isFile(before, part)) ? part : maskUser(part, isWeb(before));
+      if (index === 0 || (index === 1 && isFile(before, part))) return part;
+      const isOpen = isCut && index === parts.length - 1 && mayBeUser(part, isWeb(before));
+      return isOpen ? '***…' : maskUser(part, isWeb(before));
     })
     .join('://');
 }
@@ -45,6 +53,11 @@ function maskUser(address: string, isWebAddress: boolean): string {
 
 /** User and password, or the beginning of a host with a colon that does not start a port. */
 const USER_AND_PASSWORD = /^[^/?#@:[\]]*:(?!\d{1,5}(?:[^\d@]|$))/;
+
+/** Whether an `@` after the address could end its userinfo. */
+function mayBeUser(address: string, isWebAddress: boolean): boolean {
+  return !isWebAddress || USER_AND_PASSWORD.test(address) || !/[/?#]/.test(address);
+}
 
 /**
  * Index of the `@` that ends the userinfo, −1 without one. Passwords are often not encoded: after a user and a colon it

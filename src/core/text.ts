@@ -1,13 +1,22 @@
 /** Limit of a stored error text, bytes of UTF-8: room for a long stack, not for a document. */
 export const MAX_ERROR_BYTES = 16 * 1024;
 
-/** Truncates the text to `max_bytes` of UTF-8, including a note with its full length. Surrogate pairs are not split. */
-export function truncateText(text: string, max_bytes: number, whole_length: number = text.length): string {
+/** Begins the note at the end of a truncated text. The masks know it: half a secret may precede it. */
+export const CUT = '… (cut, ';
+const NOTE = /… \(cut, ([\d,]{1,20}) characters in all\)$/;
+
+/**
+ * Truncates the text to `max_bytes` of UTF-8, including a note with its full length. A text that was truncated before keeps
+ * the length of that note. Surrogate pairs are not split.
+ */
+export function truncateText(text: string, max_bytes: number, whole_length = text.length): string {
   // A code unit takes at most three bytes: most texts need not be measured.
   if (whole_length === text.length && text.length * 3 <= max_bytes) return text;
   if (whole_length === text.length && Buffer.byteLength(text) <= max_bytes) return text;
-  const note = `… (cut, ${whole_length.toLocaleString('en-US')} characters in all)`;
-  return firstBytes(text, max_bytes - Buffer.byteLength(note)) + note;
+  const [earlier = '', length = whole_length.toLocaleString('en-US')] = NOTE.exec(text.slice(-60)) ?? [];
+  const note = `${CUT}${length} characters in all)`;
+  const cut = text.slice(0, text.length - earlier.length);
+  return firstBytes(cut, max_bytes - Buffer.byteLength(note)) + note;
 }
 
 /** Longest prefix within `max_bytes` of UTF-8. */

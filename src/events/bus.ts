@@ -1,4 +1,5 @@
 import { EventEmitter } from 'node:events';
+import type { StoredLines } from '../storage/runs/run-logs.ts';
 
 /** What a changed row is of. */
 export type ChangeKind = 'run' | 'thread' | 'assistant' | 'cron' | 'delivery' | 'item' | 'key';
@@ -26,6 +27,8 @@ export interface BusEvents {
   readonly 'row.changed': [kind: ChangeKind, id: string];
   /** The same of a while: ids, separated by commas; `more`: `''` if these are all. */
   readonly 'rows.changed': [kind: ChangeKind, ids: string, more: string];
+  /** A run of this process printed lines, which are committed. At its end they may be deleted already, with the thread. */
+  readonly 'lines.stored': [lines: StoredLines];
   /** A revision of a deployment waits to be built. */
   readonly 'revision.queued': [];
   /** A revision must not be built or deployed any further. */
@@ -51,6 +54,7 @@ export const BUS_ROUTES: Readonly<Record<keyof BusEvents, BusRoute>> = {
   'mcp_call.cancelled': 'all',
   'row.changed': 'local',
   'rows.changed': 'watchers',
+  'lines.stored': 'local',
   'revision.queued': 'local',
   'revision.interrupted': 'local',
   reconnected: 'local',

@@ -196,7 +196,7 @@ export function createServices(
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox }),
-    ...listServices(storage, assistants),
+    ...listServices({ ...storage, bus, live }, assistants),
     ...deploymentServices({ ...context, ...settings, storage, bus }),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
@@ -220,17 +220,14 @@ function stopRun(bus: EventBus, run_id: string): void {
 }
 
 /** Lists that read and change nothing else. */
-function listServices(
-  { runs, runSteps, runLogs, newestLogs, runSearch, interrupts, threads, checkpoints }: Storage,
-  assistants: AssistantService,
-) {
+function listServices(storage: Storage & Pick<ServiceContext, 'bus' | 'live'>, assistants: AssistantService) {
   return {
-    runSteps: runStepService({ runs, runSteps }),
-    runLogs: runLogService({ runs, runLogs }),
-    newestLogs: newestLogService({ newestLogs, assistants }),
-    runSearch: runSearchService({ runSearch, assistants }),
-    interrupts: interruptService({ interrupts, assistants }),
-    threadTree: threadTreeService({ threads, checkpoints }),
+    runSteps: runStepService(storage),
+    runLogs: runLogService(storage),
+    newestLogs: newestLogService({ ...storage, assistants }),
+    runSearch: runSearchService({ ...storage, assistants }),
+    interrupts: interruptService({ ...storage, assistants }),
+    threadTree: threadTreeService(storage),
   };
 }
 

@@ -33,6 +33,8 @@ export interface AttemptLogOptions {
   readonly is_first: boolean;
   readonly writes: Pick<WriteBuffer, 'addDeferred'>;
   readonly rules: OutputRules;
+  /** Receives lines once they are committed, or the end of a run is whose thread is deleted. */
+  readonly onStored?: (lines: Omit<LogLines, 'trims'>) => void;
 }
 
 /** What is known about an attempt line by line: logs it for operators, and keeps the newest lines with the run. */
@@ -42,6 +44,8 @@ export class AttemptLog {
   #pending: NewestLines<PendingLine> | undefined;
   /** Number of the last stored line; unknown before the first commit. */
   #seq: number | undefined;
+  /** Part of a transaction whose commit is not known yet. */
+  readonly #uncommitted = new Set<Omit<LogLines, 'trims'>>();
   /** Lines, and characters, since older ones were deleted. */
   #untrimmed = { lines: 0, characters: 0 };
 
@@ -68,6 +72,20 @@ export class AttemptLog {
     this.#keep({ level, message: truncateText(this.#options.rules.mask(message), MAX_LINE_BYTES), time });
   }
 
+  /** What was stored last is committed. */
+  committed(): void {
+    const batches = [...this.#uncommitted];
+    this.#uncommitted.clear();
+    for (const batch of batches) this.#options.onStored?.(batch);
+  }
+
+  /** The end of the run is committed. Lines that would be deleted with its thread were not stored, and are passed on here. */
+  ended(): void {
+    this.committed();
+    const pending = this.#pending;
+    if (pending) this.#options.onStored?.(this.#close(pending, this.#seq ?? 0));
+  }
+
   #show({ level, message, source, node, at, fields: given }: OutputLine, host: number | undefined): void {
     const { logger, fields } = this.#options;
     const more = { ...(at !== undefined && { at }), ...(host !== undefined && { host }) };
@@ -86,18 +104,19 @@ export class AttemptLog {
     const pending = new NewestLines<PendingLine>();
     this.#pending = pending;
     const { lease, writes } = this.#options;
-    let batch: Omit<LogLines, 'attempt'> | undefined;
+    let batch: LogLines | undefined;
     writes.addDeferred(async (tx) => {
       this.#seq ??= await lastLine(tx, lease.run_id);
       // The transaction may be repeated: with the same lines, and the same numbers.
       batch ??= this.#close(pending, this.#seq);
-      await appendRunLog(tx, lease.run_id, { attempt: lease.attempt, ...batch });
+      await appendRunLog(tx, lease.run_id, batch);
+      this.#uncommitted.add(batch);
     });
     return pending;
   }
 
   /** Later lines go to the next commit. */
-  #close(pending: NewestLines<PendingLine>, last: number): Omit<LogLines, 'attempt'> {
+  #close(pending: NewestLines<PendingLine>, last: number): LogLines {
     if (this.#pending === pending) this.#pending = undefined;
     const { lines, dropped } = pending.take();
     this.#seq = last + dropped + lines.length;
@@ -106,6 +125,7 @@ export class AttemptLog {
     const trims = this.#untrimmed.lines > MAX_LINES / 2 || this.#untrimmed.characters > MAX_CHARACTERS / 2;
     if (trims) this.#untrimmed = { lines: 0, characters: 0 };
     return {
+      attempt: this.#options.lease.attempt,
       seq: this.#seq,
       lines: lines.map(
         ({ time, level, message, node = null, at = null }) => [time, level, message, node, at] as const,

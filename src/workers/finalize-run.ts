@@ -87,6 +87,7 @@ async function requeue(
   );
   // The loop of due runs wakes the worker when the delay is over.
   if (isRequeued) {
+    attempt.log.committed();
     if (!lease_ended) countRequeue(deps, attempt, { charge, exhausted: watched?.error() });
     deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
     deps.bus.emit('schedule.changed');
@@ -226,12 +227,14 @@ async function stateAfter({ logger }: AttemptContext, attempt: Attempt): Promise
 
 function notifyFinished(
   { bus }: AttemptContext,
-  { claimed, writer, kwargs }: Attempt,
+  { claimed, writer, log, kwargs }: Attempt,
   batch: Batch,
   finished: Extract<FinishResult, { outcome: 'finished' }>,
 ): void {
   const data = JSON.stringify(finished.ending);
   writer.committed(batch.frames);
+  // Before the end, at which followers of the lines stop.
+  log.ended();
   writer.publishEnd(END_EVENT, data);
   if (finished.promoted) bus.emit('run.ready');
   bus.emit('row.changed', 'run', claimed.lease.run_id);

@@ -71,6 +71,7 @@ function openAttempt(
     usage: { account, costOf: deps.costOf ?? (() => null) },
     onCommitted: ({ frames, steps }) => {
       writer.committed(frames);
+      log.committed();
       if (steps.length > 0) deps.onRecorded?.({ claimed, steps });
     },
     onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
@@ -96,9 +97,14 @@ function openAttempt(
     is_first: isFirst({ claimed }),
     writes,
     rules: deps.output ?? DEFAULT_OUTPUT_RULES,
+    onStored: (lines) => bus.emit('lines.stored', { ...lines, ...idsOf(claimed) }),
   });
   const later = { resumed_from_run_id: undefined, graph: undefined, failure: undefined };
   return { claimed, kwargs, writes, writer, memory, log, handOver, budget, started, ...later };
+}
+
+function idsOf({ lease: { run_id, thread_id }, run: { assistant_id } }: ClaimedRun) {
+  return { run_id, thread_id, assistant_id };
 }
 
 /** What the code of the run prints in this process. */

@@ -174,6 +174,22 @@ test('a follower gets the lines of a run as it prints them, until it ends', asyn
   expect((await again.text()).match(/^id: \d+/gm)).toEqual(['id: 5', 'id: 6', 'id: 6']);
 });
 
+test('a follower gets the last lines of a run without a thread, which are deleted at its end', async () => {
+  const gate = join(folder, 'stateless');
+  const client = server.client.runs;
+  const run = await client.create(null, 'prints', { input: { what: 'each_method', gate } });
+  const answer = await fetch(`${server.url}/runs/${run.run_id}/logs?stream=1`);
+  let text = '';
+  for await (const chunk of answer.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += chunk;
+    if (text.includes('an error line')) writeFileSync(gate, '');
+  }
+
+  expect(text.match(/^id: \d+/gm)).toEqual(['id: 1', 'id: 2', 'id: 3', 'id: 4', 'id: 5', 'id: 6', 'id: 6']);
+  expect(text).toContain('"message":"after the gate"');
+  expect((await fetch(`${server.url}/runs/${run.run_id}/logs`)).status).toBe(404);
+});
+
 test('of a run that prints in a loop the newest lines are kept, and a part is logged', async () => {
   const run = await ended({ what: 'many', count: 100_000 });
 

@@ -21,9 +21,9 @@ async function print(headers: Record<string, string>, assistant_id = 'prints', w
 }
 
 /** The stream of all lines, from its `ready` on. */
-async function watch(query: string, headers: Record<string, string>) {
+async function watch(query: string, headers: Record<string, string>, address = url) {
   const end = new AbortController();
-  const response = await fetch(`${url}/system/logs${query}`, { headers, signal: end.signal });
+  const response = await fetch(`${address}/system/logs${query}`, { headers, signal: end.signal });
   const text = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream());
   const events = sseEvents(text as unknown as AsyncIterable<string>);
   expect((await events.next()).value).toMatchObject({ event: 'ready' });
@@ -54,6 +54,24 @@ test('lines of every run come once, in order, with their run, and none from befo
   const third = await print(ALICE);
   expect((await logs.take(5)).map(({ run_id, seq }) => [run_id, seq])).toEqual(
     [1, 2, 3, 4, 5].map((n) => [third, n]),
+  );
+});
+
+test('the lines of a run come also if they are deleted in the same moment, with its thread', async () => {
+  await using open = await openApp({ graphs: ['prints'] });
+  const address = await open.app.listen();
+  using logs = await watch('', {}, address.url);
+  await open.post('/runs/wait', { assistant_id: 'prints', input: { what: 'each_method' } });
+
+  const lines = await logs.take(5);
+  expect(lines.map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5]);
+  expect((await open.get(`/runs/${lines[0]?.run_id}/logs`)).status).toBe(404);
+
+  const other = await open.post('/threads', {});
+  const path = `/threads/${other.body.thread_id}/runs/wait`;
+  await open.post(path, { assistant_id: 'prints', input: { what: 'each_method' } });
+  expect((await logs.take(5)).map(({ thread_id }) => thread_id)).toEqual(
+    Array.from({ length: 5 }, () => other.body.thread_id),
   );
 });
 

@@ -1,3 +1,4 @@
+import { truncateText } from '../../core/text.ts';
 import { BuildFailure, type KnownFailure, knownFailure } from '../build-failure.ts';
 import type { CommandEnd } from '../process/command.ts';
 import { stopFailure } from '../process/stops.ts';
@@ -108,7 +109,7 @@ export function gitFailure(end: CommandEnd): BuildFailure {
   const line = end.output.split('\n').findLast((text) => /^(fatal|error):/.test(text)) ?? '';
   return new BuildFailure('source', {
     code: 'git_failed',
-    message: `git ended with ${end.code === null ? end.signal : `exit code ${end.code}`}: ${line.slice(0, 300)}`,
+    message: `git ended with ${end.code === null ? end.signal : `exit code ${end.code}`}: ${truncateText(line, 300)}`,
     hint: 'Read the lines of git in the build log.',
   });
 }

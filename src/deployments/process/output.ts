@@ -1,8 +1,10 @@
 import type { Readable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
+import { LineSplitter } from '../../core/lines.ts';
+import { truncateText } from '../../core/text.ts';
 
-/** Longer lines are cut, code units. */
-const MAX_LINE = 2000;
+/** Limit of a line, bytes. */
+const MAX_LINE_BYTES = 2000;
 /** A command that prints more is not logged any further, code units. */
 const MAX_LOGGED = 4 * 1024 * 1024;
 /** How much of the end of its output is kept to find out why a command failed, code units. */
@@ -31,20 +33,21 @@ export class CommandOutput {
 
   /** Reads a stream by lines. A carriage return ends a line too: progress bars use it. */
   follow(stream: Readable): void {
-    const decoder = new StringDecoder('utf8');
-    let rest = '';
-    stream.on('data', (chunk: Buffer) => {
-      const lines = (rest + decoder.write(chunk)).split(/\r\n|\n|\r/);
-      rest = (lines.pop() as string).slice(0, MAX_LINE);
-      for (const line of lines) this.#add(line);
+    const lines = new LineSplitter({
+      max_length: MAX_LINE_BYTES,
+      separator: /\r\n|\n|\r/,
+      onLine: (line, whole_length) => this.#add(line, whole_length),
     });
-    stream.on('end', () => rest && this.#add(rest));
+    stream.on('data', (chunk: Buffer) => lines.write(chunk));
+    stream.on('end', () => lines.end());
     // The other end is gone; the exit of the process says why.
     stream.on('error', () => {});
   }
 
-  #add(text: string): void {
-    const line = text.slice(0, MAX_LINE).replace(CONTROL_SEQUENCE, '').trimEnd();
+  #add(text: string, whole_length: number): void {
+    const plain = text.replace(CONTROL_SEQUENCE, '').trimEnd();
+    const cut = whole_length - text.length;
+    const line = truncateText(plain, MAX_LINE_BYTES, plain.length + cut);
     if (!line) return;
     this.#tail = `${this.#tail}${line}\n`.slice(-TAIL);
     if (this.#logged > MAX_LOGGED) return;

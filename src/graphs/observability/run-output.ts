@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { StringDecoder } from 'node:string_decoder';
 import { systemClock } from '../../core/clock.ts';
-import { errorStack, failureText, isErrorLike, tryOrUndefined } from '../../core/failure.ts';
+import { errorStack, isErrorLike, tryOrUndefined } from '../../core/failure.ts';
+import { LineSplitter } from '../../core/lines.ts';
 import type { LogFields } from '../../core/logger.ts';
 import { firstUserFrame } from '../../core/stack-frames.ts';
 import { truncateText } from '../../core/text.ts';
@@ -26,8 +26,8 @@ export interface RunOutputOptions {
 export class RunOutput implements Disposable {
   readonly is_logged: boolean;
   readonly #buffer: OutputBuffer;
-  /** Text written without a line break so far. */
-  readonly #partial = new Map<Stream, { text: string; readonly decoder: StringDecoder }>();
+  /** By stream. */
+  readonly #lines = new Map<Stream, LineSplitter>();
   #node: string | undefined;
   #isClosed = false;
 
@@ -45,8 +45,11 @@ export class RunOutput implements Disposable {
     return this.#buffer.isHolding;
   }
 
-  write(line: Omit<OutputLine, 'time'>): void {
-    const message = failureText(line.message.toWellFormed(), MAX_LINE_BYTES, (text) => text);
+  /** `whole_length`: that of the message, if it is only the beginning of one. */
+  write(line: Omit<OutputLine, 'time'>, whole_length = line.message.length): void {
+    // A code unit takes at least one byte.
+    const beginning = line.message.slice(0, MAX_LINE_BYTES).toWellFormed();
+    const message = truncateText(beginning, MAX_LINE_BYTES, whole_length);
     this.#buffer.add({ ...line, message, time: systemClock.now() });
   }
 
@@ -63,26 +66,15 @@ export class RunOutput implements Disposable {
 
   /** What is written to a stream: a line for each line break. Blank lines are left out. */
   text(stream: Stream, chunk: string | Uint8Array, node: string | undefined): void {
-    const part = this.#partial.get(stream) ?? { text: '', decoder: new StringDecoder('utf8') };
-    this.#partial.set(stream, part);
+    const lines = this.#lines.get(stream) ?? this.#open(stream);
     this.#node = node;
-    const added = typeof chunk === 'string' ? chunk : part.decoder.write(Buffer.from(chunk));
-    const [rest = '', ...lines] = added.split('\n').toReversed();
-    if (lines.length === 0) part.text += rest;
-    else {
-      this.#line(stream, part.text + lines.pop());
-      for (const line of lines.toReversed()) this.#line(stream, line);
-      part.text = rest;
-    }
-    if (part.text.length < MAX_LINE_BYTES) return;
-    this.#line(stream, part.text);
-    part.text = '';
+    lines.write(chunk);
   }
 
   /** Passes on all that was printed; what comes later does not belong to the attempt. */
   [Symbol.dispose](): void {
     if (this.#isClosed) return;
-    for (const [stream, { text }] of this.#partial) this.#line(stream, text);
+    for (const lines of this.#lines.values()) lines.end();
     this.#isClosed = true;
     this.#buffer[Symbol.dispose]();
   }
@@ -92,10 +84,19 @@ export class RunOutput implements Disposable {
     this.#buffer.flush();
   }
 
-  #line(stream: Stream, text: string): void {
-    const message = text.endsWith('\r') ? text.slice(0, -1) : text;
-    if (message.trim() === '') return;
-    this.write({ level: stream === 'stdout' ? 'info' : 'warn', message, source: stream, node: this.#node });
+  #open(stream: Stream): LineSplitter {
+    const level = stream === 'stdout' ? 'info' : 'warn';
+    const lines = new LineSplitter({
+      max_length: MAX_LINE_BYTES,
+      onLine: (text, whole_length) => {
+        const message = text.endsWith('\r') ? text.slice(0, -1) : text;
+        if (message.trim() === '') return;
+        const cut = whole_length - text.length;
+        this.write({ level, message, source: stream, node: this.#node }, message.length + cut);
+      },
+    });
+    this.#lines.set(stream, lines);
+    return lines;
   }
 }
 

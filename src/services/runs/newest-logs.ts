@@ -1,18 +1,22 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
-import { timestamp } from '../../core/clock.ts';
+import { systemClock, timestamp } from '../../core/clock.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
-import { Latch } from '../../core/latch.ts';
+import type { EventBus } from '../../events/bus.ts';
 import type { Frame } from '../../events/frame.ts';
-import { LOG_LEVELS, type LogsQuery } from '../../schemas/run-logs.ts';
+import { LOG_LEVELS, type LogLine, type LogsQuery } from '../../schemas/run-logs.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
 import { COMMIT_DELAY_MS, type LogBatch } from '../../storage/runs/newest-logs.ts';
+import { numberedLines, type StoredLines } from '../../storage/runs/run-logs.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
+import { PrintedLines } from './printed-lines.ts';
 
-/** Interval at which a follower looks for new lines, ms. */
+/** Interval at which a follower looks for lines that it has not been passed, ms. */
 const POLL_MS = 500;
+/** The least one, if every batch of lines is a reason to look, ms. */
+const MIN_POLL_MS = 250;
 /** Batches of lines read at once. */
 const PAGE = 500;
 /** Before every run. */
@@ -20,6 +24,7 @@ const FIRST_RUN = '00000000-0000-0000-0000-000000000000';
 
 export interface NewestLogDeps {
   readonly newestLogs: Storage['newestLogs'];
+  readonly bus: Pick<EventBus, 'on'>;
   readonly assistants: Pick<AssistantService, 'idOf'>;
 }
 
@@ -28,7 +33,7 @@ export type NewestLogService = ReturnType<typeof newestLogService>;
 type Conditions = Pick<LogsQuery, 'assistant_id'>;
 
 /** What the code of all runs prints. */
-export function newestLogService({ newestLogs, assistants }: NewestLogDeps) {
+export function newestLogService({ newestLogs, bus, assistants }: NewestLogDeps) {
   /** The batches that were stored since, but for those that were seen. */
   async function* batchesSince(
     time: string,
@@ -51,23 +56,42 @@ export function newestLogService({ newestLogs, assistants }: NewestLogDeps) {
     visibility: Visibility | undefined,
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
-    const pause = new Latch();
     const levels = new Set<string>(LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)));
+    const framesOf = (lines: readonly LogLine[]): Frame[] =>
+      lines
+        .filter((line) => levels.has(line.level))
+        .map((line) => ({ seq: 0, event: 'log', data: JSON.stringify(line) }));
     const conditions = { assistant_id };
+    let polled_at = systemClock.monotonic();
+    let due = polled_at + POLL_MS;
+    using printed = new PrintedLines(bus, (batch) => {
+      if (assistant_id !== undefined && batch.assistant_id !== assistant_id) return false;
+      if (visibility === undefined) return true;
+      // The database knows who may see them.
+      due = Math.min(due, polled_at + MIN_POLL_MS);
+      printed.wake();
+      return false;
+    });
     let newest = (await newestLogs.newestTime()) ?? timestamp(0);
     let seen = new Set<string>();
     for await (const { batch } of batchesSince(before(newest), seen, conditions, visibility))
       seen.add(keyOf(batch));
     yield { seq: 0, event: 'ready', data: '{}' };
     while (!signal.aborted) {
-      await pause.wait(POLL_MS, signal);
+      await printed.wait(Math.max(0, due - systemClock.monotonic()), signal);
+      for (const batch of printed.take()) {
+        if (!seen.has(keyOf(batch))) yield* framesOf(linesOf(batch));
+        seen.add(keyOf(batch));
+      }
+      const now = systemClock.monotonic();
+      if (now < due) continue;
+      polled_at = now;
+      due = polled_at + POLL_MS;
       const current = new Set<string>();
       for await (const { batch, isNew } of batchesSince(before(newest), seen, conditions, visibility)) {
         current.add(keyOf(batch));
         if (batch.created_at > newest) newest = batch.created_at;
-        if (!isNew) continue;
-        for (const line of batch.lines)
-          if (levels.has(line.level)) yield { seq: 0, event: 'log', data: JSON.stringify(line) };
+        if (isNew) yield* framesOf(batch.lines);
       }
       seen = current;
     }
@@ -91,7 +115,11 @@ function requireUuid(assistant_id: string): string {
   );
 }
 
-function keyOf({ run_id, seq }: LogBatch): string {
+function linesOf({ run_id, thread_id, assistant_id, ...batch }: StoredLines): LogLine[] {
+  return numberedLines(batch).map((line) => ({ run_id, thread_id, assistant_id, ...line }));
+}
+
+function keyOf({ run_id, seq }: Pick<LogBatch, 'run_id' | 'seq'>): string {
   return `${run_id}/${seq}`;
 }
 

@@ -1,15 +1,17 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { NotFound } from '../../core/errors.ts';
-import { Latch } from '../../core/latch.ts';
+import type { EventBus } from '../../events/bus.ts';
 import type { Frame } from '../../events/frame.ts';
+import type { LiveRuns } from '../../events/writer.ts';
 import { MAX_LOG_LINES, type RunLogLine } from '../../schemas/run-logs.ts';
 import type { Run } from '../../schemas/runs.ts';
-import type { RunLogRepository } from '../../storage/runs/run-logs.ts';
+import { numberedLines, type RunLogRepository } from '../../storage/runs/run-logs.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
+import { PrintedLines } from './printed-lines.ts';
 import { isFinal } from './transitions.ts';
 
-/** Interval at which a follower looks for new lines, ms: they are stored with the steps of a run, not one by one. */
+/** Interval at which a follower looks for lines that other processes stored, ms. */
 const POLL_MS = 500;
 
 export interface RunLogsRequest {
@@ -21,12 +23,14 @@ export interface RunLogsRequest {
 export interface RunLogDeps {
   readonly runs: Pick<RunRepository, 'get'>;
   readonly runLogs: Pick<RunLogRepository, 'read'>;
+  readonly bus: Pick<EventBus, 'on' | 'onUpdated'>;
+  readonly live: Pick<LiveRuns, 'get'>;
 }
 
 export type RunLogService = ReturnType<typeof runLogService>;
 
 /** What the code of a run printed. */
-export function runLogService({ runs, runLogs }: RunLogDeps) {
+export function runLogService({ runs, runLogs, bus, live }: RunLogDeps) {
   async function find(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
     const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
     const run = await runs.get(thread_id, run_id, visibility);
@@ -45,13 +49,31 @@ export function runLogService({ runs, runLogs }: RunLogDeps) {
     request: RunLogsRequest,
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
-    const pause = new Latch();
+    // Before the first read: lines that are deleted after it, with their thread, are here.
+    using printed = new PrintedLines(bus, (batch) => batch.run_id === run_id);
+    using _end = bus.onUpdated(run_id, () => {
+      if (live.get(run_id)?.isWhole) printed.wake();
+    });
     let { after } = request;
+    let wasSeenOver = false;
     while (!signal.aborted) {
       // Asked first: the last lines are stored together with the end of the run.
-      const wasOver = await isOver(run_id);
+      const isSeenOver = await isOver(run_id);
+      // The end is committed; the lines of this process are passed on next, unless it lost the run.
+      const mayFollow = live.get(run_id)?.isWhole === false;
+      const wasOver = isSeenOver && (wasSeenOver || !mayFollow);
+      wasSeenOver = isSeenOver;
       const limit = after === undefined ? request.limit : MAX_LOG_LINES;
       const lines = await runLogs.read(run_id, after, limit);
+      const last = lines.at(-1)?.seq ?? after ?? 0;
+      // Otherwise there may be stored lines before these.
+      if (lines.length < limit)
+        lines.push(
+          ...printed
+            .take()
+            .flatMap(numberedLines)
+            .filter(({ seq }) => seq > last),
+        );
       after ??= 0;
       for (const line of lines) {
         yield { seq: line.seq, event: 'log', data: JSON.stringify(line) };
@@ -62,7 +84,7 @@ export function runLogService({ runs, runLogs }: RunLogDeps) {
         yield { seq: after, event: 'end', data: '{}' };
         return;
       }
-      await pause.wait(POLL_MS, signal);
+      await printed.wait(POLL_MS, signal);
     }
   }
 

@@ -1,9 +1,12 @@
 import { toJson } from '../../core/json.ts';
 import { maskSecrets } from '../../core/mask-secrets.ts';
+import { truncateText } from '../../core/text.ts';
 import type { DeliveryRequest } from '../../schemas/webhooks.ts';
 
 /** Of a body, characters: it has the values of a thread, which may be megabytes. */
 const MAX_PREVIEW = 65_536;
+/** What is read of it; masking makes it shorter. */
+const READ = 2 * MAX_PREVIEW;
 
 interface DeliveryContent {
   readonly url: string;
@@ -17,8 +20,8 @@ export function redactedRequest(
   masked_url: string,
 ): DeliveryRequest {
   const withoutUrl = url === masked_url ? body : body.replaceAll(inJson(url), inJson(masked_url));
-  // Masked before it is cut, as half a secret is not known as one.
-  const masked = maskSecrets(withoutUrl.slice(0, 2 * MAX_PREVIEW));
+  // Of the secrets at the end, which are cut, the mask knows the beginnings.
+  const masked = maskSecrets(truncateText(withoutUrl.slice(0, READ), 3 * READ, withoutUrl.length));
   return {
     header_names: Object.keys(headers),
     body: masked.slice(0, MAX_PREVIEW),

@@ -30,6 +30,13 @@ export interface LogLines {
   readonly trims: boolean;
 }
 
+/** Lines of a run that are committed now. */
+export interface StoredLines extends Omit<LogLines, 'trims'> {
+  readonly run_id: string;
+  readonly thread_id: string;
+  readonly assistant_id: string;
+}
+
 export type RunLogRepository = ReturnType<typeof runLogRepository>;
 
 /** What the code of runs printed: appended by the lease holder (`appendRunLog`), readable by anyone. */
@@ -66,7 +73,11 @@ export function linesOf(
   { cipher }: Reader,
   { seq, attempt, data }: { seq: number; attempt: number; data: string },
 ): RunLogLine[] {
-  const lines = JSON.parse(cipher.decryptText(RUN_LOG_COLUMN, data)) as StoredLine[];
+  return numberedLines({ seq, attempt, lines: JSON.parse(cipher.decryptText(RUN_LOG_COLUMN, data)) });
+}
+
+/** The lines as clients see them. */
+export function numberedLines({ seq, attempt, lines }: Omit<LogLines, 'trims'>): RunLogLine[] {
   const first = seq - lines.length + 1;
   return lines.map(([time, level, message, node, at], index) => ({
     seq: first + index,
