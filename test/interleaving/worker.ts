@@ -14,6 +14,7 @@ import type { Lease } from '../../src/storage/runs/lease.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { ThreadRepository } from '../../src/storage/threads/threads.ts';
 import { type Attempt, type AttemptContext, StopReason } from '../../src/workers/attempt.ts';
+import { AttemptLog, DEFAULT_OUTPUT_RULES } from '../../src/workers/attempt-log.ts';
 import { finalizeRun } from '../../src/workers/finalize-run.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { FAILURE_RULES } from '../support/queued-runs.ts';
@@ -137,7 +138,14 @@ export class TestWorker {
     const { kwargs } = run;
     using writes = this.#writes(lease, kwargs.resumable, stop);
     const writer = this.#writer(claimed, writes, kwargs.resumable);
-    const log = { keep() {} };
+    const log = new AttemptLog({
+      logger: this.#deps.logger,
+      fields: {},
+      lease,
+      is_first: lease.attempt === 1,
+      writes,
+      rules: DEFAULT_OUTPUT_RULES,
+    });
     const attempt = {
       claimed,
       kwargs,
