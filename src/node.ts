@@ -1,5 +1,5 @@
 import type { App, AppOptions } from './app.ts';
-import { applyEnvironment } from './config/env.ts';
+import { applyEnvironment, nodeOptions } from './config/env.ts';
 import type { Config } from './config/schema.ts';
 import type { LogFields, Logger } from './core/logger.ts';
 import { manageMemory } from './core/memory.ts';
@@ -72,7 +72,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     throw error;
   }
   // Not before: the young generation stays small while modules load.
-  using _memory = manageMemory();
+  using _memory = manageMemory(nodeOptions());
   await end.requested;
   logger.info('stopping', { grace_seconds: grace_ms / 1000 });
   const inTime = await Promise.race([

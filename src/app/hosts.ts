@@ -1,6 +1,5 @@
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
-import type { FastifyInstance } from 'fastify';
 import { graphEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
@@ -41,8 +40,10 @@ export async function openHosts(
   return { pool, logger };
 }
 
+type Server = Parameters<typeof import('../hosts/pool/listener.ts')['listenForHosts']>[0];
+
 /** Lets the hosts send requests to the server. */
-export async function openHostListener(server: FastifyInstance, { pool }: Asking) {
+export async function openHostListener(server: Server, { pool }: Asking): Promise<AsyncDisposable> {
   const { listenForHosts } = await import('../hosts/pool/listener.ts');
   return await listenForHosts(server, pool);
 }

@@ -25,10 +25,11 @@ const MAX_HEAP_BYTES = 256 * MB;
  * Keeps the heap of a serving process small, and returns memory after start-up and after load. V8 by itself lets the
  * young generation grow to 128 MB and the heap to four times what is alive, and does not collect while nothing is
  * allocated. The flags are those of the whole process: not for a program that embeds the server.
+ * `node_options`: the user's; a young generation that they size remains as it is.
  */
-export function manageMemory(): Disposable {
+export function manageMemory(node_options: string): Disposable {
   setFlagsFromString(`--heap-growing-percent=${HEAP_GROWTH_PERCENT}`);
-  const limit = limitYoungGeneration();
+  const limit = /semi.space/.test(node_options) ? keepYoungGeneration() : limitYoungGeneration();
   const timer = collectWhenIdle();
   return {
     [Symbol.dispose]() {
@@ -38,13 +39,13 @@ export function manageMemory(): Disposable {
   };
 }
 
+/** Grows as V8 would by itself, whatever the start of the program set. */
+function keepYoungGeneration(): undefined {
+  setFlagsFromString('--semi-space-growth-factor=2');
+}
+
 /** `--max-semi-space-size` counts only when a process starts; how fast the space grows can be set at any time. */
-function limitYoungGeneration(): PerformanceObserver | undefined {
-  const given = [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ');
-  if (/semi.space/.test(given)) {
-    setFlagsFromString('--semi-space-growth-factor=2');
-    return undefined;
-  }
+function limitYoungGeneration(): PerformanceObserver {
   let factor: number | undefined;
   const adjust = () => {
     const wanted = semiSpaceBytes() * 2 <= SEMI_SPACE_BYTES ? 2 : 1;

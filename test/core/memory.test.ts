@@ -28,7 +28,7 @@ async function run<T>(program: string, flags: readonly string[] = []): Promise<T
 
 test('the young generation of a busy process stays below half of what V8 lets it take', async () => {
   const busy_mb = await run<number>(`
-    using memory = manageMemory();
+    using memory = manageMemory(process.execArgv.join(' '));
     await allocate();
     console.log(JSON.stringify(youngMegabytes()));`);
 
@@ -38,7 +38,7 @@ test('the young generation of a busy process stays below half of what V8 lets it
 
 test('an idle process returns its memory', async () => {
   const { busy_bytes, idle_bytes, young_mb } = await run<Record<string, number>>(`
-    using memory = manageMemory();
+    using memory = manageMemory(process.execArgv.join(' '));
     let kept = Array.from({ length: 400_000 }, (_, i) => ({ i, text: [i] }));
     await allocate();
     const busy_bytes = process.memoryUsage().heapTotal;
@@ -55,7 +55,7 @@ test('an idle process returns its memory', async () => {
 test('a size of the young generation that the user chose remains', async () => {
   const busy_mb = await run<number>(
     `
-    using memory = manageMemory();
+    using memory = manageMemory(process.execArgv.join(' '));
     await allocate();
     console.log(JSON.stringify(youngMegabytes()));`,
     ['--min-semi-space-size=32', '--max-semi-space-size=32'],

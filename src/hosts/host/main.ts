@@ -2,7 +2,6 @@ import { writeSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { isTracingEnabled } from '../../config/env.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
-import { manageMemory } from '../../core/memory.ts';
 import { loadMeter } from '../../core/process-load.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import { captureOutput } from '../../graphs/observability/capture-output.ts';
@@ -46,7 +45,6 @@ interface Project {
 
 /** Entry point of a graph host: loads the project's graphs and executes them for the server at the other end. */
 function serveGraphs(): void {
-  manageMemory();
   let project: Project | undefined;
   const failed: FailedGraph[] = [];
   let leave = async () => {};
