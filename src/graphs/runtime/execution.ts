@@ -1,3 +1,4 @@
+import { EventQueue } from '../../core/event-queue.ts';
 import { toError } from '../../core/failure.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import { Checkpointer } from '../checkpointer/checkpointer.ts';
@@ -9,7 +10,6 @@ import type { StepRecorder } from '../steps/recorder.ts';
 import { toWire } from '../wire.ts';
 import { CheckpointEvents } from './checkpoint-events.ts';
 import { type CommandLibrary, isEmptyCommand, requirePending, toLangGraphCommand } from './command.ts';
-import { EventQueue } from './event-queue.ts';
 import { pendingInterrupts } from './interrupts.ts';
 import { type LangGraphEvent, ProtocolStream } from './protocol-stream.ts';
 import { type LangGraphChunk, langGraphModes, StreamModes } from './stream-modes.ts';
