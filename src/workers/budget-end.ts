@@ -21,7 +21,7 @@ export function budgetOutcome(
   return { kind: 'end', status: 'error', error: publicFailure(exceeded) };
 }
 
-/** Nobody is asked about a run whose state cannot be read: nothing could go on from it. */
+/** No person is asked about a run whose state cannot be read: it could not resume. */
 export function withoutState(outcome: EndOutcome, { failure }: Attempt): EndOutcome {
   return outcome.exhausted ? { kind: 'end', status: 'error', error: publicFailure(failure) } : outcome;
 }

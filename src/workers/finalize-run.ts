@@ -34,7 +34,7 @@ type AttemptEnd = Pick<RunEnd, 'status' | 'error' | 'batch'> & {
   readonly state: ThreadState | undefined;
   /** By whom the thread waits for a person, if not by its graph. */
   readonly asked?: Record<string, Interrupt[]> | undefined;
-  /** Undefined if the attempt cannot tell its own end: its lease may be lost. */
+  /** Undefined if the attempt does not know its own end: its lease may be lost. */
   readonly record: AttemptRecord | undefined;
 };
 
@@ -86,7 +86,7 @@ function outcomeOfStop({ kind, detail }: StopReason): Outcome {
       return { kind: 'lost' };
     case 'shutdown':
       return { kind: 'release', charge: false };
-    // By this process's clock: nobody may have taken the run yet.
+    // By this process's clock: another one may not have claimed the run yet.
     case 'lease ended':
       return { kind: 'release', charge: false, lease_ended: true };
     case 'timeout':
