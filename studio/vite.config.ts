@@ -1,10 +1,27 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /** The server that `npm run dev:studio` shows. */
 const SERVER = process.env['STUDIO_SERVER'] ?? 'http://127.0.0.1:8123';
+
+/** Puts `load-again.js` before all other scripts. It is a file of its own: the policy for content allows no code in pages. */
+function loadAgain(): Plugin {
+  let file = '';
+  return {
+    name: 'load-again',
+    apply: 'build',
+    buildStart() {
+      const source = readFileSync(new URL('load-again.js', import.meta.url), 'utf8');
+      file = this.emitFile({ type: 'asset', name: 'load-again.js', source });
+    },
+    transformIndexHtml() {
+      return [{ tag: 'script', attrs: { src: `./${this.getFileName(file)}` }, injectTo: 'head-prepend' }];
+    },
+  };
+}
 
 /**
  * Paths in the build are relative: one build works under every prefix. While developing, everything that is not a page of
@@ -13,7 +30,7 @@ const SERVER = process.env['STUDIO_SERVER'] ?? 'http://127.0.0.1:8123';
 export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: command === 'build' ? './' : '/studio/',
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), loadAgain()],
   build: {
     outDir: '../dist/studio',
     emptyOutDir: true,
