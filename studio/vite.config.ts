@@ -9,16 +9,17 @@ const SERVER = process.env['STUDIO_SERVER'] ?? 'http://127.0.0.1:8123';
 
 /** Puts `load-again.js` before all other scripts. It is a file of its own: the policy for content allows no code in pages. */
 function loadAgain(): Plugin {
-  let file = '';
+  const NAME = 'load-again.js';
   return {
     name: 'load-again',
     apply: 'build',
     buildStart() {
-      const source = readFileSync(new URL('load-again.js', import.meta.url), 'utf8');
-      file = this.emitFile({ type: 'asset', name: 'load-again.js', source });
+      const source = readFileSync(new URL(NAME, import.meta.url), 'utf8');
+      this.emitFile({ type: 'asset', name: NAME, source });
     },
-    transformIndexHtml() {
-      return [{ tag: 'script', attrs: { src: `./${this.getFileName(file)}` }, injectTo: 'head-prepend' }];
+    transformIndexHtml(_html, { bundle = {} }) {
+      const file = Object.values(bundle).find((each) => each.type === 'asset' && each.names.includes(NAME));
+      return [{ tag: 'script', attrs: { src: `./${file?.fileName}` }, injectTo: 'head-prepend' }];
     },
   };
 }
