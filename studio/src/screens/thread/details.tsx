@@ -7,13 +7,12 @@ import { Card, Facts } from '../../ui/page.tsx';
 import { Failure } from '../../ui/states.tsx';
 import type { Thread } from '../threads/threads-query.ts';
 import { Actions } from './actions.tsx';
-import { type NextNodes, nameOf } from './checkpoint-names.ts';
+import { nameOf } from './checkpoint-names.ts';
 import { type CheckpointNode, nextQuery } from './thread-queries.ts';
 
 interface DetailsProps {
   readonly thread: Thread;
   readonly node: CheckpointNode;
-  readonly next: NextNodes;
   /** Begins to choose a second checkpoint. */
   readonly compare: () => void;
   readonly select: (checkpoint_id: string) => void;
@@ -27,7 +26,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 
 /** Where a checkpoint comes from, what follows, and what can be done from there. */
-export function Details({ thread, node, next, compare, select }: DetailsProps) {
+export function Details({ thread, node, compare, select }: DetailsProps) {
   const { checkpoint_id, source, step, run_id, created_at } = node;
   const following = useQuery(nextQuery(thread.thread_id, checkpoint_id));
   return (
@@ -41,7 +40,7 @@ export function Details({ thread, node, next, compare, select }: DetailsProps) {
               {checkpoint_id}
             </span>,
           ],
-          ['Written by', SOURCES[source ?? ''] ?? nameOf(node, next)],
+          ['Written by', SOURCES[source ?? ''] ?? nameOf(node)],
           ...(step === null ? [] : [['Step', step] as const]),
           ...(run_id === null ? [] : [['Run', <RunLink key="run" run_id={run_id} />] as const]),
           ...(created_at === null ? [] : [['Created', <Ago key="ago" at={created_at} />] as const]),
@@ -51,7 +50,7 @@ export function Details({ thread, node, next, compare, select }: DetailsProps) {
       {following.error && <Failure error={following.error} retry={() => void following.refetch()} />}
       <Actions
         {...{ thread, node, compare, select }}
-        writer={source === 'loop' ? next(node.parent_checkpoint_id)?.[0] : undefined}
+        writer={node.nodes?.[0]}
         hasNext={(following.data?.next.length ?? 0) > 0}
       />
       <Tasks tasks={following.data?.tasks ?? []} />
