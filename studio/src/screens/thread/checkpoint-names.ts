@@ -11,3 +11,8 @@ export function nameOf({ source, changed_channels, nodes, step }: CheckpointNode
     ? `${nodes.slice(0, 2).join(', ')} and ${nodes.length - 2} more`
     : nodes.join(', ');
 }
+
+/** Nodes that come next; several tasks may be of one node. */
+export function namesOf(next: readonly string[]): string {
+  return [...new Set(next)].map((name) => (name === '__start__' ? 'input' : name)).join(', ');
+}

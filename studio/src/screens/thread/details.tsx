@@ -1,13 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
-import { Ago, shortId } from '../../ui/format.tsx';
+import { Ago } from '../../ui/format.tsx';
+import { RunIdLink } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Failure } from '../../ui/states.tsx';
 import type { Thread } from '../threads/threads-query.ts';
 import { Actions } from './actions.tsx';
-import { nameOf } from './checkpoint-names.ts';
+import { nameOf, namesOf } from './checkpoint-names.ts';
 import { type CheckpointNode, nextQuery } from './thread-queries.ts';
 
 interface DetailsProps {
@@ -42,9 +42,9 @@ export function Details({ thread, node, compare, select }: DetailsProps) {
           ],
           ['Written by', SOURCES[source ?? ''] ?? nameOf(node)],
           ...(step === null ? [] : [['Step', step] as const]),
-          ...(run_id === null ? [] : [['Run', <RunLink key="run" run_id={run_id} />] as const]),
+          ...(run_id === null ? [] : [['Run', <RunIdLink key="run" run_id={run_id} />] as const]),
           ...(created_at === null ? [] : [['Created', <Ago key="ago" at={created_at} />] as const]),
-          ['Next', following.data ? wordsFor(following.data.next) : '…'],
+          ['Next', following.data ? namesOf(following.data.next) || 'nothing' : '…'],
         ]}
       />
       {following.error && <Failure error={following.error} retry={() => void following.refetch()} />}
@@ -55,22 +55,6 @@ export function Details({ thread, node, compare, select }: DetailsProps) {
       />
       <Tasks tasks={following.data?.tasks ?? []} />
     </Card>
-  );
-}
-
-function wordsFor(next: readonly string[]): string {
-  return next.map((name) => (name === '__start__' ? 'input' : name)).join(', ') || 'nothing';
-}
-
-function RunLink({ run_id }: { run_id: string }) {
-  return (
-    <Link
-      to="/runs/$runId"
-      params={{ runId: run_id }}
-      className="font-mono text-xs text-accent hover:underline"
-    >
-      {shortId(run_id)}
-    </Link>
   );
 }
 

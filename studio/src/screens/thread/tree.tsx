@@ -3,7 +3,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import { Ago } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
-import { nameOf } from './checkpoint-names.ts';
+import { nameOf, namesOf } from './checkpoint-names.ts';
 import { type Rail, railsOf } from './lanes.ts';
 import { type DotTone, RailDrawing, ROW_HEIGHT, railWidth } from './rail.tsx';
 import { type CheckpointNode, nextQuery } from './thread-queries.ts';
@@ -75,7 +75,7 @@ export function Tree(props: TreeProps) {
                 position={[index + 1, isComplete ? nodes.length : -1]}
                 isSelected={node.checkpoint_id === selected}
                 isCompared={node.checkpoint_id === compared}
-                waitsAt={isInterrupted && index === 0 ? (state?.next.join(', ') ?? 'a node') : undefined}
+                waitsAt={isInterrupted && index === 0 ? (state ? namesOf(state.next) : 'a node') : undefined}
                 select={() => select(node.checkpoint_id)}
               />
             );
