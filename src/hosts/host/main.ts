@@ -4,7 +4,6 @@ import { dirname } from 'node:path';
 import { isTracingEnabled } from '../../config/env.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import { customLogger, type Logger } from '../../core/logger.ts';
-import { manageMemory } from '../../core/memory.ts';
 import { loadMeter } from '../../core/process-load.ts';
 import { sleep } from '../../core/timers.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
@@ -48,7 +47,6 @@ interface Project {
 
 /** Entry point of a graph host: loads the project's graphs and executes them for the server at the other end. */
 function serveGraphs(): void {
-  manageMemory();
   let project: Project | undefined;
   const failed: FailedGraph[] = [];
   let leave = async () => {};
