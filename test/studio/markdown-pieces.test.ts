@@ -45,8 +45,8 @@ test('of a text that grows only the last piece changes', () => {
   let before: readonly string[] = [];
   for (let end = 0; end < text.length; end += 997) {
     const now = piecesOf(text.slice(0, end));
-    const kept = before.slice(0, -1);
-    expect(now.slice(0, kept.length)).toEqual(kept);
+    const finished = before.slice(0, -1);
+    expect(now.slice(0, finished.length)).toEqual(finished);
     before = now;
   }
 });

@@ -35,18 +35,18 @@ describe.runIf(hasStudio && TEST_POSTGRES_URI)(
     /** The path at which the page follows a run. */
     const streamOf = (thread_id: string, run_id: string) => `/threads/${thread_id}/runs/${run_id}/stream`;
 
-    test('a session is one of all processes, and changes are heard of by whichever process they come', async () => {
+    test('a session holds in all processes, and a change appears whichever of them made it', async () => {
       const { page, problems } = await openStudio(browser, cluster.url, '/threads');
       await signIn(page, OPERATOR);
       await page.getByText('No threads yet').waitFor();
       await until(
-        'the page hears of changes',
+        'the page follows changes',
         async () => cluster.proxy.serverOf('/system/changes') !== undefined,
       );
-      const hearing = cluster.proxy.serverOf('/system/changes') as number;
+      const following = cluster.proxy.serverOf('/system/changes') as number;
       for (const [title, index] of [
-        ['By the same', hearing],
-        ['By the other', 1 - hearing],
+        ['By the same', following],
+        ['By the other', 1 - following],
       ] as const) {
         await api(index).client.threads.create({ metadata: { title } });
         const started = performance.now();

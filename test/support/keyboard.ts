@@ -3,7 +3,7 @@ import type { Locator, Page } from 'playwright-core';
 /** More elements than a page has that take the focus. */
 const MAX_TABS = 150;
 
-/** Moves the focus to an element, as somebody without a mouse does. */
+/** Moves the focus to an element, as a person without a mouse does. */
 export async function reach(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   const focused = target.and(page.locator(':focus'));

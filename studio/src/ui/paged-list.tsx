@@ -2,6 +2,7 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Empty, Failure, Loading } from './states.tsx';
+import { useMore } from './use-more.ts';
 
 /** A page of rows, alone or with the cursor of the next one. */
 type PageOf<Row> = readonly Row[] | { readonly data: readonly Row[] };
@@ -19,7 +20,8 @@ interface PagedListProps<Row> {
 
 /** Rows that are loaded page by page, and what is shown while there are none. */
 export function PagedList<Row>({ query, what, more, empty, children }: PagedListProps<Row>) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = query;
+  const { data, error, refetch, hasNextPage } = query;
+  const { isLoading, loadMore } = useMore(query);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what={what} />;
   const rows = data.pages.flatMap((page) => ('data' in page ? page.data : page));
@@ -28,7 +30,7 @@ export function PagedList<Row>({ query, what, more, empty, children }: PagedList
     <>
       {children(rows)}
       {hasNextPage && (
-        <Button className="self-center" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        <Button className="self-center" disabled={isLoading} onClick={loadMore}>
           {more}
         </Button>
       )}

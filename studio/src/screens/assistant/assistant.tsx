@@ -14,7 +14,7 @@ import { assistantQuery, useAssistantChanges } from './assistant-queries.ts';
 import { Settings } from './settings.tsx';
 import { Versions } from './versions.tsx';
 
-// What conversations need is not loaded before somebody tries one.
+// What conversations need is loaded when a version is tried.
 const TryVersions = lazy(async () => ({ default: (await import('./try-versions.tsx')).TryVersions }));
 
 const TABS = [

@@ -64,11 +64,7 @@ function FireRow({ fire: { tick, fired_at, outcome, detail, run_id, status } }: 
           <Pill tone={TONES[outcome]}>{outcome}</Pill>
         )}
       </Cell>
-      <Cell>
-        {run_id !== null && (
-          <RunIdLink run_id={run_id} />
-        )}
-      </Cell>
+      <Cell>{run_id !== null && <RunIdLink run_id={run_id} />}</Cell>
       <Cell className="max-w-[36ch] text-ink-2">{detail}</Cell>
     </Row>
   );

@@ -7,6 +7,7 @@ import { KeyHint } from '../../ui/key-hint.tsx';
 import { Page } from '../../ui/page.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { useMore } from '../../ui/use-more.ts';
 import { useAnswers } from '../interrupts/answer.ts';
 import { Answered } from './answered.tsx';
 import { Bulk } from './bulk.tsx';
@@ -19,7 +20,8 @@ import { type Pages, useSelection } from './selection.ts';
 export function Inbox() {
   const { assistant } = useSearch({ from: '/inbox' });
   const pages = useInfiniteQuery(interruptsQuery(assistant));
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = pages;
+  const { data, error, refetch, hasNextPage } = pages;
+  const { isLoading, loadMore } = useMore(pages);
   const waiting = data?.pages.flatMap((page) => page.data);
   return (
     <Page title="Inbox" actions={<Filter assistant={assistant} />}>
@@ -31,7 +33,7 @@ export function Inbox() {
         <Answering key={assistant} waiting={waiting} pages={pages} />
       )}
       {hasNextPage && (
-        <Button className="self-start" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        <Button className="self-start" disabled={isLoading} onClick={loadMore}>
           Show more
         </Button>
       )}

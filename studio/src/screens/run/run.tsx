@@ -122,8 +122,7 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
         </li>
       )}
       <li>
-        Thread{' '}
-        <ThreadIdLink thread_id={thread_id} />
+        Thread <ThreadIdLink thread_id={thread_id} />
       </li>
     </ul>
   );

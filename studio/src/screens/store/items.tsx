@@ -7,6 +7,7 @@ import { Confirm } from '../../ui/confirm.tsx';
 import { Ago, count } from '../../ui/format.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
+import { useMore } from '../../ui/use-more.ts';
 import { deleteItem, type Item, itemsQuery, type StoreView } from './store-queries.ts';
 
 /** Of a value, in a row. */
@@ -16,9 +17,9 @@ const idOf = ({ namespace, key }: Item): string => JSON.stringify([namespace, ke
 
 /** Items of a namespace or of a search; several can be deleted at once. */
 export function Items({ view }: { view: StoreView }) {
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
-    itemsQuery(view),
-  );
+  const query = useInfiniteQuery(itemsQuery(view));
+  const { data, error, refetch, hasNextPage } = query;
+  const { isLoading, loadMore } = useMore(query);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="items" />;
@@ -63,7 +64,7 @@ export function Items({ view }: { view: StoreView }) {
         ))}
       </Table>
       {hasNextPage && (
-        <Button className="self-center" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        <Button className="self-center" disabled={isLoading} onClick={loadMore}>
           Show more items
         </Button>
       )}

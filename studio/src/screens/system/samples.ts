@@ -14,7 +14,7 @@ export interface Sample {
 const INTERVAL = 5_000;
 /** How long readings are remembered, also while another screen is open, ms. */
 const HISTORY_MS = 60 * 60 * 1000;
-/** Readings further apart are not joined by a line, ms: nobody looked in between. */
+/** Readings further apart are not joined by a line, ms: nothing was measured in between. */
 export const GAP_MS = 4 * INTERVAL;
 
 /** Readings of the text that Prometheus reads. */

@@ -7,9 +7,7 @@ export function nameOf({ source, changed_channels, nodes, step }: CheckpointNode
   if (source === 'update') return 'edited by hand';
   if (nodes === null || nodes.length === 0) return step === null ? 'unreadable' : `step ${step}`;
   if (nodes[0] === '__start__') return 'input';
-  return nodes.length > 3
-    ? `${nodes.slice(0, 2).join(', ')} and ${nodes.length - 2} more`
-    : nodes.join(', ');
+  return nodes.length > 3 ? `${nodes.slice(0, 2).join(', ')} and ${nodes.length - 2} more` : nodes.join(', ');
 }
 
 /** Nodes that come next; several tasks may be of one node. */

@@ -7,6 +7,7 @@ import { Ago, byteSize, shortId } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { useMore } from '../../ui/use-more.ts';
 import { SelectionBar } from './selection-bar.tsx';
 import {
   firstMessagesQuery,
@@ -23,7 +24,8 @@ const COLUMNS = ['Thread', 'Status', 'Assistant', 'Updated', 'Size', 'Owner'];
 export function ThreadList({ filters }: { filters: ThreadFilters }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const list = useInfiniteQuery(threadsQuery(filters));
-  const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = list;
+  const { data, error, refetch, hasNextPage } = list;
+  const { isLoading, loadMore } = useMore(list);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="threads" />;
   const pages = withoutRepeats(data.pages.map((page) => page.data));
@@ -75,7 +77,7 @@ export function ThreadList({ filters }: { filters: ThreadFilters }) {
         </table>
       </Card>
       {hasNextPage && (
-        <Button className="self-center" disabled={isFetchingNextPage} onClick={() => void fetchNextPage()}>
+        <Button className="self-center" disabled={isLoading} onClick={loadMore}>
           Show older threads
         </Button>
       )}

@@ -106,11 +106,7 @@ function DeliveryRow({ delivery }: { delivery: Delivery }) {
       <Cell className="whitespace-nowrap text-ink-2">
         {next_try_at !== null && new Date(next_try_at).toLocaleTimeString()}
       </Cell>
-      <Cell>
-        {run_id !== null && (
-          <RunIdLink run_id={run_id} />
-        )}
-      </Cell>
+      <Cell>{run_id !== null && <RunIdLink run_id={run_id} />}</Cell>
     </Row>
   );
 }
