@@ -4,20 +4,24 @@ import { InsufficientStorage, InvalidInput, Unavailable } from '../../src/core/e
 import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
-import { type PostgresDriver, postgresDb } from '../../src/db/engines/postgres-db.ts';
+import { type PostgresDriver, type PostgresSession, postgresDb } from '../../src/db/engines/postgres-db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { TEST_POSTGRES_URI } from '../support/databases.ts';
 import { deadlock } from '../support/deadlock.ts';
+import { withDeferred } from '../support/deferred.ts';
 
 /** A client library whose statements fail with these codes one after the other, and then work. */
 function failingWith(...codes: string[]): Db {
-  const driver: PostgresDriver = {
+  const session: PostgresSession = {
     async query() {
       const code = codes.shift();
       if (code !== undefined) throw Object.assign(new Error(`error ${code}`), { code });
       return { rows: [{ n: 1 }], changes: 1 };
     },
-    transaction: (_durability, body) => body(driver),
+  };
+  const driver: PostgresDriver = {
+    ...session,
+    transaction: (_durability, body) => withDeferred(session, body),
     close: async () => {},
   };
   return postgresDb(driver);

@@ -29,8 +29,9 @@ export function clientConfig(uri: string) {
   return { config, targets: postgresTargets(url) };
 }
 
-function parserOf(type: number, format?: 'text'): unknown {
-  return POSTGRES_PARSERS[type] ?? pg.types.getTypeParser(type, format);
+/** Parses the text of a column of this type. */
+export function parserOf(type: number): (text: string) => unknown {
+  return POSTGRES_PARSERS[type] ?? pg.types.getTypeParser(type, 'text');
 }
 
 export interface ClientOptions extends Omit<pg.ClientConfig, 'password'> {

@@ -108,7 +108,7 @@ async function claimRows(
   const { runs: started, undecryptable } = partitionDecryptable(tx, await markRunning(tx, claimed));
   await defer(tx, undecryptable);
   const first = started.filter((run) => run.attempt === 1 && !run.kwargs.temporary);
-  await openThreadLog(
+  openThreadLog(
     tx,
     first.map((run) => run.run_id),
   );

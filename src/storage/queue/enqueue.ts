@@ -193,7 +193,7 @@ async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<Loc
       from threads where thread_id = ${run.thread_id}`);
     if (!found?.is_visible) return undefined;
     const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
-    await tx.run(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
+    tx.defer(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
       where thread_id = ${run.thread_id}`);
     return withHead(tx, run.thread_id);
   }

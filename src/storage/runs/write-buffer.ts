@@ -287,7 +287,7 @@ export async function writeBatch(
 ): Promise<BudgetsUsed | undefined> {
   for (const write of batch.writes) await write(tx);
   await insertFrames(tx, lease.run_id, batch.frames);
-  if (batch.attempt) await putAttempt(tx, lease, batch.attempt);
+  if (batch.attempt) putAttempt(tx, lease, batch.attempt);
   await insertSteps(tx, lease, batch.steps, batch.account);
   // Last: the sums, which runs share, stay locked until the end of the transaction.
   return batch.budget && chargeBudgets(tx, batch.budget);
