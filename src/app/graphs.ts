@@ -2,7 +2,7 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../core/logger.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
-import { loadGraphs } from '../graphs/runtime/registry.ts';
+import { loadGraphs } from '../graphs/runtime/load-graphs.ts';
 import type { HostPool } from '../hosts/pool/pool.ts';
 import { remoteGraphs } from '../hosts/pool/registry.ts';
 

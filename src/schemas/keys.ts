@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp, Uuid } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { boundedNumber } from './numbers.ts';
 
 /** Longest validity of a key, days. */
@@ -35,3 +36,6 @@ export const KeyCreate = z.looseObject({
     .describe('Days until the key expires; never by default.'),
 });
 export type KeyCreate = z.output<typeof KeyCreate>;
+
+nameRequests({ KeyCreate });
+nameResponses({ Key, KeyCreated });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JsonObject, queryInt, Timestamp, Uuid } from './fields.ts';
+import { nameResponses } from './named.ts';
 import type { RecordedStep } from './steps.ts';
 
 /** `check_db=1` also checks the database (CONTRACT §2.9); `live=1` asks for liveness instead of readiness. */
@@ -262,3 +263,5 @@ export const SystemOverview = z.object({
   at: Timestamp,
 });
 export type SystemOverview = z.infer<typeof SystemOverview>;
+
+nameResponses({ Health, ServerInfo, Metrics, SystemOverview, Lease: LeaseView });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Cursor, QueryFlag, queryInt, Timestamp, Uuid } from './fields.ts';
+import { nameResponses } from './named.ts';
 
 export const ThreadTreeQuery = z.looseObject({
   subgraphs: QueryFlag.default(false).meta({
@@ -30,3 +31,5 @@ export const CheckpointNode = z.object({
   changed_channels: z.array(z.string()).nullable(),
 });
 export type CheckpointNode = z.infer<typeof CheckpointNode>;
+
+nameResponses({ CheckpointNode });

@@ -11,6 +11,7 @@ import {
   Timestamp,
   Uuid,
 } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { TtlMinutes } from './numbers.ts';
 
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']);
@@ -75,7 +76,7 @@ export const Thread = z.object({
 export type Thread = z.infer<typeof Thread>;
 
 /** What one node returned in a superstep. */
-export const ThreadSuperstepUpdate = z.looseObject({
+const ThreadSuperstepUpdate = z.looseObject({
   values: z
     .union([JsonObject, z.array(z.unknown())])
     .nullish()
@@ -195,3 +196,13 @@ export const ThreadStorage = z.object({
   pending_writes: z.object(stored),
 });
 export type ThreadStorage = z.infer<typeof ThreadStorage>;
+
+nameRequests({
+  ThreadCreate,
+  ThreadPatch,
+  ThreadSearchRequest: ThreadSearch,
+  ThreadCountRequest: ThreadFilter,
+  ThreadPruneRequest: ThreadPrune,
+  ThreadSuperstepUpdate,
+});
+nameResponses({ Thread, ThreadPruneResponse: ThreadsPruned, ThreadStorage, Interrupt, RunError });

@@ -14,8 +14,7 @@ import type { AttemptRecord } from '../storage/runs/steps.ts';
 import { type Batch, emptyBatch } from '../storage/runs/write-buffer.ts';
 import { serializeState } from '../storage/threads/values-summary.ts';
 import { type Attempt, type AttemptContext, recordAttempt, retryWhileUnavailable } from './attempt.ts';
-import { askPerson } from './budget-question.ts';
-import { type EndOutcome, type Outcome, outcomeOf, withoutState } from './outcome.ts';
+import { askPerson, type EndOutcome, type Outcome, outcomeOf, withoutState } from './outcome.ts';
 import { logEnd, runFields, runStats } from './run-log.ts';
 import { countEnd, countRequeue, watchExhausted } from './run-metrics.ts';
 

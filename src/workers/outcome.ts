@@ -1,7 +1,10 @@
 import { HostLost, LeaseLost } from '../core/errors.ts';
 import { publicFailure } from '../core/failure.ts';
+import { isObject } from '../core/json.ts';
 import type { RunStatus } from '../schemas/runs.ts';
-import type { RunError } from '../schemas/threads.ts';
+import type { ThreadState } from '../schemas/thread-state.ts';
+import type { Interrupt, RunError } from '../schemas/threads.ts';
+import { budgetInterrupts } from '../services/runs/budget-interrupts.ts';
 import type { ExhaustedBudget } from '../services/runs/budgets.ts';
 import { type Attempt, type AttemptContext, isStorageUnavailable, StopReason } from './attempt.ts';
 
@@ -76,4 +79,23 @@ function outcomeOfStop({ kind, detail }: StopReason): Outcome {
 /** Nobody is asked about a run whose state cannot be read: nothing could go on from it. */
 export function withoutState(outcome: EndOutcome, { failure }: Attempt): EndOutcome {
   return outcome.exhausted ? { kind: 'end', status: 'error', error: publicFailure(failure) } : outcome;
+}
+
+/**
+ * What a person is asked because of a budget, by task. The stream of the run says so as that of a graph that interrupts
+ * does.
+ */
+export function askPerson(
+  { budget }: AttemptContext,
+  { claimed, kwargs, writer }: Attempt,
+  { exhausted, state }: { exhausted: ExhaustedBudget; state: ThreadState },
+): Record<string, Interrupt[]> {
+  const asked = budgetInterrupts(claimed.run.run_id, exhausted, state, budget?.currency ?? '');
+  const __interrupt__ = Object.values(asked).flat();
+  if (kwargs.stream_mode.includes('updates')) writer.write('updates', { __interrupt__ });
+  if (kwargs.stream_mode.includes('values')) {
+    const values = isObject(state.values) ? state.values : {};
+    writer.write('values', { ...values, __interrupt__ });
+  }
+  return asked;
 }

@@ -2,7 +2,8 @@ import { join } from 'node:path';
 import { InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import { silentLogger } from '../../src/core/logger.ts';
 import type { GraphCall, GraphEvent, GraphMemory, GraphRuntime } from '../../src/graphs/graph.ts';
-import { type GraphSpec, loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import type { GraphSpec } from '../../src/graphs/runtime/langgraph.ts';
+import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 
 export const FIXTURES = join(import.meta.dirname, '../fixtures/graphs');
 

@@ -12,7 +12,6 @@ import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
-import { runAttempt } from '../../src/workers/run-attempt.ts';
 import type { RunWorkerDeps } from '../../src/workers/run-worker-deps.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from './queued-runs.ts';
@@ -57,7 +56,7 @@ export function executingWorker(
     ...slots,
     failure: FAILURE_RULES,
     isLeaseHeld: () => true,
-    attempt: (...run) => runAttempt(deps, ...run),
+    attempts: deps,
   });
   return {
     ...story,

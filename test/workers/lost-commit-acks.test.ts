@@ -15,7 +15,6 @@ import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
-import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
@@ -59,7 +58,7 @@ function working(
     concurrency: 2,
     failure: FAILURE_RULES,
     isLeaseHeld: () => true,
-    attempt: (claimed, stop, handOver) => runAttempt(deps, claimed, stop, handOver),
+    attempts: deps,
   });
   return {
     ...deps,

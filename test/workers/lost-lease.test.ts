@@ -13,7 +13,6 @@ import { runEventRepository } from '../../src/storage/runs/events.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
-import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
@@ -52,7 +51,7 @@ function processOver(db: Db, graphs: GraphRegistry) {
     concurrency: 1,
     failure: FAILURE_RULES,
     isLeaseHeld: () => true,
-    attempt: (claimed, stop, handOver) => runAttempt(deps, claimed, stop, handOver),
+    attempts: deps,
   });
   const sources = { ...deps, log, poll };
   return {

@@ -7,6 +7,8 @@ import { toJson } from '../../core/json.ts';
 
 declare module 'fastify' {
   interface FastifySchema {
+    /** Of the route's tag; on one of its routes, unless `TAGS` has it. */
+    tag_description?: string;
     /** Request body for the documentation; valid as is. */
     example?: unknown;
     /** Status → a `detail` that the route returns, beside those common to all routes (401, 422). */

@@ -1,9 +1,8 @@
 import { timestamp } from '../../core/clock.ts';
 import { type Columns, columns } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
-import { SKIP_LOCKED } from '../../db/row-locks.ts';
 import { insertRows } from '../../db/rows.ts';
-import { join, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { join, list, raw, SKIP_LOCKED, type Sql, sql } from '../../db/sql.ts';
 import type { RecordedStep } from '../../schemas/steps.ts';
 
 /** Who is charged for what a run uses. */

@@ -1,8 +1,7 @@
 import { Unavailable } from '../../core/errors.ts';
 import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { FOR_UPDATE, SKIP_LOCKED } from '../../db/row-locks.ts';
-import { type DialectSql, raw, sql } from '../../db/sql.ts';
+import { type DialectSql, FOR_UPDATE, raw, SKIP_LOCKED, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 
 /** Rows of a history that a transaction deletes: bounds how long other writers wait. */

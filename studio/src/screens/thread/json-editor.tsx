@@ -32,7 +32,7 @@ const theme = EditorView.theme({
 
 /**
  * An editor of JSON. It is in a shadow tree: there its styles are constructed sheets, which the policy for content
- * allows. Escape and then Tab leaves it.
+ * allows. Tab leaves it.
  */
 export function JsonEditor({ ref, label, initial, onChange }: JsonEditorProps) {
   const host = useRef<HTMLDivElement>(null);
