@@ -112,6 +112,13 @@ function serverTests(uri: string): void {
     await expect(ignored).rejects.toThrow('it is rolled back');
   });
 
+  test('a value that cannot be read fails its transaction, and the next one works', async () => {
+    await using db = openPostgres(uri);
+    const failing = db.transaction('sync', (tx) => tx.get(sql`select 'infinity'::timestamptz as at`));
+    await expect(failing).rejects.toThrow(RangeError);
+    expect(await db.transaction('sync', (tx) => tx.get(sql`select 1 as n`))).toEqual({ n: 1 });
+  });
+
   test('two transactions that lock each other out both come through', async () => {
     await using db = openPostgres(uri);
     await db.run(

@@ -49,6 +49,7 @@ class Batch implements pg.Submittable {
   readonly #results: StatementResult[] = [];
   #columns: readonly Column[] = [];
   #rows: unknown[] = [];
+  #failure: unknown;
 
   constructor(statements: readonly BatchStatement[], callback: Callback) {
     this.#statements = statements;
@@ -57,27 +58,39 @@ class Batch implements pg.Submittable {
 
   submit(connection: pg.Connection): void {
     connection.stream.cork();
-    for (const { text, values } of this.#statements) {
-      connection.parse({ name: '', text, types: [] }, true);
-      connection.bind({ values: values.map(wireValue) }, true);
-      connection.describe({ type: 'P' }, true);
-      connection.execute({}, true);
+    try {
+      for (const { text, values } of this.#statements) {
+        connection.parse({ name: '', text, types: [] }, true);
+        connection.bind({ values: values.map(wireValue) }, true);
+        connection.describe({ type: 'P' }, true);
+        connection.execute({}, true);
+      }
+      connection.sync();
+    } finally {
+      connection.stream.uncork();
     }
-    connection.sync();
-    connection.stream.uncork();
   }
 
   handleRowDescription({ fields }: RowDescription): void {
     this.#columns = fields.map(({ name, dataTypeID }) => ({ name, parse: parserOf(dataTypeID) }));
   }
 
+  /** Called by the socket: a value that cannot be parsed must not end the process. */
   handleDataRow({ fields }: DataRow): void {
+    try {
+      this.#rows.push(this.#rowOf(fields));
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+
+  #rowOf(fields: DataRow['fields']): Record<string, unknown> {
     const row: Record<string, unknown> = {};
     for (const [index, { name, parse }] of this.#columns.entries()) {
       const text = fields[index];
       row[name] = text === null || text === undefined ? null : parse(text);
     }
-    this.#rows.push(row);
+    return row;
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
@@ -87,12 +100,17 @@ class Batch implements pg.Submittable {
     this.#columns = [];
   }
 
+  /** Of a statement without text. */
+  handleEmptyQuery(): void {
+    this.handleCommandComplete({ text: '' });
+  }
+
   handleError(error: unknown): void {
     this.callback(error);
   }
 
   handleReadyForQuery(): void {
-    this.callback(null, this.#results);
+    this.callback(this.#failure, this.#results);
   }
 }
 

@@ -52,8 +52,7 @@ export function runCheckpointer({
   return new Checkpointer({
     access: {
       ...access,
-      find: async (query) =>
-        isThreadEmpty && query.thread_id === lease.thread_id ? [] : access.find(query),
+      find: async (query) => (isThreadEmpty && query.thread_id === lease.thread_id ? [] : access.find(query)),
       async put(checkpoint) {
         isThreadEmpty = false;
         const isOwn = checkpoint.thread_id === lease.thread_id;

@@ -157,7 +157,7 @@ async function toClaimedRun(
   const markers = markersOf(started, run.kwargs);
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt, starts };
   const { not_before: due_at } = row;
-  if (starts === 1) 
+  if (starts === 1)
     return { lease, run, markers, key_id, due_at, last_seq: 0, has_checkpoint: false, has_history };
   const log = await tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`);
   // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.

@@ -1,6 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
 import { Unavailable } from '../../core/errors.ts';
-import { isEventLoopBusy, saturationMeter } from '../../core/event-loop.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import type { RecordedStep } from '../../schemas/steps.ts';
@@ -8,6 +6,7 @@ import type { ActiveAttempts, AttemptNow, CurrentSteps } from './active-attempts
 import type { BudgetMeter } from './budget-meter.ts';
 import { type BudgetCharge, type BudgetsUsed, chargeBudgets } from './budgets.ts';
 import { type Frame, insertFrames } from './events.ts';
+import { flushLater } from './flush-later.ts';
 import { admitBatch, type Lease } from './lease.ts';
 import { type AttemptRecord, insertSteps, type PricedStep, putAttempt } from './steps.ts';
 import type { UsageAccount } from './usage.ts';
@@ -51,28 +50,10 @@ export interface WriteBufferOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** How long writes that need not be durable wait for their commit, ms. A crash repeats at most this much. */
-const FLUSH_INTERVAL_MS = 10;
-/**
- * The same while runs keep the event loop busy, ms: their commits would take time from the following steps, and most such
- * runs end soon. With 10 ms, 16 concurrent runs of ten steps cost a tenth more CPU, and most trivial runs of a full
- * queue on PostgreSQL a second transaction.
- */
-const BUSY_FLUSH_INTERVAL_MS = 200;
-/** A timer that is this late shows a busy event loop, ms: that of a server, for example, whose graphs are in hosts. */
-const LATE_MS = 5;
 /** How long a write that nobody waits for may wait for the commit of another one, ms. */
 const DEFERRED_FLUSH_MS = 200;
 /** Frames are committed immediately once this much text is pending. */
 const FLUSH_BYTES = 64 * 1024;
-
-/** How long a commit waits on a busy event loop. */
-interface BusyLimits {
-  /** Monotonic ms. */
-  readonly latest: number;
-  /** Whether the event loop has hardly waited since the first write of the batch. */
-  readonly isSaturated: () => boolean;
-}
 
 /**
  * Write-behind buffer of one attempt, under its lease (invariant 2). Short runs end before the first commit is due:
@@ -90,7 +71,7 @@ export class WriteBuffer implements Disposable {
   #stored = 0;
   #pending: Batch = emptyBatch();
   #pendingBytes = 0;
-  #timer: Timer | undefined;
+  #timer: Disposable | undefined;
   #immediate: NodeJS.Immediate | undefined;
   #deferred: Timer | undefined;
   #committing: Promise<void> = Promise.resolve();
@@ -234,20 +215,7 @@ export class WriteBuffer implements Disposable {
       this.#committing = this.#committing.then(() => this.#commitBatch('async'));
     };
     if (immediate) this.#immediate = setImmediate(commit);
-    else this.#timer ??= this.#scheduleLater(commit, {
-        latest: systemClock.monotonic() + BUSY_FLUSH_INTERVAL_MS,
-        isSaturated: saturationMeter(),
-      });
-  }
-
-  #scheduleLater(commit: () => void, busy: BusyLimits): Timer {
-    const due = systemClock.monotonic() + FLUSH_INTERVAL_MS;
-    return after(FLUSH_INTERVAL_MS, () => {
-      const now = systemClock.monotonic();
-      const isBusy = now - due > LATE_MS || this.#isHostBusy() || isEventLoopBusy() || busy.isSaturated();
-      if (isBusy && now < busy.latest) this.#timer = this.#scheduleLater(commit, busy);
-      else commit();
-    });
+    else this.#timer ??= flushLater(commit, () => this.#isHostBusy());
   }
 
   async #commitBatch(durability: CommitMode): Promise<void> {
