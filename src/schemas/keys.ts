@@ -27,7 +27,7 @@ export const KeyCreated = Key.extend({ key: z.string() });
 export type KeyCreated = z.infer<typeof KeyCreated>;
 
 export const KeyCreate = z.looseObject({
-  name: z.string().min(1).max(256).describe('What the key is for, to tell the keys apart.'),
+  name: z.string().min(1).max(256).describe('What the key is for, to distinguish the keys.'),
   scope: Scope.default('run').describe(
     'What it may do: `read`, `run` or `admin`; each includes the ones before it. `deployments:write` is for deployments only; `admin` includes it.',
   ),

@@ -117,7 +117,7 @@ export interface DatabaseStats {
   readonly retries: Readonly<Record<string, number>>;
 }
 
-/** Spans that this process has sent, dropped because nobody took them, and still holds. */
+/** Spans that this process has sent, dropped because no collector took them, and still holds. */
 export interface TraceStats {
   readonly sent: number;
   readonly dropped: number;

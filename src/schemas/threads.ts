@@ -128,9 +128,19 @@ export const ThreadField = z.enum([
   'total_bytes',
 ]);
 
+/** Longer than a title, characters. */
+const MAX_TITLE_SEARCH = 200;
+
 export const ThreadFilter = z.looseObject({
   metadata: FilterObject.optional().describe('Only threads whose metadata contains this.'),
   values: FilterObject.optional().describe('Only threads whose values contain this.'),
+  title: z
+    .string()
+    .max(MAX_TITLE_SEARCH)
+    .optional()
+    .describe(
+      'Only threads whose `metadata.title` contains each of these words, or parts of words, in any case. No index helps.',
+    ),
   status: ThreadStatus.optional().describe('Only threads with this status.'),
 });
 export type ThreadFilter = z.infer<typeof ThreadFilter>;

@@ -6,9 +6,9 @@ import type { HeldLease } from '../storage/queue/workers.ts';
 import type { Lease } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
 import { Loop } from './loop.ts';
+import { requeueFailed } from './requeue-run.ts';
 import { runAttempt } from './run-attempt.ts';
 import { runFields } from './run-log.ts';
-import { requeueFailed } from './run-metrics.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 import { SecondLook } from './second-look.ts';
 

@@ -103,7 +103,10 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     await screens.getByRole('link', { name: 'System' }).press('Enter');
     await page.getByText(since).waitFor();
     // It has a line before that time and one after it.
-    const lines = page.getByRole('img', { name: /^Runs:/ }).locator('path').nth(1);
+    const lines = page
+      .getByRole('img', { name: /^Runs:/ })
+      .locator('path')
+      .nth(1);
     await expect.poll(async () => (await lines.getAttribute('d'))?.match(/M/g)?.length).toBeGreaterThan(1);
     await page.context().close();
     expect(problems).toEqual([]);

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { POSTGRES_PARSERS } from './postgres-db.ts';
 import { assertWritable, connectToAny, postgresTargets } from './postgres-hosts.ts';
+import { postgresLibrary } from './postgres-library.ts';
 import type { PasswordSource } from './postgres-password.ts';
 import { requirePostgresUrl } from './postgres-url.ts';
 
@@ -31,7 +32,7 @@ export function clientConfig(uri: string) {
 
 /** Parses the text of a column of this type. */
 export function parserOf(type: number): (text: string) => unknown {
-  return POSTGRES_PARSERS[type] ?? pg.types.getTypeParser(type, 'text');
+  return POSTGRES_PARSERS[type] ?? postgresLibrary().types.getTypeParser(type, 'text');
 }
 
 export interface ClientOptions extends Omit<pg.ClientConfig, 'password'> {
@@ -49,7 +50,7 @@ export async function connectClient(
   const { config, targets } = clientConfig(uri);
   return connectToAny({ targets, password }, async ({ host, port, ssl }) => {
     const own = password && { password: password.get };
-    const client = new pg.Client({ ...config, ...options, ...own, host, port, ssl });
+    const client = new (postgresLibrary().Client)({ ...config, ...options, ...own, host, port, ssl });
     // Without a listener, a connection that breaks would end the process.
     client.on('error', () => {});
     try {

@@ -68,7 +68,7 @@ export function httpMetrics(engine: EngineStats, meters: Meters) {
   };
 }
 
-/** Counts the spans of runs that this process has sent, and those that it dropped because nobody took them. */
+/** Counts the spans of runs that this process has sent, and those that it dropped because no collector took them. */
 function measureTraces(stats: () => TraceStats, { registry }: Meters): void {
   const count = (what: 'sent' | 'dropped', help: string) =>
     new Counter({

@@ -112,7 +112,7 @@ const KEY_ENTRY = columns('usage_key_entries', `${ENTRY_COLUMNS}, key_id`);
 
 /**
  * Sums up the entries of up to `limit` ended runs by day, in one transaction; returns how many it found. Each entry is
- * added by whoever deletes it: processes may do this at the same time.
+ * added by the process that deletes it: processes may do this at the same time.
  */
 export function rollUpUsage(db: Db, limit: number): Promise<number> {
   return db.transaction('async', async (tx) => {

@@ -30,7 +30,7 @@ export async function deleteHistory(tx: Transaction, thread_id: string): Promise
   return true;
 }
 
-/** Part of the transaction that deletes the thread: its history goes on being deleted, whoever dies. */
+/** Part of the transaction that deletes the thread: its history goes on being deleted, whichever process dies. */
 export async function markDeleted(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`insert into thread_deletions (thread_id, deleted_at) values (${thread_id}, ${NOW})
     on conflict (thread_id) do nothing`);

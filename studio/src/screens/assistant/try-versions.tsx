@@ -42,8 +42,8 @@ export function TryVersions({ assistant }: { assistant: Assistant }) {
       replace: true,
     });
   return (
-    <div className="flex min-h-0 flex-1 flex-col gap-3">
-      <div className="grid min-h-0 flex-1 gap-4 max-lg:auto-rows-[minmax(220px,max-content)] lg:grid-cols-2 lg:grid-rows-[minmax(0,1fr)]">
+    <div className="flex min-h-0 flex-1 flex-col gap-3 max-lg:flex-none">
+      <div className="grid min-h-0 flex-1 gap-4 max-lg:auto-rows-[360px] lg:grid-cols-2 lg:grid-rows-[minmax(0,1fr)]">
         {sides.map((side, i) => (
           <Card key={PLACES[i]} className="flex min-h-0 min-w-0 flex-col gap-3 overflow-hidden p-4">
             <Select

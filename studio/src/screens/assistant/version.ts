@@ -15,7 +15,9 @@ export function contentOf({ name, description, graph_id, config, context, metada
  */
 export function settingsOf(version: Version, assistants: readonly Assistant[]) {
   const { graph_id, context, config } = contentOf(version);
-  const own = assistants.find((each) => each.graph_id === graph_id && each.metadata['created_by'] === 'system');
+  const own = assistants.find(
+    (each) => each.graph_id === graph_id && each.metadata['created_by'] === 'system',
+  );
   return {
     run: {
       assistant_id: graph_id,

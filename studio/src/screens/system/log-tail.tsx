@@ -52,7 +52,11 @@ export function LogTail() {
           {!isLive ? 'Connecting …' : isOver ? 'The run has ended' : 'Follows what graphs print'}
         </span>
       </div>
-      {error !== undefined ? <Failure error={error} /> : <Lines lines={lines} nothing={run ? 'This run has printed nothing.' : NOTHING} />}
+      {error !== undefined ? (
+        <Failure error={error} />
+      ) : (
+        <Lines lines={lines} nothing={run ? 'This run has printed nothing.' : NOTHING} />
+      )}
     </Panel>
   );
 }
@@ -62,9 +66,7 @@ const NOTHING = 'Nothing has been printed since the page was opened.';
 function Lines({ lines, nothing }: { lines: readonly TailLine[]; nothing: string }) {
   return (
     <TailBox label="Lines" lines={lines}>
-      {lines.length === 0 && (
-        <p className="text-ink-3">{nothing}</p>
-      )}
+      {lines.length === 0 && <p className="text-ink-3">{nothing}</p>}
       <LogLines
         lines={lines}
         keyOf={({ run_id, seq }) => `${run_id}/${seq}`}

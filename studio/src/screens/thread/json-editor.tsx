@@ -1,5 +1,5 @@
 import { json } from '@codemirror/lang-json';
-import { basicSetup, EditorView } from 'codemirror';
+import { EditorView, minimalSetup } from 'codemirror';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 
 export interface EditorHandle {
@@ -50,7 +50,7 @@ export function JsonEditor({ ref, label, initial, onChange }: JsonEditorProps) {
       root,
       parent: root,
       extensions: [
-        basicSetup,
+        minimalSetup,
         json(),
         theme,
         EditorView.lineWrapping,

@@ -28,7 +28,7 @@ function Filters({ filters }: { filters: ThreadFilters }) {
   return (
     <search className="flex flex-wrap items-start gap-2">
       <TextFilter
-        label="Id or title"
+        label="Id or words of the title"
         className="w-[260px]"
         value={filters.find}
         set={(find) => set({ find })}
