@@ -86,7 +86,9 @@ type Details = Pick<CheckpointNode, 'step' | 'source' | 'created_at' | 'nodes'>;
 function detailsOf(cipher: Cipher, row: NodeRow, recorded: readonly string[]): Details {
   try {
     const { step = null, source = null } = JSON.parse(decryptMetadata(cipher, row.metadata));
-    const { ts = null, versions_seen = {} } = JSON.parse(cipher.decryptJson(CHECKPOINT_COLUMN, row.checkpoint));
+    const { ts = null, versions_seen = {} } = JSON.parse(
+      cipher.decryptJson(CHECKPOINT_COLUMN, row.checkpoint),
+    );
     const nodes = source === 'loop' ? nodesBetween(cipher, row, versions_seen, recorded) : [];
     return { step, source, created_at: ts, nodes };
   } catch (error) {
