@@ -1,3 +1,4 @@
+import { performance } from 'node:perf_hooks';
 import { systemClock } from './clock.ts';
 
 /** Time slice of work that never waits, before timers, sockets and other runs get their turn, ms. */
@@ -45,6 +46,15 @@ export function yieldToEventLoop(): Promise<void> | undefined {
 export function isEventLoopBusy(): boolean {
   const now = systemClock.monotonic();
   return now - (requested_at ?? now) >= MAX_SLICE_MS || now - forced_at < MAX_SLICE_MS;
+}
+
+/** Share of its time from which on an event loop is saturated. */
+const SATURATED = 0.8;
+
+/** From now on: says whether the event loop has hardly waited since, as when many short runs share it. */
+export function saturationMeter(): () => boolean {
+  const before = performance.eventLoopUtilization();
+  return () => performance.eventLoopUtilization(before).utilization >= SATURATED;
 }
 
 /** Resumes as many callers as fit into one turn: Node would resume thousands that wait for the same event in one go. */

@@ -14,6 +14,17 @@ export interface Reader {
 export interface Transaction extends Reader {
   /** Returns the number of rows changed. */
   run(query: Sql): Promise<number>;
+  /**
+   * A statement whose result the body does not need. PostgreSQL executes it in order, in the round trip of the next one
+   * that is awaited or of the commit. Its error rolls the transaction back, like any other that is not caught.
+   */
+  defer(query: Sql): Deferred;
+}
+
+/** A statement of a transaction that is executed later, at the latest by its commit. */
+export interface Deferred {
+  /** Number of rows changed; throws as long as it has not been executed. */
+  readonly changes: number;
 }
 
 /**

@@ -6,7 +6,7 @@ import { join, type Sql, sql } from './sql.ts';
 /** Each size is another statement text: bounded, so that prepared statements are reused. */
 const MAX_ROWS_PER_INSERT = 50;
 
-/** `insert into <into> values <rows> <on conflict>`, in as few statements as possible. */
+/** `insert into <into> values <rows> <on conflict>`, in as few statements as possible; a single one is deferred. */
 export async function insertRows(
   tx: Transaction,
   into: Sql,
@@ -15,7 +15,10 @@ export async function insertRows(
 ): Promise<void> {
   for (let start = 0; start < rows.length; start += MAX_ROWS_PER_INSERT) {
     const values = join(rows.slice(start, start + MAX_ROWS_PER_INSERT), ', ');
-    await tx.run(sql`insert into ${into} values ${values} ${onConflict}`);
+    const insert = sql`insert into ${into} values ${values} ${onConflict}`;
+    if (rows.length <= MAX_ROWS_PER_INSERT) tx.defer(insert);
+    // Many rows are not held in memory until the next round trip.
+    else await tx.run(insert);
   }
 }
 

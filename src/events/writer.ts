@@ -131,7 +131,7 @@ export class EventWriter {
   checkpointReached(checkpoint_id: string): Promise<void> {
     const { writes, run_id } = this.#options;
     const at = { run_id, checkpoint_id, seq: this.#seq };
-    return writes.add((tx) => insertRunCheckpoint(tx, at), 'async');
+    return writes.add(async (tx) => insertRunCheckpoint(tx, at), 'async');
   }
 
   /** Call with each batch of frames after it is committed. */

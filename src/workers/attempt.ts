@@ -47,7 +47,8 @@ export function isStorageUnavailable(failure: unknown): boolean {
 export interface MemoryOptions extends Pick<RunKwargs, 'durability'> {
   /** Called after each checkpoint of the run itself, not of a subgraph. */
   readonly onCheckpoint: (isElsewhere: boolean) => void;
-  /** As in `RunCheckpointerDeps`. */
+  /** These two as in `RunCheckpointerDeps`. */
+  readonly has_history: boolean;
   readonly gate?: CheckpointGate | undefined;
 }
 

@@ -87,6 +87,7 @@ function openAttempt(
   const memory = deps.memory(writes, lease, {
     durability: kwargs.durability,
     onCheckpoint,
+    has_history: claimed.has_history,
     gate: budget?.gate(writes),
   });
   const started = deps.clock.now();

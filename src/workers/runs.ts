@@ -94,7 +94,7 @@ export class RunWorker {
     this.#saturated = free <= 0 && !auto;
     if (free <= 0 && wasWoken) bus.emit('runs.offered', false);
     if (this.#saturated) return POLL_MS[bus.poll_rate];
-    // A poll: a claim that finds nothing costs a transaction of three round trips, and idle servers do little else.
+    // A poll: a claim that finds nothing costs a transaction of two round trips, and idle servers do little else.
     if (!wasWoken && !auto?.isAsked && !(await queue.hasReady(scope?.()))) return POLL_MS[bus.poll_rate];
     if (free > 0) auto?.rest();
     const admitted = free > 0 || !auto ? free : await auto.admit(this.active);

@@ -160,7 +160,7 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     expect(await logOf(copy)).toEqual(['one', 'noted', 'two', 'noted']);
     const [newest] = await copy.checkpoints.find({ thread_id: copy.thread_id });
     expect(JSON.parse(newest?.metadata ?? '')).toMatchObject({ thread_id: copy.thread_id });
-    await db.transaction('sync', (tx) => deleteCheckpointsOfThread(tx, copy.thread_id));
+    await db.transaction('sync', async (tx) => deleteCheckpointsOfThread(tx, copy.thread_id));
     expect(await everything(copy)).toEqual([[], [], []]);
   });
 });

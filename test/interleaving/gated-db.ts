@@ -79,7 +79,9 @@ async function transact<T>(
       operation.tries += 1;
       operation.wrote = false;
       try {
-        const result = await body(gatedTransaction(gates, operation, tx));
+        const gated = gatedTransaction(gates, operation, tx);
+        const result = await body(gated);
+        await gated.executeDeferred();
         if (dialect === 'sqlite') return result;
         await scheduler.pass(operation, 'commit', operation.wrote ? durability : '');
         if (durability === 'async' && operation.wrote) await scheduler.call(operation, losses.save());
@@ -100,11 +102,21 @@ async function transact<T>(
   }
 }
 
-function gatedTransaction(gates: Gates, operation: Operation, tx: Transaction): Transaction {
+interface GatedTransaction extends Transaction {
+  executeDeferred(): Promise<void>;
+}
+
+/** A deferred statement is a step of its own, before the next one or before the commit: others may come in between. */
+function gatedTransaction(gates: Gates, operation: Operation, tx: Transaction): GatedTransaction {
   const { scheduler, monitor } = gates;
   const { dialect } = monitor;
   let isFirst = true;
+  const deferred: (() => Promise<void>)[] = [];
+  async function executeDeferred(): Promise<void> {
+    for (const execute of deferred.splice(0)) await execute();
+  }
   async function step<T>(query: Sql, how: How): Promise<T> {
+    await executeDeferred();
     const before = gates.without?.prelude?.(flat(query, dialect), operation);
     if (before) await step(sqlOf(before), 'all');
     if (dialect === 'postgres') {
@@ -121,6 +133,14 @@ function gatedTransaction(gates: Gates, operation: Operation, tx: Transaction): 
     all: <Row>(query: Sql) => step<Row[]>(query, 'all'),
     get: <Row>(query: Sql) => step<Row | undefined>(query, 'get'),
     run: (query) => step<number>(query, 'run'),
+    defer(query) {
+      const result = { changes: Number.NaN };
+      deferred.push(async () => {
+        result.changes = await step<number>(query, 'run');
+      });
+      return result;
+    },
+    executeDeferred,
   };
 }
 

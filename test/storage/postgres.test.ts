@@ -4,20 +4,24 @@ import { InsufficientStorage, InvalidInput, Unavailable } from '../../src/core/e
 import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
-import { type PostgresDriver, postgresDb } from '../../src/db/engines/postgres-db.ts';
+import { type PostgresDriver, type PostgresSession, postgresDb } from '../../src/db/engines/postgres-db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { TEST_POSTGRES_URI } from '../support/databases.ts';
 import { deadlock } from '../support/deadlock.ts';
+import { withDeferred } from '../support/deferred.ts';
 
 /** A client library whose statements fail with these codes one after the other, and then work. */
 function failingWith(...codes: string[]): Db {
-  const driver: PostgresDriver = {
+  const session: PostgresSession = {
     async query() {
       const code = codes.shift();
       if (code !== undefined) throw Object.assign(new Error(`error ${code}`), { code });
       return { rows: [{ n: 1 }], changes: 1 };
     },
-    transaction: (_durability, body) => body(driver),
+  };
+  const driver: PostgresDriver = {
+    ...session,
+    transaction: (_durability, body) => withDeferred(session, body),
     close: async () => {},
   };
   return postgresDb(driver);
@@ -106,6 +110,13 @@ function serverTests(uri: string): void {
       await tx.get(sql`select 1 / 0`).catch(() => {});
     });
     await expect(ignored).rejects.toThrow('it is rolled back');
+  });
+
+  test('a value that cannot be read fails its transaction, and the next one works', async () => {
+    await using db = openPostgres(uri);
+    const failing = db.transaction('sync', (tx) => tx.get(sql`select 'infinity'::timestamptz as at`));
+    await expect(failing).rejects.toThrow(RangeError);
+    expect(await db.transaction('sync', (tx) => tx.get(sql`select 1 as n`))).toEqual({ n: 1 });
   });
 
   test('two transactions that lock each other out both come through', async () => {

@@ -32,7 +32,9 @@ describeEachStorage('the event log', (open) => {
     const log = await logOf(db, Array(2500).fill(1));
     const other = await logOf(db, [1]);
     for (const { run_id } of [log, other])
-      await db.transaction('async', (tx) => setLogExpiry(tx, run_id, run_id === log.run_id ? -1 : 60_000));
+      await db.transaction('async', async (tx) =>
+        setLogExpiry(tx, run_id, run_id === log.run_id ? -1 : 60_000),
+      );
 
     const { deleteExpired } = runEventRepository(db);
     expect(await deleteExpired(1000)).toBe(1000);
@@ -50,7 +52,7 @@ describeEachStorage('the event log', (open) => {
   test('is deleted once, however many processes delete at the same time', async () => {
     await using db = await open();
     const logs = [await logOf(db, Array(700).fill(1)), await logOf(db, Array(700).fill(1))];
-    for (const { run_id } of logs) await db.transaction('async', (tx) => setLogExpiry(tx, run_id, -1));
+    for (const { run_id } of logs) await db.transaction('async', async (tx) => setLogExpiry(tx, run_id, -1));
 
     const { deleteExpired } = runEventRepository(db);
     const deleteAll = async () => {

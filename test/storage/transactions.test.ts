@@ -49,6 +49,55 @@ describeEachDatabase('transactions', (open) => {
     expect(await ids(db)).toEqual([]);
   });
 
+  test('deferred statements are executed in order, before what is awaited and before the commit', async () => {
+    await using db = await openWithNotes(open);
+    const [read, last] = await db.transaction('sync', async (tx) => {
+      tx.defer(sql`insert into notes (id, note) values (1, 'a'), (2, 'b')`);
+      const deleted = tx.defer(sql`delete from notes where note = 'a'`);
+      const seen = await ids(tx);
+      expect(deleted.changes).toBe(1);
+      tx.defer(sql`insert into notes (id, note) values (3, 'c')`);
+      return [seen, tx.defer(sql`update notes set note = 'd' where id > 1`)];
+    });
+    expect(read).toEqual([2]);
+    expect(last).toMatchObject({ changes: 2 });
+    expect(await db.all(sql`select ${text('note')} from notes order by id`)).toEqual([
+      { note: 'd' },
+      { note: 'd' },
+    ]);
+  });
+
+  test('a deferred statement that fails rolls its transaction back', async () => {
+    await using db = await openWithNotes(open);
+    const refused = sql`insert into notes (id, note) values (1, null)`;
+    const last = db.transaction('sync', async (tx) => {
+      await insert(tx, 1);
+      tx.defer(refused);
+    });
+    await expect(last).rejects.toThrow();
+    const beforeAnother = db.transaction('sync', async (tx) => {
+      await insert(tx, 2);
+      tx.defer(refused);
+      await insert(tx, 3);
+    });
+    await expect(beforeAnother).rejects.toThrow();
+    await db.transaction('sync', (tx) => insert(tx, 4));
+    expect(await ids(db)).toEqual([4]);
+  });
+
+  test('a body that throws leaves nothing of what it deferred, nor of what it did not await', async () => {
+    await using db = await openWithNotes(open);
+    const failing = db.transaction('sync', async (tx) => {
+      await insert(tx, 1);
+      tx.defer(sql`insert into notes (id, note) values (2, 'deferred')`);
+      insert(tx, 3).catch(() => {});
+      throw new Error('changed my mind');
+    });
+    await expect(failing).rejects.toThrow('changed my mind');
+    await db.transaction('sync', (tx) => insert(tx, 4));
+    expect(await ids(db)).toEqual([4]);
+  });
+
   test('of transactions that start together, only those that fail are undone', async () => {
     await using db = await openWithNotes(open);
     await insert(db, 4);

@@ -25,6 +25,24 @@ describeEachStorage('what an attempt wrote', (open) => {
     await writes.commit();
   });
 
+  test('waits likewise while many short turns leave the event loop no time', async () => {
+    await using db = await open();
+    const { writes, committed, first } = await claimedRun(db);
+    using _ = writes;
+    writes.addFrame({ seq: 1, event: 'values', data: '{}' }, false);
+
+    let next: NodeJS.Immediate | undefined;
+    const turn = () => {
+      burn(1);
+      next = setImmediate(turn);
+    };
+    turn();
+    const waited = await first.finally(() => clearImmediate(next));
+
+    expect(waited).toBeGreaterThan(100);
+    expect(committed).toEqual([1]);
+  });
+
   test('waits likewise while the host that executes the graph is busy, and no longer', async () => {
     await using db = await open();
     const { writes, committed, first } = await claimedRun(db);

@@ -12,7 +12,9 @@ export function checkingRows(db: Db): Db {
     ...checked(db),
     run: (query, durability) => db.run(query, durability),
     transaction: (durability, body) =>
-      db.transaction(durability, (tx) => body({ ...checked(tx), run: (query) => tx.run(query) })),
+      db.transaction(durability, (tx) =>
+        body({ ...checked(tx), run: (query) => tx.run(query), defer: (query) => tx.defer(query) }),
+      ),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };
 }

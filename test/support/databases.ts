@@ -21,6 +21,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import type { DialectName } from '../../src/db/sql.ts';
 import { unlock } from '../../src/storage/encryption/unlock.ts';
 import { checkingRows } from './checked-rows.ts';
+import { withDeferred } from './deferred.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
 import { writeMigratedSqlite } from './migrated-sqlite.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
@@ -139,7 +140,7 @@ async function emptied(started: Promise<PGlite>, cipher?: Cipher): Promise<Db> {
 function pgliteDriver(pglite: PGlite): PostgresDriver {
   return {
     ...pgliteSession(pglite),
-    transaction: (_durability, body) => pglite.transaction((tx) => body(pgliteSession(tx))),
+    transaction: (_durability, body) => pglite.transaction((tx) => withDeferred(pgliteSession(tx), body)),
     close: async () => {},
   };
 }

@@ -1,6 +1,6 @@
 import { systemClock } from '../../core/clock.ts';
 import { immediate } from '../../core/event-loop.ts';
-import type { CommitMode, Transaction } from '../db.ts';
+import type { CommitMode, Deferred, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
 import type { DiskReserve } from './disk-reserve.ts';
@@ -257,6 +257,11 @@ class SqliteTransaction implements Transaction, Disposable {
   async run(query: Sql): Promise<number> {
     await this.#turns.yieldIfDue();
     return this.#open().run(query);
+  }
+
+  /** Executed at once: there is no round trip to save. */
+  defer(query: Sql): Deferred {
+    return { changes: this.#open().run(query) };
   }
 
   [Symbol.dispose](): void {

@@ -30,8 +30,9 @@ export function clientConfig(uri: string) {
   return { config, targets: postgresTargets(url) };
 }
 
-function parserOf(type: number, format?: 'text'): unknown {
-  return POSTGRES_PARSERS[type] ?? postgresLibrary().types.getTypeParser(type, format);
+/** Parses the text of a column of this type. */
+export function parserOf(type: number): (text: string) => unknown {
+  return POSTGRES_PARSERS[type] ?? postgresLibrary().types.getTypeParser(type, 'text');
 }
 
 export interface ClientOptions extends Omit<pg.ClientConfig, 'password'> {

@@ -1,5 +1,5 @@
 import { sleep } from '../../core/timers.ts';
-import type { CommitMode, Db, Transaction } from '../db.ts';
+import type { CommitMode, Db, Deferred, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
 import { codeOf, isRetriable, postgresError } from './postgres-errors.ts';
@@ -34,10 +34,16 @@ export interface PostgresSession {
   query(text: string, values: readonly SqlValue[]): Promise<{ rows: unknown[]; changes: number }>;
 }
 
+/** The connection of a transaction. */
+export interface PostgresTransaction extends PostgresSession {
+  /** Executed with the next query, or with the commit: an error rejects that. */
+  defer(text: string, values: readonly SqlValue[]): Deferred;
+}
+
 /** What `postgresDb` requires of a client library. */
 export interface PostgresDriver extends PostgresSession {
   /** Begins, commits when the body resolves, rolls back when it rejects. */
-  transaction<T>(durability: CommitMode, body: (session: PostgresSession) => Promise<T>): Promise<T>;
+  transaction<T>(durability: CommitMode, body: (session: PostgresTransaction) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -55,7 +61,7 @@ export function postgresDb(
   let closing: Promise<void> | undefined;
 
   function transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return withRetry(() => driver.transaction(durability, (session) => body(statements(session, cipher))));
+    return withRetry(() => driver.transaction(durability, (session) => body(transactionOf(session, cipher))));
   }
 
   return {
@@ -76,7 +82,17 @@ export function postgresDb(
   };
 }
 
-function statements(session: PostgresSession, cipher: Cipher): Transaction {
+function transactionOf(session: PostgresTransaction, cipher: Cipher): Transaction {
+  return {
+    ...statements(session, cipher),
+    defer(query) {
+      const { text, values } = render(query, 'postgres');
+      return session.defer(text, values);
+    },
+  };
+}
+
+function statements(session: PostgresSession, cipher: Cipher): Omit<Transaction, 'defer'> {
   const execute = (query: Sql) => {
     const { text, values } = render(query, 'postgres');
     return session.query(text, values);

@@ -6,10 +6,11 @@ import type { Cipher } from '../encryption/cipher.ts';
 import { cancelStatement } from './postgres-cancel.ts';
 import { clientConfig } from './postgres-client.ts';
 import { type Connections, type Lent, openConnections } from './postgres-connections.ts';
-import { type PostgresDriver, type PostgresSession, postgresDb } from './postgres-db.ts';
+import { type PostgresDriver, type PostgresTransaction, postgresDb } from './postgres-db.ts';
 import { codeOf, isLost, isUnexecuted, postgresError } from './postgres-errors.ts';
 import type { PasswordSource } from './postgres-password.ts';
 import { inspectServer, type ServerInfo } from './postgres-server.ts';
+import { BatchedTransaction } from './postgres-transaction.ts';
 
 export interface PostgresOptions {
   /** Maximum pool size; 10 by default. */
@@ -31,9 +32,13 @@ const STATEMENT_TIMEOUT_MS = 8000;
 
 /**
  * Limits of a transaction, in the round trip of `begin`. As start-up parameters PgBouncer would refuse them, and a plain
- * `set` would leak into the sessions of others there.
+ * `set` would leak into the sessions of others there. One statement: four `set local` took longer than most writes.
  */
-const LIMITS = `; set local statement_timeout = ${STATEMENT_TIMEOUT_MS}; set local lock_timeout = 3000; set local idle_in_transaction_session_timeout = 15000`;
+const LIMITS = [
+  `set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', true)`,
+  `set_config('lock_timeout', '3000', true)`,
+  `set_config('idle_in_transaction_session_timeout', '15000', true)`,
+];
 
 /** A pool of one database, as a `Db`. */
 export interface PostgresPool extends Db {
@@ -53,7 +58,7 @@ export function openPostgres(uri: string, options: PostgresOptions = {}): Postgr
     { ...config, max, ...(!no_timeouts && { query_timeout: ANSWER_TIMEOUT_MS }) },
     { targets, password },
   );
-  const driver = poolDriver({ connections, onRetry, limits: no_timeouts ? '' : LIMITS });
+  const driver = poolDriver({ connections, onRetry, limits: no_timeouts ? [] : LIMITS });
   return {
     ...postgresDb(driver, cipher, onRetry),
     stats: connections.stats,
@@ -67,7 +72,8 @@ export function openPostgres(uri: string, options: PostgresOptions = {}): Postgr
 interface PoolParts {
   readonly connections: Connections;
   readonly onRetry: (code: string) => void;
-  readonly limits: string;
+  /** Calls of `set_config` at the beginning of a transaction. */
+  readonly limits: readonly string[];
 }
 
 function poolDriver(parts: PoolParts): PostgresDriver {
@@ -91,30 +97,31 @@ function loneStatement({ limits, ...parts }: PoolParts, text: string, values: re
         discard();
         cancelStatement(client);
       };
-      using _limit = limits === '' ? undefined : after(STATEMENT_TIMEOUT_MS, cancel);
+      using _limit = limits.length === 0 ? undefined : after(STATEMENT_TIMEOUT_MS, cancel);
       return await execute(client, text, values);
     },
     mayRepeat: (error) => isUnexecuted(error) || isRead(text),
   });
 }
 
+const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true)`;
+
 function transaction<T>(
   { limits, ...parts }: PoolParts,
   durability: CommitMode,
-  body: (session: PostgresSession) => Promise<T>,
+  body: (session: PostgresTransaction) => Promise<T>,
 ): Promise<T> {
-  const begin = `begin${limits}${durability === 'async' ? '; set local synchronous_commit = off' : ''}`;
+  const settings = [...limits, ...(durability === 'async' ? [ASYNC_COMMIT] : [])];
+  const begin = ['begin', ...(settings.length > 0 ? [`select ${settings.join(', ')}`] : [])];
   let committing = false;
   return withConnection(parts, {
     has_transaction: true,
     async use({ client }) {
       committing = false;
-      await client.query(begin);
-      const result = await body({ query: (text, values) => execute(client, text, values) });
+      using opened = new BatchedTransaction(client, begin);
+      const result = await body(opened);
       committing = true;
-      // After a failed statement PostgreSQL answers COMMIT with ROLLBACK and no error.
-      const { command } = await client.query('commit');
-      if (command !== 'COMMIT') throw new Error('A statement of this transaction failed; it is rolled back.');
+      await opened.commit();
       return result;
     },
     // Without the answer to COMMIT it is unknown if the transaction took effect.

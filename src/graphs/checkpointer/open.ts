@@ -14,6 +14,8 @@ export interface RunCheckpointerDeps {
   readonly lease: Lease;
   readonly durability: RunKwargs['durability'];
   readonly record: RecordLevel;
+  /** Whether the thread had checkpoints when the attempt began: without any, none are looked for. True by default. */
+  readonly has_history?: boolean;
   /** Called after each checkpoint of the run itself, not of a subgraph; `isElsewhere` if a graph host executes it. */
   readonly onCheckpoint?: (isElsewhere: boolean) => void;
   /** If there is one, the next step of the graph begins only once each checkpoint has passed it. */
@@ -39,16 +41,20 @@ export function runCheckpointer({
   lease,
   durability,
   record,
+  has_history = true,
   onCheckpoint = () => {},
   gate,
 }: RunCheckpointerDeps): Checkpointer {
   const access = fencedCheckpoints(checkpoints, { attempt: writes });
   const mode = durability === 'sync' ? 'sync' : 'async';
   let isElsewhere = false;
+  let isThreadEmpty = !has_history;
   return new Checkpointer({
     access: {
       ...access,
+      find: async (query) => (isThreadEmpty && query.thread_id === lease.thread_id ? [] : access.find(query)),
       async put(checkpoint) {
+        isThreadEmpty = false;
         const isOwn = checkpoint.thread_id === lease.thread_id;
         if (isOwn) gate?.before(checkpoint);
         const isPut = await access.put(checkpoint, mode);
@@ -56,7 +62,10 @@ export function runCheckpointer({
         if (isOwn) await gate?.after();
         return isPut;
       },
-      putWrites: (request) => access.putWrites(request, mode),
+      putWrites(request) {
+        isThreadEmpty = false;
+        return access.putWrites(request, mode);
+      },
       executedElsewhere(isBusy) {
         isElsewhere = true;
         access.executedElsewhere?.(isBusy);

@@ -23,6 +23,6 @@ export function checkpointRepository(db: Db, active?: ActiveAttempts) {
       return findTree(db, query);
     },
     deleteThread: (fence: Fence, thread_id: string) =>
-      writeFenced(db, fence, 'sync', (tx) => deleteCheckpointsOfThread(tx, thread_id)),
+      writeFenced(db, fence, 'sync', async (tx) => deleteCheckpointsOfThread(tx, thread_id)),
   };
 }

@@ -8,10 +8,10 @@ import { metadataContains } from './metadata.ts';
 import { BASE_VERSIONS } from './rows.ts';
 
 /** Deletes all checkpoints of a thread, with their values and writes. */
-export async function deleteCheckpointsOfThread(tx: Transaction, thread_id: string): Promise<void> {
-  await tx.run(sql`delete from checkpoint_writes where thread_id = ${thread_id}`);
-  await tx.run(sql`delete from checkpoint_blobs where thread_id = ${thread_id}`);
-  await tx.run(sql`delete from checkpoints where thread_id = ${thread_id}`);
+export function deleteCheckpointsOfThread(tx: Transaction, thread_id: string): void {
+  tx.defer(sql`delete from checkpoint_writes where thread_id = ${thread_id}`);
+  tx.defer(sql`delete from checkpoint_blobs where thread_id = ${thread_id}`);
+  tx.defer(sql`delete from checkpoints where thread_id = ${thread_id}`);
 }
 
 /**

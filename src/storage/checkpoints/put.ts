@@ -66,7 +66,7 @@ export function putCheckpoint(
 ): Promise<boolean> {
   const write = async (tx: Transaction) => {
     await insertBlobs(tx, checkpoint);
-    await insertCheckpoint(tx, checkpoint);
+    insertCheckpoint(tx, checkpoint);
   };
   return writeFenced(db, fence, durability, write, (tx) => parentExists(tx, checkpoint));
 }
@@ -79,10 +79,10 @@ async function parentExists(tx: Transaction, { thread_id, ns, parent_id }: NewCh
   return parent !== undefined;
 }
 
-async function insertCheckpoint(tx: Transaction, row: NewCheckpoint): Promise<void> {
+function insertCheckpoint(tx: Transaction, row: NewCheckpoint): void {
   const checkpoint = tx.cipher.encryptJson(CHECKPOINT_COLUMN, row.checkpoint);
   const metadata = encryptMetadata(tx.cipher, row.metadata);
-  await tx.run(sql`
+  tx.defer(sql`
     insert into checkpoints (thread_id, ns, checkpoint_id, parent_id, run_id, checkpoint, versions, metadata)
     values (${row.thread_id}, ${row.ns}, ${row.checkpoint_id}, ${row.parent_id}, ${row.run_id}, ${checkpoint},
       ${row.versions}, ${metadata})
@@ -120,7 +120,7 @@ export function putWrites(
   durability: CommitMode,
 ): Promise<boolean> {
   return writeFenced(db, fence, durability, async (tx) => {
-    await supersedeWrites(tx, request);
+    supersedeWrites(tx, request);
     await insertWrites(tx, request);
   });
 }
@@ -129,13 +129,10 @@ export function putWrites(
  * Supersedes what an earlier run wrote and this one writes again, such as the interrupt of a task that a resume reaches
  * once more. Rolling this run back restores it (`deleteCheckpointsOfRun`).
  */
-async function supersedeWrites(
-  tx: Transaction,
-  { thread_id, ns, checkpoint_id, ...by }: NewWrites,
-): Promise<void> {
+function supersedeWrites(tx: Transaction, { thread_id, ns, checkpoint_id, ...by }: NewWrites): void {
   const again = by.writes.filter((write) => write.idx < 0).map((write) => write.idx);
   if (again.length === 0 || by.run_id === null) return;
-  await tx.run(sql`update checkpoint_writes set superseded_by = ${by.run_id}
+  tx.defer(sql`update checkpoint_writes set superseded_by = ${by.run_id}
     where thread_id = ${thread_id} and ns = ${ns} and checkpoint_id = ${checkpoint_id} and task_id = ${by.task_id}
       and idx in ${list(again)} and superseded_by = '' and run_id is distinct from ${by.run_id}`);
 }

@@ -172,6 +172,6 @@ export function cronFireRepository(db: Db) {
 }
 
 /** Records a cron run's final status before the run may be deleted. */
-export async function recordCronRunEnd(tx: Transaction, run_id: string, status: RunStatus): Promise<void> {
-  await tx.run(sql`update cron_fires set status = ${status} where run_id = ${run_id}`);
+export function recordCronRunEnd(tx: Transaction, run_id: string, status: RunStatus): void {
+  tx.defer(sql`update cron_fires set status = ${status} where run_id = ${run_id}`);
 }

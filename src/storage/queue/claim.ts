@@ -1,4 +1,4 @@
-import { columns, nullable, number } from '../../db/columns.ts';
+import { columns, flag, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { DecryptionError } from '../../db/encryption/cipher.ts';
 import { forEachRow } from '../../db/rows.ts';
@@ -36,6 +36,8 @@ export interface ClaimedRun {
   readonly due_at: string;
   /** An earlier attempt left a checkpoint of this run: its input is already applied (invariant 4). */
   readonly has_checkpoint: boolean;
+  /** The thread has checkpoints; while the run executes, only its attempt adds any. */
+  readonly has_history: boolean;
 }
 
 /** Qualified: the statement's other source has a `seq` too. */
@@ -46,7 +48,8 @@ const CLAIMED = columns(
 type ClaimedRow = RowOf<typeof CLAIMED>;
 
 /** Here `attempt` counts every start, including refunded ones. */
-const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt, key_id')}, ${MARKER_COLUMNS}`;
+const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt, key_id')}, ${MARKER_COLUMNS},
+  exists (select 1 from checkpoints c where c.thread_id = cast(runs.thread_id as text)) as ${flag('has_history')}`;
 type StartedRow = RowOf<typeof STARTED>;
 type StartedRun = ReturnType<typeof runOf<StartedRow>>;
 
@@ -107,7 +110,7 @@ async function claimRows(
   const { runs: started, undecryptable } = partitionDecryptable(tx, await markRunning(tx, claimed));
   await defer(tx, undecryptable);
   const first = started.filter((run) => run.attempt === 1 && !run.kwargs.temporary);
-  await openThreadLog(
+  openThreadLog(
     tx,
     first.map((run) => run.run_id),
   );
@@ -147,19 +150,22 @@ async function toClaimedRun(
     is_of_cron,
     is_of_task,
     thread_retention,
+    has_history: history,
     ...run
   } = started;
+  const has_history = history === 1;
   const markers = markersOf(started, run.kwargs);
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt, starts };
   const { not_before: due_at } = row;
-  if (starts === 1) return { lease, run, markers, key_id, due_at, last_seq: 0, has_checkpoint: false };
+  if (starts === 1)
+    return { lease, run, markers, key_id, due_at, last_seq: 0, has_checkpoint: false, has_history };
   const log = await tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`);
   // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
   const checkpoint = await tx.get(
     sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`,
   );
   const has_checkpoint = checkpoint !== undefined;
-  return { lease, run, markers, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint };
+  return { lease, run, markers, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint, has_history };
 }
 
 /** Back-off of an undecryptable run, ms: this server must not claim it in a loop; another may have the key. */

@@ -158,12 +158,12 @@ export async function endRun(
   ending: RunOutcome,
   { log_retention_ms, webhooks }: EndRules,
 ): Promise<boolean> {
-  await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
+  tx.defer(sql`delete from run_queue where run_id = ${run_id}`);
   await enqueueRunEnd(tx, { run_id, status: ending.status, error: null, values: 'kept' }, webhooks);
   if (ending.status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
-  else await recordCronRunEnd(tx, run_id, ending.status);
-  await closeRunLog(tx, run_id, ending, log_retention_ms);
-  await closeThreadLog(tx, thread_id, run_id);
+  else recordCronRunEnd(tx, run_id, ending.status);
+  closeRunLog(tx, run_id, ending, log_retention_ms);
+  closeThreadLog(tx, thread_id, run_id);
   if (owns_thread && (await deleteTemporaryThread(tx, thread_id))) return false;
   return promote(tx, thread_id);
 }

@@ -1,7 +1,7 @@
 import { toJson } from '../../core/json.ts';
 import { columns, flag } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
-import { raw, sql } from '../../db/sql.ts';
+import { raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
@@ -124,7 +124,10 @@ export async function enqueueIn(
   const graph_id = String(request.thread_metadata['graph_id']);
   const { thread_id } = run;
   const revision_id = rule ? await executingRevision(tx, { thread_id, graph_id }, rule) : null;
-  if (!(await insertRun(tx, request))) return { outcome: 'run exists' };
+  // An id that the server has made is new.
+  if (!request.has_client_id) tx.defer(runInsert(tx, request));
+  else if ((await tx.run(sql`${runInsert(tx, request)} on conflict (run_id) do nothing`)) === 0)
+    return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
@@ -193,7 +196,7 @@ async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<Loc
       from threads where thread_id = ${run.thread_id}`);
     if (!found?.is_visible) return undefined;
     const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
-    await tx.run(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
+    tx.defer(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
       where thread_id = ${run.thread_id}`);
     return withHead(tx, run.thread_id);
   }
@@ -210,14 +213,12 @@ async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
   return queued !== undefined || logged !== undefined;
 }
 
-async function insertRun(tx: Transaction, { run, markers, key_id }: NewRun): Promise<boolean> {
-  const inserted = await tx.run(sql`
+function runInsert(tx: Transaction, { run, markers, key_id }: NewRun): Sql {
+  return sql`
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
       created_at, updated_at, key_id, ${MARKER_COLUMNS})
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
       ${tx.cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at},
       ${key_id ?? null}, ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)}, ${Number(markers.is_of_task)},
-      ${markers.thread_retention})
-    on conflict (run_id) do nothing`);
-  return inserted > 0;
+      ${markers.thread_retention})`;
 }

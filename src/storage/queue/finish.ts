@@ -1,6 +1,6 @@
 import { toJson } from '../../core/json.ts';
 import { columns } from '../../db/columns.ts';
-import type { Transaction } from '../../db/db.ts';
+import type { Deferred, Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
 import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
@@ -20,7 +20,7 @@ import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from '../threads/row.ts';
 import { encryptSummary, type SerializedState } from '../threads/values-summary.ts';
 import { type EndedRun, enqueueRunEnd } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
-import { promote } from './promote.ts';
+import { promotion } from './promote.ts';
 
 /** State of the thread after the run. */
 export interface ThreadAfterRun {
@@ -62,7 +62,19 @@ export type FinishResult =
  * Ends a run in one commit: its status, its thread, the end of its log, its webhook delivery, its queue row and the
  * next run of the thread (ENGINE §2). An earlier cancel decides the status, whatever the result of the attempt.
  */
-export function finish({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Promise<FinishResult> {
+export async function finish(context: QueueContext, lease: Lease, end: RunEnd): Promise<FinishResult> {
+  const { next, ...result } = await finishIn(context, lease, end);
+  // Known only now: on PostgreSQL the promotion goes with the commit.
+  return result.outcome === 'finished'
+    ? { ...result, promoted: next !== undefined && next.changes > 0 }
+    : result;
+}
+
+type Finished =
+  | { readonly outcome: 'lease lost' | 'writes lost'; readonly next?: undefined }
+  | { readonly outcome: 'finished'; readonly ending: RunOutcome; readonly next: Deferred | undefined };
+
+function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Promise<Finished> {
   const { run_id, thread_id } = lease;
   return withThread(db, 'sync', thread_id, async (tx, thread) => {
     const head = heldHead(lease, thread);
@@ -71,22 +83,23 @@ export function finish({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd
     // A cancelled run ends even with a gap: no attempt resumes from its last writes.
     const isContiguous = isNextBatch(end.batch, head);
     if (!isContiguous && head.cancel_action === null) return { outcome: 'writes lost' };
-    await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
+    tx.defer(sql`delete from run_queue where run_id = ${run_id}`);
     if (end.has_webhook) await enqueueRunEnd(tx, endedRun(lease, status, end), webhooks);
-    if (end.of_cron && status !== 'rollback') await recordCronRunEnd(tx, run_id, status);
+    if (end.of_cron && status !== 'rollback') recordCronRunEnd(tx, run_id, status);
     if (isContiguous) await chargeRest(tx, lease, head, { ...end, status });
     const removed = end.remove_thread && (await deleteTemporaryThread(tx, thread_id));
     if (!removed && status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
-    if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, { ...end, status });
+    if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, head, { ...end, status });
     // Its checkpoints and steps are deleted with the thread.
     const batch = removed ? { ...end.batch, writes: [], steps: [], attempt: undefined } : end.batch;
     if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch);
     // What a run has used counts even if nothing else of it stays.
     else if (batch.budget) await chargeBudgets(tx, batch.budget);
     const outcome = outcomeOf(status, end);
-    await closeRunLog(tx, run_id, outcome, end.log_retention_ms);
-    await closeThreadLog(tx, thread_id, run_id);
-    return { outcome: 'finished', ending: outcome, promoted: !removed && (await promote(tx, thread_id)) };
+    closeRunLog(tx, run_id, outcome, end.log_retention_ms);
+    closeThreadLog(tx, thread_id, run_id);
+    const next = removed ? undefined : tx.defer(promotion(thread_id));
+    return { outcome: 'finished', ending: outcome, next };
   });
 }
 
@@ -128,35 +141,45 @@ function cancelledStatus(action: CancelAction): RunStatus | 'rollback' {
 
 const ERROR = columns('runs', 'error');
 
-async function updateRunAndThread(tx: Transaction, lease: Lease, end: RunEnd): Promise<void> {
-  // The error stored by a cancel takes precedence over what the stopped attempt threw.
-  const failure = end.error && tx.cipher.encryptJson(RUN_ERROR_COLUMN, toJson(end.error));
-  const row = await tx.get(sql`
+async function updateRunAndThread(
+  tx: Transaction,
+  lease: Lease,
+  { cancel_action }: HeadRow,
+  end: RunEnd,
+): Promise<void> {
+  const thrown = end.error && toJson(end.error);
+  const failure = thrown && tx.cipher.encryptJson(RUN_ERROR_COLUMN, thrown);
+  const update = sql`
     update runs set status = ${end.status}, error = coalesce(error, ${failure}),
       updated_at = ${end.at}, ended_at = ${end.at}
-    where run_id = ${lease.run_id} returning ${ERROR}`);
-  if (end.leaves_thread) return;
-  const error = row?.error ? tx.cipher.decryptJson(RUN_ERROR_COLUMN, row.error) : null;
-  await updateThread(tx, lease.thread_id, end.thread, error, end.at);
+    where run_id = ${lease.run_id}`;
+  let error = thrown;
+  if (cancel_action === null) tx.defer(update);
+  else {
+    // The error stored by a cancel takes precedence over what the stopped attempt threw.
+    const row = await tx.get(sql`${update} returning ${ERROR}`);
+    error = row?.error ? tx.cipher.decryptJson(RUN_ERROR_COLUMN, row.error) : null;
+  }
+  if (!end.leaves_thread) updateThread(tx, lease.thread_id, end.thread, error, end.at);
 }
 
-async function updateThread(
+function updateThread(
   tx: Transaction,
   thread_id: string,
   thread: ThreadAfterRun,
   error: string | null,
   at: string,
-): Promise<void> {
+): void {
   const { cipher } = tx;
   const outline = thread.values ? sql`${encryptSummary(cipher, thread.values.summary)}` : raw('outline');
-  await tx.run(sql`
+  tx.defer(sql`
     update threads set status = ${thread.status}, error = ${error && cipher.encryptJson(THREAD_COLUMNS.error, error)},
       interrupts = ${cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(thread.interrupts))},
       config = ${cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))}, outline = ${outline}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   if (thread.values === null) return;
-  await tx.run(sql`
+  tx.defer(sql`
     insert into thread_values (thread_id, value) values (${thread_id}, ${cipher.encryptJson(THREAD_COLUMNS.values, thread.values.text)})
     on conflict (thread_id) do update set value = excluded.value`);
 }

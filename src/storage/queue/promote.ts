@@ -1,7 +1,7 @@
 import { columns, nullable, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
-import { list, sql } from '../../db/sql.ts';
+import { list, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import type { QueueContext } from './context.ts';
@@ -11,7 +11,12 @@ import type { QueueContext } from './context.ts';
  * `ready`, by due time and then creation (invariant 1). Returns true if one did; the caller then wakes a worker.
  */
 export async function promote(tx: Transaction, thread_id: string): Promise<boolean> {
-  const changed = await tx.run(sql`
+  return (await tx.run(promotion(thread_id))) > 0;
+}
+
+/** The statement of `promote`, which changes one row at most. */
+export function promotion(thread_id: string): Sql {
+  return sql`
     update run_queue set state = 'ready'
     where seq = (
       select seq from run_queue
@@ -19,8 +24,7 @@ export async function promote(tx: Transaction, thread_id: string): Promise<boole
       order by not_before, seq limit 1
     ) and not exists (
       select 1 from run_queue where thread_id = ${thread_id} and state in ('ready', 'running')
-    )`);
-  return changed > 0;
+    )`;
 }
 
 /** Runs per query. */

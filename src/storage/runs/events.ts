@@ -145,23 +145,23 @@ export interface RunOutcome {
 }
 
 /** Appends the end marker to a run's log, and sets the log's expiry. */
-export async function closeRunLog(
+export function closeRunLog(
   tx: Transaction,
   run_id: string,
   outcome: RunOutcome,
   retention_ms: number,
-): Promise<void> {
+): void {
   const data = tx.cipher.encryptText(EVENT_DATA_COLUMN, JSON.stringify(outcome));
-  await tx.run(sql`
+  tx.defer(sql`
     insert into run_events (run_id, seq, event, data)
     select ${run_id}${castUuid(tx)}, coalesce(max(seq), 0) + 1, ${END_EVENT}, ${data}
     from run_events where run_id = ${run_id}`);
-  await setLogExpiry(tx, run_id, retention_ms);
+  setLogExpiry(tx, run_id, retention_ms);
 }
 
 /** Sets the log's expiry to `retention_ms` from now; a later call moves it. */
-export async function setLogExpiry(tx: Transaction, run_id: string, retention_ms: number): Promise<void> {
-  await tx.run(sql`
+export function setLogExpiry(tx: Transaction, run_id: string, retention_ms: number): void {
+  tx.defer(sql`
     insert into run_event_expiry (run_id, expires_at) values (${run_id}, ${nowPlus(retention_ms)})
     on conflict (run_id) do update set expires_at = excluded.expires_at`);
 }

@@ -89,9 +89,9 @@ export function runCheckpointRepository(db: Db, active?: ActiveAttempts) {
 }
 
 /** Part of a transaction that has checked the lease. */
-export async function insertRunCheckpoint(tx: Transaction, checkpoint: RunCheckpoint): Promise<void> {
+export function insertRunCheckpoint(tx: Transaction, checkpoint: RunCheckpoint): void {
   const { run_id, checkpoint_id, seq } = checkpoint;
-  await tx.run(sql`
+  tx.defer(sql`
     insert into run_checkpoints (run_id, checkpoint_id, seq) values (${run_id}, ${checkpoint_id}, ${seq})
     on conflict (run_id, checkpoint_id) do nothing`);
 }

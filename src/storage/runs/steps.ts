@@ -122,13 +122,13 @@ export interface AttemptRecord {
 }
 
 /** Part of a transaction that has checked the lease. */
-export async function putAttempt(
+export function putAttempt(
   tx: Transaction,
   { run_id, starts: attempt }: Lease,
   { worker_id, started, ended, status, resumed_from_run_id }: AttemptRecord,
-): Promise<void> {
+): void {
   const ended_at = ended === undefined ? null : timestamp(ended);
-  await tx.run(sql`
+  tx.defer(sql`
     insert into run_attempts (run_id, attempt, worker_id, started_at, ended_at, status, resumed_from_run_id)
     values (${run_id}, ${attempt}, ${worker_id}, ${timestamp(started)}, ${ended_at}, ${status}, ${resumed_from_run_id ?? null})
     on conflict (run_id, attempt) do update set ended_at = excluded.ended_at, status = excluded.status,

@@ -62,15 +62,15 @@ function newestEntry(reader: Reader, thread_id: string): Promise<ThreadLogEntry 
  * followers, and no entry. Never refuses a claim: an entry that a failure left open is closed first, so that no number
  * is assigned twice.
  */
-export async function openThreadLog(tx: Transaction, run_ids: readonly string[]): Promise<void> {
+export function openThreadLog(tx: Transaction, run_ids: readonly string[]): void {
   if (run_ids.length === 0) return;
   const runs = list(run_ids);
-  await tx.run(sql`
+  tx.defer(sql`
     update thread_log set length = ${lengthOf(1)}
     where length is null and run_id not in ${runs} and (thread_id, base) in (
       select q.thread_id, (select max(l.base) from thread_log l where l.thread_id = q.thread_id)
       from run_queue q where q.run_id in ${runs})`);
-  await tx.run(sql`
+  tx.defer(sql`
     insert into thread_log (thread_id, base, run_id)
     select thread_id, coalesce((
       select l.base + case when l.length < 1 then 1 else l.length end
@@ -79,13 +79,8 @@ export async function openThreadLog(tx: Transaction, run_ids: readonly string[])
 }
 
 /** Part of every end of a run: makes its length final. `reserved` numbers are counted but hold no event. */
-export async function closeThreadLog(
-  tx: Transaction,
-  thread_id: string,
-  run_id: string,
-  reserved = 0,
-): Promise<void> {
-  await tx.run(sql`
+export function closeThreadLog(tx: Transaction, thread_id: string, run_id: string, reserved = 0): void {
+  tx.defer(sql`
     update thread_log set length = ${lengthOf(reserved)}
     where thread_id = ${thread_id} and run_id = ${run_id} and length is null
       and base = (select max(base) from thread_log where thread_id = ${thread_id})`);
@@ -105,14 +100,14 @@ export async function appendThreadEvent(
   const { event_id, retention_ms, ...frame } = event;
   let newest = await newestEntry(tx, thread_id);
   if (newest?.length === null) {
-    await closeThreadLog(tx, thread_id, newest.run_id, 1);
+    closeThreadLog(tx, thread_id, newest.run_id, 1);
     newest = await newestEntry(tx, thread_id);
   }
   const base = newest ? newest.base + Math.max(newest.length ?? 1, 1) : 0;
   await tx.run(sql`insert into thread_log (thread_id, base, run_id, length)
     values (${thread_id}, ${base}, ${event_id}, 1)`);
   await insertFrames(tx, event_id, [{ seq: 1, ...frame }]);
-  await setLogExpiry(tx, event_id, retention_ms);
+  setLogExpiry(tx, event_id, retention_ms);
 }
 
 /**

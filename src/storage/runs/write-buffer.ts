@@ -1,6 +1,4 @@
-import { systemClock } from '../../core/clock.ts';
 import { Unavailable } from '../../core/errors.ts';
-import { isEventLoopBusy } from '../../core/event-loop.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import type { RecordedStep } from '../../schemas/steps.ts';
@@ -8,6 +6,7 @@ import type { ActiveAttempts, AttemptNow, CurrentSteps } from './active-attempts
 import type { BudgetMeter } from './budget-meter.ts';
 import { type BudgetCharge, type BudgetsUsed, chargeBudgets } from './budgets.ts';
 import { type Frame, insertFrames } from './events.ts';
+import { flushLater } from './flush-later.ts';
 import { admitBatch, type Lease } from './lease.ts';
 import { type AttemptRecord, insertSteps, type PricedStep, putAttempt } from './steps.ts';
 import type { UsageAccount } from './usage.ts';
@@ -51,15 +50,6 @@ export interface WriteBufferOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** How long writes that need not be durable wait for their commit, ms. A crash repeats at most this much. */
-const FLUSH_INTERVAL_MS = 10;
-/**
- * The same while CPU-bound graphs keep the event loop busy, ms: their commits would take time from the following steps,
- * and most such runs end soon. With 10 ms, 16 concurrent runs of ten steps cost a tenth more CPU.
- */
-const BUSY_FLUSH_INTERVAL_MS = 200;
-/** A timer that is this late shows a busy event loop, ms: that of a server, for example, whose graphs are in hosts. */
-const LATE_MS = 5;
 /** How long a write without a waiting caller may wait for the commit of another one, ms. */
 const DEFERRED_FLUSH_MS = 200;
 /** Frames are committed immediately once this much text is pending. */
@@ -81,7 +71,7 @@ export class WriteBuffer implements Disposable {
   #stored = 0;
   #pending: Batch = emptyBatch();
   #pendingBytes = 0;
-  #timer: Timer | undefined;
+  #timer: Disposable | undefined;
   #immediate: NodeJS.Immediate | undefined;
   #deferred: Timer | undefined;
   #committing: Promise<void> = Promise.resolve();
@@ -225,17 +215,7 @@ export class WriteBuffer implements Disposable {
       this.#committing = this.#committing.then(() => this.#commitBatch('async'));
     };
     if (immediate) this.#immediate = setImmediate(commit);
-    else this.#timer ??= this.#scheduleLater(commit, systemClock.monotonic() + BUSY_FLUSH_INTERVAL_MS);
-  }
-
-  #scheduleLater(commit: () => void, latest: number): Timer {
-    const due = systemClock.monotonic() + FLUSH_INTERVAL_MS;
-    return after(FLUSH_INTERVAL_MS, () => {
-      const now = systemClock.monotonic();
-      const isBusy = now - due > LATE_MS || this.#isHostBusy() || isEventLoopBusy();
-      if (isBusy && now < latest) this.#timer = this.#scheduleLater(commit, latest);
-      else commit();
-    });
+    else this.#timer ??= flushLater(commit, () => this.#isHostBusy());
   }
 
   async #commitBatch(durability: CommitMode): Promise<void> {
@@ -287,7 +267,7 @@ export async function writeBatch(
 ): Promise<BudgetsUsed | undefined> {
   for (const write of batch.writes) await write(tx);
   await insertFrames(tx, lease.run_id, batch.frames);
-  if (batch.attempt) await putAttempt(tx, lease, batch.attempt);
+  if (batch.attempt) putAttempt(tx, lease, batch.attempt);
   await insertSteps(tx, lease, batch.steps, batch.account);
   // Last: the sums, which runs share, stay locked until the end of the transaction.
   return batch.budget && chargeBudgets(tx, batch.budget);

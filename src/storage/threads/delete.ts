@@ -48,9 +48,9 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
  */
 export async function deleteTemporaryThread(tx: Transaction, thread_id: string): Promise<boolean> {
   if (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) return false;
-  await deleteCheckpointsOfThread(tx, thread_id);
-  await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
-  await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
+  deleteCheckpointsOfThread(tx, thread_id);
+  tx.defer(sql`delete from thread_log where thread_id = ${thread_id}`);
+  tx.defer(sql`delete from threads where thread_id = ${thread_id}`);
   return true;
 }
 
