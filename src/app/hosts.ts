@@ -4,15 +4,30 @@ import { graphEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
+import { openSharedLease } from '../core/shared-lease.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
 import { HostPool } from '../hosts/pool/pool.ts';
 import { schemaCache } from './graphs.ts';
+import { isSingleProcess } from './workers.ts';
 
-/** `env`: of the hosts, instead of the one of this process. The graph hosts, which begin to load the project; undefined if its code executes in this process. */
-export function openHosts(
-  config: Config,
-  { logger, clock, env }: { logger: Logger; clock: Clock; env: NodeJS.ProcessEnv | undefined },
-): Asking | undefined {
+interface HostParts {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Environment of the hosts, instead of the one of this process. */
+  readonly env: NodeJS.ProcessEnv | undefined;
+  readonly lease: HostLease | undefined;
+}
+
+/** Through which hosts know the lease on their runs. */
+export type HostLease = ReturnType<typeof openSharedLease>;
+
+/** `undefined` if there are no hosts, or no other process that could take their runs. */
+export function openHostLease(config: Config): HostLease | undefined {
+  return hostCount(config.hosts) === 0 || isSingleProcess(config) ? undefined : openSharedLease();
+}
+
+/** The graph hosts, which begin to load the project; undefined if its code executes in this process. */
+export function openHosts(config: Config, { logger, clock, env, lease }: HostParts): Asking | undefined {
   const { root, graphs, auth, mcp, store, http } = config;
   const count = hostCount(config.hosts);
   if (count === 0) return undefined;
@@ -31,6 +46,7 @@ export function openHosts(
     app: http.app,
     mount_prefix: http.mount_prefix,
     env: env ?? graphEnvironment(config.env),
+    lease_fd: lease?.fd,
     logger,
     clock,
   });
