@@ -5,7 +5,7 @@ import { openBuilder } from './app/deployments/builder.ts';
 import { type Deployments, NO_DEPLOYMENTS, openDeployments } from './app/deployments/deployments.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
-import { type HostLease, openHostLease, openHosts } from './app/hosts.ts';
+import { type HostLease, openHostLease, openHostListener, openHosts } from './app/hosts.ts';
 import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
@@ -30,7 +30,6 @@ import { langgraphVersion } from './graphs/project/user-module.ts';
 import { graphStore } from './graphs/store/graph-store.ts';
 import { bundleUi } from './graphs/ui/bundle.ts';
 import type { Asking } from './hosts/pool/ask.ts';
-import { listenForHosts } from './hosts/pool/listener.ts';
 import { remoteBundler } from './hosts/pool/project-code.ts';
 import { bindInProcessClient } from './http/in-process.ts';
 import { openMeters } from './http/metrics/meters.ts';
@@ -77,10 +76,11 @@ export async function createReplaceableApp(
   const foundation =
     place?.foundation ?? (await openFoundation(config, { logger, clock, worker_id, stop: options.stop }));
   const lease = openHostLease(config);
-  const hosts = openHosts(config, { logger, clock, env: place?.environment, lease });
+  const hosts = await openHosts(config, { logger, clock, env: place?.environment, lease });
   const capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
   const endHosts = () => void hosts?.pool[Symbol.asyncDispose]();
   place?.stop?.addEventListener('abort', endHosts, { once: true });
+  if (place?.stop?.aborted) endHosts();
   try {
     return await buildApp({ foundation, worker_id, hosts, lease, capture, place }, config, options);
   } catch (error) {
@@ -165,7 +165,7 @@ async function buildApp(
     });
   // Code in this process may use the server's client; that of a deployment is in its hosts.
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
-  const hostListener = hosts && (await listenForHosts(server, hosts.pool));
+  const hostListener = hosts && (await openHostListener(server, hosts));
   return appLifecycle({
     ...{ server, services, engine, graphs, hosts, lease, workers, foundation, traces, tracing, loopback },
     ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },

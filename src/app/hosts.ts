@@ -1,12 +1,12 @@
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import type { FastifyInstance } from 'fastify';
 import { graphEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import { openSharedLease } from '../core/shared-lease.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
-import { HostPool } from '../hosts/pool/pool.ts';
 import { schemaCache } from './graphs.ts';
 import { isSingleProcess } from './workers.ts';
 
@@ -26,11 +26,18 @@ export function openHostLease(config: Config): HostLease | undefined {
   return hostCount(config.hosts) === 0 || isSingleProcess(config) ? undefined : openSharedLease();
 }
 
-/** The graph hosts, which begin to load the project; undefined if its code executes in this process. */
-export function openHosts(config: Config, { logger, clock, env, lease }: HostParts): Asking | undefined {
+/**
+ * The graph hosts, which begin to load the project; undefined if its code executes in this process. What manages them is
+ * imported late, because most servers have none.
+ */
+export async function openHosts(
+  config: Config,
+  { logger, clock, env, lease }: HostParts,
+): Promise<Asking | undefined> {
   const { root, graphs, auth, mcp, store, http } = config;
   const count = hostCount(config.hosts);
   if (count === 0) return undefined;
+  const { HostPool } = await import('../hosts/pool/pool.ts');
   const pool = new HostPool({
     count,
     max_memory_bytes: config.hosts.max_memory_mb && config.hosts.max_memory_mb * 1024 ** 2,
@@ -51,6 +58,12 @@ export function openHosts(config: Config, { logger, clock, env, lease }: HostPar
     clock,
   });
   return { pool, logger };
+}
+
+/** Lets the hosts send requests to the server. */
+export async function openHostListener(server: FastifyInstance, { pool }: Asking) {
+  const { listenForHosts } = await import('../hosts/pool/listener.ts');
+  return await listenForHosts(server, pool);
 }
 
 /**

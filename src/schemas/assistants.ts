@@ -12,6 +12,7 @@ import {
   Uuid,
   withinSmallSize,
 } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
 /** LangGraph's run configuration as clients send it. */
@@ -170,3 +171,14 @@ export const GraphDrawing = z.object({
   edges: z.array(z.looseObject({ source: z.string(), target: z.string() })),
 });
 export type GraphDrawing = z.infer<typeof GraphDrawing>;
+
+nameRequests({
+  AssistantCreate,
+  AssistantPatch,
+  AssistantSearchRequest: AssistantSearch,
+  AssistantCountRequest: AssistantFilter,
+  AssistantVersionsSearchRequest: AssistantVersionsSearch,
+  AssistantVersionChange: AssistantLatest,
+  Config,
+});
+nameResponses({ Assistant, AssistantVersion, GraphDrawing, GraphSchema, GraphSchemaNoId, Subgraphs });

@@ -1,5 +1,6 @@
 import { writeSync } from 'node:fs';
 import { threadMonotonic } from '../../core/clock.ts';
+import { tryOrUndefined } from '../../core/failure.ts';
 import { readSharedLease } from '../../core/shared-lease.ts';
 import { after } from '../../core/timers.ts';
 import { LEASE_FD } from '../protocol/watch.ts';
@@ -21,7 +22,7 @@ export interface LeaseWatch {
 export function watchLease({ runs, stopRuns }: LeaseWatch): void {
   let hadRuns = false;
   const look = () => {
-    const lease = readSharedLease(LEASE_FD);
+    const lease = tryOrUndefined(() => readSharedLease(LEASE_FD));
     if (!lease) return void after(NONE_YET_MS, look);
     const now = threadMonotonic();
     if (now < lease.stop_at) {

@@ -33,7 +33,8 @@ export function startWatch(runningNode: () => RunningNode | undefined): Watch {
   every(HEARTBEAT_MS, () => Atomics.add(counters, TURNS, 1)).unref();
   const place = (): string => JSON.stringify(placeOf(runningNode(), deepStack('blocked')));
   Object.assign(globalThis, { [Symbol.for(PLACE_SYMBOL)]: place });
-  const thread = new Worker(PROGRAM, { workerData: { shared } satisfies WatchData });
+  const workerData: WatchData = { shared };
+  const thread = new Worker(PROGRAM, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 2 } });
   thread.unref();
   return {
     countRuns: (count) => void Atomics.store(counters, RUNS, count),
