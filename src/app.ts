@@ -5,7 +5,7 @@ import { openBuilder } from './app/deployments/builder.ts';
 import { type Deployments, NO_DEPLOYMENTS, openDeployments } from './app/deployments/deployments.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
-import { openHostListener, openHosts } from './app/hosts.ts';
+import { type HostLease, openHostLease, openHostListener, openHosts } from './app/hosts.ts';
 import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
@@ -75,17 +75,19 @@ export async function createReplaceableApp(
   const worker_id = (options.ids ?? systemIds(clock)).uuid4();
   const foundation =
     place?.foundation ?? (await openFoundation(config, { logger, clock, worker_id, stop: options.stop }));
-  const hosts = await openHosts(config, { logger, clock, env: place?.environment });
+  const lease = openHostLease(config);
+  const hosts = await openHosts(config, { logger, clock, env: place?.environment, lease });
   const capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
   const endHosts = () => void hosts?.pool[Symbol.asyncDispose]();
   place?.stop?.addEventListener('abort', endHosts, { once: true });
   if (place?.stop?.aborted) endHosts();
   try {
-    return await buildApp({ foundation, worker_id, hosts, capture, place }, config, options);
+    return await buildApp({ foundation, worker_id, hosts, lease, capture, place }, config, options);
   } catch (error) {
     capture?.[Symbol.dispose]();
     await closeAll([
       () => hosts?.pool[Symbol.asyncDispose](),
+      () => lease?.[Symbol.dispose](),
       () => place || foundation[Symbol.asyncDispose](),
     ]);
     throw error;
@@ -98,13 +100,14 @@ interface OpenParts {
   readonly foundation: Foundation;
   readonly worker_id: string;
   readonly hosts: Asking | undefined;
+  readonly lease: HostLease | undefined;
   /** Only if graphs execute in this process. */
   readonly capture: OutputCapture | undefined;
   readonly place: AppPlace | undefined;
 }
 
 async function buildApp(
-  { foundation, worker_id, hosts, capture, place }: OpenParts,
+  { foundation, worker_id, hosts, lease, capture, place }: OpenParts,
   config: Config,
   options: AppOptions,
 ): Promise<ReplaceableApp> {
@@ -150,7 +153,7 @@ async function buildApp(
   const services = createServices(context, serviceSettings(config));
   // Of a deployment no other process has the database, whichever it is.
   const takes_over = place ? place.is_first : isSingleProcess(config);
-  const workers = wireWorkers(context, services, { takes_over, scope: place?.scope });
+  const workers = wireWorkers(context, services, { takes_over, scope: place?.scope, lease_fd: lease?.fd });
   const engine = engineStatus(context, workers);
   const also_at = place?.root?.prefix;
   const parts = { context, services, engine, meters, hosts, deployments, also_at };
@@ -164,7 +167,7 @@ async function buildApp(
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
   const hostListener = hosts && (await openHostListener(server, hosts));
   return appLifecycle({
-    ...{ server, services, engine, graphs, hosts, workers, foundation, traces, tracing, loopback },
+    ...{ server, services, engine, graphs, hosts, lease, workers, foundation, traces, tracing, loopback },
     ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },
   });
 }

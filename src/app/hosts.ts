@@ -4,16 +4,34 @@ import { graphEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
+import { openSharedLease } from '../core/shared-lease.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
 import { schemaCache } from './graphs.ts';
+import { isSingleProcess } from './workers.ts';
+
+interface HostParts {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  /** Environment of the hosts, instead of the one of this process. */
+  readonly env: NodeJS.ProcessEnv | undefined;
+  readonly lease: HostLease | undefined;
+}
+
+/** Through which hosts know the lease on their runs. */
+export type HostLease = ReturnType<typeof openSharedLease>;
+
+/** `undefined` if there are no hosts, or no other process that could take their runs. */
+export function openHostLease(config: Config): HostLease | undefined {
+  return hostCount(config.hosts) === 0 || isSingleProcess(config) ? undefined : openSharedLease();
+}
 
 /**
  * The graph hosts, which begin to load the project; undefined if its code executes in this process. What manages them is
- * imported late, because most servers have none. `env`: of the hosts, instead of the one of this process.
+ * imported late, because most servers have none.
  */
 export async function openHosts(
   config: Config,
-  { logger, clock, env }: { logger: Logger; clock: Clock; env: NodeJS.ProcessEnv | undefined },
+  { logger, clock, env, lease }: HostParts,
 ): Promise<Asking | undefined> {
   const { root, graphs, auth, mcp, store, http } = config;
   const count = hostCount(config.hosts);
@@ -34,6 +52,7 @@ export async function openHosts(
     app: http.app,
     mount_prefix: http.mount_prefix,
     env: env ?? graphEnvironment(config.env),
+    lease_fd: lease?.fd,
     logger,
     clock,
   });

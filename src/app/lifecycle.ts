@@ -63,6 +63,8 @@ export interface AppParts {
   readonly engine: EngineStatus;
   readonly graphs: GraphRegistry;
   readonly hosts: Asking | undefined;
+  /** What its heartbeat writes and its hosts read. */
+  readonly lease: Disposable | undefined;
   readonly workers: Engine;
   readonly foundation: Foundation;
   /** The foundation is closed with the app. */
@@ -100,6 +102,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
       () => loopback?.[Symbol.dispose](),
       () => server.close(),
       () => hosts?.pool[Symbol.asyncDispose](),
+      () => parts.lease?.[Symbol.dispose](),
       () => hostListener?.[Symbol.asyncDispose](),
       () => capture?.[Symbol.dispose](),
       () => parts.owns_foundation && foundation[Symbol.asyncDispose](),

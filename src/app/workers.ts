@@ -26,13 +26,14 @@ interface WorkerServices {
 interface WorkerPlace {
   readonly takes_over?: boolean;
   readonly scope?: EngineDeps['scope'];
+  readonly lease_fd?: EngineOptions['lease_fd'];
 }
 
 /** Wires the background workers. */
 export function wireWorkers(
   { config, storage, store, tracing, ...context }: AppContext,
   { cronTicks, a2a }: WorkerServices,
-  { takes_over = isSingleProcess(config), scope }: WorkerPlace = {},
+  { takes_over = isSingleProcess(config), scope, lease_fd }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
   const rules = budgetRules(config);
@@ -59,7 +60,13 @@ export function wireWorkers(
       costOf: pricing(config.usage.prices),
       budget: rules && { ...rules, used: storage.work.budgets.used },
     },
-    { ...engineOptions(config), takes_over, graph_ids: context.graphs.ids, crashed_run: context.crashed_run },
+    {
+      ...engineOptions(config),
+      takes_over,
+      lease_fd,
+      graph_ids: context.graphs.ids,
+      crashed_run: context.crashed_run,
+    },
   );
 }
 

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import type { Logger } from '../core/logger.ts';
+import { after } from '../core/timers.ts';
 
 /** A long-lived reply: a stream, or a wait for a run. */
 export interface Connection extends Disposable {
@@ -12,18 +13,24 @@ export interface Connection extends Disposable {
 
 /** Long-lived replies of a server. They end in `preClose`: an open one would block `close()`. */
 export interface Connections {
-  /** Calls `onDisconnect` once if the client disconnects before the reply ends; its failure is only logged. */
-  open(reply: FastifyReply, onDisconnect?: () => Promise<void>): Connection;
+  /**
+   * Calls `onDisconnect` once if the client disconnects before the reply ends; its failure is only logged. `closing_ms`:
+   * how long a server that closes waits for the reply.
+   */
+  open(reply: FastifyReply, onDisconnect?: () => Promise<void>, closing_ms?: number): Connection;
 }
 
 export function trackConnections(server: FastifyInstance, logger: Logger): Connections {
-  const open = new Set<AbortController>();
+  const open = new Map<AbortController, number>();
   server.addHook('preClose', async () => {
-    for (const controller of open) controller.abort(SERVER_CLOSES);
+    for (const [controller, closing_ms] of open) {
+      if (closing_ms === 0) controller.abort(SERVER_CLOSES);
+      else after(closing_ms, () => controller.abort(SERVER_CLOSES)).unref();
+    }
   });
 
   return {
-    open({ raw, request }, onDisconnect) {
+    open({ raw, request }, onDisconnect, closing_ms = 0) {
       const controller = new AbortController();
       const { signal } = controller;
       const onClientClose = () => {
@@ -34,7 +41,7 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
           logger.error('cleanup after a client disconnected failed', { request_id: request.id, error }),
         );
       };
-      open.add(controller);
+      open.set(controller, closing_ms);
       // The client may have disconnected while the run was being created.
       if (raw.destroyed) onClientClose();
       else raw.once('close', onClientClose);

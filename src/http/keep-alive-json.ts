@@ -19,6 +19,8 @@ export type SendKeepAliveJson = (
   headers: Readonly<Record<string, string>>,
   result: (signal: AbortSignal) => Promise<string>,
   onDisconnect?: () => Promise<void>,
+  /** How long a server that closes waits for it: where the client could not send the request again. */
+  closing_ms?: number,
 ) => Promise<string | undefined>;
 
 /** Sends a slow reply. A failure before the first newline has its own status; after it, the failure is the body. */
@@ -27,8 +29,8 @@ export function keepAliveJsonSender(
   logger: Logger,
   keep_alive_ms = KEEP_ALIVE_MS,
 ): SendKeepAliveJson {
-  return async (reply, headers, result, onDisconnect) => {
-    using connection = connections.open(reply, onDisconnect);
+  return async (reply, headers, result, onDisconnect, closing_ms) => {
+    using connection = connections.open(reply, onDisconnect, closing_ms);
     const { raw } = reply.headers(headers).type(JSON_TYPE);
     const keepAlive = every(keep_alive_ms, () => {
       if (connection.signal.aborted) return;

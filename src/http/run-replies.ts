@@ -16,6 +16,9 @@ export type OnDisconnect = 'cancel' | 'continue' | null | undefined;
 /** The Python A2A client times out after 5 s of silence. */
 const SHORT_KEEP_ALIVE_MS = 3_000;
 
+/** How long a server that closes waits for a cancelled run to stop, ms: another process may hear of it by its heartbeat. */
+const STOP_MS = 6_000;
+
 export type RunReplies = ReturnType<typeof runReplies>;
 
 /** Replies that last as long as a run: its event stream, or its result. */
@@ -39,6 +42,11 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     withShortKeepAlive: {
       sendEvents: eventSender(connections, logger, SHORT_KEEP_ALIVE_MS),
       sendKeepAliveJson: keepAliveJsonSender(connections, logger, SHORT_KEEP_ALIVE_MS),
+    },
+
+    /** Replies when a cancelled run has stopped. Sent again, the request would find no run to cancel. */
+    cancelled(reply: FastifyReply, headers: Headers, cancel: (signal: AbortSignal) => Promise<string>) {
+      return sendKeepAliveJson(reply, headers, cancel, undefined, STOP_MS);
     },
 
     /** Streams all events of a new run. */

@@ -45,6 +45,7 @@ export interface EngineOptions extends Omit<BackgroundOptions, 'reap'> {
   readonly database: Pick<ThreadLeaseOptions, 'url' | 'password_command'>;
   /** As in `ThreadLeaseOptions`. */
   readonly max_stall_ms: number;
+  readonly lease_fd?: number | undefined;
   /** False for a process that only answers requests: others do the work. */
   readonly background: boolean;
   readonly version: string;
@@ -74,13 +75,13 @@ export type Engine = ReturnType<typeof engine>;
 /** Background work of the server: executes runs, renews leases, recovers lost runs, deletes expired rows. */
 export function engine(deps: EngineDeps, options: EngineOptions) {
   const { queue, outbox, worker_id, logger } = deps;
-  const { pid, version, lease_ms, graph_ids, is_capped } = options;
+  const { pid, version, lease_ms, lease_fd, graph_ids, is_capped } = options;
   const { slots, auto } = slotsOf(deps, options);
   const worker = { worker_id, host: hostname(), pid, version, slots: auto?.slots ?? slots, graph_ids };
   const beat = { worker, slots: () => runs.slots, lease_ms, logger };
   const lease = options.single_process
     ? loopLease(queue, beat)
-    : threadLease({ ...beat, ...options.database, max_stall_ms: options.max_stall_ms });
+    : threadLease({ ...beat, ...options.database, max_stall_ms: options.max_stall_ms, lease_fd });
   const dispatcher = options.background ? deps.dispatcher : undefined;
   const listeners = runListeners(deps);
   const failureAfter = (what: typeof HOST_LOST) =>

@@ -1,18 +1,20 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { threadMonotonic } from '../core/clock.ts';
+import { writeSharedLease } from '../core/shared-lease.ts';
 import { sleep } from '../core/timers.ts';
 import { openPostgres } from '../db/engines/postgres.ts';
 import { passwordFrom } from '../db/engines/postgres-password.ts';
 import { heartbeat } from '../storage/queue/workers.ts';
 import { heartbeatMs, isLateRenewal } from './heartbeat.ts';
 import { HeartbeatMemory } from './heartbeat-memory.ts';
-import type { HeartbeatReport, HeartbeatThreadData } from './thread-lease.ts';
+import { type HeartbeatReport, type HeartbeatThreadData, LEASE_MARGIN } from './thread-lease.ts';
 
 /**
  * Renews the lease of a process while its event loop computes, over a connection of its own. Ends with a message from
  * the main thread.
  */
-const { url, password_command, worker, lease_ms, max_stall_ms, shared } = workerData as HeartbeatThreadData;
+const { url, password_command, worker, lease_ms, max_stall_ms, shared, lease_fd } =
+  workerData as HeartbeatThreadData;
 const memory = new HeartbeatMemory(shared);
 const interval_ms = heartbeatMs(lease_ms);
 /** A failed renewal is retried well before the lease ends, ms. */
@@ -25,6 +27,12 @@ const end = new AbortController();
 parentPort?.once('message', () => end.abort());
 
 const report = (message: HeartbeatReport) => parentPort?.postMessage(message);
+
+/** Graph hosts stop their runs by it, also while this process is frozen. */
+function shareLease(fd: number, renewed_at: number): void {
+  const end_at = renewed_at + lease_ms;
+  writeSharedLease(fd, { stop_at: end_at - lease_ms * LEASE_MARGIN, end_at });
+}
 
 /** Returns the time until the next renewal, ms. */
 async function beat(renew: () => Promise<void>): Promise<number> {
@@ -45,6 +53,7 @@ async function beat(renew: () => Promise<void>): Promise<number> {
   if (isLateRenewal(threadMonotonic() - renewed_at, interval_ms)) memory.renewLate();
   renewed_at = threadMonotonic();
   memory.held_until = sent_at + lease_ms;
+  if (lease_fd !== undefined) shareLease(lease_fd, sent_at);
   return interval_ms;
 }
 

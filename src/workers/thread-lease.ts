@@ -14,6 +14,8 @@ export interface ThreadLeaseOptions extends LeaseOptions {
   readonly password_command?: string | undefined;
   /** How long the event loop may be blocked before the lease is given up, ms: a frozen process must not hold runs. */
   readonly max_stall_ms: number;
+  /** Descriptor through which graph hosts know the lease. */
+  readonly lease_fd?: number | undefined;
 }
 
 export interface HeartbeatThreadData {
@@ -23,6 +25,7 @@ export interface HeartbeatThreadData {
   readonly lease_ms: number;
   readonly max_stall_ms: number;
   readonly shared: SharedArrayBuffer;
+  readonly lease_fd: number | undefined;
 }
 
 /** Why the thread did not renew the lease. */
@@ -32,7 +35,7 @@ export type HeartbeatReport = { readonly error: string } | { readonly stalled_ms
 const PROGRAM = fileURLToPath(new URL(`./heartbeat-thread${extname(import.meta.url)}`, import.meta.url));
 
 /** What is left of the lease when its runs must stop: time for them to reach the end of a step. */
-const MARGIN = 0.1;
+export const LEASE_MARGIN = 0.1;
 /** Interval at which the event loop shows that it turns, per heartbeat. */
 const TURNS_PER_BEAT = 5;
 /** How long the thread may take to end, ms; a query to a database that is away takes longer. */
@@ -74,7 +77,7 @@ class ThreadLease implements WorkerLease {
 
   isHeld(): boolean {
     const { lease_ms } = this.#options;
-    return threadMonotonic() < this.#memory.held_until - lease_ms * MARGIN;
+    return threadMonotonic() < this.#memory.held_until - lease_ms * LEASE_MARGIN;
   }
 
   isBeating(): boolean {
@@ -100,7 +103,7 @@ class ThreadLease implements WorkerLease {
   }
 
   #startThread(): void {
-    const { url, password_command, worker, lease_ms, max_stall_ms, logger } = this.#options;
+    const { url, password_command, worker, lease_ms, max_stall_ms, lease_fd, logger } = this.#options;
     const shared = this.#memory.buffer;
     const workerData: HeartbeatThreadData = {
       url,
@@ -109,6 +112,7 @@ class ThreadLease implements WorkerLease {
       lease_ms,
       max_stall_ms,
       shared,
+      lease_fd,
     };
     const thread = new Thread(PROGRAM, { workerData });
     this.#thread = thread;

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { sql } from '../../src/db/sql.ts';
 import { TEST_POSTGRES_URI } from '../support/databases.ts';
 import { getRun, joinRun, startRun } from '../support/remote-runs.ts';
 import { until } from '../support/until.ts';
-import { startFour } from './on-postgres.ts';
+import { startFour, startPair } from './on-postgres.ts';
 import type { ChaosServer } from './server.ts';
 import { TEN, TEN_STEPS } from './ten-steps.ts';
 
@@ -45,5 +46,18 @@ describe.runIf(TEST_POSTGRES_URI)('processes with roles on one PostgreSQL', () =
       return counts.join() === '2,2,0,0';
     });
     for (const run of runs) expect(await joinRun(http, run)).toMatchObject({ executed: TEN });
+  }, 120_000);
+
+  test('a cancel is answered by a server that stops meanwhile: sent again, it would find nothing to cancel', async () => {
+    await using pair = await startPair({ AGENT_SERVER_ROLE: 'api' }, { AGENT_SERVER_ROLE: 'worker' });
+    const { http, process } = pair.one;
+    const run = await startRun(http, { assistant_id: 'blocks', input: { ms: 3000 } });
+    await until('it executes', async () => (await getRun(http, run)).status === 'running');
+    const path = `/threads/${run.thread_id}/runs/${run.run_id}/cancel?wait=1`;
+    const answer = http.send('POST', path);
+    const isCancelled = sql`select 1 from run_queue where run_id = ${run.run_id} and cancel_action is not null`;
+    await until('it is cancelled', async () => (await pair.db.get(isCancelled)) !== undefined);
+    expect(await process.kill('SIGTERM')).toBe(0);
+    expect(await answer).toMatchObject({ status: 200, body: {} });
   }, 120_000);
 });

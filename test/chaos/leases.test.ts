@@ -1,49 +1,11 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { makeDataFolder } from '../support/data-folder.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
-import { HOSTS_OF_TESTS } from '../support/hosts.ts';
 import { PostgresRelay } from '../support/postgres-relay.ts';
-import { attemptsOf, getRun, joinRun, type RemoteRun, startRun } from '../support/remote-runs.ts';
+import { attemptsOf, getRun, joinRun, startRun } from '../support/remote-runs.ts';
 import { until } from '../support/until.ts';
-import type { Witnessed } from './graphs/witness.ts';
 import { startPair } from './on-postgres.ts';
-import { type ChaosServer, startChaosServer } from './server.ts';
-
-const LEASE_SECONDS = 4;
-const SHORT_LEASE = { AGENT_SERVER_LEASE_SECONDS: String(LEASE_SECONDS) };
-
-/** A run whose steps write into a file of their own. */
-async function witnessedRun({ http }: ChaosServer, steps: number, ms: number) {
-  const file = join(await makeDataFolder(), 'witnessed');
-  const input = { file, steps, ms };
-  const run = await startRun(http, { assistant_id: 'witness', input, stream_resumable: true });
-  const seen = (): Witnessed[] => {
-    try {
-      const lines = readFileSync(file, 'utf8').split('\n');
-      return lines.filter((line) => line !== '').map((line) => JSON.parse(line));
-    } catch {
-      return [];
-    }
-  };
-  return { run, seen };
-}
-
-/** Steps that began in one process before one in another had come to its end. */
-function besideEachOther(seen: readonly Witnessed[]): Witnessed[] {
-  return seen.filter(({ pid, what }, index) => {
-    const others = seen.slice(0, index).filter((before) => before.pid !== pid);
-    const open = others.filter((before) => before.what === 'begins').length;
-    return what === 'begins' && open !== others.filter((before) => before.what !== 'begins').length;
-  });
-}
-
-async function expectWhole(http: ChaosServer['http'], run: RemoteRun, steps: number): Promise<void> {
-  const executed = Array.from({ length: steps }, (_, index) => index + 1);
-  expect(await joinRun(http, run)).toMatchObject({ executed });
-  expect(await getRun(http, run)).toMatchObject({ status: 'success' });
-}
+import { startChaosServer } from './server.ts';
+import { besideEachOther, expectWitnessed, SHORT_LEASE, witnessedRun } from './witnessed-run.ts';
 
 describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', () => {
   test('a node that blocks its event loop for longer than a lease executes once', async () => {
@@ -73,7 +35,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
 
     relay.silence();
     await stopped;
-    await expectWhole(other.http, run, 2);
+    await expectWitnessed(other.http, run, 2);
     const pids = seen().map(({ pid }) => pid);
     expect(new Set(pids)).toEqual(new Set([cutOff.process.pid, other.process.pid]));
     expect(besideEachOther(seen())).toEqual([]);
@@ -81,7 +43,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
 
     relay.mend();
     const { run: next } = await witnessedRun(cutOff, 1, 10);
-    await expectWhole(cutOff.http, next, 1);
+    await expectWitnessed(cutOff.http, next, 1);
   }, 120_000);
 
   test('a process that was frozen beyond its lease writes nothing of what it goes on with', async () => {
@@ -94,10 +56,8 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     const isElsewhere = () => seen().some(({ pid }) => pid === third.process.pid);
     await until('another process has taken the run', isElsewhere, 60_000);
     process.kill(frozen.process.pid, 'SIGCONT');
-    await expectWhole(two.http, run, 6);
+    await expectWitnessed(two.http, run, 6);
     expect((await attemptsOf(two.http, run)).length).toBe(2);
-    // Its graph hosts, if it has any, are not frozen: they go on, and nothing of that is written.
-    if ('AGENT_SERVER_HOSTS' in HOSTS_OF_TESTS) return;
     const ends = seen().filter(({ what, pid }) => what === 'ends' && pid === frozen.process.pid);
     expect(ends.length).toBeLessThan(6);
   }, 120_000);
@@ -111,7 +71,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     expect(await leaving.process.kill('SIGTERM')).toBe(0);
     const ends = seen().filter(({ what, pid }) => what === 'ends' && pid === leaving.process.pid);
     expect(ends.length).toBeLessThan(8);
-    await expectWhole(other.http, run, 8);
+    await expectWitnessed(other.http, run, 8);
     expect(new Set(await attemptsOf(other.http, run))).toEqual(new Set([1]));
     expect(seen().at(-1)?.pid).toBe(other.process.pid);
     expect(besideEachOther(seen())).toEqual([]);

@@ -3,45 +3,15 @@ import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
 import { startServer } from '../support/server.ts';
-import { sseEvents } from '../support/sse.ts';
+import { watchChanges } from '../support/watched-changes.ts';
 
 const OPERATOR = { 'x-api-key': 'operator' };
 const environment = { AGENT_SERVER_API_KEYS: 'operator' };
 
-/** A stream of changes, read until something of it is there. */
-async function watch(url: string, headers: Record<string, string> = {}) {
-  const end = new AbortController();
-  const response = await fetch(`${url}/system/changes`, { headers, signal: end.signal });
-  expect(response.headers.get('content-type')).toMatch(/^text\/event-stream/);
-  const text = (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream());
-  const events = sseEvents(text as unknown as AsyncIterable<string>);
-  const ready = await events.next();
-  expect(ready.value).toMatchObject({ event: 'ready', data: '{}' });
-  const seen = new Map<string, Set<string>>();
-  return {
-    seen,
-    /** Resolves when a change of this row was sent. */
-    async until(kind: string, id: string): Promise<void> {
-      while (!seen.get(kind)?.has(id)) {
-        const { value, done } = await events.next();
-        if (done) throw new Error(`the stream ended before ${kind} ${id}`);
-        const changes = JSON.parse((value as { data: string }).data) as Record<string, { ids: string[] }>;
-        for (const [of, { ids }] of Object.entries(changes))
-          seen.set(of, new Set([...(seen.get(of) ?? []), ...ids]));
-      }
-    },
-    /** Resolves when the server ends the stream. */
-    async ended(): Promise<void> {
-      while (!(await events.next().catch(() => ({ done: true }))).done);
-    },
-    [Symbol.dispose]: () => end.abort(),
-  };
-}
-
 test('whoever may see everything hears of every change', async () => {
   await using server = await openApp({ graphs: ['echo'], environment });
   const { url } = await server.app.listen();
-  using changes = await watch(url, OPERATOR);
+  using changes = await watchChanges(url, OPERATOR);
 
   const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
   const run = { assistant_id: 'echo', input: {} };
@@ -64,11 +34,11 @@ test('a thread is heard of when its values change, and when it is deleted', asyn
   const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
   await server.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'echo', input: {} }, OPERATOR);
   {
-    using changes = await watch(url, OPERATOR);
+    using changes = await watchChanges(url, OPERATOR);
     await server.post(`/threads/${thread_id}/state`, { values: { count: 3 } }, OPERATOR);
     await changes.until('thread', thread_id);
   }
-  using changes = await watch(url, OPERATOR);
+  using changes = await watchChanges(url, OPERATOR);
   await server.send('DELETE', `/threads/${thread_id}`, undefined, OPERATOR);
   await changes.until('thread', thread_id);
 });
@@ -79,7 +49,7 @@ test('users hear of their own rows only', async () => {
   const { url } = await server.app.listen();
   const alice = { authorization: 'Bearer alice-token' };
   const bob = { authorization: 'Bearer bob-token' };
-  using changes = await watch(url, alice);
+  using changes = await watchChanges(url, alice);
 
   const ofBob = (await server.post('/threads', {}, bob)).body.thread_id;
   await server.post(`/threads/${ofBob}/runs/wait`, { assistant_id: 'echo', input: {} }, bob);
@@ -104,7 +74,7 @@ test('users hear of their own rows only', async () => {
 test('the stream ends when the server stops', async () => {
   const server = await openApp({ graphs: ['echo'], environment });
   const { url } = await server.app.listen();
-  using changes = await watch(url, OPERATOR);
+  using changes = await watchChanges(url, OPERATOR);
   const [, ended] = await Promise.all([server[Symbol.asyncDispose](), changes.ended()]);
   expect(ended).toBeUndefined();
 });
@@ -118,7 +88,7 @@ test.runIf(TEST_POSTGRES_URI)(
     // The first one makes the tables.
     await using one = await startServer({ graphs, env });
     await using two = await startServer({ graphs, env });
-    using changes = await watch(one.url);
+    using changes = await watchChanges(one.url);
 
     const { thread_id } = await two.client.threads.create();
     await changes.until('thread', thread_id);

@@ -6,7 +6,7 @@ import { POSTGRES_BINARIES, startPostgres } from '../support/postgres-server.ts'
 export interface SoakCluster extends AsyncDisposable {
   readonly apis: readonly [BenchServer, BenchServer];
   /** For statistics; belongs to no process. */
-  readonly statistics: pg.Client;
+  readonly statistics: pg.Pool;
 }
 
 export async function startSoakCluster(): Promise<SoakCluster> {
@@ -15,8 +15,7 @@ export async function startSoakCluster(): Promise<SoakCluster> {
   const database = opened.use(
     await startPostgres({ shared_preload_libraries: 'pg_stat_statements', track_activity_query_size: '256' }),
   );
-  const statistics = new pg.Client({ connectionString: database.url, application_name: 'soak' });
-  await statistics.connect();
+  const statistics = new pg.Pool({ connectionString: database.url, application_name: 'soak' });
   opened.defer(() => statistics.end());
   await statistics.query('create extension pg_stat_statements');
   const start = async (AGENT_SERVER_ROLE: string) =>
@@ -28,7 +27,7 @@ export async function startSoakCluster(): Promise<SoakCluster> {
 }
 
 /** The single row of a query. */
-export async function rowOf(client: pg.Client, query: string): Promise<Record<string, number>> {
+export async function rowOf(client: pg.Pool, query: string): Promise<Record<string, number>> {
   const { rows } = await client.query(query);
   return Object.fromEntries(Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value)]));
 }

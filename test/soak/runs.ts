@@ -2,30 +2,39 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ECHO } from '../bench/bench-server.ts';
 import { type Figure, percentile } from '../bench/figures.ts';
-import { measureLoad } from '../bench/load.ts';
-import { rowOf, startSoakCluster } from './cluster.ts';
+import { until } from '../support/until.ts';
+import { rowOf, type SoakCluster, startSoakCluster } from './cluster.ts';
 
 const SLICES = 5;
-const AT_ONCE = 16;
+/** Runs in a request: one request for each would be most of the work. */
+const BATCH = 50;
+/** Runs that wait at most, so that the queue is never empty and never the measure of the machine. */
+const WAITING = 500;
+/** Of all runs that wait to have ended, when no more are added, ms. */
+const PATIENCE_MS = 600_000;
 
 const QUEUE = `select n_dead_tup as dead, pg_indexes_size('run_queue') / 1024.0 / 1024 as indexes,
   pg_relation_size('run_queue') / 1024.0 / 1024 as table_size from pg_stat_user_tables where relname = 'run_queue'`;
-const CLAIMS = `select sum(total_exec_time) / sum(calls) as mean, max(max_exec_time) as longest
+const CLAIMS = `select coalesce(sum(calls), 0) as calls, coalesce(sum(total_exec_time), 0) as ms
   from pg_stat_statements where query like 'with due as materialized (select seq from run_queue%'`;
-const LONGEST = `select coalesce(max(extract(epoch from clock_timestamp() - xact_start)), 0) * 1000 as longest
-  from pg_stat_activity where application_name like 'agent-server%'`;
+const LONGEST = `select extract(epoch from clock_timestamp() - xact_start) * 1000 as ms, state, query
+  from pg_stat_activity where application_name like 'agent-server%' and xact_start is not null
+  order by xact_start limit 1`;
+const CLAIMS_MS = 250;
 
 /** Many short runs: does the queue keep its size and its speed? */
 export async function runs(count: number): Promise<Figure[]> {
   await using cluster = await startSoakCluster();
-  const { apis, statistics } = cluster;
+  const { statistics } = cluster;
   const figures: Figure[] = [];
   await using transactions = watchTransactions(statistics);
   for (let slice = 1; slice <= SLICES; slice += 1) {
-    await statistics.query('select pg_stat_statements_reset()');
-    const request = (index: number) => (apis[index % 2] ?? apis[0]).http.call('POST', '/runs/wait', ECHO);
-    const { latencies_ms } = await measureLoad({ concurrency: AT_ONCE, count: count / SLICES, request });
-    const [queue, claims] = [await rowOf(statistics, QUEUE), await rowOf(statistics, CLAIMS)];
+    const started = performance.now();
+    await using claims = watchClaims(statistics);
+    await execute(cluster, count / SLICES);
+    const seconds = (performance.now() - started) / 1000;
+    const queue = await rowOf(statistics, QUEUE);
+    const { mean, p95 } = claims.figures();
     const add = (what: string, value: number | undefined, unit: Figure['unit']) =>
       figures.push({
         what: `after ${(slice * count) / SLICES} runs: ${what}`,
@@ -35,29 +44,75 @@ export async function runs(count: number): Promise<Figure[]> {
     add('dead rows of the queue', queue['dead'], '');
     add('the queue', queue['table_size'], 'MB');
     add('its indexes', queue['indexes'], 'MB');
-    add('claim, mean', claims['mean'], 'ms');
-    add('claim, longest', claims['longest'], 'ms');
-    add('run, p95', percentile(latencies_ms, 0.95), 'ms');
+    add('claim, mean', mean, 'ms');
+    add(`claim, p95 of the means of ${CLAIMS_MS} ms`, p95, 'ms');
+    add('rate', count / SLICES / seconds, 'runs/s');
+    console.log(
+      figures
+        .slice(-6)
+        .map(({ what, value }) => `${what}: ${value.toFixed(3)}`)
+        .join('\n'),
+    );
   }
-  const longest = transactions.longest();
-  return [...figures, { what: 'longest transaction', value: longest, unit: 'ms', aim: 1000 }];
+  const { ms, what } = transactions.longest();
+  return [...figures, { what: `longest transaction (${what})`, value: ms, unit: 'ms', aim: 1000 }];
 }
 
-/** Looks ten times a second how long the open transactions of the servers have lasted. */
-function watchTransactions(statistics: pg.Client) {
-  let longest = 0;
+/** Adds the runs in batches, by turns at each process, as others end; resolves when all have ended. */
+async function execute({ apis, statistics }: SoakCluster, count: number): Promise<void> {
+  const waiting = async () => (await rowOf(statistics, 'select count(*) as n from run_queue'))['n'] ?? 0;
+  for (let added = 0, index = 0; added < count; added += BATCH, index += 1) {
+    const runs = Array.from({ length: Math.min(BATCH, count - added) }, () => ECHO);
+    await (apis[index % 2] ?? apis[0]).http.call('POST', '/runs/batch', runs);
+    await until('fewer runs wait', async () => (await waiting()) < WAITING, PATIENCE_MS);
+  }
+  await until('all runs have ended', async () => (await waiting()) === 0, PATIENCE_MS);
+}
+
+/** Until it is disposed. */
+function sampling(every_ms: number, sample: () => Promise<void>): AsyncDisposable {
   const end = new AbortController();
-  const watching = (async () => {
+  const sampled = (async () => {
     while (!end.signal.aborted) {
-      longest = Math.max(longest, (await rowOf(statistics, LONGEST))['longest'] ?? 0);
-      await sleep(100, undefined, { signal: end.signal }).catch(() => {});
+      await sample();
+      await sleep(every_ms, undefined, { signal: end.signal }).catch(() => {});
     }
   })();
   return {
-    longest: () => longest,
     async [Symbol.asyncDispose]() {
       end.abort();
-      await watching;
+      await sampled;
     },
   };
+}
+
+/** Statistics know sums only: differences between two looks are those of the few claims in between. */
+function watchClaims(statistics: pg.Pool) {
+  const means: number[] = [];
+  let [first, last] = [undefined as Record<string, number> | undefined, { calls: 0, ms: 0 }];
+  const watch = sampling(CLAIMS_MS, async () => {
+    const { calls = 0, ms = 0 } = await rowOf(statistics, CLAIMS);
+    if (first && calls > last.calls) means.push((ms - last.ms) / (calls - last.calls));
+    first ??= { calls, ms };
+    last = { calls, ms };
+  });
+  return {
+    figures: () => {
+      const { calls = 0, ms = 0 } = first ?? {};
+      return { mean: (last.ms - ms) / (last.calls - calls), p95: percentile(means, 0.95) };
+    },
+    [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose](),
+  };
+}
+
+/** Looks ten times a second how long the open transactions of the servers have lasted, and what they do. */
+function watchTransactions(statistics: pg.Pool) {
+  let longest = { ms: 0, what: 'none' };
+  const watch = sampling(100, async () => {
+    const { rows } = await statistics.query(LONGEST);
+    const { ms = 0, state = '', query = '' } = rows[0] ?? {};
+    if (Number(ms) > longest.ms)
+      longest = { ms: Number(ms), what: `${state}: ${String(query).replace(/\s+/g, ' ').slice(0, 80)}` };
+  });
+  return { longest: () => longest, [Symbol.asyncDispose]: () => watch[Symbol.asyncDispose]() };
 }

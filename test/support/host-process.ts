@@ -31,7 +31,9 @@ export class HostProcess implements AsyncDisposable {
   private constructor(command: readonly string[], folder: string) {
     const [program = process.execPath, ...args] = command;
     this.folder = folder;
-    this.#process = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe'] });
+    this.#process = spawn(program, args, {
+      stdio: ['ignore', 'ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'ignore'],
+    });
     this.exited = once(this.#process, 'exit').then(([code, signal]) => code ?? signal);
     this.stderr = text(this.#process.stderr as Socket);
     // It may end while something is still being sent to it.

@@ -18,28 +18,44 @@ export interface PgBouncer extends AsyncDisposable {
   urlOf(database: string): string;
 }
 
+export interface PgBouncerOptions {
+  /** Of `pgbouncer.ini`, beside or instead of those that a test needs. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** Who may connect; the user of the server without a password if nobody is named. */
+  readonly user?: { readonly name: string; readonly password: string };
+}
+
 /**
  * PgBouncer in transaction mode before a PostgreSQL. All else is the default of the package, so that what passes here
  * needs no setting such as `ignore_startup_parameters`.
  */
-export async function startPgBouncer(target: string): Promise<PgBouncer> {
+export async function startPgBouncer(
+  target: string,
+  { settings = {}, user: client }: PgBouncerOptions = {},
+): Promise<PgBouncer> {
   const { hostname, port: target_port, username } = new URL(target);
+  const { name, password } = client ?? { name: username, password: '' };
   const folder = mkdtempSync(join(tmpdir(), 'agent-server-pgbouncer-'));
   const port = await freePort();
-  const configuration = `
-[databases]
-* = host=${hostname} port=${target_port || 5432}
-[pgbouncer]
-pool_mode = transaction
-listen_addr = 127.0.0.1
-listen_port = ${port}
-unix_socket_dir =
-auth_type = trust
-auth_file = ${folder}/userlist.txt
-logfile = ${folder}/log
-`;
+  const all = {
+    pool_mode: 'transaction',
+    auth_type: 'trust',
+    ...settings,
+    listen_addr: '127.0.0.1',
+    listen_port: port,
+    unix_socket_dir: '',
+    auth_file: `${folder}/userlist.txt`,
+    logfile: `${folder}/log`,
+  };
+  const configuration = [
+    '[databases]',
+    `* = host=${hostname} port=${target_port || 5432}`,
+    '[pgbouncer]',
+    ...Object.entries(all).map(([key, value]) => `${key} = ${value}`),
+    '',
+  ].join('\n');
   writeFileSync(join(folder, 'pgbouncer.ini'), configuration);
-  writeFileSync(join(folder, 'userlist.txt'), `"${username}" ""\n`);
+  writeFileSync(join(folder, 'userlist.txt'), `"${name}" "${password}"\n`);
   const user = serverUser();
   if (user) for (const path of [folder, ...FILES.map((name) => join(folder, name))]) own(path, user);
   // It refuses to run as root.
@@ -53,7 +69,7 @@ logfile = ${folder}/log
     return accepts(port);
   });
   return {
-    urlOf: (database) => `postgres://${username}@127.0.0.1:${port}/${database}`,
+    urlOf: (database) => `postgres://${name}${password && `:${password}`}@127.0.0.1:${port}/${database}`,
     async [Symbol.asyncDispose]() {
       program.kill('SIGTERM');
       if (program.exitCode === null && program.signalCode === null) await once(program, 'exit');

@@ -8,6 +8,8 @@ export const PROGRAM = join(resolve(import.meta.dirname, '../..'), 'bin/agent-se
 
 export interface ProgramOptions {
   readonly cwd?: string;
+  /** Another release of it. */
+  readonly program?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** What is typed; nobody is there after it. */
   readonly input?: string;
@@ -23,9 +25,9 @@ export interface Ended {
 /** The command line in a process of its own, with an environment that holds nothing but `env`. */
 export function program(
   args: readonly string[],
-  { cwd, env, input = '' }: ProgramOptions = {},
+  { cwd, env, input = '', program: file = PROGRAM }: ProgramOptions = {},
 ): ChildProcessByStdio<Writable, Readable, Readable> {
-  const child = spawn(process.execPath, [PROGRAM, ...args], {
+  const child = spawn(process.execPath, [file, ...args], {
     stdio: ['pipe', 'pipe', 'pipe'],
     env: { PATH: process.env['PATH'], ...env },
     ...(cwd !== undefined && { cwd }),

@@ -34,6 +34,8 @@ export class TestServer implements AsyncDisposable {
   readonly log: LogEntry[] = [];
   /** Called with each line of the log. */
   onLog: (entry: LogEntry) => void = () => {};
+  /** What the next start executes: another release of the server may continue. */
+  program = join(ROOT, 'bin/agent-server.mjs');
   readonly #options: ServerOptions;
   readonly #data: string;
   readonly #database: TestDatabase;
@@ -129,7 +131,7 @@ export class TestServer implements AsyncDisposable {
 
   #spawn(config: string, port: string) {
     const { env, api_keys } = this.#options;
-    const args = [join(ROOT, 'bin/agent-server.mjs'), 'start', '--config', config, '--port', port];
+    const args = [this.program, 'start', '--config', config, '--port', port];
     const child = spawn(process.execPath, args, {
       cwd: this.#data,
       stdio: ['ignore', 'pipe', 'pipe'],

@@ -73,7 +73,7 @@ function serveGraphs(): void {
           const code = await openProjectCode(params);
           const app = await serveCustomApp(params, client, logger);
           const traces = await openTraces(root, isTracingEnabled);
-          project = { graphs, code, app, runs: hostRuns(server, graphs, logger), traces };
+          project = { graphs, code, app, runs: hostRuns(server, graphs, logger, watch), traces };
           return listing(project, failed, await langgraphVersion(root));
         },
         async drain() {
@@ -94,10 +94,10 @@ function serveGraphs(): void {
   );
   const logger = remoteLogger(server);
   captureOutput({ runningNode, outside: logger });
-  startWatch(runningNode);
+  const watch = startWatch(runningNode);
   noteExit(runningNode);
-  const watch = watchUserCode(logger, ({ what, at, ...node }) => writeNote({ ...node, what, at }));
-  watch.setRunningNode(runningNode);
+  const userCode = watchUserCode(logger, ({ what, at, ...node }) => writeNote({ ...node, what, at }));
+  userCode.setRunningNode(runningNode);
 
   function openGraphs({ root, graphs, schema_cache: cache, version }: Params<HostMethods, 'initialize'>) {
     if (version !== PROTOCOL_VERSION)

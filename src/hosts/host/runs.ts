@@ -9,6 +9,7 @@ import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params, ServerMethods } from '../protocol/messages.ts';
 import type { ServerConnection } from './connection.ts';
 import { sessionMemory } from './memory.ts';
+import type { Watch } from './watch.ts';
 
 /** Text of events that a run may send before the server has taken it, characters. */
 const EVENT_WINDOW = 8 * 1024 * 1024;
@@ -32,13 +33,13 @@ interface Run {
   isHandedOver: boolean;
 }
 
-/** Why a run stops: another host goes on from the checkpoint that was just made. */
+/** Why a run stops: another host, or another process, goes on from its last checkpoint. */
 class HandedOver extends Error {
   override readonly name = 'AbortError';
 }
 
 /** Executes runs; sends their events, then their end with the state that they leave. */
-export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger: Logger) {
+export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger: Logger, watch: Watch) {
   const runs = new Map<number, Run>();
 
   async function execute(start: Start, run: Run): Promise<void> {
@@ -74,17 +75,9 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
     server.notify('run/end', end);
   }
 
-  /** Sent at once: what is printed before a crash says the most about it. */
-  function outputOf({ session, writer: { run_id } }: Start): RunOutput {
-    return new RunOutput({
-      is_logged: true,
-      sink: ({ lines, dropped }) => {
-        server.notify('run/output', { session, run_id, lines: [...lines], dropped });
-        server.flush();
-      },
-    });
-  }
-
+  watch.onLeaseEnds(() => {
+    for (const { stop } of runs.values()) stop.abort(new HandedOver('The lease of the server ends.'));
+  });
   // The process ends: lines that are held back would be lost.
   process.on('exit', () => {
     for (const { output } of runs.values()) output.flush();
@@ -93,15 +86,19 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
   return {
     start(params: Start): Record<string, never> {
       const { session } = params;
-      const output = outputOf(params);
+      const output = outputOf(server, params);
       const run = newRun(new EventSender(server, session), output);
       runs.set(session, run);
+      watch.countRuns(runs.size);
       setImmediate(() => {
         // The answer goes first: a node that blocks at once would seem not to have been accepted.
         server.flush();
         withRunOutput(output, () => execute(params, run))
           .catch((error: unknown) => endWith({ session, error: toWireError(error) }, run))
-          .finally(() => runs.delete(session));
+          .finally(() => {
+            runs.delete(session);
+            watch.countRuns(runs.size);
+          });
       });
       return {};
     },
@@ -130,6 +127,17 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
       runs.get(session)?.events.addCredit(bytes);
     },
   };
+}
+
+/** Sent at once: what is printed before a crash says the most about it. */
+function outputOf(server: ServerConnection, { session, writer: { run_id } }: Start): RunOutput {
+  return new RunOutput({
+    is_logged: true,
+    sink: ({ lines, dropped }) => {
+      server.notify('run/output', { session, run_id, lines: [...lines], dropped });
+      server.flush();
+    },
+  });
 }
 
 function newRun(events: EventSender, output: RunOutput): Run {

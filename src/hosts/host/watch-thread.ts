@@ -1,12 +1,13 @@
 import { Session } from 'node:inspector';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../core/clock.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import { after, every } from '../../core/timers.ts';
 import { type HostStatus, type Place, WATCH_FD } from '../protocol/watch.ts';
-import { HEARTBEAT_MS, PLACE_SYMBOL, type WatchData } from './watch.ts';
+import { watchLease } from './lease.ts';
+import { HEARTBEAT_MS, PLACE_SYMBOL, RUNS, STOP_RUNS, TURNS, type WatchData } from './watch.ts';
 
 /** Delay after which the loop counts as blocked, ms. */
 const BLOCKED_MS = 1000;
@@ -15,14 +16,14 @@ const LOCATE_MS = 500;
 /** Time in which the event loop ends the process itself, ms. */
 const ORPHAN_GRACE_MS = 1000;
 
-const counter = new Int32Array((workerData as WatchData).heartbeat);
-let last_beat = Atomics.load(counter, 0);
+const counters = new Int32Array((workerData as WatchData).shared);
+let last_beat = Atomics.load(counters, TURNS);
 let beat_at = systemClock.monotonic();
 /** Where the loop is blocked: asked once for each blocking, again if there was no answer. */
 let blockedAt: Promise<Place | undefined> | undefined;
 
 every(HEARTBEAT_MS, () => {
-  const beat = Atomics.load(counter, 0);
+  const beat = Atomics.load(counters, TURNS);
   if (beat === last_beat) return;
   last_beat = beat;
   beat_at = systemClock.monotonic();
@@ -79,4 +80,9 @@ lines.on('line', (line) => {
 });
 link.on('close', () => {
   after(ORPHAN_GRACE_MS, () => process.kill(process.pid, 'SIGKILL'));
+});
+
+watchLease({
+  runs: () => Atomics.load(counters, RUNS),
+  stopRuns: () => parentPort?.postMessage(STOP_RUNS),
 });

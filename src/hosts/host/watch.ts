@@ -7,13 +7,18 @@ import { deepStack, userLocation } from '../../graphs/observability/user-code.ts
 import type { Place } from '../protocol/watch.ts';
 
 export interface WatchData {
-  /** A counter that the event loop increments. */
-  readonly heartbeat: SharedArrayBuffer;
+  /** Two counters: of turns of the event loop, and of the runs that execute. */
+  readonly shared: SharedArrayBuffer;
 }
 
 /** Global by which the watch evaluates the location: in the blocked frame, only globals are in scope. */
 export const PLACE_SYMBOL = 'agent-server.place';
 export const HEARTBEAT_MS = 250;
+/** Indices of the counters. */
+export const TURNS = 0;
+export const RUNS = 1;
+/** What the thread says when the runs must stop. */
+export const STOP_RUNS = 'stop runs';
 
 // TypeScript in the repository, JavaScript in the package.
 const PROGRAM = fileURLToPath(new URL(`./watch-thread${extname(import.meta.url)}`, import.meta.url));
@@ -22,13 +27,28 @@ const PROGRAM = fileURLToPath(new URL(`./watch-thread${extname(import.meta.url)}
  * Starts the thread that answers the server while this thread's event loop is blocked, and that ends the process once
  * the server is gone. `runningNode` is known only after LangChain has loaded.
  */
-export function startWatch(runningNode: () => RunningNode | undefined): void {
-  const heartbeat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT);
-  const counter = new Int32Array(heartbeat);
-  every(HEARTBEAT_MS, () => Atomics.add(counter, 0, 1)).unref();
+export function startWatch(runningNode: () => RunningNode | undefined): Watch {
+  const shared = new SharedArrayBuffer(2 * Int32Array.BYTES_PER_ELEMENT);
+  const counters = new Int32Array(shared);
+  every(HEARTBEAT_MS, () => Atomics.add(counters, TURNS, 1)).unref();
   const place = (): string => JSON.stringify(placeOf(runningNode(), deepStack('blocked')));
   Object.assign(globalThis, { [Symbol.for(PLACE_SYMBOL)]: place });
-  new Worker(PROGRAM, { workerData: { heartbeat } satisfies WatchData }).unref();
+  const thread = new Worker(PROGRAM, { workerData: { shared } satisfies WatchData });
+  thread.unref();
+  return {
+    countRuns: (count) => void Atomics.store(counters, RUNS, count),
+    onLeaseEnds(stopRuns) {
+      thread.on('message', (message) => message === STOP_RUNS && stopRuns());
+      thread.unref();
+    },
+  };
+}
+
+/** What the event loop and the thread that watches it know of each other. */
+export interface Watch {
+  countRuns(count: number): void;
+  /** Calls `stopRuns` when the lease of the server is about to end. */
+  onLeaseEnds(stopRuns: () => void): void;
 }
 
 /** `stack`: of the code that executes. */

@@ -47,6 +47,8 @@ export interface HostOptions {
   readonly started_at: number;
   readonly project: Omit<Params<HostMethods, 'initialize'>, 'version'>;
   readonly env: NodeJS.ProcessEnv;
+  /** Descriptor of the lease on its runs; `undefined` if no other process can take them. */
+  readonly lease_fd?: number | undefined;
   /** What the graphs use as their store. */
   readonly store: () => GraphStoreAccess;
   readonly logger: Logger;
@@ -82,13 +84,13 @@ export class Host {
   #hasGivenUp = false;
   #asked: Promise<ProcessLoad> | undefined;
 
-  constructor({ number, started_at, project, env, store, logger }: HostOptions) {
+  constructor({ number, started_at, project, env, lease_fd, store, logger }: HostOptions) {
     this.number = number;
     this.appSocket = project.http.app_socket;
     this.started_at = started_at;
     this.#process = spawn(process.execPath, [...process.execArgv, PROGRAM], {
       env,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', lease_fd ?? 'ignore'],
     });
     this.#logger = logger.with({ host: number, ...(this.pid !== undefined && { pid: this.pid }) });
     forwardOutput(this.#process, logger.with({ host: number }));

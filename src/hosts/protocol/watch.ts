@@ -8,6 +8,8 @@ import { z } from 'zod';
 export const CONNECTION_FD = 3;
 export const WATCH_FD = 4;
 export const EXIT_NOTE_FD = 5;
+/** A file that says until when the lease of the server lasts (`core/shared-lease.ts`); empty without one. */
+export const LEASE_FD = 6;
 
 /** What user code executes at: members that are unknown are absent. */
 const Place = z.object({

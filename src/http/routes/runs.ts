@@ -130,7 +130,7 @@ export function runRoutes(
         await runs.cancel(actor, params.thread_id, params.run_id, query, until);
         return '{}';
       };
-      if (query.wait) return replies.sendKeepAliveJson(reply, runHeaders(params, 'join'), cancel);
+      if (query.wait) return replies.cancelled(reply, runHeaders(params, 'join'), cancel);
       await cancel(signal);
       reply.code(202);
     },

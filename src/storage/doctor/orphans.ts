@@ -31,7 +31,8 @@ const ORPHANS: readonly Orphans[] = [
   {
     table: 'checkpoint_blobs',
     condition: `not exists (select 1 from checkpoints c
-      where c.thread_id = checkpoint_blobs.thread_id and c.ns = checkpoint_blobs.ns)`,
+      where c.thread_id = checkpoint_blobs.thread_id and c.ns = checkpoint_blobs.ns)
+      and not exists (select 1 from thread_deletions d where cast(d.thread_id as text) = checkpoint_blobs.thread_id)`,
     what: 'of a thread without checkpoints',
   },
 ];

@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { loadConfig } from '../../src/config/load.ts';
+import { openPostgres } from '../../src/db/engines/postgres.ts';
+import { raw } from '../../src/db/sql.ts';
+import type { ServerInfo } from '../../src/schemas/system.ts';
+import { httpClient } from '../support/http-client.ts';
+import { PGBOUNCER, startPgBouncer } from '../support/pgbouncer.ts';
+import { TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
+import { startServer } from '../support/server.ts';
+import { ROOT } from './blocks.ts';
+
+type Environment = Readonly<Record<string, string>>;
+
+const FOLDER = join(ROOT, 'examples/postgres-cluster');
+const CONFIG = join(FOLDER, 'agent.config.yaml');
+const SECRETS: Environment = { AGENT_SERVER_API_KEYS: 'local-key', POSTGRES_PASSWORD: 'c0ffee' };
+const SERVERS = { 'api-1': 'api', 'api-2': 'api', 'worker-1': 'worker', 'worker-2': 'worker' } as const;
+
+/** Environments of the containers, as Compose makes them with the `.env` of the README. */
+const environments = ((): Readonly<Record<string, Environment>> => {
+  const text = readFileSync(join(FOLDER, 'compose.yaml'), 'utf8');
+  const filled = text.replace(/\$\{(\w+):\?\}/g, (_, name: string) => SECRETS[name] ?? `no ${name}`);
+  const { services } = parse(filled, { merge: true });
+  const entries = Object.entries<{ environment?: Environment }>(services);
+  return Object.fromEntries(entries.map(([name, { environment = {} }]) => [name, environment]));
+})();
+
+/** What the image sets. */
+const imageEnvironment = ((): Environment => {
+  const line = /^ENV (.*)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? '';
+  return Object.fromEntries(line.split(' ').map((pair) => pair.split('=') as [string, string]));
+})();
+
+test.each(Object.entries(SERVERS))(
+  'the server %s reads its environment as it is meant',
+  async (name, role) => {
+    const environment = { ...imageEnvironment, ...environments[name] };
+    const { config, warnings } = await loadConfig({ cwd: ROOT, file: CONFIG, environment });
+    expect(warnings).toEqual([]);
+    expect(config.server).toMatchObject({ role, host: '0.0.0.0', port: 8123, api_keys: ['local-key'] });
+    expect(config.storage).toMatchObject({
+      url: 'postgres://agents:c0ffee@pgbouncer:5432/agents',
+      listen_url: 'postgres://agents:c0ffee@database:5432/agents',
+    });
+    const caddy = readFileSync(join(FOLDER, 'Caddyfile'), 'utf8');
+    expect(caddy.includes(`${name}:${config.server.port}`)).toBe(role === 'api');
+  },
+);
+
+test.runIf(TEST_POSTGRES_URI && PGBOUNCER)(
+  'PgBouncer accepts its settings, and a server executes runs through it, with notifications beside it',
+  async () => {
+    const { POSTGRES_USER: user = '', POSTGRES_PASSWORD: password = '' } = environments['database'] ?? {};
+    const name = `agents_${randomUUID().replaceAll('-', '')}`;
+    const direct = new URL(TEST_POSTGRES_URI as string);
+    await using database = openPostgres(direct.href);
+    await database.run(raw(`create role ${name} login password '${password}'`));
+    await database.run(raw(`create database ${name} owner ${name}`));
+    await using cleanUp = new AsyncDisposableStack();
+    cleanUp.defer(async () => {
+      await database.run(raw(`drop database ${name} with (force)`));
+      await database.run(raw(`drop role ${name}`));
+    });
+    const settings = Object.entries(environments['pgbouncer'] ?? {}).filter(
+      ([key]) => !key.startsWith('DB_'),
+    );
+    await using bouncer = await startPgBouncer(direct.href, {
+      settings: Object.fromEntries(settings.map(([key, value]) => [key.toLowerCase(), value])),
+      user: { name, password },
+    });
+    expect(environments['pgbouncer']).toMatchObject({ DB_USER: user, DB_PASSWORD: password });
+    /** Another address of what the container connects to. */
+    const moved = (url = '', to: string) => {
+      expect(new URL(url)).toMatchObject({ username: user, password, pathname: `/${user}` });
+      return Object.assign(new URL(to), { username: name, password, pathname: `/${name}` }).href;
+    };
+    const { DATABASE_URI, AGENT_SERVER_DATABASE_LISTEN_URL, ...env } = environments['api-1'] ?? {};
+    await using server = await startServer({
+      config: CONFIG,
+      env: {
+        ...env,
+        AGENT_SERVER_ROLE: 'all',
+        DATABASE_URI: moved(DATABASE_URI, bouncer.urlOf(name)),
+        AGENT_SERVER_DATABASE_LISTEN_URL: moved(AGENT_SERVER_DATABASE_LISTEN_URL, direct.href),
+      },
+    });
+    using http = httpClient(server.url);
+    const headers = { 'x-api-key': 'local-key' };
+    const body = { assistant_id: 'steps', input: { steps: 2 } };
+    expect(await http.send('POST', '/runs/wait', { body, headers })).toMatchObject({ body: { done: 2 } });
+    const info = (await http.send('GET', '/info', { headers })).body as ServerInfo;
+    expect(info.server.version).toMatch(/^\d/);
+    expect(server.log.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  },
+  120_000,
+);

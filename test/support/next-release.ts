@@ -1,0 +1,80 @@
+import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { edited } from '../chaos/faults/edited.ts';
+
+const ROOT = resolve(import.meta.dirname, '../..');
+
+/** A later release of the server: its sources in a folder of their own. */
+export interface Release extends AsyncDisposable {
+  readonly program: string;
+  readonly version: string;
+  /** The migrations that it adds. */
+  readonly migrations: readonly number[];
+}
+
+/** One busy table each: with locks on two, a migration and a run wait for each other. */
+const MIGRATIONS = [
+  'alter table runs add column release text;',
+  'create index runs_release on runs (release) where release is not null;',
+  'alter table run_queue add column release text;',
+  'create table releases (name text primary key);',
+];
+
+/**
+ * What a release does to the one before it: migrations of the expanding kind, rows with a value that the older program
+ * does not know, and bus messages with a field and an event that it has never heard of.
+ */
+const CHANGES = [
+  {
+    file: 'src/storage/queue/enqueue.ts',
+    find: 'created_at, updated_at, key_id, $' + '{MARKER_COLUMNS})',
+    replace: 'created_at, updated_at, release, key_id, $' + '{MARKER_COLUMNS})',
+  },
+  {
+    file: 'src/storage/queue/enqueue.ts',
+    find: '$' + '{run.created_at}, $' + '{run.updated_at},\n',
+    replace: '$' + '{run.created_at}, $' + "{run.updated_at}, 'next',\n",
+  },
+  {
+    file: 'src/events/bus-messages.ts',
+    find: 'const fresh = () => ({ from, events: [] as SentEvent[],',
+    replace: `const later = { name: 'release.announced', payload: ['next'] } as unknown as SentEvent;
+  const fresh = () => ({ from, release: { name: 'next' }, events: [later],`,
+  },
+];
+
+/** Makes the release that follows the sources of this repository. */
+export async function nextRelease(): Promise<Release> {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-release-'));
+  const own = new Set(['src', 'bin', 'package.json', 'test', '.git']);
+  for (const name of await readdir(ROOT)) {
+    if (!own.has(name)) await symlink(join(ROOT, name), join(folder, name));
+  }
+  for (const name of ['src', 'bin']) await cp(join(ROOT, name), join(folder, name), { recursive: true });
+  const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const version = `${manifest.version}-next`;
+  await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, version }));
+  const migrations = await addMigrations(join(folder, 'src/db/migrations/index.ts'));
+  for (const change of CHANGES) {
+    const file = join(folder, change.file);
+    await writeFile(file, edited(await readFile(file, 'utf8'), change));
+  }
+  return {
+    program: join(folder, 'bin/agent-server.mjs'),
+    version,
+    migrations,
+    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Returns their numbers. */
+async function addMigrations(file: string): Promise<number[]> {
+  const source = await readFile(file, 'utf8');
+  const last = Math.max(...[...source.matchAll(/version: (\d+),/g)].map(([, version]) => Number(version)));
+  const added = MIGRATIONS.map((text, index) => ({ version: last + 1 + index, name: 'next', text }));
+  const lines = added.map((each) => `  { ...${JSON.stringify(each)}, expands: true },\n`).join('');
+  const end = source.lastIndexOf('];');
+  await writeFile(file, `${source.slice(0, end)}${lines}${source.slice(end)}`);
+  return added.map(({ version }) => version);
+}
