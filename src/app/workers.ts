@@ -35,7 +35,6 @@ export function wireWorkers(
   { takes_over = isSingleProcess(config), scope }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
-  const rules = budgetRules(config);
   const { checkpoints, writeBuffer: writes, ...work } = storage.work;
   return engine(
     {
@@ -57,7 +56,7 @@ export function wireWorkers(
       rules: attemptRules(config.runs, context.log_retention_ms),
       load: executionLoad({ ...context, config, storage }),
       costOf: pricing(config.usage.prices),
-      budget: rules && { ...rules, used: storage.work.budgets.used },
+      budget: { ...budgetRules(config), used: storage.work.budgets.used },
     },
     { ...engineOptions(config), takes_over, graph_ids: context.graphs.ids, crashed_run: context.crashed_run },
   );

@@ -13,6 +13,7 @@ import {
   withinSmallSize,
 } from './fields.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
+import { RunBudget } from './run-budget.ts';
 
 /** LangGraph's run configuration as clients send it. */
 export const Config = z
@@ -23,6 +24,7 @@ export const Config = z
       .describe(
         'The maximum number of steps of a run, up to `runs.max_recursion_limit` of the server (10000 by default).',
       ),
+    budget: RunBudget.optional(),
     configurable: JsonObject.optional().describe('Configurable values of the graph.'),
   })
   .refine(...withinSmallSize);

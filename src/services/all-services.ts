@@ -21,6 +21,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Ttl } from '../storage/threads/row.ts';
 import { type AssistantService, assistantService } from './assistants/assistants.ts';
 import { assistantRunDeletion } from './assistants/delete-runs.ts';
+import type { RunLimits } from './assistants/run-config.ts';
 import type { SystemDefaults } from './assistants/system-assistants.ts';
 import { changeService } from './changes.ts';
 import { chatCompletionService } from './chat/chat-completions.ts';
@@ -106,7 +107,7 @@ export interface ServiceContext {
 }
 
 /** Configuration values that services need. */
-export interface ServiceSettings {
+export interface ServiceSettings extends RunLimits {
   /** TTL of threads created without one; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
   readonly sends_webhooks: boolean;
@@ -114,10 +115,8 @@ export interface ServiceSettings {
   readonly give_up_ms: number;
   /** This process creates the runs of crons. */
   readonly fires_crons: boolean;
-  readonly max_recursion_limit: number;
   readonly max_attempts: number;
-  /** Budgets of runs; undefined if there are none. */
-  readonly budget: BudgetRules | undefined;
+  readonly budget: BudgetRules;
   /** Of the configured prices. */
   readonly currency: string;
   readonly assistant_defaults: SystemDefaults;
@@ -145,7 +144,7 @@ export function createServices(
   const shared = {
     ...context,
     ...settings,
-    budget: settings.budget && { ...settings.budget, used: storage.budgets.used },
+    budget: { ...settings.budget, used: storage.budgets.used },
     bus,
     queue,
     checkpoints,

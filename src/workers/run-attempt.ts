@@ -11,7 +11,7 @@ import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './
 import { AttemptLog, DEFAULT_OUTPUT_RULES } from './attempt-log.ts';
 import { finalizeRun } from './finalize-run.ts';
 import { recordResumed } from './resumed-run.ts';
-import { RunBudget } from './run-budget.ts';
+import { openBudget } from './run-budget.ts';
 import { isFirst, runFields } from './run-log.ts';
 import { countStart } from './run-metrics.ts';
 
@@ -64,7 +64,7 @@ function openAttempt(
   const { lease } = claimed;
   const { kwargs } = claimed.run;
   const account = accountOf(claimed);
-  const budget = deps.budget && new RunBudget(deps.budget, claimed, account, () => deps.clock.now());
+  const budget = openBudget(deps.budget, claimed, account, () => deps.clock.now());
   const writes = deps.writes(lease, {
     resumable: kwargs.resumable,
     budget: budget?.meter,

@@ -5,6 +5,7 @@ import type { Assistant } from '../../schemas/assistants.ts';
 import type { RunCreate, RunKwargs } from '../../schemas/runs.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
 import type { RunMarkers } from '../../storage/runs/markers.ts';
+import { lowerBudget } from '../assistants/run-budget.ts';
 import { syncConfigurable } from '../assistants/run-config.ts';
 
 /**
@@ -47,6 +48,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
     config: {
       ...assistant.config,
       ...config,
+      ...lowerBudget(assistant.config, config),
       configurable: {
         // Without authentication the user id can only come from the client.
         user_id: '',
