@@ -9,6 +9,7 @@ import { lazy } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
+import { currentSteps } from '../events/current-steps.ts';
 import { SafetyPoll } from '../events/safety-poll.ts';
 import { sharedLog } from '../events/shared-log.ts';
 import type { LiveRuns } from '../events/writer.ts';
@@ -180,6 +181,7 @@ export function createServices(
     },
   });
   const cronDeps = { ...runDeps, crons, cronFires, missed: missed_crons, impersonate };
+  const stepsNow = currentSteps(bus, context.ids, storage.runSteps.current);
   const a2aDeps = { ...shared, ...tasksOf(storage), runs, threads, threadState, assistants, sources };
   return {
     assistants,
@@ -194,8 +196,8 @@ export function createServices(
     ...systemServices({ ...context, ...settings, storage, bus }),
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
-    ...explanations({ ...cronDeps, outbox: storage.outbox }),
-    ...listServices({ ...storage, bus, live }, assistants),
+    ...explanations({ ...cronDeps, outbox: storage.outbox, stepsNow }),
+    ...listServices({ ...storage, bus, live, stepsNow }, assistants),
     ...deploymentServices({ ...context, ...settings, storage, bus }),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
@@ -219,14 +221,17 @@ function stopRun(bus: EventBus, run_id: string): void {
 }
 
 /** Lists that read and change nothing else. */
-function listServices(storage: Storage & Pick<ServiceContext, 'bus' | 'live'>, assistants: AssistantService) {
+function listServices(
+  deps: Storage & Pick<ServiceContext, 'bus' | 'live'> & Pick<ExplainDeps, 'stepsNow'>,
+  assistants: AssistantService,
+) {
   return {
-    runSteps: runStepService(storage),
-    runLogs: runLogService(storage),
-    newestLogs: newestLogService({ ...storage, assistants }),
-    runSearch: runSearchService({ ...storage, assistants }),
-    interrupts: interruptService({ ...storage, assistants }),
-    threadTree: threadTreeService(storage),
+    runSteps: runStepService(deps),
+    runLogs: runLogService(deps),
+    newestLogs: newestLogService({ ...deps, assistants }),
+    runSearch: runSearchService({ ...deps, assistants }),
+    interrupts: interruptService({ ...deps, assistants }),
+    threadTree: threadTreeService(deps),
   };
 }
 
