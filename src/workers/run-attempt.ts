@@ -4,7 +4,7 @@ import { after } from '../core/timers.ts';
 import { EventWriter, type LiveRun } from '../events/writer.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
-import { graphIdOf } from '../services/runs/run-options.ts';
+import { graphIdOf, threadMetadata } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { UsageAccount } from '../storage/runs/usage.ts';
 import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './attempt.ts';
@@ -97,14 +97,20 @@ function openAttempt(
     is_first: isFirst({ claimed }),
     writes,
     rules: deps.output ?? DEFAULT_OUTPUT_RULES,
-    onStored: (lines) => bus.emit('lines.stored', { ...lines, ...idsOf(claimed) }),
+    onStored: (lines) => bus.emit('lines.stored', { ...lines, ...originOf(claimed) }),
   });
   const later = { resumed_from_run_id: undefined, graph: undefined, failure: undefined };
   return { claimed, kwargs, writes, writer, memory, log, handOver, budget, started, ...later };
 }
 
-function idsOf({ lease: { run_id, thread_id }, run: { assistant_id } }: ClaimedRun) {
-  return { run_id, thread_id, assistant_id };
+/** What followers of lines need to know of their run. */
+function originOf({ lease, run, markers }: ClaimedRun) {
+  const { assistant_id, metadata, kwargs } = run;
+  const ids = { run_id: lease.run_id, thread_id: lease.thread_id, assistant_id };
+  const isTemporary = kwargs.temporary && markers.thread_retention !== 'keep';
+  return isTemporary
+    ? { ...ids, thread_metadata: threadMetadata(metadata, graphIdOf(kwargs), assistant_id) }
+    : ids;
 }
 
 /** What the code of the run prints in this process. */

@@ -95,6 +95,11 @@ export function runMetadata(
   };
 }
 
+/** Of a thread that a run creates (CONTRACT §3 `if_not_exists`). */
+export function threadMetadata(run_metadata: JsonObject, graph_id: string, assistant_id: string): JsonObject {
+  return { ...run_metadata, graph_id, assistant_id };
+}
+
 /** Set by the server: it overrides a client's `graph_id`. */
 export function graphIdOf({ config }: Pick<RunKwargs, 'config'>): string {
   return String(config.configurable['graph_id']);

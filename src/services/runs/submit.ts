@@ -18,7 +18,7 @@ import type { IdempotencyContext } from '../idempotency.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
 import { type BudgetDeps, type BudgetOwner, requireBudget } from './budgets.ts';
 import { effectOnOthers, threadBusy } from './multitask.ts';
-import { type RunContext, runKwargs, runMarkers, runMetadata } from './run-options.ts';
+import { type RunContext, runKwargs, runMarkers, runMetadata, threadMetadata } from './run-options.ts';
 
 export interface AuthorizeRunDeps {
   readonly ids: Ids;
@@ -226,13 +226,12 @@ export function newRun(
   };
 }
 
-/** A thread created by a run carries the run's metadata (CONTRACT §3 `if_not_exists`). */
 function newThread(run: Run, { graph_id, assistant_id }: Assistant): Thread {
   return {
     thread_id: run.thread_id,
     created_at: run.updated_at,
     updated_at: run.updated_at,
-    metadata: { ...run.metadata, graph_id, assistant_id },
+    metadata: threadMetadata(run.metadata, graph_id, assistant_id),
     status: 'busy',
     config: {},
     values: null,
