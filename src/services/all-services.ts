@@ -36,6 +36,7 @@ import { hookService } from './deployments/hooks.ts';
 import { deploymentLogService } from './deployments/logs.ts';
 import { repositoryService } from './deployments/repositories.ts';
 import type { CreateDeployKey, ReadHook } from './deployments/repository.ts';
+import { revisionExplain } from './deployments/revision-explain.ts';
 import { revisionService } from './deployments/revisions.ts';
 import { uploadService } from './deployments/uploads.ts';
 import { eventStreamingService } from './event-streaming/event-streaming.ts';
@@ -265,13 +266,13 @@ function deploymentServices({
   const deps = { ...context, ...storage, files, pathOf };
   const deployments = deploymentService(deps);
   const deploymentRevisions = revisionService({ ...deps, service: deployments });
+  const has_keys = context.access.authenticate !== undefined;
+  const health = deploymentHealthService({ ...deps, has_keys });
   return {
     deployments,
     deploymentRevisions,
-    deploymentHealth: deploymentHealthService({
-      ...deps,
-      has_keys: context.access.authenticate !== undefined,
-    }),
+    deploymentHealth: health,
+    revisionExplain: revisionExplain({ ...deps, service: deploymentRevisions, health }),
     deploymentLogs: deploymentLogService({ ...deps, revisions: deploymentRevisions }),
     deploymentUploads: uploadService(deps),
     deploymentHooks: hookService(deps),
