@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
+import v8 from 'node:v8';
 
 // Plain JavaScript without new syntax: an old Node must get as far as an answer instead of a crash in a module.
 const args = process.argv.slice(2);
@@ -36,6 +37,9 @@ if (process.env.NODE_COMPILE_CACHE === undefined) {
   );
 }
 module.enableCompileCache();
+
+// While modules load, the young generation would grow to 128 MB; src/core/memory.ts lets it grow later, when runs need it.
+if (args[0] === 'start') v8.setFlagsFromString('--semi-space-growth-factor=1');
 
 void import(fromSource ? source.href : new URL('../dist/cli/main.js', import.meta.url).href)
   .then(({ main }) => main(args))

@@ -5,7 +5,7 @@ import { openBuilder } from './app/deployments/builder.ts';
 import { type Deployments, NO_DEPLOYMENTS, openDeployments } from './app/deployments/deployments.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
-import { openHosts } from './app/hosts.ts';
+import { openHostListener, openHosts } from './app/hosts.ts';
 import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
@@ -30,7 +30,6 @@ import { langgraphVersion } from './graphs/project/user-module.ts';
 import { graphStore } from './graphs/store/graph-store.ts';
 import { bundleUi } from './graphs/ui/bundle.ts';
 import type { Asking } from './hosts/pool/ask.ts';
-import { listenForHosts } from './hosts/pool/listener.ts';
 import { remoteBundler } from './hosts/pool/project-code.ts';
 import { bindInProcessClient } from './http/in-process.ts';
 import { openMeters } from './http/metrics/meters.ts';
@@ -76,10 +75,11 @@ export async function createReplaceableApp(
   const worker_id = (options.ids ?? systemIds(clock)).uuid4();
   const foundation =
     place?.foundation ?? (await openFoundation(config, { logger, clock, worker_id, stop: options.stop }));
-  const hosts = openHosts(config, { logger, clock, env: place?.environment });
+  const hosts = await openHosts(config, { logger, clock, env: place?.environment });
   const capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
   const endHosts = () => void hosts?.pool[Symbol.asyncDispose]();
   place?.stop?.addEventListener('abort', endHosts, { once: true });
+  if (place?.stop?.aborted) endHosts();
   try {
     return await buildApp({ foundation, worker_id, hosts, capture, place }, config, options);
   } catch (error) {
@@ -162,7 +162,7 @@ async function buildApp(
     });
   // Code in this process may use the server's client; that of a deployment is in its hosts.
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
-  const hostListener = hosts && (await listenForHosts(server, hosts.pool));
+  const hostListener = hosts && (await openHostListener(server, hosts));
   return appLifecycle({
     ...{ server, services, engine, graphs, hosts, workers, foundation, traces, tracing, loopback },
     ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },

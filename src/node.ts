@@ -2,6 +2,7 @@ import type { App, AppOptions } from './app.ts';
 import { applyEnvironment } from './config/env.ts';
 import type { Config } from './config/schema.ts';
 import type { LogFields, Logger } from './core/logger.ts';
+import { manageMemory } from './core/memory.ts';
 import { sleep } from './core/timers.ts';
 import type { RunningNode } from './graphs/observability/running-node.ts';
 import { type FaultyNode, watchUserCode } from './graphs/observability/user-code.ts';
@@ -70,6 +71,8 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     await app.stop(0);
     throw error;
   }
+  // Not before: the young generation stays small while modules load.
+  using _memory = manageMemory();
   await end.requested;
   logger.info('stopping', { grace_seconds: grace_ms / 1000 });
   const inTime = await Promise.race([

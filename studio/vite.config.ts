@@ -1,10 +1,28 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { defineConfig } from 'vite';
+import { defineConfig, type Plugin } from 'vite';
 
 /** The server that `npm run dev:studio` shows. */
 const SERVER = process.env['STUDIO_SERVER'] ?? 'http://127.0.0.1:8123';
+
+/** Puts `load-again.js` before all other scripts. It is a file of its own: the policy for content allows no code in pages. */
+function loadAgain(): Plugin {
+  const NAME = 'load-again.js';
+  return {
+    name: 'load-again',
+    apply: 'build',
+    buildStart() {
+      const source = readFileSync(new URL(NAME, import.meta.url), 'utf8');
+      this.emitFile({ type: 'asset', name: NAME, source });
+    },
+    transformIndexHtml(_html, { bundle = {} }) {
+      const file = Object.values(bundle).find((each) => each.type === 'asset' && each.names.includes(NAME));
+      return [{ tag: 'script', attrs: { src: `./${file?.fileName}` }, injectTo: 'head-prepend' }];
+    },
+  };
+}
 
 /**
  * Paths in the build are relative: one build works under every prefix. While developing, everything that is not a page of
@@ -13,7 +31,7 @@ const SERVER = process.env['STUDIO_SERVER'] ?? 'http://127.0.0.1:8123';
 export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: command === 'build' ? './' : '/studio/',
-  plugins: [react(), tailwindcss()],
+  plugins: [react(), tailwindcss(), loadAgain()],
   build: {
     outDir: '../dist/studio',
     emptyOutDir: true,

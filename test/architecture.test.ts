@@ -65,11 +65,10 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['column-types'],
     ['tables', 'encryption', 'metadata-filter'],
     ['json', 'time', 'lateral-join'],
-    ['row-locks'],
     ['sql', 'containment-terms'],
   ],
   storage: [
-    ['storage', 'migrations'],
+    ['storage'],
     ['backup', 'doctor', 'deployment-databases'],
     ['database'],
     ['pool-sizes', 'until-reachable'],
@@ -81,7 +80,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['a2a', 'crons', 'checkpoints', 'usage'],
     ['runs'],
     ['webhooks', 'assistants', 'store'],
-    ['deployments', 'access', 'search', 'idempotency', 'notifications', 'overview', 'processes', 'size'],
+    ['deployments', 'access', 'search', 'idempotency', 'notifications', 'overview', 'processes'],
   ],
 };
 

@@ -2,9 +2,8 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../core/logger.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
-import { loadGraphs } from '../graphs/runtime/registry.ts';
+import { loadGraphs } from '../graphs/runtime/load-graphs.ts';
 import type { HostPool } from '../hosts/pool/pool.ts';
-import { remoteGraphs } from '../hosts/pool/registry.ts';
 
 export interface GraphsDeps {
   readonly hosts: HostPool | undefined;
@@ -16,7 +15,7 @@ export interface GraphsDeps {
 /** The configured graphs: loaded in this process, or in graph hosts, which load them in the background. */
 export async function openGraphs(config: Config, { hosts, logger, end }: GraphsDeps): Promise<GraphRegistry> {
   const { root, graphs } = config;
-  if (hosts) return remoteGraphs(graphs, hosts, logger);
+  if (hosts) return (await import('../hosts/pool/registry.ts')).remoteGraphs(graphs, hosts, logger);
   return await loadGraphs(graphs, { root, logger, types: { cache: schemaCache(config), signal: end } });
 }
 

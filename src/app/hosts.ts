@@ -1,21 +1,25 @@
 import { availableParallelism } from 'node:os';
 import { isDeepStrictEqual } from 'node:util';
+import type { FastifyInstance } from 'fastify';
 import { graphEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
-import { HostPool } from '../hosts/pool/pool.ts';
 import { schemaCache } from './graphs.ts';
 
-/** `env`: of the hosts, instead of the one of this process. The graph hosts, which begin to load the project; undefined if its code executes in this process. */
-export function openHosts(
+/**
+ * The graph hosts, which begin to load the project; undefined if its code executes in this process. What manages them is
+ * imported late, because most servers have none. `env`: of the hosts, instead of the one of this process.
+ */
+export async function openHosts(
   config: Config,
   { logger, clock, env }: { logger: Logger; clock: Clock; env: NodeJS.ProcessEnv | undefined },
-): Asking | undefined {
+): Promise<Asking | undefined> {
   const { root, graphs, auth, mcp, store, http } = config;
   const count = hostCount(config.hosts);
   if (count === 0) return undefined;
+  const { HostPool } = await import('../hosts/pool/pool.ts');
   const pool = new HostPool({
     count,
     max_memory_bytes: config.hosts.max_memory_mb && config.hosts.max_memory_mb * 1024 ** 2,
@@ -35,6 +39,12 @@ export function openHosts(
     clock,
   });
   return { pool, logger };
+}
+
+/** Lets the hosts send requests to the server. */
+export async function openHostListener(server: FastifyInstance, { pool }: Asking) {
+  const { listenForHosts } = await import('../hosts/pool/listener.ts');
+  return await listenForHosts(server, pool);
 }
 
 /**

@@ -25,7 +25,7 @@ export async function checkProject(config: Config): Promise<CheckResult[]> {
 }
 
 async function checkGraphs(config: Config): Promise<CheckResult[]> {
-  const { loadGraphs } = await import('../graphs/runtime/registry.ts');
+  const { loadGraphs } = await import('../graphs/runtime/load-graphs.ts');
   const graphs = await loadGraphs(config.graphs, { root: config.root, logger: silentLogger });
   const errors = graphs.loadErrors();
   const replaced = graphs.overriddenMemory();

@@ -47,6 +47,8 @@ export function watchEventLoop(
   }).unref();
   const thread = new Worker(PROGRAM, {
     workerData: { ...options, heartbeat } satisfies WatchdogData,
+    // It allocates next to nothing; V8's default grows to 128 MB.
+    resourceLimits: { maxYoungGenerationSizeMb: 2 },
   });
   thread.unref();
   return {

@@ -40,7 +40,7 @@ export function traceparentOf(run_id: string, configurable: Readonly<Record<stri
 }
 
 /**
- * Span of an attempt, or of its step with this number: 16 hexadecimal digits. Derived, so that whoever reads the step
+ * Span of an attempt, or of its step with this number: 16 hexadecimal digits. Derived, so that a reader of the step
  * from the database names the same span as who executed it.
  */
 export function spanIdOf(run_id: string, attempt: number, step = 0): string {

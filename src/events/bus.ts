@@ -25,8 +25,8 @@ export interface BusEvents {
   readonly 'mcp_call.cancelled': [key: string];
   /** A process asks what a run does now, which another one may execute. */
   readonly 'steps.asked': [question: string, thread_id: string, run_id: string];
-  /** The answer in pieces: `part` counts from 0 to below `parts`. */
-  readonly 'steps.answered': [question: string, part: string, parts: string, piece: string];
+  /** The answer in chunks: `part` counts from 0 to below `parts`. */
+  readonly 'steps.answered': [question: string, part: string, parts: string, chunk: string];
   /** A row was inserted, changed or deleted. */
   readonly 'row.changed': [kind: ChangeKind, id: string];
   /** The same of a while: ids, separated by commas; `more`: `''` if these are all. */

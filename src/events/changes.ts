@@ -26,7 +26,7 @@ const WINDOW_MS = 100;
 const IDS_PER_EVENT = 100;
 const ID_CHARACTERS_PER_EVENT = 7000;
 
-/** Changes that nobody has taken yet: each id once, at most `MAX_IDS` of each kind. */
+/** Changes that are not published yet: each id once, at most `MAX_IDS` of each kind. */
 export class ChangeSet {
   #kinds = new Map<ChangeKind, { ids: Set<string>; more: boolean }>();
 

@@ -34,8 +34,8 @@ export function answerAboutSteps(bus: EventBus, now: StepsNow): Disposable {
     const text = JSON.stringify({ ...found, steps });
     const parts = Math.ceil(text.length / PART);
     for (let part = 0; part < parts; part += 1) {
-      const piece = text.slice(part * PART, (part + 1) * PART);
-      bus.emit('steps.answered', question, String(part), String(parts), piece);
+      const chunk = text.slice(part * PART, (part + 1) * PART);
+      bus.emit('steps.answered', question, String(part), String(parts), chunk);
     }
   }
 }
@@ -64,12 +64,12 @@ async function ask(
   question: string,
   { thread_id, run_id }: RunPlace,
 ): Promise<AttemptNow | undefined> {
-  const pieces = new Map<string, string>();
+  const chunks = new Map<string, string>();
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
-  using _answers = bus.on('steps.answered', (of, part, parts, piece) => {
+  using _answers = bus.on('steps.answered', (of, part, parts, chunk) => {
     if (of !== question) return;
-    pieces.set(part, piece);
-    if (pieces.size === Number(parts)) resolve(joined(pieces));
+    chunks.set(part, chunk);
+    if (chunks.size === Number(parts)) resolve(joined(chunks));
   });
   using _timer = after(ANSWER_MS, () => resolve(undefined));
   bus.emit('steps.asked', question, thread_id, run_id);
@@ -77,8 +77,8 @@ async function ask(
   return text === undefined ? undefined : attemptOf(text);
 }
 
-function joined(pieces: ReadonlyMap<string, string>): string {
-  return Array.from(pieces, (_, part) => pieces.get(String(part)) ?? '').join('');
+function joined(chunks: ReadonlyMap<string, string>): string {
+  return Array.from(chunks, (_, part) => chunks.get(String(part)) ?? '').join('');
 }
 
 /** `undefined` for what another version of the server may have said. */

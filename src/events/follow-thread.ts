@@ -1,10 +1,10 @@
 import { Latch } from '../core/latch.ts';
 import type { Meter } from '../core/meter.ts';
-import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
+import { type Frame, isEnd, type RunEventRepository } from '../storage/runs/events.ts';
 import type { ThreadLogEntry, ThreadLogRepository } from '../storage/runs/thread-log.ts';
 import type { EventBus } from './bus.ts';
 import { PAGE } from './follow.ts';
-import { isEnd, lostEvents } from './frame.ts';
+import { lostEvents } from './frame.ts';
 import type { SafetyPoll } from './safety-poll.ts';
 import type { LiveRuns } from './writer.ts';
 

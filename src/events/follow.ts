@@ -1,9 +1,9 @@
 import { untilNextTurn, yieldToEventLoop } from '../core/event-loop.ts';
 import { Latch } from '../core/latch.ts';
 import type { Meter } from '../core/meter.ts';
-import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
+import { type Frame, isEnd, type RunEventRepository } from '../storage/runs/events.ts';
 import type { EventBus } from './bus.ts';
-import { isEnd, lostEvents } from './frame.ts';
+import { lostEvents } from './frame.ts';
 import type { SafetyPoll } from './safety-poll.ts';
 import type { LiveRun, LiveRuns } from './writer.ts';
 

@@ -1,28 +1,13 @@
-import { isObject, toJson } from '../core/json.ts';
-import { END_EVENT, type Frame } from '../storage/runs/events.ts';
+import { isObject } from '../core/json.ts';
+import type { Frame } from '../storage/runs/events.ts';
 
 export type { Frame } from '../storage/runs/events.ts';
-
-/**
- * True for the end frame. It is written in the transaction that writes the run's final status, so that stream and run
- * end atomically. It is never sent to a client.
- */
-export function isEnd(frame: Frame): boolean {
-  return frame.event === END_EVENT;
-}
 
 /**
  * Event name prefix of the frames of an event-streaming run (CONTRACT §7). The protocol's method follows and, after
  * `|`, its namespace; the data holds its `params`. Per follower, such a frame only needs to be numbered.
  */
 export const PROTOCOL_EVENT = 'v2:';
-
-/** Converts a protocol frame to the format of the older streams (`data` alone); returns any other frame unchanged. */
-export function plainFrame(frame: Frame): Frame {
-  if (!frame.event.startsWith(PROTOCOL_EVENT)) return frame;
-  const { data } = JSON.parse(frame.data) as { data: unknown };
-  return { seq: frame.seq, event: frame.event.slice(PROTOCOL_EVENT.length), data: toJson(data) };
-}
 
 /** Error name of the frame that replaces lost events. It says nothing about the outcome of the run. */
 export const EVENTS_LOST = 'EventsLost';

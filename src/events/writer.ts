@@ -1,11 +1,10 @@
 import { systemClock } from '../core/clock.ts';
 import { toJson } from '../core/json.ts';
 import type { Meter } from '../core/meter.ts';
-import type { Frame } from '../storage/runs/events.ts';
+import { type Frame, isEnd } from '../storage/runs/events.ts';
 import { insertRunCheckpoint } from '../storage/runs/log-positions.ts';
 import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
 import type { EventBus } from './bus.ts';
-import { isEnd } from './frame.ts';
 
 /** Limit of the buffered frames of a live run, bytes of JSON text. A follower that is further behind reads the log. */
 const BUFFER_BYTES = 1024 * 1024;

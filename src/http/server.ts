@@ -19,7 +19,7 @@ import { useRateLimits } from './plugins/rate-limit.ts';
 import { requestId, useRequestLog } from './plugins/request-log.ts';
 import { useRouteTable } from './plugins/route-table.ts';
 import { useHostCheck, useSecurityHeaders, useStrictHttp } from './plugins/security.ts';
-import { useJsonBodyParser, useZodValidation } from './plugins/validation.ts';
+import { useJsonBodyParser, ZOD_COMPILERS } from './plugins/validation.ts';
 import { useWorkerRole } from './plugins/worker-role.ts';
 import { useRequestBodies } from './request-bodies.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -47,6 +47,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     routerOptions: { maxParamLength: MAX_NAME_LENGTH },
     clientErrorHandler: handleClientError,
     frameworkErrors: handleInvalidUrl,
+    schemaController: { compilersFactory: ZOD_COMPILERS },
   });
   if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;
   closeIncompleteRequests(server);
@@ -54,7 +55,6 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   server.addHook('onClose', async () => metrics.stop());
   const routes = useRouteTable(server);
   useRequestBodies(server, options);
-  useZodValidation(server);
   useJsonBodyParser(server);
   useErrors(server, { logger, routes, disabledRoute: (path) => disabledRouteError(path, options) });
   useStrictHttp(server);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JsonObject } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 
 /** An A2A JSON-RPC message, for the documentation only: the A2A library parses it. */
 export const A2aMessage = z.looseObject({
@@ -35,3 +36,6 @@ export const A2aCardQuery = z.looseObject({
 });
 /** Public keys with which clients verify agent cards. */
 export const JWKS_PATH = '/.well-known/jwks.json';
+
+nameRequests({ A2aMessage });
+nameResponses({ A2aAnswer, A2aCard });

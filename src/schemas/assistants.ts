@@ -12,6 +12,7 @@ import {
   Uuid,
   withinSmallSize,
 } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 import { RunBudget } from './run-budget.ts';
 
@@ -172,3 +173,14 @@ export const GraphDrawing = z.object({
   edges: z.array(z.looseObject({ source: z.string(), target: z.string() })),
 });
 export type GraphDrawing = z.infer<typeof GraphDrawing>;
+
+nameRequests({
+  AssistantCreate,
+  AssistantPatch,
+  AssistantSearchRequest: AssistantSearch,
+  AssistantCountRequest: AssistantFilter,
+  AssistantVersionsSearchRequest: AssistantVersionsSearch,
+  AssistantVersionChange: AssistantLatest,
+  Config,
+});
+nameResponses({ Assistant, AssistantVersion, GraphDrawing, GraphSchema, GraphSchemaNoId, Subgraphs });

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { JsonObject } from './fields.ts';
+import { nameRequests } from './named.ts';
 
-export const Send = z.looseObject({
+const Send = z.looseObject({
   node: z.string().describe('The node to run.'),
   input: z.unknown().describe('The input of the node, instead of the state.'),
 });
@@ -21,3 +22,5 @@ export const Command = z.looseObject({
     .describe('The nodes to run next, by name or with their own input.'),
 });
 export type Command = z.infer<typeof Command>;
+
+nameRequests({ Command, Send });

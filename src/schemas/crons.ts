@@ -12,6 +12,7 @@ import {
   Timestamp,
   Uuid,
 } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { RunCreate, RunStatus } from './runs.ts';
 
 /** End of a schedule: with a UTC offset, or UTC without one, like a naive Python datetime. */
@@ -173,3 +174,29 @@ export const CronRunsQuery = z.looseObject({
   offset: QueryOffset.default(0).meta({ description: 'How many runs to skip.' }),
 });
 export type CronRunsQuery = z.infer<typeof CronRunsQuery>;
+
+/** Explanation of when a cron fires next, or why it does not. */
+export const CronExplanation = z.object({
+  cron_id: Uuid,
+  /**
+   * `scheduled`: fires at `next_run_date`; `due`: fires now; `overdue`: should have fired more than a minute ago;
+   * `paused`: by a client; `disabled`: by the server; `ended`: no further date.
+   */
+  state: z.enum(['scheduled', 'due', 'overdue', 'paused', 'disabled', 'ended']),
+  /** Human-readable; the fields say the same. */
+  summary: z.string(),
+  schedule: z.string(),
+  timezone: z.string().nullable(),
+  next_run_date: Timestamp.nullable(),
+  end_time: z.string().nullable(),
+  /** How long ago it should have fired, ms; 0 unless it is due. */
+  overdue_ms: z.int(),
+  /** Why the server disabled it. */
+  disabled_reason: z.string().nullable(),
+  /** The last times, newest first; at most 5. */
+  fires: z.array(CronRun),
+});
+export type CronExplanation = z.infer<typeof CronExplanation>;
+
+nameRequests({ CronCreate, ThreadCronCreate, CronPatch, CronSearch, CronCountRequest: CronCount });
+nameResponses({ CronExplanation, Cron, CronRun });

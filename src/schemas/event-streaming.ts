@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JsonObject, Limit, SmallObject } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { MAX_INTEGER } from './numbers.ts';
 
 /** Channels (CONTRACT §7); each `custom:<name>` is one too. */
@@ -83,7 +84,7 @@ export const ProtocolCommand = z
     additionalProperties: true,
   });
 
-export const ProtocolResponseMeta = z.looseObject({
+const ProtocolResponseMeta = z.looseObject({
   applied_through_seq: z
     .int()
     .min(0)
@@ -151,3 +152,6 @@ export const METHOD_PARAMS = {
 
 export type Method = keyof typeof METHOD_PARAMS;
 export type Params<M extends Method> = z.infer<(typeof METHOD_PARAMS)[M]>;
+
+nameRequests({ ProtocolCommand, ProtocolEventStreamRequest: EventStreamRequest });
+nameResponses({ ProtocolSuccess, ProtocolError, ProtocolResponseMeta });

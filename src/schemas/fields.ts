@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isWithinSize, type JsonSize } from '../core/json.ts';
+import { nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
 /** Client ids: any UUID version, including 0, which `z.uuid()` rejects. Case-insensitive. */
@@ -76,3 +77,5 @@ function splitList(value: unknown): unknown {
 /** The body of every failed request (CONTRACT §1). */
 export const ErrorResponse = z.object({ detail: z.string() });
 export type ErrorResponse = z.infer<typeof ErrorResponse>;
+
+nameResponses({ ErrorResponse });

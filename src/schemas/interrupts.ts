@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Cursor, FilterObject, JsonObject, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt } from './numbers.ts';
 
 /** An interrupt that waits for an answer. */
@@ -49,3 +50,6 @@ export const InterruptSearch = InterruptFilter.extend({
   select: z.array(InterruptField).optional().describe('The fields to return; all by default.'),
 });
 export type InterruptSearch = z.infer<typeof InterruptSearch>;
+
+nameRequests({ InterruptSearchRequest: InterruptSearch, InterruptCountRequest: InterruptFilter });
+nameResponses({ PendingInterrupt });

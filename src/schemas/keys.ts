@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp, Uuid } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { boundedNumber } from './numbers.ts';
 
 /** Longest validity of a key, days. */
@@ -26,7 +27,7 @@ export const KeyCreated = Key.extend({ key: z.string() });
 export type KeyCreated = z.infer<typeof KeyCreated>;
 
 export const KeyCreate = z.looseObject({
-  name: z.string().min(1).max(256).describe('What the key is for, to tell the keys apart.'),
+  name: z.string().min(1).max(256).describe('What the key is for, to distinguish the keys.'),
   scope: Scope.default('run').describe(
     'What it may do: `read`, `run` or `admin`; each includes the ones before it. `deployments:write` is for deployments only; `admin` includes it.',
   ),
@@ -35,3 +36,6 @@ export const KeyCreate = z.looseObject({
     .describe('Days until the key expires; never by default.'),
 });
 export type KeyCreate = z.output<typeof KeyCreate>;
+
+nameRequests({ KeyCreate });
+nameResponses({ Key, KeyCreated });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameRequests, nameResponses } from './named.ts';
 
 /** A Model Context Protocol message, for the documentation only: the MCP library parses it. */
 export const McpMessage = z.looseObject({
@@ -24,3 +25,6 @@ export const McpAnswer = z.looseObject({
   result: z.record(z.string(), z.unknown()).optional(),
   error: z.looseObject({ code: z.int(), message: z.string() }).optional(),
 });
+
+nameRequests({ McpMessage });
+nameResponses({ McpAnswer });

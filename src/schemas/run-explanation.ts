@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp, Uuid } from './fields.ts';
+import { nameResponses } from './named.ts';
 import { CancelAction, RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
 
@@ -40,3 +41,5 @@ export const RunExplanation = z.object({
   error: RunError.nullable(),
 });
 export type RunExplanation = z.infer<typeof RunExplanation>;
+
+nameResponses({ RunExplanation });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Cursor, FilterObject, JsonObject, Limit, Timestamp } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { Run, RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
 
@@ -52,3 +53,6 @@ export const RunSearch = RunFilter.extend({
     .describe('The fields to return; by default all except `kwargs`.'),
 });
 export type RunSearch = z.infer<typeof RunSearch>;
+
+nameRequests({ RunSearchRequest: RunSearch, RunCountRequest: RunFilter });
+nameResponses({ RunSummary });

@@ -12,6 +12,7 @@ import {
   Timestamp,
   Uuid,
 } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt, boundedNumber, MAX_DELAY_S, MAX_INTEGER } from './numbers.ts';
 import { StreamMode } from './stream-mode.ts';
 import { CheckpointConfig } from './thread-state.ts';
@@ -253,3 +254,6 @@ export const RunStreamHeaders = z.looseObject({
     description: 'The last id received: events after it are replayed. `-1` replays all. Resumable runs only.',
   }),
 });
+
+nameRequests({ RunCreate, RunBatchCreate, RunsCancel });
+nameResponses({ Run });

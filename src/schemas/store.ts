@@ -9,6 +9,7 @@ import {
   queryList,
   Timestamp,
 } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, TtlMinutes } from './numbers.ts';
 
 const Labels = z.array(z.string());
@@ -114,3 +115,16 @@ export type StoreNamespaceQuery = z.infer<typeof StoreNamespaceQuery>;
 
 export const StoreNamespaces = z.object({ namespaces: z.array(Labels) });
 export type StoreNamespaces = z.infer<typeof StoreNamespaces>;
+
+nameRequests({
+  StorePutRequest: StorePut,
+  StoreDeleteRequest: StoreDelete,
+  StoreSearchRequest: StoreSearch,
+  StoreListNamespacesRequest: StoreNamespaceQuery,
+});
+nameResponses({
+  Item: StoreItem,
+  SearchItem: StoreMatch,
+  SearchItemsResponse: StoreMatches,
+  ListNamespaceResponse: StoreNamespaces,
+});

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameRequests } from './named.ts';
 
 /** CONTRACT §5. Only the JavaScript SDK knows `tools`. */
 export const StreamMode = z.enum([
@@ -14,3 +15,5 @@ export const StreamMode = z.enum([
   'tools',
 ]);
 export type StreamMode = z.infer<typeof StreamMode>;
+
+nameRequests({ StreamMode });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 
 /** Begins a session of Studio, or changes whom it shows. */
 export const StudioSessionCreate = z
@@ -45,3 +46,6 @@ export const StudioSession = z.object({
 export type StudioSession = z.output<typeof StudioSession>;
 
 export const STUDIO_SESSION_EXAMPLE = { key: 'my-key' };
+
+nameRequests({ StudioSessionCreate });
+nameResponses({ StudioSession });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { JsonObject, queryInt, Timestamp, Uuid } from './fields.ts';
+import { nameResponses } from './named.ts';
 import type { RecordedStep } from './steps.ts';
 
 /** `check_db=1` also checks the database (CONTRACT §2.9); `live=1` asks for liveness instead of readiness. */
@@ -116,7 +117,7 @@ export interface DatabaseStats {
   readonly retries: Readonly<Record<string, number>>;
 }
 
-/** Spans that this process has sent, dropped because nobody took them, and still holds. */
+/** Spans that this process has sent, dropped because no collector took them, and still holds. */
 export interface TraceStats {
   readonly sent: number;
   readonly dropped: number;
@@ -262,3 +263,5 @@ export const SystemOverview = z.object({
   at: Timestamp,
 });
 export type SystemOverview = z.infer<typeof SystemOverview>;
+
+nameResponses({ Health, ServerInfo, Metrics, SystemOverview, Lease: LeaseView });

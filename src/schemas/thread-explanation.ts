@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp, Uuid } from './fields.ts';
+import { nameResponses } from './named.ts';
 import { CancelAction, RunStatus } from './runs.ts';
 import { Interrupt, RunError, ThreadStatus } from './threads.ts';
 
@@ -45,3 +46,5 @@ export const ThreadExplanation = z.object({
   error: RunError.nullable(),
 });
 export type ThreadExplanation = z.infer<typeof ThreadExplanation>;
+
+nameResponses({ ThreadExplanation });

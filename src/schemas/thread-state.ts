@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { FilterObject, JsonObject, Limit, QueryFlag, QueryLimit, queryList, SmallObject } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { Interrupt } from './threads.ts';
 
 export const CheckpointConfig = z.looseObject({
@@ -118,3 +119,12 @@ export const ThreadHistoryQuery = z.looseObject({
   before: z.string().optional().meta({ description: 'Only states before the checkpoint with this id.' }),
   select: queryList(ThreadStateField).optional().meta({ description: SELECT }),
 });
+
+nameRequests({
+  ThreadStateCheckpointRequest: ThreadStateAtCheckpoint,
+  ThreadStateUpdate,
+  ThreadStatePatch,
+  ThreadStateSearch: ThreadHistory,
+  CheckpointConfig,
+});
+nameResponses({ ThreadState, ThreadTask, ThreadStateUpdateResponse: ThreadStateUpdated });

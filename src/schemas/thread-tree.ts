@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Cursor, QueryFlag, queryInt, Timestamp, Uuid } from './fields.ts';
+import { nameResponses } from './named.ts';
 
 export const ThreadTreeQuery = z.looseObject({
   subgraphs: QueryFlag.default(false).meta({
@@ -26,7 +27,14 @@ export const CheckpointNode = z.object({
   /** The run that wrote it; `null` for a state update, and in a copy of a thread. */
   run_id: Uuid.nullable(),
   created_at: Timestamp.nullable(),
+  /**
+   * Nodes whose results it holds, `__start__` for the input; `null` if the parent was pruned, or one of both cannot be
+   * decrypted. A node that only ever runs by `Send` is known as long as the steps of its run are kept.
+   */
+  nodes: z.array(z.string()).nullable(),
   /** Channels of the state that differ from the parent; `null` if the parent was pruned. */
   changed_channels: z.array(z.string()).nullable(),
 });
 export type CheckpointNode = z.infer<typeof CheckpointNode>;
+
+nameResponses({ CheckpointNode });

@@ -11,6 +11,7 @@ import {
   Timestamp,
   Uuid,
 } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { TtlMinutes } from './numbers.ts';
 
 export const ThreadStatus = z.enum(['idle', 'busy', 'interrupted', 'error']);
@@ -75,7 +76,7 @@ export const Thread = z.object({
 export type Thread = z.infer<typeof Thread>;
 
 /** What one node returned in a superstep. */
-export const ThreadSuperstepUpdate = z.looseObject({
+const ThreadSuperstepUpdate = z.looseObject({
   values: z
     .union([JsonObject, z.array(z.unknown())])
     .nullish()
@@ -127,9 +128,19 @@ export const ThreadField = z.enum([
   'total_bytes',
 ]);
 
+/** Longer than a title, characters. */
+const MAX_TITLE_SEARCH = 200;
+
 export const ThreadFilter = z.looseObject({
   metadata: FilterObject.optional().describe('Only threads whose metadata contains this.'),
   values: FilterObject.optional().describe('Only threads whose values contain this.'),
+  title: z
+    .string()
+    .max(MAX_TITLE_SEARCH)
+    .optional()
+    .describe(
+      'Only threads whose `metadata.title` contains each of these words, or parts of words, in any case. No index helps.',
+    ),
   status: ThreadStatus.optional().describe('Only threads with this status.'),
 });
 export type ThreadFilter = z.infer<typeof ThreadFilter>;
@@ -195,3 +206,13 @@ export const ThreadStorage = z.object({
   pending_writes: z.object(stored),
 });
 export type ThreadStorage = z.infer<typeof ThreadStorage>;
+
+nameRequests({
+  ThreadCreate,
+  ThreadPatch,
+  ThreadSearchRequest: ThreadSearch,
+  ThreadCountRequest: ThreadFilter,
+  ThreadPruneRequest: ThreadPrune,
+  ThreadSuperstepUpdate,
+});
+nameResponses({ Thread, ThreadPruneResponse: ThreadsPruned, ThreadStorage, Interrupt, RunError });

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { Timestamp, Uuid } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt } from './numbers.ts';
 import { EXAMPLES } from './request-params.ts';
 
@@ -48,3 +49,6 @@ export const Token = z.object({
 export type Token = z.output<typeof Token>;
 
 export const TOKEN_EXAMPLE = { user: 'jane', assistant_id: EXAMPLES.graph, scope: 'run', ttl_seconds: 900 };
+
+nameRequests({ TokenCreate });
+nameResponses({ Token });

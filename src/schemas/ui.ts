@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { nameRequests } from './named.ts';
 
 export const UiPath = z.object({
   assistant_id: z.string().meta({
@@ -20,3 +21,5 @@ export const UiComponent = z.looseObject({
   name: z.string().min(1).meta({ description: 'The name of the component in the default export.' }),
 });
 export type UiComponent = z.infer<typeof UiComponent>;
+
+nameRequests({ UiComponent });

@@ -13,11 +13,11 @@ export const UsageSearch = z.looseObject({
   from: z.iso.date().optional().meta({ description: 'First day, in UTC. Unset: 29 days before `to`.' }),
   to: z.iso.date().optional().meta({ description: 'Last day, in UTC. Unset: today.' }),
   assistant_id: Uuid.optional().meta({ description: 'Only this assistant.' }),
-  user: Name.optional().meta({ description: 'Only this user; empty: what nobody in particular used.' }),
+  user: Name.optional().meta({ description: 'Only this user; empty: usage without a user.' }),
   key: Name.optional().meta({
     description: 'Only this API key, by its id; empty: what was used without one.',
   }),
-  model: Name.optional().meta({ description: 'Only this model; empty: calls that do not tell theirs.' }),
+  model: Name.optional().meta({ description: 'Only this model; empty: calls without a model name.' }),
   limit: QueryLimit.default(1000).meta({ description: 'Groups to return.' }),
   offset: QueryOffset.default(0).meta({ description: 'Groups to skip.' }),
 });
@@ -41,7 +41,7 @@ export type Usage = z.infer<typeof Usage>;
 /** The sums of one combination; it has the keys that were asked for. */
 export const UsageGroup = Usage.extend({
   assistant_id: Uuid.optional(),
-  /** Empty for what nobody in particular used. */
+  /** Empty for usage without a user. */
   user: z.string().optional(),
   /** Id of the API key; empty for what was used without one. */
   key_id: z.string().optional(),

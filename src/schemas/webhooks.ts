@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { QueryLimit, QueryOffset, Timestamp, Uuid } from './fields.ts';
+import { nameRequests, nameResponses } from './named.ts';
 
 const DeliveryStatus = z.enum(['pending', 'delivered', 'dead']);
 
@@ -70,3 +71,23 @@ export const WebhookTest = z.looseObject({
   url: z.string().min(1).max(65536).describe('The URL to send to, as in `webhook` of a run.'),
 });
 export type WebhookTest = z.infer<typeof WebhookTest>;
+
+/** Explanation of a webhook delivery's status. */
+export const DeliveryExplanation = Delivery.extend({
+  /** Human-readable; the fields say the same. */
+  summary: z.string(),
+  /** An attempt is under way. */
+  is_being_sent: z.boolean(),
+  /** The delivery that goes first, as those of one A2A task are sent in order. */
+  behind: Uuid.nullable(),
+  /** When it is given up unless it succeeds; `null` once it has ended. */
+  gives_up_at: Timestamp.nullable(),
+  /** Given up after this many attempts; `null`: when its time is over. */
+  max_tries: z.int().nullable(),
+  /** The attempt with the receiver's answer; `null` before the first. */
+  last_attempt: DeliveryAttempt.nullable(),
+});
+export type DeliveryExplanation = z.infer<typeof DeliveryExplanation>;
+
+nameRequests({ WebhookTest });
+nameResponses({ DeliveryExplanation, Delivery, DeliveryAttempt, DeliveryDetail, DeliveryRequest });

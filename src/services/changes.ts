@@ -7,11 +7,11 @@ import { sleep } from '../core/timers.ts';
 import type { ChangeKind, EventBus } from '../events/bus.ts';
 import { CHANGE_KINDS, type ChangedIds, ChangeSet, publishChanges, watchChanges } from '../events/changes.ts';
 import type { Frame } from '../events/frame.ts';
-import { itemAddressOf, itemIdOf } from '../events/item-ids.ts';
 import type { LongTermStore } from '../graphs/store/long-term-store.ts';
 import type { Visibility } from '../storage/access/visibility.ts';
 import type { OwnedKind } from '../storage/access/visible-ids.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
+import type { StoreAddress } from '../storage/store/visible-items.ts';
 
 export interface ChangeDeps {
   readonly bus: EventBus;
@@ -133,4 +133,15 @@ async function readableItems(
     const visible = await storeItems.visible(ids.map(itemAddressOf), { namespace_prefix, visibility });
     return visible.map(itemIdOf);
   };
+}
+
+/** An item as an id of a change: the labels of its namespace and its key, percent-encoded, with slashes in between. */
+function itemIdOf({ namespace, key }: StoreAddress): string {
+  return [...namespace, key].map((part) => encodeURIComponent(part.toWellFormed())).join('/');
+}
+
+/** The address that `itemIdOf` made an id of. */
+function itemAddressOf(id: string): StoreAddress {
+  const parts = id.split('/').map(decodeURIComponent);
+  return { namespace: parts.slice(0, -1), key: parts.at(-1) ?? '' };
 }

@@ -72,7 +72,7 @@ export async function openSharedDatabase(
 }
 
 /** Opens a database as it is, without timeouts: for its migrations. Throws `Unavailable`. */
-export async function openUnmigratedDatabase(options: DatabaseOptions): Promise<Db> {
+async function openUnmigratedDatabase(options: DatabaseOptions): Promise<Db> {
   if (isSqlite(options)) return openFile(options, { is_shared: true });
   const untimed = postgresPools(options).open({ max_connections: 1, no_timeouts: true });
   return orClose(untimed, options, async (db) => {
@@ -173,4 +173,16 @@ async function migrateAs({ migrations = 'apply', log }: DatabaseOptions, db: Db)
     if (!said) log?.warn(`${detail} Waiting for it.`, {});
     await sleep(POLL_MS);
   }
+}
+
+/** Opens a database for its migrations only. Throws `Unavailable` if it is unreachable or unsupported. */
+export async function openMigrations(options: DatabaseOptions) {
+  const db = await openUnmigratedDatabase(options);
+  return {
+    /** In order; changes nothing. Throws `Unavailable` if this program is too old for the database. */
+    pending: () => pendingMigrations(db),
+    /** Applies what is pending, or waits for the process that does. Throws as `pending`. */
+    apply: (log: MigrationLog) => migrate(db, undefined, log),
+    [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+  };
 }

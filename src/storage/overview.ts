@@ -58,15 +58,20 @@ async function threadCounts(reader: Reader): Promise<Omit<ThreadCounts, 'total'>
   return row ?? { busy: 0, interrupted: 0, error: 0 };
 }
 
-/** Of the database file, or of the tables and indexes of the schema. */
-const SIZE: DialectSql = {
-  sqlite: sql`select page_count * page_size as ${number('size_bytes')} from pragma_page_count(), pragma_page_size()`,
-  postgres: sql`
-    select sum(pg_total_relation_size(oid))::bigint as ${nullable(number('size_bytes'))}
-    from pg_class where relnamespace = current_schema()::regnamespace and relkind in ('r', 'm')`,
+/** SQLite counts its pages; PostgreSQL adds up the files of this schema's tables, indexes and large values. */
+const BYTES: DialectSql = {
+  sqlite: sql`(select p.page_size * c.page_count from pragma_page_size p, pragma_page_count c)`,
+  postgres: sql`(
+    select coalesce(sum(pg_total_relation_size(oid)), 0)::bigint from pg_class
+    where relnamespace = current_schema()::regnamespace and relkind in ('r', 'p'))`,
 };
 
+/** Size of the stored data on disk, bytes; without the write-ahead log. */
+export async function storageBytes(reader: Reader): Promise<number> {
+  const row = await reader.get(sql`select ${BYTES} as ${number('bytes')}`);
+  return row?.bytes ?? 0;
+}
+
 async function storageSize(reader: Reader): Promise<StorageView> {
-  const row = (await reader.get(sql`${SIZE}`)) as { size_bytes: number | null } | undefined;
-  return { engine: reader.dialect, size_bytes: row?.size_bytes ?? 0 };
+  return { engine: reader.dialect, size_bytes: await storageBytes(reader) };
 }

@@ -7,11 +7,11 @@ import type { EventBus } from '../events/bus.ts';
 import type { EventWriter, LiveRuns } from '../events/writer.ts';
 import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry, GraphRuntime } from '../graphs/graph.ts';
-import type { RunKwargs } from '../schemas/runs.ts';
+import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
 import type { RecordLevel } from '../schemas/steps.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import type { RunError } from '../schemas/threads.ts';
-import type { BudgetDeps } from '../services/runs/budgets.ts';
+import type { BudgetDeps, ExhaustedBudget } from '../services/runs/budgets.ts';
 import type { CostOf } from '../services/usage/prices.ts';
 import type { ResumePlace } from '../storage/checkpoints/resumed-run.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
@@ -137,6 +137,28 @@ export interface Attempt {
   graph: GraphRuntime | undefined;
   /** Thrown by the graph, or while loading it. */
   failure: unknown;
+}
+
+type EndStatus = Exclude<RunStatus, 'pending' | 'running'>;
+
+/** What becomes of a run whose attempt is over. */
+export type Outcome =
+  | { readonly kind: 'lost' }
+  | {
+      readonly kind: 'release';
+      readonly charge: boolean;
+      readonly host_ended?: true;
+      readonly lease_ended?: true;
+    }
+  | EndOutcome;
+
+/** The run has ended. */
+export interface EndOutcome {
+  readonly kind: 'end';
+  readonly status: EndStatus;
+  readonly error: RunError | null;
+  /** The run waits for a person because of a budget. */
+  readonly exhausted?: ExhaustedBudget;
 }
 
 /**

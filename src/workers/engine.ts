@@ -17,7 +17,6 @@ import { type BackgroundDeps, type BackgroundOptions, backgroundWork } from './b
 import { loopLease, type WorkerLease } from './heartbeat.ts';
 import { leaseLoop } from './lease-loop.ts';
 import { AUTO_FLOOR } from './load-limits.ts';
-import { runAttempt } from './run-attempt.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 import { RunWorker } from './runs.ts';
 import { type ThreadLeaseOptions, threadLease } from './thread-lease.ts';
@@ -94,7 +93,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     is_capped,
     failure: failureAfter(ATTEMPT_BROKE),
     isLeaseHeld: () => lease.isHeld(),
-    attempt: (...run) => runAttempt(attempts, ...run),
+    attempts,
   });
   const background = backgroundWork(deps, {
     ...options,

@@ -1,23 +1,31 @@
 import { timestamp } from '../core/clock.ts';
-import { HostLost } from '../core/errors.ts';
+import { HostLost, LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { failureForLog, publicFailure, toError } from '../core/failure.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import type { Interrupt, ThreadStatus } from '../schemas/threads.ts';
 import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
-import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
 import type { ThreadRetention } from '../storage/runs/markers.ts';
 import type { AttemptRecord } from '../storage/runs/steps.ts';
 import { type Batch, emptyBatch } from '../storage/runs/write-buffer.ts';
 import { serializeState } from '../storage/threads/values-summary.ts';
-import { type Attempt, type AttemptContext, recordAttempt, retryWhileUnavailable } from './attempt.ts';
-import { askPerson } from './budget-question.ts';
-import { type EndOutcome, type Outcome, outcomeOf, withoutState } from './outcome.ts';
+import {
+  type Attempt,
+  type AttemptContext,
+  type EndOutcome,
+  isStorageUnavailable,
+  type Outcome,
+  recordAttempt,
+  retryWhileUnavailable,
+  StopReason,
+} from './attempt.ts';
+import { askPerson, budgetOutcome, withoutState } from './budget-end.ts';
+import { countRequeue, requeue } from './requeue-run.ts';
 import { logEnd, runFields, runStats } from './run-log.ts';
-import { countEnd, countRequeue, watchExhausted } from './run-metrics.ts';
+import { countEnd } from './run-metrics.ts';
 
 /** Log retention without event ids, ms: no client can resume such a stream, only connected ones still read the log. */
 const NON_RESUMABLE_LOG_MS = 5 * 60_000;
@@ -26,7 +34,7 @@ type AttemptEnd = Pick<RunEnd, 'status' | 'error' | 'batch'> & {
   readonly state: ThreadState | undefined;
   /** By whom the thread waits for a person, if not by its graph. */
   readonly asked?: Record<string, Interrupt[]> | undefined;
-  /** Undefined if the attempt cannot tell its own end: its lease may be lost. */
+  /** Undefined if the attempt does not know its own end: its lease may be lost. */
   readonly record: AttemptRecord | undefined;
 };
 
@@ -57,6 +65,37 @@ export async function finalizeRun(
   await finish(deps, attempt, end);
 }
 
+/** Of an attempt that threw `attempt.failure`, or was stopped by `signal`; the failure is replaced if a budget caused it. */
+function outcomeOf(deps: AttemptContext, attempt: Attempt, signal: AbortSignal): Outcome {
+  return budgetOutcome(deps, attempt, signal) ?? stopOrFailure(attempt.failure, signal);
+}
+
+function stopOrFailure(failure: unknown, signal: AbortSignal): Outcome {
+  const cause = signal.aborted ? signal.reason : failure;
+  if (cause instanceof LeaseLost) return { kind: 'lost' };
+  if (cause instanceof StopReason) return outcomeOfStop(cause);
+  if (cause instanceof HostLost) return { kind: 'release', charge: cause.charge, host_ended: true };
+  if (isStorageUnavailable(cause)) return { kind: 'release', charge: true };
+  if (cause !== undefined) return { kind: 'end', status: 'error', error: publicFailure(cause) };
+  return { kind: 'end', status: 'success', error: null };
+}
+
+function outcomeOfStop({ kind, detail }: StopReason): Outcome {
+  switch (kind) {
+    case 'lease lost':
+      return { kind: 'lost' };
+    case 'shutdown':
+      return { kind: 'release', charge: false };
+    // By this process's clock: another one may not have claimed the run yet.
+    case 'lease ended':
+      return { kind: 'release', charge: false, lease_ended: true };
+    case 'timeout':
+      return { kind: 'end', status: 'timeout', error: detail };
+    case 'cancelled':
+      return { kind: 'end', status: 'interrupted', error: detail };
+  }
+}
+
 /**
  * A rolled-back run may no longer write, which looks like a lost lease. It still holds its place in the queue, which
  * blocks the next run of the thread. If the lease is really lost, this is a no-op.
@@ -69,43 +108,6 @@ async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promis
     record: undefined,
     batch: emptyBatch(),
   });
-}
-
-/** Stores the output of the attempt, so that the next attempt and the followers resume after it. */
-async function requeue(
-  deps: AttemptContext,
-  attempt: Attempt,
-  { charge, host_ended, lease_ended }: Extract<Outcome, { kind: 'release' }>,
-): Promise<boolean> {
-  const record = recordAttempt(deps, attempt, 'retried');
-  const batch = await attempt.writes.drain();
-  const delay_ms = charge ? deps.rules.retry_ms : 0;
-  const failure = charge && host_ended ? hostFailure(deps, attempt) : undefined;
-  const watched = failure && watchExhausted(failure);
-  const isRequeued = await retryWhileUnavailable(deps, attempt, () =>
-    deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch, failure: watched?.policy }),
-  );
-  // The loop of due runs wakes the worker when the delay is over.
-  if (isRequeued) {
-    attempt.log.committed();
-    if (!lease_ended) countRequeue(deps, attempt, { charge, exhausted: watched?.error() });
-    deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
-    deps.bus.emit('schedule.changed');
-    // The run may have ended instead: its followers read the log.
-    deps.bus.updated(attempt.claimed.lease.run_id);
-    deps.bus.emit('row.changed', 'run', attempt.claimed.lease.run_id);
-  } else attempt.writes.undrain(batch);
-  return isRequeued;
-}
-
-/** Says to the client how the host ended at last. */
-function hostFailure(
-  { hostFailure: rules }: AttemptContext,
-  { failure }: Attempt,
-): FailurePolicy | undefined {
-  if (!rules || !(failure instanceof HostLost)) return rules;
-  const { error, message } = rules.exhausted;
-  return { ...rules, exhausted: { error, message: `${message} ${failure.message}` } };
 }
 
 async function finish(deps: AttemptContext, attempt: Attempt, outcome: EndOutcome): Promise<void> {

@@ -40,7 +40,7 @@ export interface LeaseOptions {
   readonly logger: Logger;
 }
 
-/** Renews from the event loop: for the only process on a database, whose runs nobody else can take. */
+/** Renews from the event loop: for the only process on a database, whose runs no other process can claim. */
 export function loopLease(
   { heartbeat }: { heartbeat(worker: Worker, lease_ms: number): Promise<void> },
   { worker, slots, lease_ms, logger }: LeaseOptions,

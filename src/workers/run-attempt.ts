@@ -4,13 +4,14 @@ import { after } from '../core/timers.ts';
 import { EventWriter, type LiveRun } from '../events/writer.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
+import { isEmptyCommand } from '../graphs/runtime/command.ts';
+import type { RunKwargs } from '../schemas/runs.ts';
 import { graphIdOf, threadMetadata } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { UsageAccount } from '../storage/runs/usage.ts';
 import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './attempt.ts';
 import { AttemptLog, DEFAULT_OUTPUT_RULES } from './attempt-log.ts';
 import { finalizeRun } from './finalize-run.ts';
-import { recordResumed } from './resumed-run.ts';
 import { openBudget } from './run-budget.ts';
 import { isFirst, runFields } from './run-log.ts';
 import { countStart } from './run-metrics.ts';
@@ -175,6 +176,29 @@ async function execute(
     if (turn !== undefined) await turn;
   }
   signal.throwIfAborted();
+}
+
+/** Notes which run the attempt resumes. To be called before its graph writes anything at the checkpoint of that run. */
+async function recordResumed(deps: AttemptContext, attempt: Attempt): Promise<void> {
+  const { claimed, kwargs } = attempt;
+  if (!deps.resumedRun || !resumes(kwargs)) return;
+  const { thread_id, run_id } = claimed.lease;
+  const { checkpoint_id, checkpoint_ns } = kwargs.config.configurable;
+  const found = await deps.resumedRun({
+    thread_id,
+    run_id,
+    ns: typeof checkpoint_ns === 'string' ? checkpoint_ns : '',
+    checkpoint_id: typeof checkpoint_id === 'string' ? checkpoint_id : undefined,
+  });
+  if (found === undefined) return;
+  attempt.resumed_from_run_id = found;
+  recordAttempt(deps, attempt);
+}
+
+/** It answers an interrupt, or goes on without an input. */
+function resumes({ input, command }: RunKwargs): boolean {
+  if (command === null || isEmptyCommand(command)) return input === null;
+  return (command.resume ?? null) !== null;
 }
 
 /** A later attempt resumes from the run's own newest checkpoint, wherever the run started. */

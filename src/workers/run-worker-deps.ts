@@ -2,11 +2,12 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { RevisionScope } from '../storage/queue/revision-rule.ts';
+import type { AttemptContext } from './attempt.ts';
 import type { AutoConcurrency } from './auto-concurrency.ts';
+import type { runAttempt } from './run-attempt.ts';
 
 /** What a `RunWorker` needs. */
 export interface RunWorkerDeps {
@@ -28,14 +29,8 @@ export interface RunWorkerDeps {
   readonly scope?: (() => RevisionScope | undefined) | undefined;
   /** Claims nothing while it is false. */
   readonly isLeaseHeld: () => boolean;
-  /**
-   * Executes one claimed run to its end, or to its next checkpoint once `handOver` is aborted. Calls `onBegun` at each
-   * sign that its graph executes.
-   */
-  readonly attempt: (
-    claimed: ClaimedRun,
-    stop: AbortController,
-    handOver: AbortSignal,
-    onBegun: () => void,
-  ) => Promise<void>;
+  /** What attempts need. */
+  readonly attempts: AttemptContext;
+  /** Executes a claimed run; another one only in tests. */
+  readonly attempt?: typeof runAttempt;
 }

@@ -6,8 +6,9 @@ import type { HeldLease } from '../storage/queue/workers.ts';
 import type { Lease } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
 import { Loop } from './loop.ts';
+import { requeueFailed } from './requeue-run.ts';
+import { runAttempt } from './run-attempt.ts';
 import { runFields } from './run-log.ts';
-import { requeueFailed } from './run-metrics.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 import { SecondLook } from './second-look.ts';
 
@@ -226,13 +227,12 @@ export class RunWorker {
   }
 
   #start(claimed: ClaimedRun): void {
-    const { auto } = this.#deps;
+    const { auto, attempts, attempt = runAttempt } = this.#deps;
     const { run_id } = claimed.lease;
     const stop = new AbortController();
     const onBegun = () => auto?.begun(run_id);
     auto?.claimed(run_id);
-    const done = this.#deps
-      .attempt(claimed, stop, this.#handOver.signal, onBegun)
+    const done = attempt(attempts, claimed, stop, this.#handOver.signal, onBegun)
       .catch((error: unknown) => this.#requeueBroken(claimed, error))
       .finally(() => {
         if (this.#active.get(run_id)?.stop === stop) this.#active.delete(run_id);

@@ -7,6 +7,8 @@ import { queryClient } from './api/query-client.ts';
 import { router } from './router.tsx';
 import { followTheme } from './theme.ts';
 
+// See load-again.js.
+dispatchEvent(new Event('studio-started'));
 followTheme();
 // Its address in the page is relative, and would be of another folder in views at another depth.
 const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');

@@ -112,7 +112,7 @@ const keys = createRoute({
 const system = createRoute({
   getParentRoute: parent,
   path: '/system',
-  validateSearch: textsOf(['level', 'assistant']),
+  validateSearch: textsOf(['level', 'assistant', 'run']),
   component: lazyRouteComponent(() => import('./screens/system/system.tsx'), 'System'),
 });
 const connect = createRoute({
@@ -155,7 +155,7 @@ const assistants = createRoute({
 const assistant = createRoute({
   getParentRoute: parent,
   path: '/assistants/$assistantId',
-  validateSearch: textsOf(['tab', 'version', 'against']),
+  validateSearch: textsOf(['tab', 'version', 'against', 'tried']),
   component: lazyRouteComponent(() => import('./screens/assistant/assistant.tsx'), 'Assistant'),
 });
 

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
+import { COMMANDS } from '../../src/cli/all-commands.ts';
 import { allHelp } from '../../src/cli/command.ts';
-import { COMMANDS } from '../../src/cli/main.ts';
 import { agentServer } from '../support/program.ts';
 
 const HELP = new URL('../../bin/help.json', import.meta.url);

@@ -43,7 +43,7 @@ test('a key is not in the database', async () => {
 });
 
 test.each([
-  [['create'], 'keys create: --name is required, to tell the keys apart'],
+  [['create'], 'keys create: --name is required, to distinguish the keys'],
   [
     ['create', '--name', 'a', '--scope', 'all'],
     'keys create: --scope must be read, run, admin or deployments:write',

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { openApiDocument } from '../../src/app/openapi-document.ts';
 import { VERSION } from '../../src/config/version.ts';
-import { REQUESTS } from '../../src/http/openapi/components.ts';
+import { REQUESTS } from '../../src/schemas/named.ts';
 import { differences, type OpenApiDocument, type Operation } from './openapi-differences.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');

@@ -1,40 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Revision } from '../../src/schemas/deployments.ts';
 import { isInShare } from '../../src/storage/queue/revision-rule.ts';
-import { graphThat, KEY, projectThat } from '../support/deployments.ts';
+import { startDeploymentProcess, writeDeploymentServer } from '../support/deployment-process.ts';
+import { graphThat, projectThat } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
 import { repository } from '../support/repository.ts';
-import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 /** A server in a process of its own that may be killed. */
 async function startDeploymentServer() {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-crash-'));
-  const config = {
-    graphs: { main: './main.ts:graph' },
-    deployments: { enabled: true, allow_local_sources: true },
-  };
-  await writeFile(join(folder, 'agent.config.yaml'), JSON.stringify(config));
-  await writeFile(join(folder, 'main.ts'), graphThat('main'));
-  await symlink(PACKAGES, join(folder, 'node_modules'));
-  const server = await startServer({
-    config: join(folder, 'agent.config.yaml'),
-    storage: 'sqlite',
-    one_process: 'one process has the deployments',
-    api_keys: [KEY],
-  });
-  const send = async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(server.url + path, {
-      method,
-      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: JSON.parse((await response.text()) || 'null') };
-  };
+  await writeDeploymentServer(folder);
+  const { server, send } = await startDeploymentProcess(folder);
   return {
     server,
     folder,

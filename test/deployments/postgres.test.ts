@@ -1,16 +1,16 @@
-import { mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { text } from '../../src/db/columns.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { sql } from '../../src/db/sql.ts';
-import { graphThat, KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
+import { startDeploymentProcess, threeSteps, writeDeploymentServer } from '../support/deployment-process.ts';
+import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { PGBOUNCER, startPgBouncer } from '../support/pgbouncer.ts';
 import { directPostgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 import { PACKAGES } from '../support/project.ts';
 import { repository } from '../support/repository.ts';
-import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
 const URI = TEST_POSTGRES_URI as string;
@@ -24,48 +24,6 @@ async function schemasOf(...ids: string[]): Promise<string[]> {
   return rows.map(({ name }) => name).filter((name) => ids.map(schemaOf).includes(name));
 }
 
-/** Three steps. With a gate, the second and the third end when the files `<gate>-1` and `<gate>-2` exist. */
-const steps = (version: string) => ({
-  'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
-  'agent.ts': `import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-const State = Annotation.Root({
-  gate: Annotation,
-  done: Annotation({ reducer: (all, more) => [...all, ...more], default: () => [] }),
-});
-async function step({ gate, done }) {
-  while (gate && done.length > 0 && !existsSync(gate + '-' + done.length)) await sleep(5);
-  return { done: [${JSON.stringify(version)}] };
-}
-export const graph = new StateGraph(State)
-  .addNode('step', step)
-  .addEdge(START, 'step')
-  .addConditionalEdges('step', ({ done }) => (done.length === 3 ? END : 'step'))
-  .compile();
-`,
-});
-
-/** A server in a process of its own. */
-async function startProcess(folder: string, database: string) {
-  const server = await startServer({
-    config: join(folder, 'agent.config.yaml'),
-    storage: 'sqlite',
-    one_process: 'one process has the deployments',
-    api_keys: [KEY],
-    env: { DATABASE_URI: database },
-  });
-  const send = async (method: string, path: string, body?: unknown) => {
-    const response = await fetch(server.url + path, {
-      method,
-      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: JSON.parse((await response.text()) || 'null') };
-  };
-  return { server, send, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
-}
-
 describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
   test('each has a schema: through a switch with a run, a rollback and a restart, until it is deleted', async () => {
     await using database = await directPostgresSchema(URI);
@@ -74,7 +32,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     await using server = await openDeploymentServer(options);
     const { id } = await server.create('my-agent');
     const other = await server.create('other');
-    const first = await server.deploy(id, steps('one'));
+    const first = await server.deploy(id, threeSteps('one'));
     expect(first.status).toBe('DEPLOYED');
     await server.deploy(other.id, projectThat('other'));
     expect(await schemasOf(id, other.id)).toHaveLength(2);
@@ -88,7 +46,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     const answered = server.post(`${base}/threads/${thread_id}/runs/wait`, run);
     const state = async () => (await server.get(`${base}/threads/${thread_id}/state`)).body;
     await until('the first step is done', async () => (await state()).values?.done?.length === 1);
-    await server.deploy(id, steps('two'));
+    await server.deploy(id, threeSteps('two'));
     const logged = (line: string) =>
       until(line, () => server.log.some(({ message }) => message === line), 60_000);
     await logged('handing runs over at their next checkpoint');
@@ -112,7 +70,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     await again.send('DELETE', `/v2/deployments/${id}`);
     expect(await schemasOf(id, other.id)).toEqual([schemaOf(other.id)]);
     const anew = await again.create('my-agent');
-    await again.deploy(anew.id, steps('three'));
+    await again.deploy(anew.id, threeSteps('three'));
     expect((await again.post(`${base}/threads/search`)).body).toEqual([]);
     for (const each of [anew.id, other.id]) await again.send('DELETE', `/v2/deployments/${each}`);
     expect(await schemasOf(anew.id, other.id)).toEqual([]);
@@ -122,15 +80,9 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
   test('one process has the deployments: a second is refused, and one that was killed goes on', async () => {
     await using database = await directPostgresSchema(URI);
     const folder = await mkdtemp(join(tmpdir(), 'agent-server-processes-'));
-    const config = {
-      graphs: { main: './main.ts:graph' },
-      deployments: { enabled: true, allow_local_sources: true },
-    };
-    await writeFile(join(folder, 'agent.config.yaml'), JSON.stringify(config));
-    await writeFile(join(folder, 'main.ts'), graphThat('main'));
-    await symlink(PACKAGES, join(folder, 'node_modules'));
-    await using sources = await repository(steps('one'));
-    await using first = await startProcess(folder, database.url);
+    await writeDeploymentServer(folder);
+    await using sources = await repository(threeSteps('one'));
+    await using first = await startDeploymentProcess(folder, { DATABASE_URI: database.url });
     const { body } = await first.send('POST', '/v2/deployments', {
       name: 'agent',
       source: 'github',
@@ -140,7 +92,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     const status = async () =>
       (await first.send('GET', `/v2/deployments/${body.id}/revisions?limit=1`)).body.resources[0].status;
     await until('it is deployed', async () => (await status()) === 'DEPLOYED', 120_000);
-    await expect(startProcess(folder, database.url)).rejects.toThrow(
+    await expect(startDeploymentProcess(folder, { DATABASE_URI: database.url })).rejects.toThrow(
       'Another process of this database has deployments',
     );
 

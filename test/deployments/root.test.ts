@@ -5,34 +5,13 @@ import { createInterface } from 'node:readline';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
+import { threeSteps } from '../support/deployment-process.ts';
 import { KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { program } from '../support/program.ts';
 import { project } from '../support/project.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = { config: { graphs: {} }, deployments: { root: 'agent', drain_timeout_seconds: 0 } };
-
-/** Three steps. With a gate, the second and the third end when the files `<gate>-1` and `<gate>-2` exist. */
-const steps = (version: string) => ({
-  'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
-  'agent.ts': `import { existsSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-const State = Annotation.Root({
-  gate: Annotation,
-  done: Annotation({ reducer: (all, more) => [...all, ...more], default: () => [] }),
-});
-async function step({ gate, done }) {
-  while (gate && done.length > 0 && !existsSync(gate + '-' + done.length)) await sleep(5);
-  return { done: [${JSON.stringify(version)}] };
-}
-export const graph = new StateGraph(State)
-  .addNode('step', step)
-  .addEdge(START, 'step')
-  .addConditionalEdges('step', ({ done }) => (done.length === 3 ? END : 'step'))
-  .compile();
-`,
-});
 
 test('until a revision serves, the root says so, and the server has its own pages', async () => {
   await using server = await openDeploymentServer(ROOT);
@@ -91,7 +70,7 @@ test('a folder without any configuration is enough', async () => {
 test('the official client works at the root through a switch, with a run that began before it, and a rollback', async () => {
   await using server = await openDeploymentServer(ROOT);
   const { id } = await server.create('agent');
-  const first = await server.deploy(id, steps('one'));
+  const first = await server.deploy(id, threeSteps('one'));
   const client = new Client({ apiUrl: server.url, apiKey: KEY });
   const [assistant] = await client.assistants.search();
   expect(assistant?.graph_id).toBe('agent');
@@ -109,7 +88,7 @@ test('the official client works at the root through a switch, with a run that be
   })();
   await began.promise;
 
-  await server.deploy(id, steps('two'));
+  await server.deploy(id, threeSteps('two'));
   const logged = (text: string) =>
     until(text, () => server.log.some(({ message }) => message === text), 60_000);
   await logged('handing runs over at their next checkpoint');

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { COMMANDS } from '../../src/cli/main.ts';
+import { COMMANDS } from '../../src/cli/all-commands.ts';
 import { PACKAGES, type Project, project } from '../support/project.ts';
 import { repository } from '../support/repository.ts';
 import { blocksOf, inProgram, onlyBlock, ROOT } from './blocks.ts';

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { COMMANDS } from '../../src/cli/main.ts';
+import { COMMANDS } from '../../src/cli/all-commands.ts';
 import { VARIABLES } from '../../src/config/env.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { project } from '../support/project.ts';

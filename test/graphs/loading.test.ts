@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphExport } from '../../src/graphs/project/load.ts';
-import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { project } from '../support/project.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { Conversation, FIXTURES, load } from './support.ts';

@@ -1,7 +1,7 @@
 import { getLogger } from '@langchain/langgraph-sdk/logging';
 import { expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
-import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 
 test('a graph writes to the log of the server with the logger of the SDK', async () => {

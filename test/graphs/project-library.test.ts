@@ -1,28 +1,15 @@
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { importUserModule } from '../../src/graphs/project/user-module.ts';
-import { Conversation, load } from './support.ts';
-
-const MODULES = resolve(import.meta.dirname, '../../node_modules');
+import { Conversation, load, projectWithCopies } from './support.ts';
 
 /** A project elsewhere on the machine with a copy of LangGraph of its own, but the same `@langchain/core`. */
 let project: string;
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'own-library-'));
-  const modules = join(project, 'node_modules');
-  await mkdir(join(modules, '@langchain'), { recursive: true });
-  for (const name of await readdir(MODULES)) {
-    if (!name.startsWith('.') && name !== '@langchain')
-      await symlink(join(MODULES, name), join(modules, name));
-  }
-  for (const name of await readdir(join(MODULES, '@langchain'))) {
-    const [from, to] = [join(MODULES, '@langchain', name), join(modules, '@langchain', name)];
-    if (name !== 'langgraph') await symlink(from, to);
-    else await cp(from, to, { recursive: true, filter: (path) => !/\.(map|cjs|cts|d\.ts)$/.test(path) });
-  }
+  project = await projectWithCopies(['langgraph']);
   await writeFile(
     join(project, 'graph.mjs'),
     `import { Annotation, interrupt, START, StateGraph } from '@langchain/langgraph';

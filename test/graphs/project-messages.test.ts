@@ -1,31 +1,15 @@
-import { cp, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { projectSerde, revive } from '../../src/graphs/checkpointer/serde.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { memoryOf } from '../support/memory.ts';
-import { load } from './support.ts';
-
-const MODULES = resolve(import.meta.dirname, '../../node_modules');
-/** Of these the project has copies; of all else it uses ours. */
-const COPIED = ['core', 'langgraph', 'langgraph-checkpoint'];
+import { load, projectWithCopies } from './support.ts';
 
 let project: string;
 
 beforeAll(async () => {
-  project = await mkdtemp(join(tmpdir(), 'own-messages-'));
-  const modules = join(project, 'node_modules');
-  await mkdir(join(modules, '@langchain'), { recursive: true });
-  for (const name of await readdir(MODULES)) {
-    if (!name.startsWith('.') && name !== '@langchain')
-      await symlink(join(MODULES, name), join(modules, name));
-  }
-  for (const name of await readdir(join(MODULES, '@langchain'))) {
-    const [from, to] = [join(MODULES, '@langchain', name), join(modules, '@langchain', name)];
-    if (!COPIED.includes(name)) await symlink(from, to);
-    else await cp(from, to, { recursive: true, filter: (path) => !/\.(map|cjs|cts|d\.ts)$/.test(path) });
-  }
+  project = await projectWithCopies(['core', 'langgraph', 'langgraph-checkpoint']);
   await writeFile(
     join(project, 'graph.mjs'),
     `import { AIMessage, HumanMessage } from '@langchain/core/messages';

@@ -1,8 +1,12 @@
-import { join } from 'node:path';
+import { cp, mkdir, mkdtemp, readdir, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
 import { InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import { silentLogger } from '../../src/core/logger.ts';
 import type { GraphCall, GraphEvent, GraphMemory, GraphRuntime } from '../../src/graphs/graph.ts';
-import { type GraphSpec, loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import type { GraphSpec } from '../../src/graphs/runtime/langgraph.ts';
+import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
+import { graphCall } from '../support/graph-thread.ts';
 
 export const FIXTURES = join(import.meta.dirname, '../fixtures/graphs');
 
@@ -13,6 +17,25 @@ export function load(graphs: Record<string, string>, root = FIXTURES, limit_ms?:
     return { graph_id, path, export: name };
   });
   return loadGraphs(specs, { root, logger: silentLogger, ...(limit_ms && { limit_ms }) });
+}
+
+const MODULES = resolve(import.meta.dirname, '../../node_modules');
+
+/** A project elsewhere on the machine with copies of these packages of LangChain; of all else it uses ours. */
+export async function projectWithCopies(copied: readonly string[]): Promise<string> {
+  const project = await mkdtemp(join(tmpdir(), 'project-with-copies-'));
+  const modules = join(project, 'node_modules');
+  await mkdir(join(modules, '@langchain'), { recursive: true });
+  for (const name of await readdir(MODULES)) {
+    if (!name.startsWith('.') && name !== '@langchain')
+      await symlink(join(MODULES, name), join(modules, name));
+  }
+  for (const name of await readdir(join(MODULES, '@langchain'))) {
+    const [from, to] = [join(MODULES, '@langchain', name), join(modules, '@langchain', name)];
+    if (!copied.includes(name)) await symlink(from, to);
+    else await cp(from, to, { recursive: true, filter: (path) => !/\.(map|cjs|cts|d\.ts)$/.test(path) });
+  }
+  return project;
 }
 
 /** A conversation of a test with one graph: all calls are on one thread and share its memory. */
@@ -36,17 +59,9 @@ export class Conversation {
 
   stream(call: Partial<GraphCall>): AsyncIterable<GraphEvent> {
     const events = this.graph.stream({
-      input: null,
-      command: null,
+      ...graphCall(),
       config: this.config,
-      context: null,
-      stream_mode: ['values'],
-      subgraphs: false,
-      interrupt_before: null,
-      interrupt_after: null,
-      durability: 'async',
       memory: this.memory,
-      signal: new AbortController().signal,
       ...call,
     });
     // Without `notices` there is nothing else.

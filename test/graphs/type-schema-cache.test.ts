@@ -2,7 +2,7 @@ import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
-import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { type Project, project } from '../support/project.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
-import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { findCompiler } from '../../src/graphs/schemas/compiler.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import type { LogLine } from '../../src/core/logger.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
-import { loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { MESSAGE_SCHEMA } from '../../src/graphs/schemas/message-schema.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 

@@ -14,11 +14,13 @@ test('the tree of a thread has its steps, runs and forks, and no values', async 
   await server.post(`${at}/runs/wait`, { assistant_id: 'interrupting', input: { x: 1 } });
   const [{ run_id }] = (await server.get(`${at}/runs`)).body;
   const tree: CheckpointNode[] = (await server.get(`${at}/tree`)).body;
-  const shape = tree.map(({ step, source, changed_channels }) => ({ step, source, changed_channels }));
+  const shape = tree.map(({ step, source, nodes, changed_channels }) => ({
+    ...{ step, source, nodes, changed_channels },
+  }));
   expect(shape).toEqual([
-    { step: 1, source: 'loop', changed_channels: ['log'] },
-    { step: 0, source: 'loop', changed_channels: ['x'] },
-    { step: -1, source: 'input', changed_channels: [] },
+    { step: 1, source: 'loop', nodes: ['before'], changed_channels: ['log'] },
+    { step: 0, source: 'loop', nodes: ['__start__'], changed_channels: ['x'] },
+    { step: -1, source: 'input', nodes: [], changed_channels: [] },
   ]);
   expect(tree.every((node) => node.run_id === run_id && node.created_at !== null)).toBe(true);
   expect(tree.map((node) => node.parent_checkpoint_id)).toEqual([
@@ -35,6 +37,7 @@ test('the tree of a thread has its steps, runs and forks, and no values', async 
     parent_checkpoint_id: checkpoint_id,
     source: 'update',
     run_id: null,
+    nodes: [],
     changed_channels: ['x'],
   });
 
@@ -45,6 +48,29 @@ test('the tree of a thread has its steps, runs and forks, and no values', async 
   const last = await server.get(`${at}/tree?limit=3&cursor=${cursor}`);
   expect(last.body).toEqual(tree.slice(2));
   expect(last.headers).not.toHaveProperty('x-pagination-next');
+});
+
+test('the tree names the nodes of each step, also those that Send starts, and those of a copy', async () => {
+  await using server = await openApp({ graphs: ['parallel-send', 'ten-steps'] });
+  const nodesOf = async (thread_id: string) => {
+    const tree: CheckpointNode[] = (await server.get(`/threads/${thread_id}/tree`)).body;
+    return tree.map(({ nodes }) => nodes).toReversed();
+  };
+  const thread_id = await server.thread();
+  const wait = (assistant_id: string, input: object, thread = thread_id) =>
+    server.post(`/threads/${thread}/runs/wait`, { assistant_id, input });
+  await wait('parallel-send', { items: [2, 3] });
+  await wait('parallel-send', { items: [4] });
+  const named = await nodesOf(thread_id);
+  expect(named.filter((nodes) => nodes?.includes('square'))).toHaveLength(2);
+  expect(new Set(named.flat())).toEqual(new Set(['__start__', 'spread', 'square']));
+
+  const steps = await server.thread();
+  await wait('ten-steps', { n: 0 }, steps);
+  const expected = [[], ['__start__'], ...Array.from({ length: 10 }, () => ['step'])];
+  expect(await nodesOf(steps)).toEqual(expected);
+  const { body: copy } = await server.post(`/threads/${steps}/copy`, {});
+  expect((await nodesOf(copy.thread_id)).slice(0, expected.length)).toEqual(expected);
 });
 
 test('subgraphs are in the tree if they are asked for', async () => {

@@ -87,6 +87,22 @@ test('a search finds by metadata, status, ids and values, in pages', async () =>
   expect(idsOf((await search({ metadata: { batch }, values: { x: 4711 } })).body)).toEqual([ids[0]]);
 });
 
+test('words of the title find a thread, with its owner’s other conditions, and in pages', async () => {
+  const batch = crypto.randomUUID();
+  const titles = ['Lunch on Monday', 'Lunch on Friday', 'Dinner on Friday'];
+  const ids: string[] = [];
+  for (const title of titles) ids.push(await http.thread({ metadata: { batch, title } }));
+  const search = async (title: string, more = {}) =>
+    http.post('/threads/search', { title, metadata: { batch }, ...more });
+  expect(idsOf((await search('fri lunch')).body)).toEqual([ids[1]]);
+  expect((await http.post('/threads/count', { title: 'FRIDAY', metadata: { batch } })).body).toBe(2);
+  const first = await search('lunch', { limit: 1, cursor: '' });
+  expect(idsOf(first.body)).toEqual([ids[1]]);
+  const cursor = String(first.headers['x-pagination-next']);
+  expect(idsOf((await search('lunch', { limit: 1, cursor })).body)).toEqual([ids[0]]);
+  expect((await search('x'.repeat(201))).status).toBe(422);
+});
+
 test('pages by cursor have each thread once, whatever changes meanwhile, and sizes on request', async () => {
   const batch = crypto.randomUUID();
   const ids: string[] = [];

@@ -30,7 +30,8 @@ function address() {
 
 const ECHO = { assistant_id: 'echo', input: { x: 1 } };
 
-test.each([
+/** Routes that create a run, and whether they take a list. */
+const NEW_RUNS: [string, boolean][] = [
   ['/threads/{t}/runs', false],
   ['/threads/{t}/runs/wait', false],
   ['/threads/{t}/runs/stream', false],
@@ -38,7 +39,9 @@ test.each([
   ['/runs/wait', false],
   ['/runs/stream', false],
   ['/runs/batch', true],
-])('POST %s tells its webhook the end of the run once, signed', async (route, isBatch) => {
+];
+
+test.each(NEW_RUNS)('POST %s tells its webhook the end of the run once, signed', async (route, isBatch) => {
   const { path, webhook } = address();
   const run = { ...ECHO, webhook };
   const { status } = await http.post(route.replace('{t}', await http.thread()), isBatch ? [run] : run);
@@ -164,15 +167,7 @@ test('a run that never began calls no webhook', async () => {
   expect((await http.get(`/webhooks/deliveries?run_id=${run.run_id}`)).body).toEqual([]);
 });
 
-test.each([
-  ['/threads/{t}/runs', false],
-  ['/threads/{t}/runs/wait', false],
-  ['/threads/{t}/runs/stream', false],
-  ['/runs', false],
-  ['/runs/wait', false],
-  ['/runs/stream', false],
-  ['/runs/batch', true],
-])('POST %s refuses an address that must not be called', async (route, isBatch) => {
+test.each(NEW_RUNS)('POST %s refuses an address that must not be called', async (route, isBatch) => {
   const run = { ...ECHO, webhook: 'http://169.254.169.254/latest' };
   const thread_id = await http.thread();
   const answer = await http.post(route.replace('{t}', thread_id), isBatch ? [ECHO, run] : run);

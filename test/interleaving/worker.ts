@@ -84,7 +84,8 @@ export class TestWorker {
       concurrency: 3,
       failure: FAILURE_RULES,
       isLeaseHeld: () => true,
-      attempt: (claimed, stop) => this.#attempt(claimed, stop),
+      attempts: this.#concludes(),
+      attempt: (_context, claimed, stop) => this.#attempt(claimed, stop),
     });
   }
 

@@ -64,6 +64,7 @@ describeEachStorage('the tree of a thread', (open) => {
     ]);
     expect(tree.at(-1)).toEqual({
       checkpoint_id: 'c1',
+      nodes: [],
       checkpoint_ns: '',
       parent_checkpoint_id: null,
       step: -1,

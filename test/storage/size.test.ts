@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { sql } from '../../src/db/sql.ts';
-import { storageBytes } from '../../src/storage/size.ts';
+import { storageBytes } from '../../src/storage/overview.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
 describeEachDatabase('the size of what is stored', (open) => {

@@ -29,6 +29,31 @@ describeEachStorage('searching threads', (open) => {
     expect(await threads.count({ metadata: { user: 'b' } })).toBe(1);
   });
 
+  test('finds by words of the title and their parts, with other conditions', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await insertAll(threads, [
+      { title: 'Invoice for March', user: 'a' },
+      { title: 'A march through 50 % of_it' },
+      { title: 2026 },
+      { name: 'March' },
+      { title: { of: 'March' }, user: 'a' },
+      {},
+    ]);
+    expect(await foundThreads(threads, { title: 'march' })).toEqual([4, 1, 0]);
+    expect(await foundThreads(threads, { title: '  MAR voice ' })).toEqual([0]);
+    expect(await foundThreads(threads, { title: 'march', metadata: { user: 'a' } })).toEqual([4, 0]);
+    expect(await foundThreads(threads, { title: '50 %' })).toEqual([1]);
+    expect(await foundThreads(threads, { title: 'f_i' })).toEqual([1]);
+    expect(await foundThreads(threads, { title: '_' })).toEqual([1]);
+    expect(await foundThreads(threads, { title: '026' })).toEqual([2]);
+    expect(await foundThreads(threads, { title: "'; drop" })).toEqual([]);
+    expect(await foundThreads(threads, { title: ' ' })).toEqual([5, 4, 3, 2, 1, 0]);
+    expect(await threads.count({ title: 'march' })).toBe(3);
+    expect(await threads.count({ title: 'march', status: 'idle' })).toBe(3);
+    expect(await threads.count({ title: 'none', status: 'idle' })).toBe(0);
+  });
+
   test('finds by values, and threads without values when nothing is asked of them', async () => {
     await using db = await open();
     const threads = threadRepository(db);

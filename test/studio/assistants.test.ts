@@ -123,6 +123,35 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     await page.context().close();
   });
 
+  test('two versions answer the same input side by side, each with its own settings', async () => {
+    const { assistant_id } = await writer('Two voices');
+    await client.assistants.update(assistant_id, { context: { language: 'en' } });
+    const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
+    await page.getByRole('link', { name: 'Try' }).press('Enter');
+    expect(await page.getByRole('combobox', { name: 'Left version' }).inputValue()).toBe('1');
+    expect(await page.getByRole('combobox', { name: 'Right version' }).inputValue()).toBe('2');
+    await page.getByLabel('topic').fill('tea');
+    await page.keyboard.press('Control+Enter');
+    const answer = (side: string) => page.getByRole('region', { name: `Answer of the ${side} version` });
+    for (const side of ['left', 'right']) {
+      await answer(side).getByText('["tea","tea","tea"]').waitFor();
+      await answer(side).getByText('success').waitFor();
+    }
+    expect(await violations(page)).toEqual([]);
+
+    const threads = new URL(page.url()).searchParams.get('tried')?.split(',') ?? [];
+    const runs = await Promise.all(threads.map((thread_id) => client.runs.list(thread_id)));
+    const contexts = runs.map(([run]) => (run as { kwargs?: { context?: unknown } }).kwargs?.context);
+    expect(contexts).toEqual([{ language: 'de' }, { language: 'en' }]);
+    await page.reload();
+    await answer('left').getByText('["tea","tea","tea"]').waitFor();
+    // Of another version there is no answer yet.
+    await page.getByRole('combobox', { name: 'Left version' }).selectOption('2');
+    await answer('left').waitFor({ state: 'detached' });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('are duplicated with their settings, and deleted after a question', async () => {
     const { assistant_id } = await writer('Original');
     const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);

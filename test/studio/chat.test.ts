@@ -207,7 +207,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await questions.nth(1).waitFor({ state: 'detached' });
     await questions.getByLabel(/^Answer/).fill('1');
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'squares' }).getByText('[4,90]').waitFor();
+    await page.getByRole('group', { name: 'squares' }).getByText('[4,90]').waitFor();
   });
 
   test('a graph that takes more than messages has a form, and one that fails says why', async () => {

@@ -91,6 +91,23 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     await page.getByRole('img', { name: /^Delay of the event loop: now 99 %/ }).waitFor();
     await page.getByRole('table', { name: 'Processes' }).getByText(String(process.pid)).waitFor();
     expect(await violations(page)).toEqual([]);
+
+    // What was measured stays while another screen is open.
+    const since = await page.getByText(/^Of the process that answers, since/).innerText();
+    const screens = page.getByRole('navigation', { name: 'Screens' });
+    await page.clock.install();
+    await page.clock.fastForward(90_000);
+    await screens.getByRole('link', { name: 'Overview' }).press('Enter');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.clock.fastForward(90_000);
+    await screens.getByRole('link', { name: 'System' }).press('Enter');
+    await page.getByText(since).waitFor();
+    // It has a line before that time and one after it.
+    const lines = page
+      .getByRole('img', { name: /^Runs:/ })
+      .locator('path')
+      .nth(1);
+    await expect.poll(async () => (await lines.getAttribute('d'))?.match(/M/g)?.length).toBeGreaterThan(1);
     await page.context().close();
     expect(problems).toEqual([]);
   });
@@ -131,6 +148,17 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(await violations(page)).toEqual([]);
     await lines.first().getByRole('link').press('Enter');
     await page.getByText('an info line').waitFor();
+
+    // Of one run, also what it printed before the page was opened.
+    const [run] = (await http.get(`/threads/${thread_id}/runs`, key)).body;
+    await page.goto(`${origin}/studio/system?level=warn`);
+    await page.getByRole('searchbox', { name: 'Id of a run' }).fill(run.run_id);
+    await page.keyboard.press('Enter');
+    await page.getByText('The run has ended').waitFor();
+    await lines.filter({ hasText: 'an error line' }).waitFor();
+    expect(await lines.count()).toBe(2);
+    expect(new URL(page.url()).searchParams.get('run')).toBe(run.run_id);
+    expect(await violations(page)).toEqual([]);
     await page.context().close();
     expect(problems).toEqual([]);
   });

@@ -37,6 +37,25 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
+  test('a page whose own files do not arrive loads itself again, and says so when that does not help', async () => {
+    const page = await (await browser.newContext()).newPage();
+    let refused = 0;
+    let limit = 2;
+    await page.route('**/assets/index-*.js', (route) =>
+      refused++ < limit ? route.abort('failed') : route.continue(),
+    );
+    await page.goto(`${origin}/studio/runs`);
+    await page.getByLabel('API key').waitFor();
+    expect(refused).toBe(limit + 1);
+    limit = Number.POSITIVE_INFINITY;
+    await page.reload();
+    await page.getByRole('alert').getByText('could not be loaded').waitFor();
+    limit = 0;
+    await page.getByRole('link', { name: 'Load it again' }).press('Enter');
+    await signIn(page, OPERATOR);
+    await page.context().close();
+  });
+
   test('the overview leads to a chat, and changes with what another client does', async () => {
     const { page, problems } = await openStudio(browser, origin, '');
     await signIn(page, OPERATOR);

@@ -10,7 +10,8 @@ const GRAPHS = {
   tokens: 'test/fixtures/graphs/tokens.ts:graph',
 };
 const STEPS = 5000;
-const TOKENS = 10_000;
+/** A minute's. */
+const TOKENS = 60_000;
 /** A click that comes in a longer task is answered late. Twice what is meant, as the machine may be busy. */
 const MAX_TASK_MS = 200;
 /** A busy machine makes any task longer now and then. */
@@ -79,7 +80,7 @@ describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium 
     expect(problems).toEqual([]);
   });
 
-  test('an answer of 1,000 tokens a second leaves the page usable', async () => {
+  test('a minute of 1,000 tokens a second leaves the page usable', async () => {
     const { thread_id } = await client.threads.create();
     const { page, problems } = await openStudio(browser, server.url, `/chat/tokens/${thread_id}`);
     await page.getByRole('log').waitFor();
@@ -96,10 +97,12 @@ describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium 
     await page
       .getByRole('log')
       .getByText(`t${TOKENS - 1}`)
-      .waitFor();
+      .waitFor({ timeout: 60_000 });
     const tasks = await longTasks(page);
+    const growth = Math.round((await heapMb(page)) - before);
+    process.stdout.write(`${tasks.length} long tasks, the longest ${tasks[0] ?? 0} ms; heap +${growth} MB\n`);
     expect(tasks.filter((ms) => ms > MAX_TASK_MS).length).toBeLessThan(MAX_LONG_TASKS);
-    expect((await heapMb(page)) - before).toBeLessThan(50);
+    expect(growth).toBeLessThan(50);
     expect(problems).toEqual([]);
   });
 });

@@ -5,6 +5,7 @@ import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
+import { historyOf, inputCheckpoint } from '../support/thread-history.ts';
 
 describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
@@ -39,24 +40,6 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
   const changes = (page: Page) => page.getByRole('region', { name: 'Changes' });
   const line = (page: Page, text: string) => changes(page).locator('p', { hasText: text });
 
-  /** The id of the checkpoint that the input was written to. */
-  async function inputOf(thread_id: string): Promise<string> {
-    const history = await client.threads.getHistory(thread_id);
-    return history.find(({ metadata }) => metadata?.step === 0)?.checkpoint.checkpoint_id as string;
-  }
-
-  /** All that Studio and other clients could differ in; ids and times do differ. */
-  async function historyOf(thread_id: string): Promise<string> {
-    const history = await client.threads.getHistory(thread_id, { limit: 100 });
-    const at = (id?: string | null) => history.findIndex(({ checkpoint }) => checkpoint.checkpoint_id === id);
-    const states = history.map(({ values, next, metadata, parent_checkpoint, tasks }) => {
-      const waits = tasks.map(({ name, interrupts }) => [name, interrupts.map(({ value }) => value)]);
-      const parent = at(parent_checkpoint?.checkpoint_id);
-      return { values, next, step: metadata?.step, source: metadata?.source, parent, waits };
-    });
-    return JSON.stringify(states);
-  }
-
   test('shows what each step changed; the selection is in the address, and arrow keys move it', async () => {
     const thread_id = await waiting({ title: 'Lunch' });
     const { page, problems } = await openStudio(browser, origin, `/threads/${thread_id}`);
@@ -68,7 +51,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
 
     await tree(page).press('ArrowDown');
     await line(page, '+ 1').waitFor();
-    const input = await inputOf(thread_id);
+    const input = await inputCheckpoint(client, thread_id);
     expect(new URL(page.url()).searchParams.get('checkpoint')).toBe(input);
     await page.reload();
     await selected(page, 'input').waitFor();
@@ -114,12 +97,12 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     await row(page, 'waits at ask').waitFor();
     await row(page, 'branch end').first().waitFor();
 
-    const checkpointId = await inputOf(bySdk);
+    const checkpointId = await inputCheckpoint(client, bySdk);
     await client.threads.updateState(bySdk, { values: null, checkpointId });
     await client.threads.updateState(bySdk, { values: { x: 7 }, checkpointId, asNode: 'before' });
     await client.runs.wait(bySdk, 'interrupting', { checkpointId });
-    const expected = await historyOf(bySdk);
-    await expect.poll(() => historyOf(inPage), { timeout: 20_000 }).toBe(expected);
+    const expected = await historyOf(client, bySdk);
+    await expect.poll(() => historyOf(client, inPage), { timeout: 20_000 }).toBe(expected);
     expect(problems).toEqual([]);
   });
 

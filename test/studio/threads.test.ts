@@ -71,14 +71,14 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await page.getByText('Write name=value instead of “nonsense”.').waitFor();
     await page.getByLabel('Metadata').fill('');
     await page.keyboard.press('Enter');
-    for (const wanted of [lunch, 'Lunch']) {
-      await page.getByLabel('Id or title').fill(wanted);
+    for (const wanted of [lunch, 'Lunch', 'unc']) {
+      await page.getByLabel('Id or words of the title').fill(wanted);
       await page.keyboard.press('Enter');
       await expect
         .poll(() => rows(page).allInnerTexts(), PATIENTLY)
         .toEqual([expect.stringContaining('Lunch')]);
     }
-    await page.getByLabel('Id or title').fill('Breakfast');
+    await page.getByLabel('Id or words of the title').fill('Breakfast');
     await page.keyboard.press('Enter');
     await page.getByText('No thread fits').waitFor();
     expect(problems).toEqual([]);

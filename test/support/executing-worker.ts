@@ -12,11 +12,26 @@ import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
-import { runAttempt } from '../../src/workers/run-attempt.ts';
 import type { RunWorkerDeps } from '../../src/workers/run-worker-deps.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from './queued-runs.ts';
 import { recordingMeter } from './recording-meter.ts';
+
+/** What an attempt needs, over one database. */
+export function attemptContext(db: Db, queue: RunQueue, graphs: GraphRegistry): AttemptContext {
+  return {
+    queue,
+    writes: (lease, options) => new WriteBuffer(db, lease, options),
+    live: new LiveRuns(),
+    bus: memoryBus(),
+    worker_id: WORKER.worker_id,
+    graphs,
+    memory: () => ({ checkpointer: undefined, store: undefined }),
+    clock: systemClock,
+    logger: silentLogger,
+    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0', record: 'all' },
+  };
+}
 
 /** A worker that executes the runs of a queue with these graphs, and what it counts. */
 export function executingWorker(
@@ -29,25 +44,11 @@ export function executingWorker(
   const { queue, ...story } = queueStory(db);
   const { meter, counts, observed } = recordingMeter();
   const log = runEventRepository(db);
+  const context = attemptContext(db, queue, graphs);
   const deps: AttemptContext = {
-    queue,
-    writes: (lease, options) => new WriteBuffer(db, lease, options),
-    live: new LiveRuns(),
-    bus: memoryBus(),
-    worker_id: WORKER.worker_id,
-    graphs,
-    memory: () => ({ checkpointer: undefined, store: undefined }),
-    clock: systemClock,
-    logger: silentLogger,
+    ...context,
     meter,
-    rules: {
-      timeout_ms: 20_000,
-      log_retention_ms: 60_000,
-      retry_ms: 1,
-      version: '0',
-      record: 'all',
-      ...rules,
-    },
+    rules: { ...context.rules, ...rules },
     ...changes(queue),
   };
   const worker = new RunWorker({
@@ -57,7 +58,7 @@ export function executingWorker(
     ...slots,
     failure: FAILURE_RULES,
     isLeaseHeld: () => true,
-    attempt: (...run) => runAttempt(deps, ...run),
+    attempts: deps,
   });
   return {
     ...story,
@@ -74,6 +75,16 @@ export function executingWorker(
     async ended(run: Run): Promise<string | undefined> {
       await expect.poll(() => queue.position(run.run_id), { timeout: 10_000 }).toBeUndefined();
       return story.statusOf(run.run_id);
+    },
+    /** A run that is cancelled while it executes, after its end. */
+    async interrupted() {
+      const run = await this.enqueue();
+      await expect.poll(() => story.statusOf(run.run_id)).toBe('running');
+      const error = { error: 'UserInterrupt', message: 'asked' };
+      await queue.cancel(run.thread_id, [run.run_id], { action: 'interrupt', error, log_retention_ms: 1000 });
+      deps.bus.emit('run.cancelled', run.run_id);
+      expect(await this.ended(run)).toBe('interrupted');
+      return { run, error };
     },
     async events(run: Run) {
       const frames = await log.readAfter(run.run_id, 0, 100);

@@ -2,6 +2,21 @@ import type { Db } from '../../src/db/db.ts';
 import type { GraphCall, GraphRuntime } from '../../src/graphs/graph.ts';
 import { type Memory, memoryOf } from './memory.ts';
 
+/** A run without anything in particular, apart from its thread. */
+export function graphCall(): Omit<GraphCall, 'config' | 'memory'> {
+  return {
+    input: null,
+    command: null,
+    context: null,
+    stream_mode: ['values'],
+    subgraphs: false,
+    interrupt_before: null,
+    interrupt_after: null,
+    durability: 'async',
+    signal: new AbortController().signal,
+  };
+}
+
 /** A thread on which the graph runs, as a worker and the API have it. */
 export class GraphThread {
   readonly memory: Memory;
@@ -20,17 +35,10 @@ export class GraphThread {
   async run(input: object | null, call: Partial<GraphCall> = {}): Promise<object[]> {
     const memory = { checkpointer: await this.memory.run(), store: undefined };
     const events = this.graph.stream({
+      ...graphCall(),
       input,
-      command: null,
       config: this.memory.config,
-      context: null,
-      stream_mode: ['values'],
-      subgraphs: false,
-      interrupt_before: null,
-      interrupt_after: null,
-      durability: 'async',
       memory,
-      signal: new AbortController().signal,
       ...call,
     });
     const told = await Array.fromAsync(events).finally(() => this.memory.end());

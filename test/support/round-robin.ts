@@ -5,6 +5,8 @@ export interface RoundRobin extends AsyncDisposable {
   readonly url: string;
   /** How many requests each of them got. */
   readonly shares: readonly number[];
+  /** Index of the server whose answer to a request for this path is still open. */
+  serverOf(path: string): number | undefined;
 }
 
 /** A proxy that hands each request to the next of the servers, whatever the one before was about. */
@@ -12,14 +14,17 @@ export async function roundRobin(...urls: readonly string[]): Promise<RoundRobin
   const shares = urls.map(() => 0);
   let count = 0;
   const sockets = new Set<Socket>();
-  const nextServer = (): string => {
+  const open = new Map<string, number>();
+  const nextServer = (): number => {
     const next = count++ % urls.length;
     shares[next] = (shares[next] ?? 0) + 1;
-    return urls[next] as string;
+    return next;
   };
   const proxy = createServer((asked, answer) => {
     const { method = '', url = '', headers } = asked;
-    const passed = request(`${nextServer()}${url}`, { method, headers }, (given) => {
+    const server = nextServer();
+    const passed = request(`${urls[server]}${url}`, { method, headers }, (given) => {
+      open.set(url, server);
       answer.writeHead(given.statusCode ?? 502, given.headers);
       answer.flushHeaders();
       given.pipe(answer);
@@ -27,11 +32,14 @@ export async function roundRobin(...urls: readonly string[]): Promise<RoundRobin
       given.on('error', () => answer.destroy());
     });
     passed.on('error', () => answer.destroy());
-    answer.on('close', () => passed.destroy());
+    answer.on('close', () => {
+      open.delete(url);
+      passed.destroy();
+    });
     asked.pipe(passed);
   });
   proxy.on('upgrade', (asked: IncomingMessage, client: Socket, head: Buffer) => {
-    const { hostname, port } = new URL(nextServer());
+    const { hostname, port } = new URL(urls[nextServer()] as string);
     const server = connect(Number(port), hostname);
     server.write(Buffer.concat([Buffer.from(headOf(asked)), head]));
     const destroy = () => {
@@ -44,6 +52,7 @@ export async function roundRobin(...urls: readonly string[]): Promise<RoundRobin
   return {
     url: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
     shares,
+    serverOf: (path) => open.get(path),
     async [Symbol.asyncDispose]() {
       for (const socket of sockets) socket.destroy();
       proxy.closeAllConnections();

@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import type { GraphCall, GraphEvent, GraphRegistry, GraphRuntime } from '../../src/graphs/graph.ts';
 import { emptyThreadState } from '../../src/graphs/runtime/thread-state.ts';
 import type { ThreadState } from '../../src/schemas/thread-state.ts';
@@ -28,4 +29,11 @@ export function scriptedGraph(
     hosts: () => [],
     hostLoads: async () => [],
   };
+}
+
+/** Streams nothing, until its run is stopped. */
+// biome-ignore lint/correctness/useYield: a graph that never says anything
+export async function* untilStopped({ signal }: GraphCall): AsyncGenerator<GraphEvent> {
+  await once(signal, 'abort');
+  throw signal.reason;
 }

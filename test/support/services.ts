@@ -11,7 +11,8 @@ import { SafetyPoll } from '../../src/events/safety-poll.ts';
 import { LiveRuns } from '../../src/events/writer.ts';
 import { threadCheckpointer } from '../../src/graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../../src/graphs/graph.ts';
-import { type GraphSpec, loadGraphs } from '../../src/graphs/runtime/registry.ts';
+import type { GraphSpec } from '../../src/graphs/runtime/langgraph.ts';
+import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { graphStore } from '../../src/graphs/store/graph-store.ts';
 import { longTermStore } from '../../src/graphs/store/long-term-store.ts';
 import { assistantService } from '../../src/services/assistants/assistants.ts';
@@ -107,7 +108,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
       webhooks: policy(),
       log_retention_ms: 60_000,
       max_recursion_limit: 10_000,
-    run_budget: { max_budget: {}, uncounted: () => undefined },
+      run_budget: { max_budget: {}, uncounted: () => undefined },
       draining: new AbortController().signal,
       default_ttl: undefined,
     }),

@@ -42,7 +42,18 @@ export async function openStudio(browser: Browser, base: string, path: string): 
     else if (!OWN_FILE.test(path) && !isDocumented(request.method(), path))
       problems.push(`calls ${request.method()} ${url.pathname}, which is not documented`);
   });
+  // Not a problem: the page loads again what did not arrive. It explains a page that stays empty.
+  const unanswered: string[] = [];
+  page.on('requestfailed', (request) => unanswered.push(`${request.url()}: ${request.failure()?.errorText}`));
   await page.goto(`${origin}${prefix}/studio${path}`);
+  await page
+    .locator('#root > *')
+    .first()
+    .waitFor()
+    .catch((cause: unknown) => {
+      const found = [...unanswered, ...problems].join('\n') || 'All files arrived.';
+      throw new Error(`${page.url()} stays empty. ${found}`, { cause });
+    });
   return { page, problems };
 }
 

@@ -3,11 +3,8 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
 import { systemIds } from '../../src/core/ids.ts';
-import { silentLogger } from '../../src/core/logger.ts';
 import type { CommitMode, Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import { memoryBus } from '../../src/events/bus.ts';
-import { LiveRuns } from '../../src/events/writer.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
 import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
@@ -15,9 +12,9 @@ import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
-import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { attemptContext } from '../support/executing-worker.ts';
 import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
 
@@ -41,16 +38,8 @@ function working(
   const queue = { ...whole, ...change(whole) };
   const open = new ActiveAttempts();
   const deps: AttemptContext = {
-    queue,
+    ...attemptContext(db, queue, scriptedGraph(graph)),
     writes: (lease, options) => new WriteBuffer(db, lease, options, open),
-    live: new LiveRuns(),
-    bus: memoryBus(),
-    worker_id: WORKER.worker_id,
-    graphs: scriptedGraph(graph),
-    memory: () => ({ checkpointer: undefined, store: undefined }),
-    clock: systemClock,
-    logger: silentLogger,
-    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0', record: 'all' },
   };
   const worker = new RunWorker({
     ...deps,
@@ -59,7 +48,7 @@ function working(
     concurrency: 2,
     failure: FAILURE_RULES,
     isLeaseHeld: () => true,
-    attempt: (claimed, stop, handOver) => runAttempt(deps, claimed, stop, handOver),
+    attempts: deps,
   });
   return {
     ...deps,

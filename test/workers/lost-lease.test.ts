@@ -2,20 +2,16 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
-import { silentLogger } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import { memoryBus } from '../../src/events/bus.ts';
 import { follow } from '../../src/events/follow.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
-import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
-import type { AttemptContext } from '../../src/workers/attempt.ts';
-import { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { attemptContext } from '../support/executing-worker.ts';
 import { liveSources } from '../support/live-sources.ts';
 import {
   FAILURE_RULES,
@@ -33,18 +29,7 @@ function processOver(db: Db, graphs: GraphRegistry) {
   const { queue } = queueStory(db);
   const log = runEventRepository(db);
   const { live, poll } = liveSources(db);
-  const deps: AttemptContext = {
-    queue,
-    writes: (lease, options) => new WriteBuffer(db, lease, options),
-    live,
-    bus: memoryBus(),
-    worker_id: WORKER.worker_id,
-    graphs,
-    memory: () => ({ checkpointer: undefined, store: undefined }),
-    clock: systemClock,
-    logger: silentLogger,
-    rules: { timeout_ms: 20_000, log_retention_ms: 60_000, retry_ms: 1, version: '0', record: 'all' },
-  };
+  const deps = { ...attemptContext(db, queue, graphs), live };
   const worker = new RunWorker({
     ...deps,
     ids: systemIds(systemClock),
@@ -52,7 +37,7 @@ function processOver(db: Db, graphs: GraphRegistry) {
     concurrency: 1,
     failure: FAILURE_RULES,
     isLeaseHeld: () => true,
-    attempt: (claimed, stop, handOver) => runAttempt(deps, claimed, stop, handOver),
+    attempts: deps,
   });
   const sources = { ...deps, log, poll };
   return {

@@ -2,21 +2,15 @@ import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
 import { sql } from '../../src/db/sql.ts';
-import type { GraphCall, GraphEvent } from '../../src/graphs/graph.ts';
+import type { GraphEvent } from '../../src/graphs/graph.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
-import { scriptedGraph } from '../support/scripted-graph.ts';
+import { scriptedGraph, untilStopped } from '../support/scripted-graph.ts';
 
 async function* twoValues(): AsyncGenerator<GraphEvent> {
   yield { event: 'values', data: { n: 1 } };
   yield { event: 'values', data: { n: 2 } };
-}
-
-// biome-ignore lint/correctness/useYield: a graph that never says anything
-async function* untilStopped({ signal }: GraphCall): AsyncGenerator<GraphEvent> {
-  await once(signal, 'abort');
-  throw signal.reason;
 }
 
 describeEachDatabase('an attempt', (open) => {
@@ -76,16 +70,7 @@ describeEachDatabase('an attempt', (open) => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();
-    const run = await at.enqueue();
-    await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
-    const error = { error: 'UserInterrupt', message: 'asked' };
-    await at.queue.cancel(run.thread_id, [run.run_id], {
-      action: 'interrupt',
-      error,
-      log_retention_ms: 1000,
-    });
-    at.bus.emit('run.cancelled', run.run_id);
-    expect(await at.ended(run)).toBe('interrupted');
+    const { run, error } = await at.interrupted();
     expect(await at.events(run)).toContainEqual(['error', error]);
     await at.worker.stop(0);
   });

@@ -1,20 +1,13 @@
-import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { HostLost, Unavailable } from '../../src/core/errors.ts';
-import type { GraphCall, GraphEvent } from '../../src/graphs/graph.ts';
+import type { GraphEvent } from '../../src/graphs/graph.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
 import { FAILURE_RULES } from '../support/queued-runs.ts';
-import { scriptedGraph } from '../support/scripted-graph.ts';
+import { scriptedGraph, untilStopped } from '../support/scripted-graph.ts';
 
 async function* oneValue(): AsyncGenerator<GraphEvent> {
   yield { event: 'values', data: { n: 1 } };
-}
-
-// biome-ignore lint/correctness/useYield: a graph that never says anything
-async function* untilStopped({ signal }: GraphCall): AsyncGenerator<GraphEvent> {
-  await once(signal, 'abort');
-  throw signal.reason;
 }
 
 /** Throws each of these once, one per attempt, and then streams. */
@@ -95,16 +88,7 @@ describeEachDatabase('a worker counts', (open) => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();
-    const run = await at.enqueue();
-    await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
-    const error = { error: 'UserInterrupt', message: 'asked' };
-    await at.queue.cancel(run.thread_id, [run.run_id], {
-      action: 'interrupt',
-      error,
-      log_retention_ms: 1000,
-    });
-    at.bus.emit('run.cancelled', run.run_id);
-    expect(await at.ended(run)).toBe('interrupted');
+    await at.interrupted();
     await at.worker.stop(0);
     expect(at.counts).toEqual({ run_attempt_started: 1, run_canceled_by_request: 1 });
   });

@@ -15,7 +15,7 @@ const MB = 1024 ** 2;
 const ISOLATION: Readonly<Record<Isolation, string>> = {
   bwrap: 'The build ran in namespaces of its own (bubblewrap).',
   user: 'The build ran as a user of its own.',
-  none: 'Nothing kept the build from what the server may do: install bubblewrap to isolate builds.',
+  none: 'The build ran with the permissions of the server: install bubblewrap to isolate builds.',
 };
 
 /** Builds revisions with git and the package manager of the project, in processes with limits. */

@@ -31,7 +31,7 @@ export interface PinnedRevisionsDeps {
   readonly onChanged: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
-  /** How long a revision that nobody needs keeps its processes, ms. */
+  /** How long an unused revision keeps its processes, ms. */
   readonly idle_ms: number;
 }
 
@@ -49,7 +49,7 @@ interface Held {
   needed_at: number;
 }
 
-/** Earlier revisions of a deployment, each with processes from its first need on until nobody needs it. */
+/** Earlier revisions of a deployment, each with processes from its first use until it is unused. */
 export class PinnedRevisions {
   readonly #deps: PinnedRevisionsDeps;
   readonly #closing = new AbortController();
@@ -186,7 +186,7 @@ export class PinnedRevisions {
     }
   }
 
-  /** Loads what runs wait for, which are due or were left by a server that ended; retires what nobody needs. */
+  /** Loads what runs wait for, which are due or were left by a server that ended; retires what is unused. */
   async #tick(): Promise<number> {
     if (!this.#stored) return REFRESH_MS;
     if (this.#deps.clock.monotonic() - this.#refreshed_at >= REFRESH_MS) await this.refresh();

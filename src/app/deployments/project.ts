@@ -35,7 +35,7 @@ export async function deploymentConfig(
       ...server.storage,
       url: database,
       max_connections: server.deployments.max_connections,
-      // It is this process's alone: nobody else migrates it, and there is nothing to hear from others.
+      // It belongs to this process alone: no other process migrates it or sends notifications.
       migrations: 'apply',
       notifications: 'off',
     },

@@ -39,7 +39,7 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
     buffer.add(() => spans.attempt(run, { ...attempt, resumed }));
   }
 
-  /** An attempt whose end nobody recorded: it lasts as long as what is known of it. */
+  /** An attempt whose end was not recorded: it lasts as long as what is known of it. */
   async function addLost(run: TracedRun, lost: StoredAttempt): Promise<void> {
     const { attempt, worker_id } = lost;
     const resumed_from_run_id = lost.resumed_from_run_id ?? undefined;

@@ -27,7 +27,7 @@ export const createKey: Command = {
   },
   async run(values) {
     const { name, scope = 'run', days } = values;
-    if (name === undefined) throw new UsageError('keys create: --name is required, to tell the keys apart');
+    if (name === undefined) throw new UsageError('keys create: --name is required, to distinguish the keys');
     if (!SCOPES.includes(scope as Scope))
       throw new UsageError('keys create: --scope must be read, run, admin or deployments:write');
     const expires_in_days = days === undefined ? null : daysOf(days);

@@ -8,7 +8,7 @@ export const migrate: Command = {
   flags: { ...CONFIG_FLAG, check: { text: 'only list what is pending; exit code 1 if anything is' } },
   async run(values) {
     const { config } = await loadConfigFor(values);
-    const { openMigrations } = await import('../../storage/migrations.ts');
+    const { openMigrations } = await import('../../storage/database.ts');
     await using migrations = await openMigrations(config.storage);
     const pending = await migrations.pending();
     const isCheck = values['check'] !== undefined;

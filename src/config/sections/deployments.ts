@@ -64,5 +64,7 @@ export const Deployments = group({
     .describe('Installs packages without their `preinstall` and `postinstall` scripts.'),
   allow_local_sources: boolean()
     .default(false)
-    .describe("Allows `file:` URLs as sources: whoever deploys may then read this machine's repositories."),
+    .describe(
+      "Allows `file:` URLs as sources: anyone who may deploy can then read this machine's repositories.",
+    ),
 });

@@ -1,5 +1,6 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { after } from '../../core/timers.ts';
+import { postgresLibrary } from './postgres-library.ts';
 
 const GIVE_UP_MS = 2000;
 
@@ -24,7 +25,7 @@ type RawConnection = pg.Connection & {
 export function cancelStatement(client: pg.Client): void {
   const { processID, secretKey, ssl } = client as unknown as Session;
   if (processID === null || secretKey === null) return;
-  const connection = new pg.Connection({ ssl } as pg.ConnectionConfig) as RawConnection;
+  const connection = new (postgresLibrary().Connection)({ ssl } as pg.ConnectionConfig) as RawConnection;
   // The server answers by closing. A request that is lost leaves the statement to the client's own timeout.
   connection.on('error', () => connection.stream.destroy());
   const cancel = () => connection.cancel(processID, secretKey);

@@ -1,6 +1,7 @@
-import pg from 'pg';
+import type pg from 'pg';
 import { POSTGRES_PARSERS } from './postgres-db.ts';
 import { assertWritable, connectToAny, postgresTargets } from './postgres-hosts.ts';
+import { postgresLibrary } from './postgres-library.ts';
 import type { PasswordSource } from './postgres-password.ts';
 import { requirePostgresUrl } from './postgres-url.ts';
 
@@ -30,7 +31,7 @@ export function clientConfig(uri: string) {
 }
 
 function parserOf(type: number, format?: 'text'): unknown {
-  return POSTGRES_PARSERS[type] ?? pg.types.getTypeParser(type, format);
+  return POSTGRES_PARSERS[type] ?? postgresLibrary().types.getTypeParser(type, format);
 }
 
 export interface ClientOptions extends Omit<pg.ClientConfig, 'password'> {
@@ -48,7 +49,7 @@ export async function connectClient(
   const { config, targets } = clientConfig(uri);
   return connectToAny({ targets, password }, async ({ host, port, ssl }) => {
     const own = password && { password: password.get };
-    const client = new pg.Client({ ...config, ...options, ...own, host, port, ssl });
+    const client = new (postgresLibrary().Client)({ ...config, ...options, ...own, host, port, ssl });
     // Without a listener, a connection that breaks would end the process.
     client.on('error', () => {});
     try {

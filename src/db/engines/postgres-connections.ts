@@ -1,7 +1,8 @@
-import pg from 'pg';
+import type pg from 'pg';
 import type { ConnectionStats } from '../../schemas/system.ts';
 import { isConnectionError, isLost } from './postgres-errors.ts';
 import { assertWritable, connectToAny, type PostgresServers, type PostgresTarget } from './postgres-hosts.ts';
+import { postgresLibrary } from './postgres-library.ts';
 
 /** A pool. Each connection is lent to one caller at a time. */
 export interface Connections {
@@ -26,7 +27,7 @@ export interface Lent {
 /** Opens a pool over the hosts of the URL. It connects lazily. */
 export function openConnections(config: pg.PoolConfig, servers: PostgresServers): Connections {
   const { targets, password } = servers;
-  const pool = new pg.Pool({
+  const pool = new (postgresLibrary().Pool)({
     ...config,
     ...(password && { password: password.get }),
     ...connectionOptions(targets.current()),

@@ -25,7 +25,7 @@ import { assertExists } from './sqlite-snapshot.ts';
 /** Files that SQLite and the server keep beside a database. */
 const COMPANIONS = ['-wal', '-shm', '-journal', '.lock'];
 
-/** Deletes a database that nobody uses. */
+/** Deletes a database that is not in use. */
 export function removeSqlite(file: string): void {
   rmSync(file, { force: true });
   removeCompanions(file);

@@ -9,7 +9,7 @@ const GIT_FAILURES: readonly KnownFailure[] = [
     pattern: /REMOTE HOST IDENTIFICATION HAS CHANGED|Host key verification failed/,
     code: 'host_key_changed',
     message: 'The host of the repository did not show the ssh key that was pinned.',
-    hint: 'Check its new key with whoever runs the host, then remove the pinned key from the deployment.',
+    hint: 'Check its new key with the operator of the host, then remove the pinned key from the deployment.',
   },
   {
     pattern: /Load key .{0,300}(passphrase|libcrypto|invalid format)/,

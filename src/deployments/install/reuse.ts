@@ -83,7 +83,7 @@ export async function reuseModules(reuse: Reuse): Promise<boolean> {
   const { previous, root, fingerprint, shares, signal } = reuse;
   const record = previous === undefined ? undefined : await readRecord(previous);
   if (!previous || !record || record.modules.length === 0 || record.fingerprint !== fingerprint) return false;
-  // Whoever owned them may have linked files among them that this user must not get.
+  // Their former owner may have linked files among them that this user must not get.
   if (record.uid !== (reuse.uid ?? null)) return false;
   const pairs = record.modules.map((path) => [join(previous, 'source', path), join(root, path)] as const);
   for (const [from, to] of pairs) {

@@ -11,7 +11,7 @@ export async function giveTo(uid: number, paths: readonly string[]): Promise<voi
 
 /**
  * Copies a tree to where nothing is yet, with owners, modes and links as they are. With `links` its files are hard links
- * to the same data: it takes no space, and whoever writes into one writes into both.
+ * to the same data: it takes no space, and a write into one changes both.
  */
 export async function copyTree(from: string, to: string, links: boolean, signal: AbortSignal): Promise<void> {
   await run('cp', ['-a', ...(links ? ['-l'] : []), '--', from, to], { ...options, signal });

@@ -41,7 +41,7 @@ export function stopFailure(step: BuildStep, end: Ended, doing: string): BuildFa
   return new BuildFailure(step, {
     code: 'killed',
     message: `A process was ended by ${signal} while ${doing}.`,
-    hint: 'If nobody ended it, the machine ran out of memory: give it more, and deploy again.',
+    hint: 'Unless it was killed on purpose, the machine ran out of memory: add memory, and deploy again.',
   });
 }
 

@@ -17,7 +17,7 @@ export async function readProjectFile(root: string, path: string): Promise<Buffe
   };
   const real = await realpath(join(root, path)).catch(absent);
   if (real === undefined || !real.startsWith((await realpath(root)) + sep)) return undefined;
-  // A pipe would block whoever opens it.
+  // Opening a pipe would block.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     absent,
   );

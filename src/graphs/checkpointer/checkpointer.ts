@@ -39,7 +39,7 @@ import {
 interface ReadOptions {
   readonly cache: CheckpointCache;
   readonly fallback: UnreadableFallback;
-  /** Listed checkpoints share their messages: whoever reads them must not change them. */
+  /** Listed checkpoints share their messages: readers must not change them. */
   readonly shares: boolean;
 }
 

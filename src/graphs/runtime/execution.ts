@@ -1,15 +1,15 @@
+import { yieldToEventLoop } from '../../core/event-loop.ts';
+import { EventQueue } from '../../core/event-queue.ts';
 import { toError } from '../../core/failure.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import { Checkpointer } from '../checkpointer/checkpointer.ts';
 import type { CheckpointEvent, GraphCall, GraphEvent } from '../graph.ts';
 import { asInputError, withPublicData } from '../public-errors.ts';
-import { callOptions, isLocalPregel, type RunnableGraph, withMemory } from '../runnable.ts';
-import { recordedNodesOf, recordingSteps } from '../steps/recorded-graph.ts';
-import type { StepRecorder } from '../steps/recorder.ts';
+import { isLocalPregel, type RunnableGraph } from '../runnable.ts';
+import { recordingSteps } from '../steps/recorded-graph.ts';
 import { toWire } from '../wire.ts';
 import { CheckpointEvents } from './checkpoint-events.ts';
 import { type CommandLibrary, isEmptyCommand, requirePending, toLangGraphCommand } from './command.ts';
-import { EventQueue } from './event-queue.ts';
 import { pendingInterrupts } from './interrupts.ts';
 import { type LangGraphEvent, ProtocolStream } from './protocol-stream.ts';
 import { type LangGraphChunk, langGraphModes, StreamModes } from './stream-modes.ts';
@@ -23,7 +23,7 @@ const STOP_GRACE_MS = 500;
 
 type Emit = (event: GraphEvent | CheckpointEvent) => void;
 
-/** Executes the graph once and yields its events. Throws what the graph throws, and the signal's reason on abort. */
+/** Executes a graph that has the memory of the run, once, and yields its events. Throws what the graph throws, and the signal's reason on abort. */
 export async function* execute(
   graph: RunnableGraph,
   call: GraphCall,
@@ -48,7 +48,7 @@ export async function* execute(
   const emit: Emit = (event) => queue.push(event);
   // Also owns the outcome of an abandoned graph: the queue, closed by then, ignores it.
   const steps = checkpointer?.steps;
-  const run = () => runGraph(executable(graph, call, steps), call, library, signal, emit);
+  const run = () => runGraph(graph, call, library, signal, emit);
   (steps ? recordingSteps(steps, run) : run())
     .then(() => storeFailure.throwIfAborted())
     .then(
@@ -67,13 +67,6 @@ export async function* execute(
     // The reader left before the end.
     if (running) abandoned.abort();
   }
-}
-
-/** The graph with the memory of the run, and with nodes that are recorded. */
-function executable(graph: RunnableGraph, call: GraphCall, steps: StepRecorder | undefined): RunnableGraph {
-  const prepared = withMemory(graph, call.memory, call.protocol);
-  const nodes = steps && recordedNodesOf(graph);
-  return nodes ? Object.assign(prepared, { nodes }) : prepared;
 }
 
 async function runGraph(
@@ -122,21 +115,7 @@ async function streamProtocol(
   if (!graph.streamEvents)
     throw new TypeError('This graph has no streamEvents, which event streaming needs.');
   const events = await graph.streamEvents(input, { ...callOptions(graph, call, [], signal), version: 'v3' });
-  for await (const event of events as AsyncIterable<LangGraphEvent>) {
-    stream.event(event);
-    releasePayload(event);
-  }
-  stream.end();
-}
-
-/**
- * LangGraph retains all events of a run until its end, for late readers; here there is only one reader. The event is
- * LangGraph's own copy, so that clearing it affects nothing else. Its messages and root states are in further lists,
- * which cannot be reached.
- */
-function releasePayload(event: { params: LangGraphEvent['params'] }): void {
-  const { namespace, timestamp } = event.params;
-  event.params = { namespace, timestamp, data: undefined };
+  await stream.read(events as AsyncIterable<LangGraphEvent>);
 }
 
 async function inputOf(
@@ -172,4 +151,82 @@ async function streamEvents(
     if (name === 'on_chain_stream' && run_id === root) modes.chunk((data as { chunk: LangGraphChunk }).chunk);
     else emit({ event: 'events', data: toWire(withPublicData(event)) });
   }
+}
+
+/**
+ * Options of a call of LangGraph's `stream` and `streamEvents`. Only defined ones: `undefined` would override what the
+ * graph itself is bound to, such as its recursion limit (ENGINE §6). Subgraphs are always requested: without them,
+ * LangGraph forwards their custom events as if they were the graph's own.
+ */
+function callOptions(
+  graph: RunnableGraph,
+  call: GraphCall,
+  modes: string[],
+  signal: AbortSignal,
+  callbacks: readonly object[] = [],
+): Record<string, unknown> {
+  const { config, context, interrupt_before, interrupt_after, drain } = call;
+  const { run_id } = config.configurable;
+  const { durability, handlers } = yieldingOptions(graph, call);
+  const all = [...handlers, ...callbacks];
+  return definedOnly({
+    configurable: { ...config.configurable },
+    context: context ?? undefined,
+    tags: config.tags,
+    metadata: config.metadata,
+    recursionLimit: config.recursion_limit,
+    maxConcurrency: config.max_concurrency,
+    runName: config.run_name,
+    runId: typeof run_id === 'string' ? run_id : undefined,
+    interruptBefore: interrupt_before ?? undefined,
+    interruptAfter: interrupt_after ?? undefined,
+    durability,
+    callbacks: all.length > 0 ? all : undefined,
+    streamMode: modes,
+    subgraphs: true,
+    signal,
+    control: drain && drainControl(drain),
+  });
+}
+
+/** LangGraph's `RunControl`, by shape. */
+function drainControl(drain: AbortSignal) {
+  let own: string | undefined;
+  return {
+    requestDrain(reason = 'shutdown'): void {
+      own ??= reason;
+    },
+    get drainRequested(): boolean {
+      return own !== undefined || drain.aborted;
+    },
+    get drainReason(): string | undefined {
+      return own ?? (drain.aborted ? 'budget' : undefined);
+    },
+  };
+}
+
+/**
+ * Makes a graph that never waits yield to the event loop between its steps. With `sync` LangGraph awaits the
+ * checkpointer at each step; ours decides what may be committed later, and returns immediately with `async`. Without
+ * checkpoints an awaited callback handler yields; for all runs it would cost 0.1 ms per step.
+ */
+function yieldingOptions(
+  graph: RunnableGraph,
+  { durability }: GraphCall,
+): { durability: GraphCall['durability']; handlers: readonly object[] } {
+  if (!isLocalPregel(graph)) return { durability, handlers: [] };
+  return durability === 'exit'
+    ? { durability, handlers: [new YieldHandler()] }
+    : { durability: 'sync', handlers: [] };
+}
+
+/** A LangChain callback handler. */
+class YieldHandler {
+  readonly name = 'YieldHandler';
+  readonly awaitHandlers = true;
+  readonly handleChainStart = () => yieldToEventLoop();
+}
+
+function definedOnly(options: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
 }

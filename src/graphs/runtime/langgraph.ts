@@ -1,18 +1,121 @@
-import { BadRequest, ServerError } from '../../core/errors.ts';
-import { publicFailure, toError } from '../../core/failure.ts';
+import { NotFound } from '../../core/errors.ts';
+import { withDeadline } from '../../core/timers.ts';
 import type { GraphDrawing } from '../../schemas/assistants.ts';
 import { Checkpointer } from '../checkpointer/checkpointer.ts';
 import { projectSerde, useSerde } from '../checkpointer/serde.ts';
-import type { GraphBulkUpdate, GraphMemory, GraphRuntime, GraphUpdate, SuperstepUpdate } from '../graph.ts';
+import type {
+  AccessContext,
+  GraphCall,
+  GraphConfig,
+  GraphMemory,
+  GraphRegistry,
+  GraphRuntime,
+} from '../graph.ts';
+import { asGraph, type GraphExport, type GraphFactory } from '../project/load.ts';
+import { loadError } from '../project/load-error.ts';
 import { importUserModule } from '../project/user-module.ts';
-import { type RunnableGraph, withMemory } from '../runnable.ts';
+import { isLocalPregel, overriddenMemory, type RunnableGraph } from '../runnable.ts';
 import type { TypeSchemasByNamespace } from '../schemas/extract.ts';
 import { graphSchemas, SCHEMA_LIBRARY, type SchemaLibrary } from '../schemas/graph-schemas.ts';
+import type { FindTypeSchemas } from '../schemas/type-schemas.ts';
+import { recordedNodesOf } from '../steps/recorded-graph.ts';
 import { type ConvertedMessages, toWire } from '../wire.ts';
-import { type CommandLibrary, toLangGraphCommand } from './command.ts';
+import type { CommandLibrary } from './command.ts';
 import { execute } from './execution.ts';
 import { resolvedTasks } from './interrupts.ts';
+import { bulkUpdateState, updateState } from './state-updates.ts';
 import { readSnapshot, threadState } from './thread-state.ts';
+
+/** A configured graph: `path` is relative to the configuration's folder, or absolute. */
+export interface GraphSpec {
+  readonly graph_id: string;
+  readonly path: string;
+  /** Empty for the default export. */
+  readonly export: string;
+  readonly description?: string | null | undefined;
+}
+
+export interface LoadedGraph {
+  readonly spec: GraphSpec;
+  readonly folder: string;
+  readonly loaded: GraphExport | { readonly error: Error };
+}
+
+interface RegistryOptions {
+  readonly root: string;
+  readonly limit_ms: number;
+  readonly findTypes: FindTypeSchemas;
+}
+
+/** The loaded graphs by id; using one that failed to load throws its error. */
+export function graphRegistry(
+  entries: ReadonlyMap<string, LoadedGraph>,
+  { root, limit_ms, findTypes }: RegistryOptions,
+): GraphRegistry {
+  const ids = [...entries.keys()];
+  const runtimes = new Map<string, GraphRuntime>();
+  const runtimeOf = (id: string, graph: RunnableGraph, folder: string) =>
+    langGraph(id, graph, folder, () => findTypes(id));
+  for (const [id, { loaded, folder }] of entries) {
+    if ('graph' in loaded) runtimes.set(id, runtimeOf(id, loaded.graph, folder));
+  }
+
+  return {
+    ids,
+    description: (graph_id) => entries.get(graph_id)?.spec.description ?? null,
+
+    async get(graph_id, config, access, context) {
+      const runtime = runtimes.get(graph_id);
+      if (runtime) return runtime;
+      const entry = entries.get(graph_id);
+      if (!entry) throw unknownGraph(graph_id, ids);
+      const { loaded, folder } = entry;
+      if ('error' in loaded) throw loaded.error;
+      if (!('factory' in loaded)) throw new TypeError(`graph ${graph_id} has no runtime`);
+      try {
+        const graph = await withDeadline(limit_ms, makeGraph(loaded.factory, config, access, context));
+        return runtimeOf(graph_id, graph, folder);
+      } catch (cause) {
+        throw loadError(graph_id, cause, root);
+      }
+    },
+
+    loads: () => 1,
+    hosts: () => [],
+    hostLoads: async () => [],
+
+    loadErrors: () => {
+      const failed = [...entries].flatMap(([id, { loaded }]) =>
+        'error' in loaded ? [[id, loaded.error] as const] : [],
+      );
+      return new Map(failed);
+    },
+
+    overriddenMemory: () =>
+      new Map(
+        [...entries].flatMap(([id, { loaded }]) => {
+          const names = 'graph' in loaded ? overriddenMemory(loaded.graph) : [];
+          return names.length === 0 ? [] : [[id, names] as const];
+        }),
+      ),
+  };
+}
+
+async function makeGraph(
+  factory: GraphFactory,
+  config: GraphConfig,
+  accessContext: AccessContext,
+  context: unknown,
+) {
+  const executes = accessContext === 'threads.create_run';
+  return asGraph(factory(config, { accessContext, ...(executes && { executionRuntime: { context } }) }));
+}
+
+/** CONTRACT §1, missing assistant. */
+export function unknownGraph(graph_id: string, ids: readonly string[]): NotFound {
+  const known = ids.map((id) => `'${id}'`).join(', ');
+  return new NotFound(`Graph '${graph_id}' not found. Expected one of: [${known}]`);
+}
 
 /**
  * LangGraph.js as a `GraphRuntime`. `folder`: where the graph's own copy of LangGraph is resolved; `types`: the schemas
@@ -46,7 +149,7 @@ export function langGraph(
     graph_id,
     stream(call) {
       useSerde(call.memory.checkpointer, serde);
-      return execute(graph, call, commands);
+      return execute(executable(graph, call), call, commands);
     },
 
     async state(config, memory, subgraphs) {
@@ -84,56 +187,33 @@ export function langGraph(
   };
 }
 
-async function updateState(graph: RunnableGraph, { config, values, as_node }: GraphUpdate) {
-  if (!graph.updateState) throw new BadRequest('The state of this graph cannot be updated.');
-  try {
-    const { configurable } = await graph.updateState(config, values, as_node);
-    return configurable ?? {};
-  } catch (error) {
-    throw toUpdateError(error);
-  }
-}
-
-async function bulkUpdateState(
-  graph: RunnableGraph,
-  { config, supersteps }: GraphBulkUpdate,
-  library: () => Promise<CommandLibrary>,
-): Promise<void> {
-  if (!graph.bulkUpdateState) throw new BadRequest('The state of this graph cannot be updated.');
-  const steps = supersteps.map(async (updates) => ({
-    updates: await Promise.all(updates.map((update) => toLangGraphUpdate(update, library))),
-  }));
-  try {
-    await graph.bulkUpdateState(config, await Promise.all(steps));
-  } catch (error) {
-    throw toUpdateError(error);
-  }
-}
-
-async function toLangGraphUpdate(
-  { values = null, command, as_node }: SuperstepUpdate,
-  library: () => Promise<CommandLibrary>,
-): Promise<object> {
-  const asNode = as_node;
-  return command
-    ? { values: await toLangGraphCommand(await library(), command, async () => []), asNode }
-    : { values, asNode };
-}
-
-/**
- * A node or reducer that rejects the values is the client's error. Errors of the database or of Node carry a `code`;
- * those of LangGraph, LangChain and reducers do not.
- */
-function toUpdateError(thrown: unknown): Error {
-  const error = toError(thrown);
-  if (error instanceof ServerError || 'code' in error) return error;
-  // LangGraph appends a link to its documentation.
-  const [reason = ''] = publicFailure(error).message.split('\n\nTroubleshooting URL', 1);
-  return new BadRequest(`The graph refused the update: ${reason.trim()}`, { cause: error });
-}
-
 /** Nodes and edges as LangGraph draws them; empty if the graph cannot draw itself. */
 async function drawGraph(graph: RunnableGraph, xray: boolean | number): Promise<GraphDrawing> {
   const drawn = await graph.getGraphAsync?.({ xray });
   return drawn ? (toWire(drawn.toJSON()) as GraphDrawing) : { nodes: [], edges: [] };
+}
+
+/** The graph with the memory of the run, and with nodes that are recorded. */
+function executable(graph: RunnableGraph, { memory, protocol }: GraphCall): RunnableGraph {
+  const prepared = withMemory(graph, memory, protocol);
+  const nodes =
+    memory.checkpointer instanceof Checkpointer && memory.checkpointer.steps && recordedNodesOf(graph);
+  return nodes ? Object.assign(prepared, { nodes }) : prepared;
+}
+
+/**
+ * A clone of the graph with this memory: LangGraph ignores a checkpointer given as a call option, and the user's object
+ * is shared by all runs. A graph that is not built like LangGraph's own is used as it is: it may have private fields,
+ * which a clone would lack, and it stores its state elsewhere. `reconstruct`: stream v3 requires private methods, which
+ * only a constructed graph has; that costs more than copying the fields.
+ */
+function withMemory(
+  graph: RunnableGraph,
+  memory: { checkpointer: unknown; store: unknown },
+  reconstruct = false,
+): RunnableGraph {
+  if (!isLocalPregel(graph)) return graph;
+  const { checkpointer, store } = memory;
+  if (reconstruct && graph.withConfig) return Object.assign(graph.withConfig({}), { checkpointer, store });
+  return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer, store });
 }

@@ -47,7 +47,16 @@ export class ProtocolStream {
     this.#checkpointEvents = checkpointEvents;
   }
 
-  event(event: LangGraphEvent): void {
+  /** Converts the events of a graph, to its end. */
+  async read(events: AsyncIterable<LangGraphEvent>): Promise<void> {
+    for await (const event of events) {
+      this.#convert(event);
+      releasePayload(event);
+    }
+    this.#end();
+  }
+
+  #convert(event: LangGraphEvent): void {
     const { method, params } = event;
     const isState = method === 'values' && isRootNamespace(params.namespace);
     if (!isState) this.#checkpointEvents.flush();
@@ -70,7 +79,7 @@ export class ProtocolStream {
   }
 
   /** The graph has stopped: its interrupts follow its last values. */
-  end(): void {
+  #end(): void {
     this.#checkpointEvents.flush();
     for (const [interrupt_id, { namespace, timestamp, value }] of this.#interrupts) {
       const payload = toWire(value);
@@ -182,4 +191,14 @@ function tool(data: unknown): unknown {
   } catch {
     return toWire(data);
   }
+}
+
+/**
+ * LangGraph retains all events of a run until its end, for late readers; here there is only one reader. The event is
+ * LangGraph's own copy, so that clearing it affects nothing else. Its messages and root states are in further lists,
+ * which cannot be reached.
+ */
+function releasePayload(event: { params: LangGraphEvent['params'] }): void {
+  const { namespace, timestamp } = event.params;
+  event.params = { namespace, timestamp, data: undefined };
 }

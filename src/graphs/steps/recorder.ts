@@ -82,14 +82,14 @@ export class StepRecorder {
     this.#end(step, status, status === 'error' ? publicFailure(thrown) : null, NO_TOKENS);
   }
 
-  /** Ended steps that nobody has taken yet. */
+  /** Ended steps that are not taken yet. */
   take(): readonly RecordedStep[] {
     const ended = this.#ended;
     if (ended.length > 0) this.#ended = [];
     return ended;
   }
 
-  /** What nobody has taken yet, and what executes; by number. */
+  /** Steps that are not taken yet, and those that execute; by number. */
   current(): CurrentStep[] {
     const open = [...this.#open].map(({ task_namespace: _place, ...step }): CurrentStep => {
       return { ...step, ended_at: null, status: 'running', error: null, ...NO_TOKENS };

@@ -6,8 +6,8 @@ import { adaptCustomApp, type LocalApp } from '../../http/custom-app/adapters.ts
 import { toWireError } from '../protocol/errors.ts';
 import { AppRequestContext, LISTENER_OPTIONS, sendAnswer, takeContext } from '../protocol/http.ts';
 import type { HostMethods, Params, Result } from '../protocol/messages.ts';
-import type { AppExchange } from './app-exchange.ts';
 import { answerByFetch } from './fetch-app.ts';
+import type { AppExchange } from './forwarding.ts';
 import { type Forwarding, forwarding } from './forwarding.ts';
 import { answerByHandler } from './node-app.ts';
 import type { ServerClient } from './server-client.ts';

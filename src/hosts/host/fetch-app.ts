@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type FetchContext, headerList } from '../../http/custom-app/adapters.ts';
 import { hasBody, sendAnswer } from '../protocol/http.ts';
-import type { AppExchange } from './app-exchange.ts';
+import type { AppExchange } from './forwarding.ts';
 import { fetchForwarding } from './forwarding.ts';
 import { webStream } from './server-client.ts';
 

@@ -1,6 +1,12 @@
-import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import { answerOf, endToEndHeaders, ForwardAnswer, type ForwardedResponse } from '../protocol/http.ts';
+import {
+  type AppRequestContext,
+  answerOf,
+  endToEndHeaders,
+  ForwardAnswer,
+  type ForwardedResponse,
+} from '../protocol/http.ts';
 import type { ServerClient } from './server-client.ts';
 
 /** Requests that the app forwards to the server's own routes. */
@@ -93,4 +99,12 @@ export function fetchForwarding(forwards: Forwarding, exchange: string): FetchFo
       return known && !known.isRead ? known.number : undefined;
     },
   };
+}
+
+/** A request for the project's app, with what the server says about it. */
+export interface AppExchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly context: AppRequestContext;
+  readonly forwards: Forwarding;
 }

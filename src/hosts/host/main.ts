@@ -1,15 +1,19 @@
-import { writeSync } from 'node:fs';
+import { rmSync, writeSync } from 'node:fs';
 import { Socket } from 'node:net';
+import { dirname } from 'node:path';
 import { isTracingEnabled } from '../../config/env.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
+import { customLogger, type Logger } from '../../core/logger.ts';
+import { manageMemory } from '../../core/memory.ts';
 import { loadMeter } from '../../core/process-load.ts';
+import { sleep } from '../../core/timers.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import { captureOutput } from '../../graphs/observability/capture-output.ts';
 import { type LangSmithTraces, openTraces } from '../../graphs/observability/langsmith-traces.ts';
 import { type RunningNode, runningNodeReader } from '../../graphs/observability/running-node.ts';
 import { deepStack, userLocation, watchUserCode } from '../../graphs/observability/user-code.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
-import { type FailedGraph, loadGraphs } from '../../graphs/runtime/registry.ts';
+import { type FailedGraph, loadGraphs } from '../../graphs/runtime/load-graphs.ts';
 import { bindClient } from '../../http/in-process.ts';
 import { toWireError } from '../protocol/errors.ts';
 import {
@@ -22,9 +26,8 @@ import {
 } from '../protocol/messages.ts';
 import { ConnectionClosed, Peer, ProtocolError } from '../protocol/peer.ts';
 import { CONNECTION_FD, EXIT_NOTE_FD, type ExitNote } from '../protocol/watch.ts';
+import type { ServerConnection } from './connection.ts';
 import { type ServedApp, serveCustomApp } from './custom-app.ts';
-import { removeSocketsOfDead } from './leftovers.ts';
-import { remoteLogger } from './log.ts';
 import { mcpHandlers } from './mcp.ts';
 import { openProjectCode, type ProjectCode, projectCodeHandlers } from './project-code.ts';
 import { hostRuns } from './runs.ts';
@@ -45,6 +48,7 @@ interface Project {
 
 /** Entry point of a graph host: loads the project's graphs and executes them for the server at the other end. */
 function serveGraphs(): void {
+  manageMemory();
   let project: Project | undefined;
   const failed: FailedGraph[] = [];
   let leave = async () => {};
@@ -109,6 +113,32 @@ function serveGraphs(): void {
     await leave();
     if (reason instanceof ConnectionClosed) process.exit(0);
     process.stderr.write(`${reason.stack}\n`, () => process.exit(1));
+  });
+}
+
+/** The kernel closes the connections of a process a moment before its children get another parent. */
+const PARENT_END_MS = 100;
+
+/** Removes the folder of the sockets if the server was killed: else it does so itself. `parent`: its process. */
+async function removeSocketsOfDead(parent: number, server_socket: string): Promise<void> {
+  if (process.platform === 'win32') return;
+  await sleep(PARENT_END_MS);
+  if (process.ppid !== parent) rmSync(dirname(server_socket), { recursive: true, force: true });
+}
+
+/** The server's log: it filters by level and redacts. */
+function remoteLogger(server: ServerConnection): Logger {
+  return customLogger(({ level, message, fields }) => {
+    const entries = Object.entries(fields);
+    const errors = entries.filter(([, value]) => value instanceof Error);
+    const others = entries.filter(([, value]) => !(value instanceof Error));
+    server.notify('log', {
+      level,
+      message,
+      fields: tryOrUndefined(() => JSON.stringify(Object.fromEntries(others))) ?? '{}',
+      errors: Object.fromEntries(errors.map(([name, error]) => [name, toWireError(error)])),
+    });
+    server.flush();
   });
 }
 

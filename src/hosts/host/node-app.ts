@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { consumedBody, type NodeHandler } from '../../http/custom-app/adapters.ts';
 import { type ForwardedResponse, hasBody, sendAnswer } from '../protocol/http.ts';
-import type { AppExchange } from './app-exchange.ts';
+import type { AppExchange } from './forwarding.ts';
 
 /** Lets a handler of Node's kind answer. What it passes on with `next` is forwarded. Throws what it passes to `next`. */
 export async function answerByHandler(handle: NodeHandler, exchange: AppExchange): Promise<void> {

@@ -8,7 +8,7 @@ import { toWireError } from '../protocol/errors.ts';
 import { MAX_MESSAGE_BYTES } from '../protocol/frames.ts';
 import type { HostMethods, Params, Result } from '../protocol/messages.ts';
 import type { Handlers } from '../protocol/peer.ts';
-import { toWireVector } from '../protocol/vectors.ts';
+import { toWireVector } from '../protocol/project-messages.ts';
 
 /** One message, which also names the files. */
 const MAX_BUNDLE_BYTES = MAX_MESSAGE_BYTES - 4 * 1024 * 1024;

@@ -28,7 +28,8 @@ export function startWatch(runningNode: () => RunningNode | undefined): void {
   every(HEARTBEAT_MS, () => Atomics.add(counter, 0, 1)).unref();
   const place = (): string => JSON.stringify(placeOf(runningNode(), deepStack('blocked')));
   Object.assign(globalThis, { [Symbol.for(PLACE_SYMBOL)]: place });
-  new Worker(PROGRAM, { workerData: { heartbeat } satisfies WatchData }).unref();
+  const workerData: WatchData = { heartbeat };
+  new Worker(PROGRAM, { workerData, resourceLimits: { maxYoungGenerationSizeMb: 2 } }).unref();
 }
 
 /** `stack`: of the code that executes. */

@@ -85,7 +85,7 @@ async function responseTo(
   outgoing.on('error', () => reject(lost()));
   outgoing.once('close', () => {
     signal.removeEventListener('abort', abort);
-    // Nobody reads the rest, and the client must be able to read the response.
+    // The rest is not read, and the client must be able to read the response.
     body?.unpipe(outgoing).resume();
   });
   if (body) body.once('error', (error) => [reject(error), outgoing.destroy()]).pipe(outgoing);

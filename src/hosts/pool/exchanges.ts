@@ -9,7 +9,7 @@ export interface Exchange {
   readonly id: string;
   /** Forwards a request to the server's own routes, and keeps the body of the response. */
   forward(call: InternalCall): Promise<ForwardedResponse>;
-  /** The body of such a response, once: whoever takes it reads it. */
+  /** The body of such a response, once: the caller reads it. */
   takeBody(number: number): Readable | undefined;
 }
 
@@ -22,7 +22,7 @@ export class Exchanges {
     this.#ids = ids;
   }
 
-  /** Ends with the signal of the request; bodies that nobody took end with it too. */
+  /** Ends with the signal of the request; bodies that were not taken end with it too. */
   open({ forward, signal }: RemoteRequest): Exchange {
     const id = this.#ids.secret();
     const bodies = new Map<number, Readable>();

@@ -70,7 +70,7 @@ async function openSession(
     mcp: { onNotify: (request_id, json) => notifyClient(calls.get(request_id), JSON.parse(json), logger) },
   });
   const close = () => {
-    // Nobody waits for them any more.
+    // No caller waits for them any more.
     if (calls.size > 0) host.giveUp();
     host.peer.notify('mcp/close', { session: session.id });
     session[Symbol.dispose]();

@@ -3,7 +3,7 @@ import type { Embedder } from '../../graphs/store/embedder.ts';
 import type { BundleUi } from '../../graphs/ui/bundle-cache.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import type { HostMethods, Result } from '../protocol/messages.ts';
-import { fromWireVector } from '../protocol/vectors.ts';
+import { fromWireVector } from '../protocol/project-messages.ts';
 import { type Asking, askHost, HANDLER_LIMITS, WORK_LIMITS } from './ask.ts';
 import type { Host } from './host.ts';
 

@@ -1,4 +1,5 @@
 import { HostLost, Unavailable } from '../../core/errors.ts';
+import { EventQueue } from '../../core/event-queue.ts';
 import { after, every, withDeadline } from '../../core/timers.ts';
 import type { CheckpointWriter } from '../../graphs/checkpointer/checkpoint-access.ts';
 import { Checkpointer } from '../../graphs/checkpointer/checkpointer.ts';
@@ -9,7 +10,6 @@ import type {
   OutputSink,
   SerializedEvent,
 } from '../../graphs/graph.ts';
-import { EventQueue } from '../../graphs/runtime/event-queue.ts';
 import type { CurrentStep } from '../../schemas/steps.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import { checkpointPage } from '../protocol/checkpoints.ts';

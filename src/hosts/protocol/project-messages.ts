@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isVector, type Vector } from '../../graphs/store/embedder.ts';
 import { WireErrorSchema } from './errors.ts';
 import { Bytes, Json, JsonResult, Session } from './wire-types.ts';
 
@@ -20,7 +21,7 @@ export const ProjectErrors = z.object({
 });
 
 /** 32-bit floats, little-endian; null stands for an answer that is no list of finite numbers. */
-const Vector = Bytes.nullable();
+const WireVector = Bytes.nullable();
 
 /** Methods of a host: calls of the project's code other than its graphs. */
 export const PROJECT_METHODS = {
@@ -45,9 +46,9 @@ export const PROJECT_METHODS = {
   'embed/documents': {
     params: z.object({ texts: z.array(z.string()) }),
     /** null if the embedder returned no list. */
-    result: z.object({ vectors: z.array(Vector).nullable() }),
+    result: z.object({ vectors: z.array(WireVector).nullable() }),
   },
-  'embed/query': { params: z.object({ text: z.string() }), result: z.object({ vector: Vector }) },
+  'embed/query': { params: z.object({ text: z.string() }), result: z.object({ vector: WireVector }) },
   'ui/bundle': {
     params: z.object({ name: z.string(), path: z.string(), shared: z.array(z.string()) }),
     result: z.object({
@@ -103,3 +104,14 @@ export const PROJECT_SERVER_METHODS = {
     }),
   },
 } as const;
+
+/** What an embedder returned for a text; null if it is no list of finite numbers. */
+export function toWireVector(vector: unknown): Uint8Array | null {
+  return isVector(vector) ? new Uint8Array(Float32Array.from(vector).buffer) : null;
+}
+
+/** Without numbers for what was none: the index then says what is wrong. */
+export function fromWireVector(bytes: Uint8Array | null): Vector {
+  // A copy: floats begin at a multiple of their size.
+  return bytes ? new Float32Array(new Uint8Array(bytes).buffer) : [];
+}

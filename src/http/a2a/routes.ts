@@ -56,7 +56,7 @@ const RPC_SCHEMA = {
   operationId: 'send_agent_message',
   summary: 'A2A',
   description:
-    'A JSON-RPC message of the Agent2Agent protocol, version 1.0 or 0.3, told apart by the method name. The HTTP+JSON operations of 1.0 are under the same path.',
+    'A JSON-RPC message of the Agent2Agent protocol, version 1.0 or 0.3, distinguished by the method name. The HTTP+JSON operations of 1.0 are under the same path.',
   tags: [TAGS.a2a],
   params: AssistantPath,
   body: A2aMessage,

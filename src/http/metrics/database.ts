@@ -62,7 +62,7 @@ function measurePools(database: () => DatabaseStats, { registry, prefix }: Meter
   const pool = `${prefix}pg_pool_`;
   gauge(`${pool}max`, 'Connections that the pool may open.', ({ max }) => max);
   gauge(`${pool}size`, 'Open connections of the pool.', ({ open }) => open);
-  gauge(`${pool}available`, 'Open connections that nobody uses.', ({ idle }) => idle);
+  gauge(`${pool}available`, 'Idle open connections.', ({ idle }) => idle);
   counter(
     `${pool}requests_queued_total`,
     'Requests for a connection that had to wait because all were in use.',

@@ -1,3 +1,4 @@
+import { Counter } from 'prom-client';
 import type {
   CronStats,
   DatabaseStats,
@@ -15,12 +16,10 @@ import { withAliases } from './aliases.ts';
 import { countCalls } from './calls.ts';
 import { measureDatabase } from './database.ts';
 import { measureEngine } from './engine.ts';
-import { measureHosts } from './hosts.ts';
-import type { Meters } from './meters.ts';
-import { measureProcess } from './process.ts';
+import { type Meters, OURS } from './meters.ts';
+import { measureHosts, measureProcess } from './process.ts';
 import { requestMetrics } from './requests.ts';
 import { countRuns } from './runs.ts';
-import { measureTraces } from './traces.ts';
 
 /** Engine statistics, read at scrape time. */
 export interface EngineStats {
@@ -67,4 +66,20 @@ export function httpMetrics(engine: EngineStats, meters: Meters) {
       return withAliases(await meters.registry.metrics());
     },
   };
+}
+
+/** Counts the spans of runs that this process has sent, and those that it dropped because no collector took them. */
+function measureTraces(stats: () => TraceStats, { registry }: Meters): void {
+  const count = (what: 'sent' | 'dropped', help: string) =>
+    new Counter({
+      name: `${OURS}spans_${what}_total`,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(stats()[what]);
+      },
+    });
+  count('sent', 'Spans that the collector has taken.');
+  count('dropped', 'Spans that were dropped: the collector failed, or too many waited for it.');
 }

@@ -1,10 +1,10 @@
 import swagger from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import type { JsonObject } from '../../core/json.ts';
+import { REQUESTS, RESPONSES } from '../../schemas/named.ts';
 import { EXAMPLES } from '../../schemas/request-params.ts';
 import type { CustomRoute } from '../custom-app/routes.ts';
 import { pathTemplate } from '../plugins/route-table.ts';
-import { REQUESTS, RESPONSES } from './components.ts';
 import { CUSTOM_GROUP, withCustomRoutes } from './custom-routes.ts';
 import { definition } from './json-schema.ts';
 import { operation } from './operation.ts';
@@ -35,7 +35,7 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
   const { version, graph_ids, mount_prefix, custom_routes } = options;
   const security = securityOf(options.security);
   const paths: Record<string, JsonObject> = {};
-  const groups = new Set<string>();
+  const groups = new Map<string, string | undefined>();
   await server.register(swagger, {
     openapi: { openapi: '3.1.0', info: { title: 'Agent Server', version } },
     transform: ({ schema, url, route }) => {
@@ -45,7 +45,7 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
         const method = String(route.method).toLowerCase();
         const described = operation({ schema, config: route.config }, graph_ids[0] ?? EXAMPLES.graph);
         paths[path] = { ...paths[path], [method]: described };
-        for (const group of schema.tags ?? []) groups.add(group);
+        for (const group of schema.tags ?? []) groups.set(group, schema.tag_description ?? groups.get(group));
       }
       return { schema: { hide: true }, url };
     },
@@ -54,10 +54,7 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
       info: { title: 'Agent Server', version, description: DESCRIPTION, license: { name: 'MIT' } },
       ...linksFrom(mount_prefix),
       security: security.security,
-      tags: [
-        ...GROUPS.filter(({ name }) => groups.has(name)),
-        ...(custom_routes.length > 0 ? [CUSTOM_GROUP] : []),
-      ],
+      tags: [...allGroups(groups), ...(custom_routes.length > 0 ? [CUSTOM_GROUP] : [])],
       paths: withSecurity(withCustomRoutes(paths, custom_routes), options.security),
       components: {
         securitySchemes: security.securitySchemes,
@@ -65,6 +62,15 @@ export async function useOpenApi(server: FastifyInstance, options: DocumentOptio
       },
     }),
   });
+}
+
+/** Those of several files in their order, then those that one file declares beside its routes. */
+function allGroups(used: ReadonlyMap<string, string | undefined>) {
+  const own = [...used].filter(([name]) => !GROUPS.some((group) => group.name === name));
+  return [
+    ...GROUPS.filter(({ name }) => used.has(name)),
+    ...own.map(([name, description]) => ({ name, ...(description && { description }) })),
+  ];
 }
 
 /** What the document says of its own address; a server with a second prefix serves it at both. */
@@ -79,5 +85,6 @@ export function linksFrom(mount_prefix: string) {
 }
 
 function definitions(schemas: typeof REQUESTS, io: 'input' | 'output'): JsonObject {
-  return Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, definition(schema, io)]));
+  const byName = Object.entries(schemas).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return Object.fromEntries(byName.map(([name, schema]) => [name, definition(schema, io)]));
 }

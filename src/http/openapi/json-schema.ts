@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
-import { NAMES } from './components.ts';
+import { NAMES } from '../../schemas/named.ts';
 
 /** JSON Schema of a zod schema: a reference if the schema is named; nested named schemas are always references. */
 export function jsonSchema(schema: z.ZodType, io: 'input' | 'output'): JsonObject {

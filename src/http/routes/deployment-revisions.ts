@@ -98,7 +98,10 @@ export function revisionRoutes(
         tags,
         params: RevisionPath,
         response: { 200: Deployment },
-        failures: { ...missing, 409: 'Neither the build of this revision nor its sources are kept.' },
+        failures: {
+          ...missing,
+          409: 'Neither the build of this revision nor its sources are stored any more.',
+        },
       },
     },
     (request) =>

@@ -1,8 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import { CronExplanation } from '../../schemas/cron-explanation.ts';
-import { DeliveryExplanation } from '../../schemas/delivery-explanation.ts';
+import { CronExplanation } from '../../schemas/crons.ts';
 import { CronPath, DeliveryPath, EXAMPLES, ThreadPath } from '../../schemas/request-params.ts';
 import { ThreadExplanation } from '../../schemas/thread-explanation.ts';
+import { DeliveryExplanation } from '../../schemas/webhooks.ts';
 import type { CronExplainService } from '../../services/crons/cron-explain.ts';
 import type { ThreadExplainService } from '../../services/threads/thread-explain.ts';
 import type { DeliveryExplainService } from '../../services/webhooks/delivery-explain.ts';

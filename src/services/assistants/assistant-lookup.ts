@@ -1,9 +1,9 @@
 import type { AccessEvent, Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
-import { InvalidInput } from '../../core/errors.ts';
+import { InvalidInput, NotFound } from '../../core/errors.ts';
 import { isUuid, systemAssistantId } from '../../core/ids.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
-import { unknownGraph } from '../../graphs/runtime/registry.ts';
+import { unknownGraph } from '../../graphs/runtime/langgraph.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { AssistantRepository } from '../../storage/assistants/assistants.ts';
 
@@ -28,11 +28,41 @@ export function assistantFinder(assistants: AssistantRepository, graphs: GraphRe
   };
 }
 
+/** The assistants of runs. */
+export function assistantLookup(assistants: AssistantRepository, graphs: GraphRegistry) {
+  return {
+    idOf: (id: string): string => assistantIdOf(id, graphs),
+
+    /**
+     * Resolves a run's assistant by graph name or id. Throws the errors of run creation (CONTRACT §1). Metadata rules
+     * do not hide system assistants: the operator offers them to every caller who may run any.
+     */
+    async resolve(actor: Actor, id: string): Promise<Assistant> {
+      if (!graphs.ids.includes(id) && !isUuid(id))
+        throw new InvalidInput(invalidAssistantMessage(graphs, id));
+      const assistant_id = assistantIdOf(id, graphs);
+      const visibility = await authorize(actor, 'assistants:read', { assistant_id });
+      const isSystem = graphs.ids.some((graph_id) => systemAssistantId(graph_id) === assistant_id);
+      const assistant = await assistants.get(
+        assistant_id,
+        isSystem ? visibility && { ids: visibility.ids } : visibility,
+      );
+      if (!assistant) throw new NotFound('Thread or assistant not found.');
+      return assistant;
+    },
+  };
+}
+
 /** Maps a graph name to the id of its system assistant; anything else is taken as an id. */
-export function assistantIdOf(id: string, { ids }: Pick<GraphRegistry, 'ids'>): string {
+function assistantIdOf(id: string, { ids }: Pick<GraphRegistry, 'ids'>): string {
   return ids.includes(id) ? systemAssistantId(id) : id.toLowerCase();
 }
 
 export function requireGraph({ ids }: GraphRegistry, graph_id: string): void {
   if (!ids.includes(graph_id)) throw unknownGraph(graph_id, ids);
+}
+
+/** Messages of the official Python and JavaScript servers combined, which clients recognize (CONTRACT §1). */
+function invalidAssistantMessage(graphs: GraphRegistry, id: string): string {
+  return `Invalid assistant: '${id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${graphs.ids.join(', ')}\nNo assistant found for '${id}'.`;
 }

@@ -1,8 +1,8 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
-import { Conflict, InvalidInput, NotFound } from '../../core/errors.ts';
-import { type Ids, isUuid, systemAssistantId } from '../../core/ids.ts';
+import { Conflict, NotFound } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import type {
@@ -16,7 +16,7 @@ import type { AssistantChanges, AssistantRepository } from '../../storage/assist
 import { type Page, pageOf, pickFields } from '../pagination.ts';
 import { assistantCache } from './assistant-cache.ts';
 import { assistantGraphs } from './assistant-graphs.ts';
-import { assistantFinder, assistantIdOf, type FindAssistant, requireGraph } from './assistant-lookup.ts';
+import { assistantFinder, assistantLookup, type FindAssistant, requireGraph } from './assistant-lookup.ts';
 import { assistantChanged, assistantVersions } from './assistant-versions.ts';
 import { checkRunLimits, type RunLimits, syncConfigurable } from './run-config.ts';
 import { type SystemDefaults, systemAssistants } from './system-assistants.ts';
@@ -52,28 +52,9 @@ export function assistantService(deps: AssistantDeps) {
     ...assistantVersions(deps, find),
     ...assistantGraphs(graphs, find),
     ...systemAssistants(deps),
+    ...assistantLookup(assistants, graphs),
 
     listAll: assistantCache(deps),
-
-    idOf: (id: string): string => assistantIdOf(id, graphs),
-
-    /**
-     * Resolves a run's assistant by graph name or id. Throws the errors of run creation (CONTRACT §1). Metadata rules
-     * do not hide system assistants: the operator offers them to every caller who may run any.
-     */
-    async resolve(actor: Actor, id: string): Promise<Assistant> {
-      if (!graphs.ids.includes(id) && !isUuid(id))
-        throw new InvalidInput(invalidAssistantMessage(graphs, id));
-      const assistant_id = assistantIdOf(id, graphs);
-      const visibility = await authorize(actor, 'assistants:read', { assistant_id });
-      const isSystem = graphs.ids.some((graph_id) => systemAssistantId(graph_id) === assistant_id);
-      const assistant = await assistants.get(
-        assistant_id,
-        isSystem ? visibility && { ids: visibility.ids } : visibility,
-      );
-      if (!assistant) throw new NotFound('Thread or assistant not found.');
-      return assistant;
-    },
   };
 }
 
@@ -167,9 +148,4 @@ function changesOf(stored: Assistant, patch: AssistantPatch): AssistantChanges {
   const { configurable: _replaced, ...rest } = stored.config;
   const mirrored = config || context ? syncConfigurable(config ?? rest, context ?? {}) : {};
   return { graph_id, name, description, metadata, ...mirrored };
-}
-
-/** Messages of the official Python and JavaScript servers combined, which clients recognize (CONTRACT §1). */
-function invalidAssistantMessage(graphs: GraphRegistry, id: string): string {
-  return `Invalid assistant: '${id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${graphs.ids.join(', ')}\nNo assistant found for '${id}'.`;
 }

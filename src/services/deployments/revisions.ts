@@ -83,7 +83,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
         const choice = { ...deployment, source, source_revision_config };
         checkSource(choice, deps);
         if (!(await hasSource(choice, deps)))
-          throw new Conflict('Neither the build of this revision nor its sources are kept.');
+          throw new Conflict('Neither the build of this revision nor its sources are stored any more.');
       }
       await revisions.insert(deployment.deployment_id, {
         ...newRevision(ids, { source, source_revision_config }, 'manual'),

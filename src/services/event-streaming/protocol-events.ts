@@ -1,10 +1,10 @@
 import type { Clock } from '../../core/clock.ts';
 import { isObject } from '../../core/json.ts';
 import type { ThreadFrame } from '../../events/follow-thread.ts';
-import { EVENTS_LOST, type Frame, isEnd, isLostEvents, PROTOCOL_EVENT } from '../../events/frame.ts';
+import { EVENTS_LOST, type Frame, isLostEvents, PROTOCOL_EVENT } from '../../events/frame.ts';
 import type { Namespace } from '../../schemas/event-streaming.ts';
 import type { Run } from '../../schemas/runs.ts';
-import type { RunOutcome } from '../../storage/runs/events.ts';
+import { isEnd, type RunOutcome } from '../../storage/runs/events.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import { graphIdOf } from '../runs/run-options.ts';
 

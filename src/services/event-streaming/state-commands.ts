@@ -1,12 +1,13 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { isEnd, PROTOCOL_EVENT } from '../../events/frame.ts';
+import { PROTOCOL_EVENT } from '../../events/frame.ts';
 import type { Namespace, Params } from '../../schemas/event-streaming.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import {
   END_EVENT,
   type Frame,
+  isEnd,
   type RunEventRepository,
   type RunOutcome,
 } from '../../storage/runs/events.ts';

@@ -87,7 +87,7 @@ function visibleStep(run_id: string, step: StoredStep): Step {
   return { ...step, span_id: spanIdOf(run_id, step.attempt, step.number) };
 }
 
-/** `isOver`: the run has another attempt or has ended, so that nobody will say how this one did. */
+/** `isOver`: the run has another attempt or has ended, so that the outcome of this one stays unknown. */
 function visibleAttempt(run_id: string, attempt: StoredAttempt, isOver: boolean): RunAttempt {
   const status = attempt.status === 'running' && isOver ? 'lost' : attempt.status;
   return { ...attempt, status, span_id: spanIdOf(run_id, attempt.attempt) };

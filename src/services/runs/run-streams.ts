@@ -1,9 +1,9 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { NotFound } from '../../core/errors.ts';
-import { isObject } from '../../core/json.ts';
+import { isObject, toJson } from '../../core/json.ts';
 import { type FollowSources, follow } from '../../events/follow.ts';
-import { type Frame, plainFrame } from '../../events/frame.ts';
+import { type Frame, PROTOCOL_EVENT } from '../../events/frame.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
 import type { RunCheckpointRepository } from '../../storage/runs/log-positions.ts';
@@ -87,6 +87,13 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
 /** Converts event streaming frames for clients of the older protocol. */
 async function* withoutProtocolEvents(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
   for await (const frame of frames) yield plainFrame(frame);
+}
+
+/** Converts a protocol frame to the format of the older streams (`data` alone); returns any other frame unchanged. */
+export function plainFrame(frame: Frame): Frame {
+  if (!frame.event.startsWith(PROTOCOL_EVENT)) return frame;
+  const { data } = JSON.parse(frame.data) as { data: unknown };
+  return { seq: frame.seq, event: frame.event.slice(PROTOCOL_EVENT.length), data: toJson(data) };
 }
 
 async function lastSeq({ live, log }: FollowSources, run_id: string): Promise<number> {

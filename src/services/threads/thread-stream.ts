@@ -7,9 +7,11 @@ import {
   type ThreadFollowSources,
   type ThreadFrame,
 } from '../../events/follow-thread.ts';
-import { type Frame, isEnd, plainFrame } from '../../events/frame.ts';
+import type { Frame } from '../../events/frame.ts';
 import type { ThreadStreamMode } from '../../schemas/thread-stream.ts';
+import { isEnd } from '../../storage/runs/events.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
+import { plainFrame } from '../runs/run-streams.ts';
 import { STATE_UPDATE } from './thread-state.ts';
 
 export interface ThreadStreamDeps {

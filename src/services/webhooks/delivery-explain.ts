@@ -1,8 +1,7 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { NotFound } from '../../core/errors.ts';
-import type { DeliveryExplanation } from '../../schemas/delivery-explanation.ts';
-import type { Delivery, DeliveryAttempt } from '../../schemas/webhooks.ts';
+import type { Delivery, DeliveryAttempt, DeliveryExplanation } from '../../schemas/webhooks.ts';
 import type { WebhookOutbox } from '../../storage/webhooks/outbox.ts';
 import type { DeliveryPosition } from '../../storage/webhooks/position.ts';
 

@@ -3,8 +3,7 @@ import { columns } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
-import { FOR_UPDATE } from '../../db/row-locks.ts';
-import { and, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, FOR_UPDATE, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Cron } from '../../schemas/crons.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
 

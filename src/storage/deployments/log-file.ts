@@ -14,7 +14,7 @@ export interface LoggedLine {
 /** A build that prints without end must not fill the disk, bytes. */
 const MAX_BYTES = 8 * 1024 ** 2;
 const MAX_MESSAGE_LENGTH = 8 * 1024;
-const TRUNCATED = 'The log is full: further lines are not kept.';
+const TRUNCATED = 'The log is full: further lines are not stored.';
 
 export type LogFile = ReturnType<typeof buildLog>;
 

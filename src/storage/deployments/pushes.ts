@@ -4,13 +4,13 @@ import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { HookKind } from '../../schemas/deployment-hooks.ts';
 import type { RevisionFailure } from '../../schemas/deployments.ts';
-import { lockDeployment } from './lock.ts';
 import { insertRevision, type NewRevision } from './revisions.ts';
 import {
   type DeploymentRow,
   HOOK,
   type HookRow,
   IS_OPEN,
+  lockDeployment,
   parseRevision,
   REVISION,
   type RevisionRow,

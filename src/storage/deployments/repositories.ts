@@ -1,8 +1,7 @@
 import type { Db } from '../../db/db.ts';
 import { type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { lockDeployment } from './lock.ts';
-import { parseRepository, REPOSITORY, type RepositoryRow } from './rows.ts';
+import { lockDeployment, parseRepository, REPOSITORY, type RepositoryRow } from './rows.ts';
 
 /** Encryption contexts. */
 const HOOK_SECRET = 'deployment_repositories.hook_secret';

@@ -1,7 +1,8 @@
 import type { Rows } from '../../db/column-types.ts';
 import { columns } from '../../db/columns.ts';
+import type { Transaction } from '../../db/db.ts';
 import { type Parsed, parseJsonColumns } from '../../db/json.ts';
-import { raw, type Sql } from '../../db/sql.ts';
+import { FOR_UPDATE, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RevisionStatus } from '../../schemas/deployments.ts';
 
 export type DeploymentRow = Parsed<Rows['deployments'], 'source_config' | 'source_revision_config'>;
@@ -59,3 +60,14 @@ export const OPEN_STATUSES = [
 
 /** Written out: only then the partial index is used. */
 export const IS_OPEN: Sql = raw(`status in (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`);
+
+/** Pushes, polls and the deletion of one deployment wait for each other here. */
+export async function lockDeployment(
+  tx: Transaction,
+  deployment_id: string,
+): Promise<DeploymentRow | undefined> {
+  const row = await tx.get(
+    sql`select ${DEPLOYMENT} from deployments where deployment_id = ${deployment_id} ${FOR_UPDATE}`,
+  );
+  return row && parseDeployment(row);
+}

@@ -3,8 +3,8 @@ import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { BuildStep } from '../../schemas/deployments.ts';
 import { changeStatus } from './change-status.ts';
-import { lockDeployment } from './lock.ts';
 import type { DeploymentRow, RevisionRow } from './rows.ts';
+import { lockDeployment } from './rows.ts';
 
 type ActivatedRevision = Pick<RevisionRow, 'deployment_id' | 'revision_id' | 'canary_percent'>;
 

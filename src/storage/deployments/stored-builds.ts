@@ -1,8 +1,7 @@
 import { columns, number } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { list, sql } from '../../db/sql.ts';
-import { lockDeployment } from './lock.ts';
-import { IS_OPEN, parseRevision, REVISION, type RevisionRow } from './rows.ts';
+import { IS_OPEN, lockDeployment, parseRevision, REVISION, type RevisionRow } from './rows.ts';
 
 /** Which builds the revisions of a deployment still have on the disk. */
 export function storedBuilds(db: Db) {

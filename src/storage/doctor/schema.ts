@@ -1,7 +1,7 @@
 import { text } from '../../db/columns.ts';
-import { schemaObjects } from '../../db/migrations/indexes.ts';
+import { migrations } from '../../db/migrations/index.ts';
 import { hasTable, NEWEST_VERSION, schemaVersion } from '../../db/schema.ts';
-import { type DialectSql, raw, sql } from '../../db/sql.ts';
+import { type DialectName, type DialectSql, raw, sql } from '../../db/sql.ts';
 import type { DoctorContext, Finding } from './finding.ts';
 
 /** Without this no other check can be made: its statements are those of this version. */
@@ -66,3 +66,27 @@ function rebuilds(name: string): string[] {
 const NAMED_BY_TRIGGER = ['assistants_named', 'assistants_renamed'];
 const NAME_ORDER = 'update assistants set name_order = unicode_lower(name)';
 const WORDS_OF_DELETED = 'delete from store_words where rowid not in (select item_id from store_items)';
+
+const CREATED = /^\s*create (?:unique )?(index|trigger) (?:concurrently )?(?:if not exists )?(\w+)/i;
+const DROPPED = /^\s*drop (?:index|trigger) (?:concurrently )?(?:if exists )?(\w+)/i;
+
+/** The statements that create each index and trigger of the newest schema, by name. */
+function schemaObjects(dialect: DialectName): Map<string, string> {
+  const statements = new Map<string, string>();
+  for (const { text } of migrations) {
+    const script = typeof text === 'string' ? text : text[dialect];
+    for (const statement of script.split(/;\s*$/m)) {
+      const sql = withoutComments(statement);
+      const name = CREATED.exec(sql)?.[2];
+      if (name !== undefined) statements.set(name, sql);
+      statements.delete(DROPPED.exec(sql)?.[1] ?? '');
+    }
+  }
+  return statements;
+}
+
+/** Lines of comments stand before some statements. */
+function withoutComments(statement: string): string {
+  const lines = statement.split('\n').filter((line) => !line.trimStart().startsWith('--'));
+  return lines.join('\n').trim();
+}

@@ -32,7 +32,7 @@ export async function writeAheadLog(
     {
       check: 'wal',
       level: 'problem',
-      message: `The write-ahead log has ${megabytes(bytes)}, for a long read kept it from being emptied: --fix empties it; end backups and other readers that run for long.`,
+      message: `The write-ahead log has ${megabytes(bytes)}, because a long read prevented its truncation: --fix truncates it; end backups and other readers that run for long.`,
       fix: async () => checkpointWal(path),
     },
   ];

@@ -1,9 +1,8 @@
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { DecryptionError } from '../../db/encryption/cipher.ts';
-import { SKIP_LOCKED } from '../../db/row-locks.ts';
 import { forEachRow } from '../../db/rows.ts';
-import { list, type RowOf, sql } from '../../db/sql.ts';
+import { list, type RowOf, SKIP_LOCKED, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Lease } from '../runs/lease.ts';

@@ -33,7 +33,7 @@ export interface NewRun {
   readonly thread_ttl?: Ttl | undefined;
   /** Merged into the thread's metadata: the graph and assistant of the latest run (CONTRACT §2.2). */
   readonly thread_metadata: Record<string, unknown>;
-  /** Who it is claimed for in turn, if the queue is fair by owner: a user or an API key; `''`: nobody in particular. */
+  /** Who it is claimed for in turn, if the queue is fair by owner: a user or an API key; `''`: no owner. */
   readonly owner?: string;
   /** Id of the API key that the request was made with. */
   readonly key_id?: string | undefined;

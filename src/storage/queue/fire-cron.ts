@@ -1,6 +1,5 @@
 import type { Transaction } from '../../db/db.ts';
-import { FOR_UPDATE } from '../../db/row-locks.ts';
-import { sql } from '../../db/sql.ts';
+import { FOR_UPDATE, sql } from '../../db/sql.ts';
 import type { QueueContext } from './context.ts';
 import { type EnqueueResult, type EnqueueRules, enqueueIn, type NewRun } from './enqueue.ts';
 

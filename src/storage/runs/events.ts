@@ -127,6 +127,14 @@ export function insertFrames(tx: Transaction, run_id: string, frames: readonly F
 /** Name of a log's last entry, its end marker, which is never sent. Its data is a `RunOutcome`. */
 export const END_EVENT = '__end__';
 
+/**
+ * True for the end frame. It is written in the transaction that writes the run's final status, so that stream and run
+ * end atomically. It is never sent to a client.
+ */
+export function isEnd(frame: Frame): boolean {
+  return frame.event === END_EVENT;
+}
+
 /** How a run ended, for readers in other processes. */
 export interface RunOutcome {
   readonly status: RunStatus | 'rollback';

@@ -1,5 +1,6 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bind } from '../../db/bind.ts';
-import { columns, number } from '../../db/columns.ts';
+import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf, parseJsonColumns } from '../../db/json.ts';
@@ -7,10 +8,18 @@ import { lateralJoin } from '../../db/lateral-join.ts';
 import { and, join, list, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunSummary, RunSummaryField } from '../../schemas/run-search.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
-import { threadVisible, type Visibility } from '../access/visibility.ts';
+import { threadVisible, VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
+import { mayMatch } from '../search/access-path.ts';
 import { countKeyset, type Keyset, type KeysetRange, keysetPage } from '../search/keyset-page.ts';
-import { countByThread, isByThread } from './count-by-thread.ts';
-import { FAILED, FAILED_STATUSES, QUEUED_STATUSES, type RunConditions, runList } from './run-list.ts';
+import {
+  FAILED,
+  FAILED_STATUSES,
+  QUEUED_STATUSES,
+  type RunConditions,
+  type RunList,
+  runList,
+  threadFilter,
+} from './run-list.ts';
 import { KWARGS_COLUMN, RUN_ERROR_COLUMN } from './runs.ts';
 
 export interface RunQuery extends RunConditions, KeysetRange {
@@ -137,4 +146,30 @@ async function countStatuses(reader: Reader, statuses: readonly RunStatus[] | un
 
 async function scalar(reader: Reader, value: Sql): Promise<number> {
   return (await reader.get(sql`select ${value} as ${number('count')}`))?.count ?? 0;
+}
+
+type RunsOfThreads = RunList & { readonly threads: Visibility };
+
+/** True on SQLite for a condition on threads that many runs meet: for each run it would read the thread once more. */
+function isByThread(reader: Reader, list: RunList): list is RunsOfThreads {
+  const { few, index, threads } = list;
+  return reader.dialect === 'sqlite' && threads !== undefined && !few && index !== 'runs_failed_created';
+}
+
+const COUNTED_THREADS = 2000;
+
+/** Counts the runs of each matching thread. In slices, between which other requests are served. */
+async function countByThread(reader: Reader, { threads, own }: RunsOfThreads): Promise<number> {
+  const last = await reader.get(sql`select max(row_id) as ${nullable(number('row_id'))} from threads`);
+  const matching = and([mayMatch(threadFilter(threads)), visible(VISIBLE_THREADS, threads)]);
+  let total = 0;
+  for (let from = 0; from < (last?.row_id ?? 0); from += COUNTED_THREADS) {
+    const slice = sql`threads.row_id > ${from} and threads.row_id <= ${from + COUNTED_THREADS}`;
+    const row = await reader.get(sql`
+      select count(*) as ${number('count')} from threads cross join runs on runs.thread_id = threads.thread_id
+      where ${and([slice, matching, ...own])}`);
+    total += row?.count ?? 0;
+    await nextTurn();
+  }
+  return total;
 }

@@ -2,8 +2,7 @@ import type { Rows } from '../../db/column-types.ts';
 import { columns } from '../../db/columns.ts';
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
-import { FOR_UPDATE } from '../../db/row-locks.ts';
-import { and, type Sql, sql } from '../../db/sql.ts';
+import { and, FOR_UPDATE, type Sql, sql } from '../../db/sql.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 
 /** A run's row in the queue. */

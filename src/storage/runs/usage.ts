@@ -1,9 +1,8 @@
 import { timestamp } from '../../core/clock.ts';
 import { type Columns, columns } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
-import { SKIP_LOCKED } from '../../db/row-locks.ts';
 import { insertRows } from '../../db/rows.ts';
-import { join, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { join, list, raw, SKIP_LOCKED, type Sql, sql } from '../../db/sql.ts';
 import type { RecordedStep } from '../../schemas/steps.ts';
 
 /** Who is charged for what a run uses. */
@@ -113,7 +112,7 @@ const KEY_ENTRY = columns('usage_key_entries', `${ENTRY_COLUMNS}, key_id`);
 
 /**
  * Sums up the entries of up to `limit` ended runs by day, in one transaction; returns how many it found. Each entry is
- * added by whoever deletes it: processes may do this at the same time.
+ * added by the process that deletes it: processes may do this at the same time.
  */
 export function rollUpUsage(db: Db, limit: number): Promise<number> {
   return db.transaction('async', async (tx) => {

@@ -22,7 +22,7 @@ export interface Batch {
   readonly writes: Write[];
   /** Steps of the run that have ended. */
   readonly steps: PricedStep[];
-  /** Who is charged for the calls of models among them; undefined: nobody. */
+  /** Account that is charged for the calls of models among them, if any. */
   readonly account?: UsageAccount | undefined;
   /** What the run has used of budgets; undefined if that is stored. */
   readonly budget?: BudgetCharge | undefined;
@@ -38,7 +38,7 @@ export interface WriteBufferOptions {
    * never be assigned to another frame, not even after a crash of the database.
    */
   readonly resumable?: boolean;
-  /** Who is charged for the calls of models, and what one costs; without it, nobody is. */
+  /** Account that is charged for the calls of models, and what one costs; without it, none is. */
   readonly usage?: {
     readonly account: UsageAccount;
     readonly costOf: (step: RecordedStep) => number | null;
@@ -60,7 +60,7 @@ const FLUSH_INTERVAL_MS = 10;
 const BUSY_FLUSH_INTERVAL_MS = 200;
 /** A timer that is this late shows a busy event loop, ms: that of a server, for example, whose graphs are in hosts. */
 const LATE_MS = 5;
-/** How long a write that nobody waits for may wait for the commit of another one, ms. */
+/** How long a write without a waiting caller may wait for the commit of another one, ms. */
 const DEFERRED_FLUSH_MS = 200;
 /** Frames are committed immediately once this much text is pending. */
 const FLUSH_BYTES = 64 * 1024;

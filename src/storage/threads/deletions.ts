@@ -1,8 +1,7 @@
 import { Unavailable } from '../../core/errors.ts';
 import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { FOR_UPDATE, SKIP_LOCKED } from '../../db/row-locks.ts';
-import { type DialectSql, raw, sql } from '../../db/sql.ts';
+import { type DialectSql, FOR_UPDATE, raw, SKIP_LOCKED, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 
 /** Rows of a history that a transaction deletes: bounds how long other writers wait. */
@@ -31,7 +30,7 @@ export async function deleteHistory(tx: Transaction, thread_id: string): Promise
   return true;
 }
 
-/** Part of the transaction that deletes the thread: its history goes on being deleted, whoever dies. */
+/** Part of the transaction that deletes the thread: its history goes on being deleted, whichever process dies. */
 export async function markDeleted(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`insert into thread_deletions (thread_id, deleted_at) values (${thread_id}, ${NOW})
     on conflict (thread_id) do nothing`);

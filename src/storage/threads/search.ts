@@ -126,7 +126,7 @@ function pageOf(
 
 function filterOf(
   cipher: Cipher,
-  { ids, metadata, values, status }: Filter,
+  { ids, metadata, values, title, status }: Filter,
   visibility: Visibility | undefined,
 ): TableFilter {
   const wanted = combineFilters(metadata && { contains: metadata }, visibility?.metadata);
@@ -143,6 +143,7 @@ function filterOf(
       status && hasStatus(status),
       matchesEverything(wanted) ? undefined : metadataMatches('threads.metadata', wanted),
       values && Object.keys(values).length > 0 ? valuesContain(cipher, values) : undefined,
+      ...wordsOf(title).map(titleContains),
     ]),
     row_id_queries: defined([
       some && isOneOf('threads.thread_id', some),
@@ -154,6 +155,19 @@ function filterOf(
 
 function defined<T>(conditions: readonly (T | undefined)[]): T[] {
   return conditions.filter((condition) => condition !== undefined);
+}
+
+function wordsOf(title = ''): string[] {
+  return title.split(/\s+/).filter((word) => word !== '');
+}
+
+/** Reads the metadata of every thread that the other conditions leave: in the order of the page, until that is full. */
+function titleContains(word: string): DialectSql {
+  const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
+  return {
+    sqlite: sql`json_extract(threads.metadata, '$.title') like ${pattern} escape '\\'`,
+    postgres: sql`threads.metadata ->> 'title' ilike ${pattern} escape '\\'`,
+  };
 }
 
 /** Hides the index from SQLite's planner, as `hasStatus` does: it would use it where another is better. */

@@ -110,7 +110,7 @@ async function deploy(
   await requireOpen(revisions.transition(revision_id, ['AWAITING_DEPLOY'], 'DEPLOYING'));
   const served = await servedRevision(deps, deployment, revision_id);
   if (!served)
-    throw new RevisionError('deploy', 'build_gone', 'The build of this revision is no longer kept.');
+    throw new RevisionError('deploy', 'build_gone', 'The build of this revision is no longer stored.');
   const isServed = await plane.deploy(served, {
     log: progress.write,
     onStep: progress.begin,

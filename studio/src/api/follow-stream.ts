@@ -5,7 +5,7 @@ import { untilVisible, watchVisibility } from './visibility.ts';
 /** First and longest wait before a stream is joined again, ms. */
 const RETRY_MS = { first: 250, most: 5_000 };
 
-interface Source {
+export interface Source {
   /** Opens the stream after the event with the id `last`; `-1` before the first one. */
   readonly join: (last: string, signal: AbortSignal) => Promise<unknown>;
   /** Asked when a stream has ended: whether nothing will follow. */

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { type Assistant as AssistantData, assistantName } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
@@ -14,9 +14,13 @@ import { assistantQuery, useAssistantChanges } from './assistant-queries.ts';
 import { Settings } from './settings.tsx';
 import { Versions } from './versions.tsx';
 
+// What conversations need is not loaded before somebody tries one.
+const TryVersions = lazy(async () => ({ default: (await import('./try-versions.tsx')).TryVersions }));
+
 const TABS = [
   { name: 'settings', label: 'Settings' },
   { name: 'versions', label: 'Versions' },
+  { name: 'try', label: 'Try' },
 ] as const;
 
 /** An assistant: its settings and their versions. */
@@ -60,7 +64,15 @@ function View({ assistant }: { assistant: AssistantData }) {
         .
       </p>
       <Tabs tabs={TABS} open={tab} />
-      {tab === 'versions' ? <Versions assistant={assistant} /> : <Settings assistant={assistant} />}
+      {tab === 'versions' ? (
+        <Versions assistant={assistant} />
+      ) : tab === 'try' ? (
+        <Suspense fallback={<Loading what="the view" />}>
+          <TryVersions assistant={assistant} />
+        </Suspense>
+      ) : (
+        <Settings assistant={assistant} />
+      )}
     </Page>
   );
 }

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import type { Assistant } from '../../api/assistants.ts';
-import type { Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { diffOf } from '../../ui/diff.ts';
@@ -11,8 +10,7 @@ import { Ago } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { useAssistantChanges, versionsQuery } from './assistant-queries.ts';
-
-type Version = Schemas['AssistantVersion'];
+import { contentOf, type Version } from './version.ts';
 
 /** All versions, and what one changed; which two are compared is in the address. */
 export function Versions({ assistant }: { assistant: Assistant }) {
@@ -131,10 +129,4 @@ function Comparison({ assistant, selected, other, all }: ComparisonProps) {
       </section>
     </Card>
   );
-}
-
-/** What a version is of, without its number and time. Configurable values are those of the context. */
-function contentOf({ name, description, graph_id, config, context, metadata }: Version) {
-  const { configurable: _, ...rest } = config;
-  return { name, description, graph_id, context, config: rest, metadata };
 }

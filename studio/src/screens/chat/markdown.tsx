@@ -1,6 +1,7 @@
 import { memo } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { piecesOf } from './markdown-pieces.ts';
 
 /** Elements of an answer in the type scale of Studio. Images of other origins are links: nothing is loaded from elsewhere. */
 const COMPONENTS: Components = {
@@ -56,9 +57,18 @@ const COMPONENTS: Components = {
 export const Markdown = memo(function Markdown({ text }: { text: string }) {
   return (
     <div className="flex min-w-0 flex-col gap-2.5 break-words">
-      <ReactMarkdown remarkPlugins={[remarkGfm]} components={COMPONENTS}>
-        {text}
-      </ReactMarkdown>
+      {piecesOf(text).map((piece, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces grow and are added, but never move
+        <Piece key={i} text={piece} />
+      ))}
     </div>
+  );
+});
+
+const Piece = memo(function Piece({ text }: { text: string }) {
+  return (
+    <ReactMarkdown remarkPlugins={[remarkGfm]} components={COMPONENTS}>
+      {text}
+    </ReactMarkdown>
   );
 });

@@ -1,9 +1,9 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { startRun } from '../../api/start-run.ts';
 import { newId } from '../../api/values.ts';
 import { type Breakpoints, breakpointsOf } from '../graph/breakpoints.ts';
-import { STREAM } from '../interrupts/answer.ts';
 import { forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
 import { useLiveRun } from './live-run.ts';
 import { type Message, messagesOf } from './messages.ts';
@@ -110,19 +110,13 @@ function createRun(run: {
   checkpoint_id?: string | undefined;
 }): Promise<Schemas['Run']> {
   const { assistant_id, thread_id, input = null, checkpoint_id } = run;
-  return dataOf(
-    api.POST('/threads/{thread_id}/runs', {
-      params: { path: { thread_id } },
-      body: {
-        ...STREAM,
-        ...stopsOf(breakpointsOf(assistant_id)),
-        assistant_id,
-        input,
-        if_not_exists: 'create',
-        ...(checkpoint_id !== undefined && { checkpoint_id }),
-      },
-    }),
-  );
+  return startRun(thread_id, {
+    ...stopsOf(breakpointsOf(assistant_id)),
+    assistant_id,
+    input,
+    if_not_exists: 'create',
+    ...(checkpoint_id !== undefined && { checkpoint_id }),
+  });
 }
 
 /** Starts a thread with its first run, and names it after what was said. */

@@ -9,10 +9,10 @@ export function ValuesView({ values }: { values: unknown }) {
   return (
     <Card className="flex flex-col gap-4 p-4">
       {Object.entries(values).map(([name, value]) => (
-        <section key={name} aria-label={name} className="flex min-w-0 flex-col gap-1">
+        <div key={name} role="group" aria-label={name} className="flex min-w-0 flex-col gap-1">
           <h2 className="font-mono text-xs text-ink-2">{name}</h2>
           <Value name={name} value={value} />
-        </section>
+        </div>
       ))}
     </Card>
   );

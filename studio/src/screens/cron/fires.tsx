@@ -1,7 +1,7 @@
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
-import { Ago, shortId } from '../../ui/format.tsx';
+import { Ago } from '../../ui/format.tsx';
+import { RunIdLink } from '../../ui/id-links.tsx';
 import { PagedList } from '../../ui/paged-list.tsx';
 import { Pill, StatusPill, type Tone } from '../../ui/pill.tsx';
 import { Empty } from '../../ui/states.tsx';
@@ -64,17 +64,7 @@ function FireRow({ fire: { tick, fired_at, outcome, detail, run_id, status } }: 
           <Pill tone={TONES[outcome]}>{outcome}</Pill>
         )}
       </Cell>
-      <Cell>
-        {run_id !== null && (
-          <Link
-            to="/runs/$runId"
-            params={{ runId: run_id }}
-            className="font-mono text-xs text-accent hover:underline"
-          >
-            {shortId(run_id)}
-          </Link>
-        )}
-      </Cell>
+      <Cell>{run_id !== null && <RunIdLink run_id={run_id} />}</Cell>
       <Cell className="max-w-[36ch] text-ink-2">{detail}</Cell>
     </Row>
   );

@@ -1,13 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
+import { startRun } from '../../api/start-run.ts';
 import { runsOfThreadQuery } from '../chat/chat-queries.ts';
-
-/** What runs of Studio emit, so that a chat can follow each of them from its beginning. */
-export const STREAM = {
-  stream_mode: ['values' as const, 'messages-tuple' as const],
-  stream_subgraphs: true,
-  stream_resumable: true,
-};
 
 interface Answers {
   readonly thread_id: string;
@@ -41,19 +35,13 @@ export function useAnswers() {
 
 async function answer({ thread_id, assistant_id, answers, checkpoint_id }: Answers) {
   if (checkpoint_id === undefined) await requirePending(thread_id, Object.keys(answers));
-  return dataOf(
-    api.POST('/threads/{thread_id}/runs', {
-      params: { path: { thread_id } },
-      body: {
-        ...STREAM,
-        assistant_id,
-        command: { resume: answers },
-        // Between the check and this.
-        strict_resume: true,
-        ...(checkpoint_id !== undefined && { checkpoint_id }),
-      },
-    }),
-  );
+  return startRun(thread_id, {
+    assistant_id,
+    command: { resume: answers },
+    // Between the check and this.
+    strict_resume: true,
+    ...(checkpoint_id !== undefined && { checkpoint_id }),
+  });
 }
 
 /** Somebody else may have answered in the meantime: that is told here, not by a run that fails. */

@@ -1,53 +1,40 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { duration } from '../../ui/format.tsx';
-import { Card } from '../../ui/page.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { type FlameBar, flameBars } from './flame-bars.ts';
 import type { Steps } from './run-queries.ts';
-import { Axis, Hint, StepDetails } from './timeline.tsx';
-import { timelineRows } from './timeline-rows.ts';
+import { type DrawnSteps, StepsView } from './steps-view.tsx';
+import { Axis } from './timeline.tsx';
 
 const LANE_HEIGHT = 26;
 
 /** Where the time went: steps as wide as they were long, below what they are part of. */
-export function Flame({ steps: { data, error, refetch } }: { steps: UseQueryResult<Steps> }) {
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what="steps" />;
-  if (data.steps.length === 0) {
-    return <Empty title="No steps">Steps are recorded with the checkpoint that holds their result.</Empty>;
-  }
-  return <Bars data={data} />;
+export function Flame({ steps }: { steps: UseQueryResult<Steps> }) {
+  return <StepsView steps={steps}>{(drawn) => <Bars {...drawn} />}</StepsView>;
 }
 
-function Bars({ data }: { data: Steps }) {
-  const { step: selectedId } = useSearch({ from: '/runs/$runId' });
-  const { rows, start, span } = useMemo(() => timelineRows(data), [data]);
+function Bars({ rows, start, span, selectedId }: DrawnSteps) {
   const { bars, hidden } = useMemo(() => flameBars(rows, span), [rows, span]);
   const lanes = bars.reduce((most, { lane }) => Math.max(most, lane + 1), 1);
-  const selected = rows.find(({ id }) => id === selectedId)?.step;
   return (
-    <div className="grid min-h-0 flex-1 gap-4 lg:grid-cols-[1fr_320px]">
-      <Card className="flex min-h-80 min-w-0 flex-col overflow-hidden">
-        <div className="flex-none border-b border-line py-1.5 text-xs text-ink-3">
-          <Axis span={span} />
-        </div>
-        <section tabIndex={0} aria-label="Steps" className="min-h-0 flex-1 overflow-auto">
-          <ul className="relative mr-20 mt-2" style={{ height: lanes * LANE_HEIGHT }}>
-            {bars.map((bar) => (
-              <Bar key={bar.row.id} bar={bar} start={start} span={span} selected={selectedId} />
-            ))}
-          </ul>
-        </section>
-        {hidden > 0 && (
-          <p className="border-t border-line px-3 py-1.5 text-xs text-ink-3">
-            {hidden} steps are too short to be seen here; the timeline has them.
-          </p>
-        )}
-      </Card>
-      {selected ? <StepDetails step={selected} start={start} /> : <Hint />}
-    </div>
+    <>
+      <div className="flex-none border-b border-line py-1.5 text-xs text-ink-3">
+        <Axis span={span} />
+      </div>
+      <section tabIndex={0} aria-label="Steps" className="min-h-0 flex-1 overflow-auto">
+        <ul className="relative mr-20 mt-2" style={{ height: lanes * LANE_HEIGHT }}>
+          {bars.map((bar) => (
+            <Bar key={bar.row.id} bar={bar} start={start} span={span} selected={selectedId} />
+          ))}
+        </ul>
+      </section>
+      {hidden > 0 && (
+        <p className="border-t border-line px-3 py-1.5 text-xs text-ink-3">
+          {hidden} steps are too short to be seen here; the timeline has them.
+        </p>
+      )}
+    </>
   );
 }
 

@@ -1,11 +1,12 @@
 import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { Link, useParams, useSearch } from '@tanstack/react-router';
+import { useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Ago, count, duration, shortId } from '../../ui/format.tsx';
+import { ThreadIdLink } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
@@ -121,14 +122,7 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
         </li>
       )}
       <li>
-        Thread{' '}
-        <Link
-          to="/threads/$threadId"
-          params={{ threadId: thread_id }}
-          className="font-mono text-xs text-accent hover:underline"
-        >
-          {shortId(thread_id)}
-        </Link>
+        Thread <ThreadIdLink thread_id={thread_id} />
       </li>
     </ul>
   );

@@ -14,11 +14,17 @@ export interface Row {
   readonly to: number;
 }
 
+export interface TimelineRows {
+  readonly rows: readonly Row[];
+  readonly start: number;
+  readonly span: number;
+}
+
 /**
  * Rows in the order of their beginning, each step below the one that it is part of. Attempts have a row if there is more
  * than one. `start` is the beginning of the first, `span` the time until the last end, both in ms.
  */
-export function timelineRows({ attempts, steps }: Steps): { rows: Row[]; start: number; span: number } {
+export function timelineRows({ attempts, steps }: Steps): TimelineRows {
   const times = steps.flatMap(({ started_at, ended_at }) => [Date.parse(started_at), Date.parse(ended_at)]);
   const begun = attempts.map(({ started_at }) => Date.parse(started_at));
   const start = [...begun, ...times].reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);

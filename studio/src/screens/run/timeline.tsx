@@ -1,36 +1,26 @@
 import type { UseQueryResult } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useMemo, useRef } from 'react';
-import { count, duration } from '../../ui/format.tsx';
-import { Card, Facts } from '../../ui/page.tsx';
-import { StatusPill } from '../../ui/pill.tsx';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { useRef } from 'react';
+import { duration } from '../../ui/format.tsx';
 import type { Step, Steps } from './run-queries.ts';
-import { type Row, scale, timelineRows } from './timeline-rows.ts';
+import { type DrawnSteps, StepsView } from './steps-view.tsx';
+import { type Row, scale } from './timeline-rows.ts';
 
 const ROW_HEIGHT = 34;
 /** Colours of steps by kind. */
-export const COLOURS: Readonly<Record<Step['kind'], string>> = {
+const COLOURS: Readonly<Record<Step['kind'], string>> = {
   node: 'bg-accent',
   model: 'bg-run',
   tool: 'bg-tool',
 };
 
-/** When each step began and how long it took; the selected one is in the address. */
-export function Timeline({ steps: { data, error, refetch } }: { steps: UseQueryResult<Steps> }) {
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what="steps" />;
-  if (data.steps.length === 0) {
-    return <Empty title="No steps">Steps are recorded with the checkpoint that holds their result.</Empty>;
-  }
-  return <Bars data={data} />;
+/** When each step began and how long it took. */
+export function Timeline({ steps }: { steps: UseQueryResult<Steps> }) {
+  return <StepsView steps={steps}>{(drawn) => <Bars {...drawn} />}</StepsView>;
 }
 
-function Bars({ data }: { data: Steps }) {
-  const { step: selectedId } = useSearch({ from: '/runs/$runId' });
-  const { rows, start, span } = useMemo(() => timelineRows(data), [data]);
-  const selected = rows.find(({ id }) => id === selectedId)?.step;
+function Bars({ rows, start, span, selectedId }: DrawnSteps) {
   const scroller = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -39,33 +29,30 @@ function Bars({ data }: { data: Steps }) {
     overscan: 12,
   });
   return (
-    <div className="grid min-h-0 flex-1 gap-4 lg:grid-cols-[1fr_320px]">
-      <Card className="flex min-h-80 min-w-0 flex-col overflow-hidden">
-        <div className="grid h-[30px] flex-none grid-cols-[minmax(120px,280px)_1fr] items-center border-b border-line text-xs text-ink-3">
-          <span className="pl-3">Step</span>
-          <Axis span={span} />
-        </div>
-        <div
-          ref={scroller}
-          tabIndex={0}
-          role="region"
-          aria-label="Steps"
-          className="min-h-0 flex-1 overflow-auto"
-        >
-          <ul className="relative" style={{ height: virtual.getTotalSize() }}>
-            {virtual.getVirtualItems().map(({ index, start: top }) => {
-              const row = rows[index] as Row;
-              return (
-                <li key={row.id} className="absolute inset-x-0" style={{ top, height: ROW_HEIGHT }}>
-                  <Bar row={row} start={start} span={span} isSelected={row.id === selectedId} />
-                </li>
-              );
-            })}
-          </ul>
-        </div>
-      </Card>
-      {selected ? <StepDetails step={selected} start={start} /> : <Hint />}
-    </div>
+    <>
+      <div className="grid h-[30px] flex-none grid-cols-[minmax(120px,280px)_1fr] items-center border-b border-line text-xs text-ink-3">
+        <span className="pl-3">Step</span>
+        <Axis span={span} />
+      </div>
+      <div
+        ref={scroller}
+        tabIndex={0}
+        role="region"
+        aria-label="Steps"
+        className="min-h-0 flex-1 overflow-auto"
+      >
+        <ul className="relative" style={{ height: virtual.getTotalSize() }}>
+          {virtual.getVirtualItems().map(({ index, start: top }) => {
+            const row = rows[index] as Row;
+            return (
+              <li key={row.id} className="absolute inset-x-0" style={{ top, height: ROW_HEIGHT }}>
+                <Bar row={row} start={start} span={span} isSelected={row.id === selectedId} />
+              </li>
+            );
+          })}
+        </ul>
+      </div>
+    </>
   );
 }
 
@@ -119,56 +106,5 @@ function Bar({ row: { id, depth, name, note, step, from, to }, start, span, isSe
         </span>
       </span>
     </button>
-  );
-}
-
-export function StepDetails({ step, start }: { step: Step; start: number }) {
-  const from = Date.parse(step.started_at);
-  return (
-    <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
-      <div className="flex items-center gap-2">
-        <h2 className="truncate font-semibold">{step.name}</h2>
-        {step.node !== null && step.node !== step.name && <span className="text-ink-3">in {step.node}</span>}
-        <span className="ml-auto">
-          <StatusPill status={step.status} />
-        </span>
-      </div>
-      <Facts
-        items={[
-          ['Started', `+${duration(from - start)}`],
-          ['Took', duration(Date.parse(step.ended_at) - from)],
-          ...(step.model ? [['Model', step.model] as const] : []),
-          ...(step.tokens_in !== null
-            ? [['Tokens', `${count(step.tokens_in)} in · ${count(step.tokens_out ?? 0)} out`] as const]
-            : []),
-          ...(step.cost === null ? [] : [['Cost', String(step.cost)] as const]),
-          ['Attempt', step.attempt],
-          ...(step.checkpoint_id
-            ? [
-                [
-                  'Checkpoint',
-                  <span key="id" className="font-mono text-xs">
-                    {step.checkpoint_id}
-                  </span>,
-                ] as const,
-              ]
-            : []),
-        ]}
-      />
-      {step.error && (
-        <div>
-          <h3 className="font-medium text-err">{step.error.error}</h3>
-          <p className="break-words whitespace-pre-wrap">{step.error.message}</p>
-        </div>
-      )}
-    </Card>
-  );
-}
-
-export function Hint() {
-  return (
-    <Card className="p-4 text-ink-3 max-lg:hidden">
-      Select a step to see when it ran, what it used and how it ended.
-    </Card>
   );
 }

@@ -1,15 +1,15 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
-import { Select, TextInput } from '../../ui/fields.tsx';
+import { Select } from '../../ui/fields.tsx';
 import { Ago, duration } from '../../ui/format.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { RunLink } from '../../ui/run-link.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
+import { TextFilter } from '../../ui/text-filter.tsx';
 import { type RunFilters, runsQuery } from './runs-query.ts';
 
 const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
@@ -27,18 +27,10 @@ export function Runs() {
 
 function Filters({ filters }: { filters: RunFilters }) {
   const navigate = useNavigate({ from: '/runs' });
-  const [error, setError] = useState(filters.error ?? '');
   const set = (change: RunFilters) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
-    <form
-      role="search"
-      className="flex flex-wrap gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        set({ error });
-      }}
-    >
+    <search className="flex flex-wrap gap-2">
       <Select
         aria-label="Status"
         value={filters.status ?? ''}
@@ -61,15 +53,13 @@ function Filters({ filters }: { filters: RunFilters }) {
           ['168', 'Last week'],
         ]}
       />
-      <TextInput
-        type="search"
-        aria-label="Text of the error"
-        placeholder="Text of the error"
-        value={error}
-        onChange={({ target }) => setError(target.value)}
-        onBlur={() => error !== (filters.error ?? '') && set({ error })}
+      <TextFilter
+        label="Text of the error"
+        className="w-56"
+        value={filters.error}
+        set={(error) => set({ error })}
       />
-    </form>
+    </search>
   );
 }
 

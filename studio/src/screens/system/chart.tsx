@@ -1,4 +1,5 @@
 import { Card } from '../../ui/page.tsx';
+import { GAP_MS } from './samples.ts';
 
 interface Line {
   readonly name: string;
@@ -9,6 +10,8 @@ interface Line {
 
 interface ChartProps {
   readonly title: string;
+  /** When the values were measured, epoch ms. */
+  readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
 }
@@ -16,8 +19,8 @@ interface ChartProps {
 const WIDTH = 300;
 const HEIGHT = 64;
 
-/** Lines over the time since the page was opened, with what they are now. */
-export function Chart({ title, lines, format }: ChartProps) {
+/** Lines over time, with what they are now. */
+export function Chart({ title, times, lines, format }: ChartProps) {
   const top = Math.max(...lines.flatMap(({ values }) => values), Number.MIN_VALUE);
   const now = lines.map(({ name, values }) => `${name} ${format(values.at(-1) ?? 0)}`).join(', ');
   return (
@@ -43,7 +46,7 @@ export function Chart({ title, lines, format }: ChartProps) {
         {lines.map(({ name, values, tone }) => (
           <path
             key={name}
-            d={pathOf(values, top)}
+            d={pathOf(times, values, top)}
             fill="none"
             stroke="currentColor"
             strokeWidth={1.5}
@@ -57,14 +60,17 @@ export function Chart({ title, lines, format }: ChartProps) {
   );
 }
 
-/** The newest value is at the right edge; one alone is a level line. */
-function pathOf(values: readonly number[], top: number): string {
-  const level = values.length === 1 ? [...values, ...values] : values;
-  return level
+/** The newest value is at the right edge; one alone is a level line. Where nothing was measured there is no line. */
+function pathOf(times: readonly number[], values: readonly number[], top: number): string {
+  const yOf = (value: number) => (HEIGHT - (HEIGHT * value) / top).toFixed(1);
+  const first = times[0] ?? 0;
+  const span = (times.at(-1) ?? 0) - first;
+  if (span === 0) return values[0] === undefined ? '' : `M0 ${yOf(values[0])}H${WIDTH}`;
+  return values
     .map((value, i) => {
-      const x = (WIDTH * i) / (level.length - 1);
-      const y = HEIGHT - (HEIGHT * value) / top;
-      return `${i === 0 ? 'M' : 'L'}${x.toFixed(1)} ${y.toFixed(1)}`;
+      const at = times[i] as number;
+      const isJoined = i > 0 && at - (times[i - 1] as number) <= GAP_MS;
+      return `${isJoined ? 'L' : 'M'}${((WIDTH * (at - first)) / span).toFixed(1)} ${yOf(value)}`;
     })
     .join('');
 }

@@ -15,11 +15,13 @@ export function Charts() {
   if (error && !last) return <Failure error={error} retry={() => void refetch()} />;
   if (!last) return <Loading what="measurements" />;
   const since = new Date((samples[0] as Sample).at).toLocaleTimeString();
+  const times = samples.map(({ at }) => at);
   const of = (metric: string) => samples.map(({ readings }) => total(readings, metric) ?? 0);
   return (
     <section className="flex flex-col gap-2">
       <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-3">
         <Chart
+          times={times}
           title="Runs"
           format={count}
           lines={[
@@ -28,6 +30,7 @@ export function Charts() {
           ]}
         />
         <Chart
+          times={times}
           title="Delay of the event loop"
           format={seconds}
           lines={[
@@ -36,6 +39,7 @@ export function Charts() {
           ]}
         />
         <Chart
+          times={times}
           title="Memory of the process"
           format={byteSize}
           lines={[{ name: 'resident', values: of('process_resident_memory_bytes'), tone: 'text-accent' }]}
@@ -43,6 +47,7 @@ export function Charts() {
         <Rate samples={samples} title="Requests" metric="lg_api_http_requests_total" name="answered" />
         <Rate samples={samples} title="Ended runs" metric="agent_server_runs_ended_total" name="ended" />
         <Chart
+          times={times}
           title="Webhooks"
           format={count}
           lines={[
@@ -54,8 +59,8 @@ export function Charts() {
       <Hosts readings={last.readings} />
       <Pools readings={last.readings} />
       <p className="text-xs text-ink-3">
-        Of the process that answers, since {since}. Charts over longer times need a Prometheus that reads
-        /metrics.
+        Of the process that answers, since {since}, while this screen was open; for an hour at most. Charts
+        over longer times need a Prometheus that reads /metrics.
       </p>
     </section>
   );
@@ -70,5 +75,9 @@ interface RateProps {
 
 function Rate({ samples, title, metric, name }: RateProps) {
   const values = rates(samples, metric);
-  return <Chart title={title} format={perSecond} lines={[{ name, values, tone: 'text-accent' }]} />;
+  // A rate is that of the time before.
+  const times = samples.slice(1).map(({ at }) => at);
+  return (
+    <Chart times={times} title={title} format={perSecond} lines={[{ name, values, tone: 'text-accent' }]} />
+  );
 }

@@ -5,6 +5,7 @@ import { LogLines } from '../../ui/log-lines.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Failure } from '../../ui/states.tsx';
 import { TailBox } from '../../ui/tail-box.tsx';
+import { TextFilter } from '../../ui/text-filter.tsx';
 import { type Level, type TailLine, useLogTail } from './use-log-tail.ts';
 
 const LEVELS: readonly (readonly [Level, string])[] = [
@@ -14,12 +15,12 @@ const LEVELS: readonly (readonly [Level, string])[] = [
   ['error', 'Errors'],
 ];
 
-/** What the code of all runs prints while the page is open. */
+/** What the code of all runs prints while the page is open; of one run also what it printed before. */
 export function LogTail() {
-  const { level: wanted, assistant } = useSearch({ from: '/system' });
+  const { level: wanted, assistant, run } = useSearch({ from: '/system' });
   const navigate = useNavigate({ from: '/system' });
   const level = LEVELS.find(([name]) => name === wanted)?.[0] ?? 'debug';
-  const { lines, isLive, error } = useLogTail(level, assistant);
+  const { lines, isLive, isOver, error } = useLogTail({ level, assistant_id: assistant, run_id: run });
   return (
     <Panel title="Log">
       <div className="flex flex-wrap items-center gap-2">
@@ -33,26 +34,39 @@ export function LogTail() {
         />
         <AssistantSelect
           aria-label="Assistant"
+          disabled={run !== undefined}
           value={assistant ?? ''}
           onChange={({ target }) =>
             void navigate({ search: (before) => ({ ...before, assistant: target.value }), replace: true })
           }
         />
+        <TextFilter
+          // A link to another run brings another text.
+          key={run}
+          label="Id of a run"
+          className="w-[300px]"
+          value={run}
+          set={(id) => void navigate({ search: (before) => ({ ...before, run: id }), replace: true })}
+        />
         <span role="status" className="text-xs text-ink-3">
-          {isLive ? 'Follows what graphs print' : 'Connecting …'}
+          {!isLive ? 'Connecting …' : isOver ? 'The run has ended' : 'Follows what graphs print'}
         </span>
       </div>
-      {error !== undefined ? <Failure error={error} /> : <Lines lines={lines} />}
+      {error !== undefined ? (
+        <Failure error={error} />
+      ) : (
+        <Lines lines={lines} nothing={run ? 'This run has printed nothing.' : NOTHING} />
+      )}
     </Panel>
   );
 }
 
-function Lines({ lines }: { lines: readonly TailLine[] }) {
+const NOTHING = 'Nothing has been printed since the page was opened.';
+
+function Lines({ lines, nothing }: { lines: readonly TailLine[]; nothing: string }) {
   return (
     <TailBox label="Lines" lines={lines}>
-      {lines.length === 0 && (
-        <p className="text-ink-3">Nothing has been printed since the page was opened.</p>
-      )}
+      {lines.length === 0 && <p className="text-ink-3">{nothing}</p>}
       <LogLines
         lines={lines}
         keyOf={({ run_id, seq }) => `${run_id}/${seq}`}

@@ -1,5 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 
 /** Readings of the metrics, by name; those with labels begin at `name{`. */
@@ -13,8 +12,10 @@ export interface Sample {
 
 /** Between two readings, ms. */
 const INTERVAL = 5_000;
-/** An hour of readings. */
-const MAX_SAMPLES = 720;
+/** How long readings are remembered, also while another screen is open, ms. */
+const HISTORY_MS = 60 * 60 * 1000;
+/** Readings further apart are not joined by a line, ms: nobody looked in between. */
+export const GAP_MS = 4 * INTERVAL;
 
 /** Readings of the text that Prometheus reads. */
 function readingsOf(text: string): Readings {
@@ -27,21 +28,27 @@ function readingsOf(text: string): Readings {
   return readings;
 }
 
-/** What the process that answers has measured since the page was opened, the oldest first; an hour at the most. */
+/**
+ * What the process that answers has measured while this screen was open in the last hour, the oldest first. The session's
+ * end forgets it, as everything else that was read.
+ */
 export function useSamples() {
+  const client = useQueryClient();
+  const queryKey = ['metrics'];
   const { data, error, refetch } = useQuery({
-    queryKey: ['metrics'],
+    queryKey,
     queryFn: async () => {
       const text = await dataOf(api.GET('/metrics', { parseAs: 'text' }));
-      return { at: Date.now(), readings: readingsOf(String(text)) };
+      const now = Date.now();
+      const before = client.getQueryData<readonly Sample[]>(queryKey) ?? [];
+      const recent = before.filter(({ at }) => at > now - HISTORY_MS);
+      return [...recent, { at: now, readings: readingsOf(String(text)) }];
     },
     refetchInterval: INTERVAL,
+    gcTime: HISTORY_MS,
+    structuralSharing: false,
   });
-  const [samples, setSamples] = useState<readonly Sample[]>([]);
-  useEffect(() => {
-    if (data) setSamples((before) => [...before, data].slice(-MAX_SAMPLES));
-  }, [data]);
-  return { samples, error, refetch };
+  return { samples: data ?? [], error, refetch };
 }
 
 /** The sum of a metric over its labels that contain `having`; undefined if it is not measured. */

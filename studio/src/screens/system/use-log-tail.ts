@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
-import { followStream } from '../../api/follow-stream.ts';
+import { followStream, type Source } from '../../api/follow-stream.ts';
 import type { LogLine } from '../../ui/log-lines.tsx';
 
-export type Level = 'debug' | 'info' | 'warn' | 'error';
+const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
+export type Level = (typeof LEVELS)[number];
 
 /** A line of any run. */
 export interface TailLine extends LogLine {
@@ -15,16 +16,25 @@ const MAX_LINES = 500;
 /** Lines that come closer together are drawn at once, ms. */
 const DRAW_MS = 150;
 
+interface Filters {
+  readonly level: Level;
+  readonly assistant_id: string | undefined;
+  /** Only this run, whichever assistant it is of. */
+  readonly run_id: string | undefined;
+}
+
 interface Tail {
   readonly lines: readonly TailLine[];
   readonly isLive: boolean;
+  /** The one run that is followed has ended. */
+  readonly isOver: boolean;
   readonly error: unknown;
 }
 
-const NONE: Tail = { lines: [], isLive: false, error: undefined };
+const NONE: Tail = { lines: [], isLive: false, isOver: false, error: undefined };
 
-/** What the code of all runs prints from now on, the newest last. */
-export function useLogTail(level: Level, assistant_id: string | undefined): Tail {
+/** What the code of all runs prints from now on, or of one run from its beginning; the newest last. */
+export function useLogTail({ level, assistant_id, run_id }: Filters): Tail {
   const [tail, setTail] = useState(NONE);
   useEffect(() => {
     const stop = new AbortController();
@@ -38,17 +48,17 @@ export function useLogTail(level: Level, assistant_id: string | undefined): Tail
       now = next;
       timer ??= setTimeout(draw, DRAW_MS);
     };
-    const query = { level, ...(assistant_id !== undefined && { assistant_id }) };
-    const source = {
-      join: (_last: string, signal: AbortSignal) =>
-        dataOf(api.GET('/system/logs', { params: { query }, parseAs: 'stream', signal })),
-      isOver: () => Promise.resolve(false),
-    };
+    const levels = LEVELS.slice(LEVELS.indexOf(level));
+    const source = run_id === undefined ? ofAll({ level, assistant_id }) : ofRun(run_id, () => now.isOver);
     async function follow() {
       for await (const { event, data } of followStream(source, stop.signal)) {
-        if (event === 'ready') show({ ...now, isLive: true });
-        if (event !== 'log') continue;
-        show({ ...now, lines: [...now.lines, JSON.parse(data) as TailLine].slice(-MAX_LINES) });
+        if (event === 'end') show({ ...now, isOver: true });
+        if (event !== 'log') show({ ...now, isLive: true });
+        else {
+          const line = { run_id, ...JSON.parse(data) } as TailLine;
+          if (!levels.includes(line.level as Level)) continue;
+          show({ ...now, isLive: true, lines: [...now.lines, line].slice(-MAX_LINES) });
+        }
       }
     }
     setTail(NONE);
@@ -57,6 +67,27 @@ export function useLogTail(level: Level, assistant_id: string | undefined): Tail
       stop.abort();
       clearTimeout(timer);
     };
-  }, [level, assistant_id]);
+  }, [level, assistant_id, run_id]);
   return tail;
+}
+
+function ofAll({ level, assistant_id }: Pick<Filters, 'level' | 'assistant_id'>): Source {
+  const query = { level, ...(assistant_id !== undefined && { assistant_id }) };
+  return {
+    join: (_last, signal) =>
+      dataOf(api.GET('/system/logs', { params: { query }, parseAs: 'stream', signal })),
+    isOver: async () => false,
+  };
+}
+
+function ofRun(run_id: string, isOver: () => boolean): Source {
+  return {
+    join(last, signal) {
+      // Without a line that is had already, all that are kept.
+      const header = last === '-1' ? {} : { header: { 'Last-Event-Id': last } };
+      const params = { path: { run_id }, query: { stream: true }, ...header };
+      return dataOf(api.GET('/runs/{run_id}/logs', { params, parseAs: 'stream', signal }));
+    },
+    isOver: async () => isOver(),
+  };
 }

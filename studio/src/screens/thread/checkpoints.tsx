@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import type { Thread } from '../threads/threads-query.ts';
-import { type NextNodes, nameOf, useNextNodes } from './checkpoint-names.ts';
+import { nameOf } from './checkpoint-names.ts';
 import { Details } from './details.tsx';
 import { Diff } from './diff-view.tsx';
 import { type CheckpointNode, treeQuery } from './thread-queries.ts';
@@ -43,7 +43,6 @@ function Panes({ thread, nodes, newest, isComplete, loadMore }: PanesProps) {
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const at = checkpoint === undefined ? 0 : nodes.findIndex((node) => node.checkpoint_id === checkpoint);
   const node = nodes[at] ?? newest;
-  const next = useNextNodes(thread.thread_id, nodes, Math.max(0, at), Math.max(0, at));
   function select(id: string) {
     if (picks) show({ with: id });
     else show({ checkpoint: id });
@@ -69,7 +68,7 @@ function Panes({ thread, nodes, newest, isComplete, loadMore }: PanesProps) {
         other={other ?? node.parent_checkpoint_id}
         title={
           <ComparisonTitle
-            {...{ node, nodes, next, other, picks }}
+            {...{ node, nodes, other, picks }}
             reset={() => {
               setPicks(false);
               show({ with: undefined });
@@ -80,7 +79,7 @@ function Panes({ thread, nodes, newest, isComplete, loadMore }: PanesProps) {
       <Details
         // A message about one checkpoint says nothing about another.
         key={node.checkpoint_id}
-        {...{ thread, node, next }}
+        {...{ thread, node }}
         compare={() => setPicks(true)}
         select={(id) => show({ checkpoint: id, with: undefined })}
       />
@@ -91,18 +90,17 @@ function Panes({ thread, nodes, newest, isComplete, loadMore }: PanesProps) {
 interface ComparisonTitleProps {
   readonly node: CheckpointNode;
   readonly nodes: readonly CheckpointNode[];
-  readonly next: NextNodes;
   readonly other: string | undefined;
   readonly picks: boolean;
   readonly reset: () => void;
 }
 
-function ComparisonTitle({ node, nodes, next, other, picks, reset }: ComparisonTitleProps) {
+function ComparisonTitle({ node, nodes, other, picks, reset }: ComparisonTitleProps) {
   const found = nodes.find(({ checkpoint_id }) => checkpoint_id === other);
   const isFirst = node.parent_checkpoint_id === null;
   return (
     <>
-      <h2 className="font-semibold">{nameOf(node, next)}</h2>
+      <h2 className="font-semibold">{nameOf(node)}</h2>
       {picks ? (
         <span role="status" className="text-accent">
           Select the checkpoint to compare with.

@@ -1,19 +1,18 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
-import { Ago, shortId } from '../../ui/format.tsx';
+import { Ago } from '../../ui/format.tsx';
+import { RunIdLink } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { Failure } from '../../ui/states.tsx';
 import type { Thread } from '../threads/threads-query.ts';
 import { Actions } from './actions.tsx';
-import { type NextNodes, nameOf } from './checkpoint-names.ts';
+import { nameOf, namesOf } from './checkpoint-names.ts';
 import { type CheckpointNode, nextQuery } from './thread-queries.ts';
 
 interface DetailsProps {
   readonly thread: Thread;
   readonly node: CheckpointNode;
-  readonly next: NextNodes;
   /** Begins to choose a second checkpoint. */
   readonly compare: () => void;
   readonly select: (checkpoint_id: string) => void;
@@ -27,7 +26,7 @@ const SOURCES: Readonly<Record<string, string>> = {
 };
 
 /** Where a checkpoint comes from, what follows, and what can be done from there. */
-export function Details({ thread, node, next, compare, select }: DetailsProps) {
+export function Details({ thread, node, compare, select }: DetailsProps) {
   const { checkpoint_id, source, step, run_id, created_at } = node;
   const following = useQuery(nextQuery(thread.thread_id, checkpoint_id));
   return (
@@ -41,37 +40,21 @@ export function Details({ thread, node, next, compare, select }: DetailsProps) {
               {checkpoint_id}
             </span>,
           ],
-          ['Written by', SOURCES[source ?? ''] ?? nameOf(node, next)],
+          ['Written by', SOURCES[source ?? ''] ?? nameOf(node)],
           ...(step === null ? [] : [['Step', step] as const]),
-          ...(run_id === null ? [] : [['Run', <RunLink key="run" run_id={run_id} />] as const]),
+          ...(run_id === null ? [] : [['Run', <RunIdLink key="run" run_id={run_id} />] as const]),
           ...(created_at === null ? [] : [['Created', <Ago key="ago" at={created_at} />] as const]),
-          ['Next', following.data ? wordsFor(following.data.next) : '…'],
+          ['Next', following.data ? namesOf(following.data.next) || 'nothing' : '…'],
         ]}
       />
       {following.error && <Failure error={following.error} retry={() => void following.refetch()} />}
       <Actions
         {...{ thread, node, compare, select }}
-        writer={source === 'loop' ? next(node.parent_checkpoint_id)?.[0] : undefined}
+        writer={node.nodes?.[0]}
         hasNext={(following.data?.next.length ?? 0) > 0}
       />
       <Tasks tasks={following.data?.tasks ?? []} />
     </Card>
-  );
-}
-
-function wordsFor(next: readonly string[]): string {
-  return next.map((name) => (name === '__start__' ? 'input' : name)).join(', ') || 'nothing';
-}
-
-function RunLink({ run_id }: { run_id: string }) {
-  return (
-    <Link
-      to="/runs/$runId"
-      params={{ runId: run_id }}
-      className="font-mono text-xs text-accent hover:underline"
-    >
-      {shortId(run_id)}
-    </Link>
   );
 }
 

@@ -1,5 +1,5 @@
 import { json } from '@codemirror/lang-json';
-import { basicSetup, EditorView } from 'codemirror';
+import { EditorView, minimalSetup } from 'codemirror';
 import { type Ref, useEffect, useImperativeHandle, useRef } from 'react';
 
 export interface EditorHandle {
@@ -32,7 +32,7 @@ const theme = EditorView.theme({
 
 /**
  * An editor of JSON. It is in a shadow tree: there its styles are constructed sheets, which the policy for content
- * allows. Escape and then Tab leaves it.
+ * allows. Tab leaves it.
  */
 export function JsonEditor({ ref, label, initial, onChange }: JsonEditorProps) {
   const host = useRef<HTMLDivElement>(null);
@@ -50,7 +50,7 @@ export function JsonEditor({ ref, label, initial, onChange }: JsonEditorProps) {
       root,
       parent: root,
       extensions: [
-        basicSetup,
+        minimalSetup,
         json(),
         theme,
         EditorView.lineWrapping,

@@ -56,18 +56,6 @@ export const nextQuery = (thread_id: string, checkpoint_id: string) =>
     },
   });
 
-/** The next nodes of up to `limit` checkpoints, by checkpoint: those older than `before`, or the newest. */
-export const nextNodesQuery = (thread_id: string, before: string | undefined, limit: number) =>
-  queryOptions({
-    queryKey: ['thread', thread_id, 'next-nodes', before, limit],
-    queryFn: async () => {
-      const query = { limit, select: ['checkpoint_id', 'next'], ...(before === undefined ? {} : { before }) };
-      const params = { path: { thread_id }, query };
-      const states = await dataOf(api.GET('/threads/{thread_id}/history', { params }));
-      return new Map(states.map(({ checkpoint_id, next }) => [checkpoint_id, next]));
-    },
-  });
-
 export const stateQuery = (thread_id: string) =>
   queryOptions({
     queryKey: ['thread', thread_id, 'state'],

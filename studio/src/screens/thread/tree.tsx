@@ -1,11 +1,12 @@
+import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
 import { Ago } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
-import { type NextNodes, nameOf, useNextNodes } from './checkpoint-names.ts';
+import { nameOf, namesOf } from './checkpoint-names.ts';
 import { type Rail, railsOf } from './lanes.ts';
 import { type DotTone, RailDrawing, ROW_HEIGHT, railWidth } from './rail.tsx';
-import type { CheckpointNode } from './thread-queries.ts';
+import { type CheckpointNode, nextQuery } from './thread-queries.ts';
 
 interface TreeProps {
   readonly threadId: string;
@@ -34,7 +35,10 @@ export function Tree(props: TreeProps) {
   });
   const rows = virtual.getVirtualItems();
   const last = rows.at(-1)?.index ?? 0;
-  const next = useNextNodes(threadId, nodes, rows[0]?.index ?? 0, last);
+  const { data: state } = useQuery({
+    ...nextQuery(threadId, nodes[0]?.checkpoint_id ?? ''),
+    enabled: isInterrupted && nodes.length > 0,
+  });
   const at = nodes.findIndex(({ checkpoint_id }) => checkpoint_id === selected);
   useEffect(() => {
     if (at >= 0) virtual.scrollToIndex(at);
@@ -66,12 +70,12 @@ export function Tree(props: TreeProps) {
             return (
               <Row
                 key={node.checkpoint_id}
-                {...{ node, width, next, top }}
+                {...{ node, width, top }}
                 rail={rails[index] as Rail}
                 position={[index + 1, isComplete ? nodes.length : -1]}
                 isSelected={node.checkpoint_id === selected}
                 isCompared={node.checkpoint_id === compared}
-                isWaiting={isInterrupted && index === 0}
+                waitsAt={isInterrupted && index === 0 ? (state ? namesOf(state.next) : 'a node') : undefined}
                 select={() => select(node.checkpoint_id)}
               />
             );
@@ -86,23 +90,23 @@ interface RowProps {
   readonly node: CheckpointNode;
   readonly rail: Rail;
   readonly width: number;
-  readonly next: NextNodes;
   readonly top: number;
   readonly position: readonly [at: number, of: number];
   readonly isSelected: boolean;
   readonly isCompared: boolean;
-  readonly isWaiting: boolean;
+  /** The nodes that wait for an answer after it. */
+  readonly waitsAt: string | undefined;
   readonly select: () => void;
 }
 
-function Row({ node, rail, width, next, top, position, select, ...is }: RowProps) {
+function Row({ node, rail, width, top, position, waitsAt, select, ...is }: RowProps) {
   const { checkpoint_id, source, changed_channels, created_at } = node;
+  const isWaiting = waitsAt !== undefined;
   const isByHand = source === 'update' || source === 'fork';
-  const tone: DotTone = is.isWaiting ? 'text-wait' : isByHand ? 'text-accent' : 'text-ink-3';
+  const tone: DotTone = isWaiting ? 'text-wait' : isByHand ? 'text-accent' : 'text-ink-3';
   const changes = changed_channels?.join(', ') ?? 'its parent was pruned';
   const isEnd = rail.from.length === 0 && position[0] > 1;
   const note = [...(isEnd ? ['branch end'] : []), changes || 'nothing changed'].join(' · ');
-  const waits = `waits at ${next(checkpoint_id)?.join(', ') ?? 'a node'}`;
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
     <div
@@ -119,11 +123,11 @@ function Row({ node, rail, width, next, top, position, select, ...is }: RowProps
       <RailDrawing rail={rail} tone={tone} width={width} isFilled={is.isSelected} />
       <span className="min-w-0 flex-1">
         <span className="block truncate font-medium">
-          {nameOf(node, next)}
+          {nameOf(node)}
           {is.isCompared && <span className="ml-1.5 font-normal text-accent">compared</span>}
         </span>
-        <span className={`block truncate ${is.isWaiting ? 'text-wait' : 'text-ink-3'}`}>
-          {is.isWaiting ? waits : note}
+        <span className={`block truncate ${isWaiting ? 'text-wait' : 'text-ink-3'}`}>
+          {isWaiting ? `waits at ${waitsAt}` : note}
         </span>
       </span>
       <span className="text-ink-3">{created_at && <Ago at={created_at} />}</span>

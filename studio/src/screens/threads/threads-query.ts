@@ -13,7 +13,7 @@ export interface ThreadFilters {
   readonly metadata?: string;
   /** The same for the newest values. */
   readonly values?: string;
-  /** An id, or a whole title. */
+  /** An id, or words of the title. */
   readonly find?: string;
 }
 
@@ -41,7 +41,7 @@ function searchOf({ status, assistant, metadata, values, find }: ThreadFilters):
   const wanted = metadata ? metadataOf(metadata) : {};
   if (assistant) wanted['assistant_id'] = assistant;
   if (find && UUID.test(find)) search.ids = [find];
-  else if (find) wanted['title'] = find;
+  else if (find) search.title = find;
   if (values) search.values = metadataOf(values);
   if (status) search.status = status as NonNullable<ThreadSearch['status']>;
   if (Object.keys(wanted).length > 0) search.metadata = wanted;

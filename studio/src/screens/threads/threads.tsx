@@ -1,8 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
-import { Select, TextInput } from '../../ui/fields.tsx';
+import { Select } from '../../ui/fields.tsx';
 import { Page } from '../../ui/page.tsx';
+import { TextFilter } from '../../ui/text-filter.tsx';
 import { ThreadList } from './list.tsx';
 import { metadataOf } from './metadata-text.ts';
 import type { ThreadFilters } from './threads-query.ts';
@@ -28,7 +28,7 @@ function Filters({ filters }: { filters: ThreadFilters }) {
   return (
     <search className="flex flex-wrap items-start gap-2">
       <TextFilter
-        label="Id or title"
+        label="Id or words of the title"
         className="w-[260px]"
         value={filters.find}
         set={(find) => set({ find })}
@@ -59,53 +59,5 @@ function Filters({ filters }: { filters: ThreadFilters }) {
         check={metadataOf}
       />
     </search>
-  );
-}
-
-interface TextFilterProps {
-  readonly label: string;
-  readonly className: string;
-  readonly value: string | undefined;
-  readonly set: (value: string) => void;
-  /** Throws an error that says what is wrong. */
-  readonly check?: (value: string) => unknown;
-}
-
-/** Applies with Enter and when it is left. */
-function TextFilter({ label, className, value = '', set, check }: TextFilterProps) {
-  const [text, setText] = useState(value);
-  const [problem, setProblem] = useState<string>();
-  function apply() {
-    try {
-      check?.(text);
-      setProblem(undefined);
-      if (text.trim() !== value) set(text.trim());
-    } catch (error) {
-      setProblem((error as Error).message);
-    }
-  }
-  return (
-    <form
-      className={`flex flex-col max-sm:w-full ${className}`}
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply();
-      }}
-    >
-      <TextInput
-        type="search"
-        aria-label={label}
-        aria-invalid={problem !== undefined}
-        placeholder={label}
-        value={text}
-        onChange={({ target }) => setText(target.value)}
-        onBlur={apply}
-      />
-      {problem !== undefined && (
-        <span role="alert" className="text-xs text-err">
-          {problem}
-        </span>
-      )}
-    </form>
   );
 }

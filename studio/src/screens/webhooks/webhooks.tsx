@@ -1,12 +1,13 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { useState } from 'react';
 import { useSession } from '../../api/session.ts';
-import { Select, TextInput } from '../../ui/fields.tsx';
-import { Ago, shortId } from '../../ui/format.tsx';
+import { Select } from '../../ui/fields.tsx';
+import { Ago } from '../../ui/format.tsx';
+import { RunIdLink } from '../../ui/id-links.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
+import { TextFilter } from '../../ui/text-filter.tsx';
 import { DeliveryPill } from './delivery-pill.tsx';
 import { RedeliverAll } from './redeliver-all.tsx';
 import { SendTest } from './send-test.tsx';
@@ -36,20 +37,10 @@ export function Webhooks() {
 
 function Filters({ filters }: { filters: DeliveryFilters }) {
   const navigate = useNavigate({ from: '/webhooks' });
-  const [url, setUrl] = useState(filters.url ?? '');
-  const [run, setRun] = useState(filters.run ?? '');
   const set = (change: DeliveryFilters) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
-  const apply = () => set({ url: url.trim(), run: run.trim() });
   return (
-    <form
-      role="search"
-      className="flex flex-wrap gap-2"
-      onSubmit={(event) => {
-        event.preventDefault();
-        apply();
-      }}
-    >
+    <search className="flex flex-wrap gap-2">
       <Select
         aria-label="Status"
         value={filters.status ?? ''}
@@ -61,25 +52,14 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
           ['dead', 'Dead'],
         ]}
       />
-      <TextInput
-        type="search"
-        aria-label="Address begins with"
-        placeholder="Address begins with"
+      <TextFilter
+        label="Address begins with"
         className="w-64"
-        value={url}
-        onChange={({ target }) => setUrl(target.value)}
-        onBlur={apply}
+        value={filters.url}
+        set={(url) => set({ url })}
       />
-      <TextInput
-        type="search"
-        aria-label="Id of the run"
-        placeholder="Id of the run"
-        className="w-64"
-        value={run}
-        onChange={({ target }) => setRun(target.value)}
-        onBlur={apply}
-      />
-    </form>
+      <TextFilter label="Id of the run" className="w-64" value={filters.run} set={(run) => set({ run })} />
+    </search>
   );
 }
 
@@ -126,17 +106,7 @@ function DeliveryRow({ delivery }: { delivery: Delivery }) {
       <Cell className="whitespace-nowrap text-ink-2">
         {next_try_at !== null && new Date(next_try_at).toLocaleTimeString()}
       </Cell>
-      <Cell>
-        {run_id !== null && (
-          <Link
-            to="/runs/$runId"
-            params={{ runId: run_id }}
-            className="font-mono text-xs text-ink-2 hover:text-accent"
-          >
-            {shortId(run_id)}
-          </Link>
-        )}
-      </Cell>
+      <Cell>{run_id !== null && <RunIdLink run_id={run_id} />}</Cell>
     </Row>
   );
 }

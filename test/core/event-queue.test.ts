@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { EventQueue } from '../../src/graphs/runtime/event-queue.ts';
+import { EventQueue } from '../../src/core/event-queue.ts';
 
 test('a reader that takes its time gets everything, then the error', async () => {
   const queue = new EventQueue<number>();

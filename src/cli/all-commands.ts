@@ -1,0 +1,44 @@
+import type { Command } from './command.ts';
+import { ask } from './commands/ask.ts';
+import { backup, restore } from './commands/backup.ts';
+import { check } from './commands/check.ts';
+import { copy } from './commands/copy.ts';
+import { deploy } from './commands/deploy.ts';
+import { REPOSITORY_COMMANDS } from './commands/deployment-repositories.ts';
+import { DEPLOYMENT_COMMANDS } from './commands/deployments.ts';
+import { dev } from './commands/dev.ts';
+import { doctor } from './commands/doctor.ts';
+import { rotateEncryption } from './commands/encryption.ts';
+import { explain } from './commands/explain.ts';
+import { init } from './commands/init.ts';
+import { createKey, listKeys, revokeKey } from './commands/keys.ts';
+import { logs } from './commands/logs.ts';
+import { migrate } from './commands/migrate.ts';
+import { openapi } from './commands/openapi.ts';
+import { start } from './commands/start.ts';
+import { version } from './commands/version.ts';
+
+/** In the order of the help. */
+export const COMMANDS: readonly Command[] = [
+  init,
+  dev,
+  start,
+  ask,
+  logs,
+  explain,
+  check,
+  migrate,
+  doctor,
+  createKey,
+  listKeys,
+  revokeKey,
+  rotateEncryption,
+  backup,
+  restore,
+  copy,
+  deploy,
+  ...DEPLOYMENT_COMMANDS,
+  ...REPOSITORY_COMMANDS,
+  openapi,
+  version,
+];

@@ -1,0 +1,48 @@
+import { count, duration } from '../../ui/format.tsx';
+import { Card, Facts } from '../../ui/page.tsx';
+import { StatusPill } from '../../ui/pill.tsx';
+import type { Step } from './run-queries.ts';
+
+/** When a step ran, what it used and how it ended. `start` is the beginning of its run, epoch ms. */
+export function StepDetails({ step, start }: { step: Step; start: number }) {
+  const from = Date.parse(step.started_at);
+  return (
+    <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
+      <div className="flex items-center gap-2">
+        <h2 className="truncate font-semibold">{step.name}</h2>
+        {step.node !== null && step.node !== step.name && <span className="text-ink-3">in {step.node}</span>}
+        <span className="ml-auto">
+          <StatusPill status={step.status} />
+        </span>
+      </div>
+      <Facts
+        items={[
+          ['Started', `+${duration(from - start)}`],
+          ['Took', duration(Date.parse(step.ended_at) - from)],
+          ...(step.model ? [['Model', step.model] as const] : []),
+          ...(step.tokens_in !== null
+            ? [['Tokens', `${count(step.tokens_in)} in · ${count(step.tokens_out ?? 0)} out`] as const]
+            : []),
+          ...(step.cost === null ? [] : [['Cost', String(step.cost)] as const]),
+          ['Attempt', step.attempt],
+          ...(step.checkpoint_id
+            ? [
+                [
+                  'Checkpoint',
+                  <span key="id" className="font-mono text-xs">
+                    {step.checkpoint_id}
+                  </span>,
+                ] as const,
+              ]
+            : []),
+        ]}
+      />
+      {step.error && (
+        <div>
+          <h3 className="font-medium text-err">{step.error.error}</h3>
+          <p className="break-words whitespace-pre-wrap">{step.error.message}</p>
+        </div>
+      )}
+    </Card>
+  );
+}

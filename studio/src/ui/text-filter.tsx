@@ -1,0 +1,50 @@
+import { useState } from 'react';
+import { TextInput } from './fields.tsx';
+
+interface TextFilterProps {
+  readonly label: string;
+  readonly className: string;
+  readonly value: string | undefined;
+  readonly set: (value: string) => void;
+  /** Throws an error that says what is wrong. */
+  readonly check?: (value: string) => unknown;
+}
+
+/** Applies with Enter and when it is left. */
+export function TextFilter({ label, className, value = '', set, check }: TextFilterProps) {
+  const [text, setText] = useState(value);
+  const [problem, setProblem] = useState<string>();
+  function apply() {
+    try {
+      check?.(text);
+      setProblem(undefined);
+      if (text.trim() !== value) set(text.trim());
+    } catch (error) {
+      setProblem((error as Error).message);
+    }
+  }
+  return (
+    <form
+      className={`flex flex-col max-sm:w-full ${className}`}
+      onSubmit={(event) => {
+        event.preventDefault();
+        apply();
+      }}
+    >
+      <TextInput
+        type="search"
+        aria-label={label}
+        aria-invalid={problem !== undefined}
+        placeholder={label}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={apply}
+      />
+      {problem !== undefined && (
+        <span role="alert" className="text-xs text-err">
+          {problem}
+        </span>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,58 @@
+import { symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Files, graphThat, KEY } from './deployments.ts';
+import { PACKAGES } from './project.ts';
+import { startServer } from './server.ts';
+
+/** Makes the folder one of a server with deployments. */
+export async function writeDeploymentServer(folder: string): Promise<void> {
+  const config = {
+    graphs: { main: './main.ts:graph' },
+    deployments: { enabled: true, allow_local_sources: true },
+  };
+  await writeFile(join(folder, 'agent.config.yaml'), JSON.stringify(config));
+  await writeFile(join(folder, 'main.ts'), graphThat('main'));
+  await symlink(PACKAGES, join(folder, 'node_modules'));
+}
+
+/** Starts the server of such a folder in a process of its own, which may be killed. */
+export async function startDeploymentProcess(folder: string, env: Record<string, string> = {}) {
+  const server = await startServer({
+    config: join(folder, 'agent.config.yaml'),
+    storage: 'sqlite',
+    one_process: 'one process has the deployments',
+    api_keys: [KEY],
+    env,
+  });
+  const send = async (method: string, path: string, body?: unknown) => {
+    const response = await fetch(server.url + path, {
+      method,
+      headers: { 'x-api-key': KEY, 'content-type': 'application/json' },
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+    return { status: response.status, body: JSON.parse((await response.text()) || 'null') };
+  };
+  return { server, send, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
+}
+
+/** Three steps. With a gate, the second and the third end when the files `<gate>-1` and `<gate>-2` exist. */
+export const threeSteps = (version: string): Files => ({
+  'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
+  'agent.ts': `import { existsSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+const State = Annotation.Root({
+  gate: Annotation,
+  done: Annotation({ reducer: (all, more) => [...all, ...more], default: () => [] }),
+});
+async function step({ gate, done }) {
+  while (gate && done.length > 0 && !existsSync(gate + '-' + done.length)) await sleep(5);
+  return { done: [${JSON.stringify(version)}] };
+}
+export const graph = new StateGraph(State)
+  .addNode('step', step)
+  .addEdge(START, 'step')
+  .addConditionalEdges('step', ({ done }) => (done.length === 3 ? END : 'step'))
+  .compile();
+`,
+});
