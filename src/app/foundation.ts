@@ -2,6 +2,7 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import { closeAll } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
+import { answerAboutSteps } from '../events/current-steps.ts';
 import { LiveRuns } from '../events/writer.ts';
 import type { QueueContext, QueueReport } from '../storage/queue/context.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
@@ -46,12 +47,17 @@ export async function openFoundation(
   });
   try {
     const bus = await openBus({ config, notifications: storage.notifications, worker_id, clock, logger });
+    const answers = answerAboutSteps(bus.bus, storage.runSteps.current);
     return {
       storage,
       bus,
       live: new LiveRuns(),
       [Symbol.asyncDispose]: () =>
-        closeAll([() => bus[Symbol.asyncDispose](), () => storage[Symbol.asyncDispose]()]),
+        closeAll([
+          () => answers[Symbol.dispose](),
+          () => bus[Symbol.asyncDispose](),
+          () => storage[Symbol.asyncDispose](),
+        ]),
     };
   } catch (error) {
     await storage[Symbol.asyncDispose]();

@@ -1,5 +1,5 @@
 import type { Config } from '../config/schema.ts';
-import { budgetsOf } from '../config/sections/budgets.ts';
+import { budgetsOf, uncountedLimit } from '../config/sections/budgets.ts';
 import type { ServiceSettings } from '../services/all-services.ts';
 import type { BudgetRules } from '../services/runs/budgets.ts';
 import type { Ttl } from '../storage/threads/row.ts';
@@ -14,6 +14,10 @@ export function serviceSettings(config: Config): ServiceSettings {
     max_recursion_limit: runs.max_recursion_limit,
     max_attempts: runs.max_attempts,
     budget: budgetRules(config),
+    run_budget: {
+      max_budget: budgetsOf(runs).run ?? {},
+      uncounted: (limit) => uncountedLimit(limit, runs.record, usage.prices),
+    },
     currency: usage.currency,
     assistant_defaults: config.assistants,
     missed_crons: config.crons.missed,
@@ -35,10 +39,8 @@ function publicPath(config: Config, name: string): string {
   return name === config.deployments.root ? (config.http.mount_prefix ?? '') : pathOfDeployment(config, name);
 }
 
-/** `undefined` if no budget is configured. */
-export function budgetRules({ runs, usage }: Pick<Config, 'runs' | 'usage'>): BudgetRules | undefined {
-  const budgets = budgetsOf(runs);
-  return budgets && { budgets, on_budget: runs.on_budget, currency: usage.currency };
+export function budgetRules({ runs, usage }: Pick<Config, 'runs' | 'usage'>): BudgetRules {
+  return { budgets: budgetsOf(runs), on_budget: runs.on_budget, currency: usage.currency };
 }
 
 function defaultTtl({ ttl: { strategy, default_ttl: ttl } }: Config['checkpointer']): Ttl | undefined {

@@ -36,7 +36,6 @@ export function wireWorkers(
   { takes_over = isSingleProcess(config), scope, lease_fd }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
-  const rules = budgetRules(config);
   const { checkpoints, writeBuffer: writes, ...work } = storage.work;
   return engine(
     {
@@ -58,7 +57,7 @@ export function wireWorkers(
       rules: attemptRules(config.runs, context.log_retention_ms),
       load: executionLoad({ ...context, config, storage }),
       costOf: pricing(config.usage.prices),
-      budget: rules && { ...rules, used: storage.work.budgets.used },
+      budget: { ...budgetRules(config), used: storage.work.budgets.used },
     },
     {
       ...engineOptions(config),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../core/json.ts';
+import { isObject, type JsonObject, toJson } from '../core/json.ts';
 import { contains } from './json.ts';
 import { and, or, raw, type Sql, sql } from './sql.ts';
 
@@ -26,6 +26,27 @@ export function metadataMatches(column: string, filter: MetadataFilter): Sql {
     // The partial index omits empty metadata: PostgreSQL uses it only if the condition excludes that too.
     postgres: sql`(${contained} and ${raw(column)} <> '{}')`,
   }}`;
+}
+
+/** The same of metadata in memory, of a row that is no longer there. */
+export function filterMatches(metadata: JsonObject, filter: MetadataFilter): boolean {
+  if ('all' in filter) return filter.all.every((each) => filterMatches(metadata, each));
+  if ('any' in filter) return filter.any.some((each) => filterMatches(metadata, each));
+  // As a statement would bind it.
+  return isContained(JSON.parse(toJson(filter.contains)), metadata);
+}
+
+/** PostgreSQL's `@>`. */
+function isContained(wanted: unknown, document: unknown): boolean {
+  if (Array.isArray(wanted)) {
+    if (!Array.isArray(document)) return false;
+    return wanted.every((each) => document.some((element) => isContained(each, element)));
+  }
+  if (!isObject(wanted)) return wanted === document;
+  if (!isObject(document)) return false;
+  return Object.entries(wanted).every(
+    ([key, each]) => Object.hasOwn(document, key) && isContained(each, document[key]),
+  );
 }
 
 /** True when every row satisfies the filter. */

@@ -23,6 +23,10 @@ export interface BusEvents {
   readonly 'task.ended': [run_id: string];
   /** A client cancelled an MCP call, by the key that names it. */
   readonly 'mcp_call.cancelled': [key: string];
+  /** A process asks what a run does now, which another one may execute. */
+  readonly 'steps.asked': [question: string, thread_id: string, run_id: string];
+  /** The answer in chunks: `part` counts from 0 to below `parts`. */
+  readonly 'steps.answered': [question: string, part: string, parts: string, chunk: string];
   /** A row was inserted, changed or deleted. */
   readonly 'row.changed': [kind: ChangeKind, id: string];
   /** The same of a while: ids, separated by commas; `more`: `''` if these are all. */
@@ -52,6 +56,8 @@ export const BUS_ROUTES: Readonly<Record<keyof BusEvents, BusRoute>> = {
   'delivery.queued': 'one',
   'task.ended': 'one',
   'mcp_call.cancelled': 'all',
+  'steps.asked': 'all',
+  'steps.answered': 'all',
   'row.changed': 'local',
   'rows.changed': 'watchers',
   'lines.stored': 'local',

@@ -13,7 +13,7 @@ import { cronRoutes, cronRunRoutes } from './routes/crons.ts';
 import { deploymentHookRoutes, receiveHookRoutes } from './routes/deployment-hooks.ts';
 import { deploymentPages } from './routes/deployment-pages.ts';
 import { deployKeyRoutes, repositoryTokenRoutes } from './routes/deployment-repositories.ts';
-import { deploymentLogRoutes, revisionRoutes } from './routes/deployment-revisions.ts';
+import { deploymentLogRoutes, revisionExplainRoutes, revisionRoutes } from './routes/deployment-revisions.ts';
 import { deploymentUploadRoutes } from './routes/deployment-uploads.ts';
 import { deploymentHealthRoutes, deploymentRoutes, oneDeploymentRoutes } from './routes/deployments.ts';
 import { docsRoutes } from './routes/docs.ts';
@@ -114,6 +114,7 @@ const ROUTES: readonly RouteGroup[] = [
       deployKeyRoutes,
       repositoryTokenRoutes,
       revisionRoutes,
+      revisionExplainRoutes,
       deploymentLogRoutes,
     ],
   },

@@ -14,6 +14,7 @@ import {
 } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
+import { RunBudget } from './run-budget.ts';
 
 /** LangGraph's run configuration as clients send it. */
 export const Config = z
@@ -24,6 +25,7 @@ export const Config = z
       .describe(
         'The maximum number of steps of a run, up to `runs.max_recursion_limit` of the server (10000 by default).',
       ),
+    budget: RunBudget.optional(),
     configurable: JsonObject.optional().describe('Configurable values of the graph.'),
   })
   .refine(...withinSmallSize);

@@ -116,8 +116,8 @@ export const RunSteps = z.object({
   steps: z.array(Step),
   /**
    * Steps of a running run that are not stored yet: those that execute, with the status `running`, and those that ended
-   * since its newest checkpoint. Null if they are not known here: the run executes in another process, or in a graph
-   * host that does not answer.
+   * since its newest checkpoint. Null if they are not known: the process or the graph host that executes the run does
+   * not answer. From another process at most 50, with their errors once they are stored.
    */
   current: z.array(VisibleCurrentStep).nullable(),
   /** `after` of the next page; null on the last one. */

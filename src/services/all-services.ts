@@ -9,6 +9,7 @@ import { lazy } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
+import { currentSteps } from '../events/current-steps.ts';
 import { SafetyPoll } from '../events/safety-poll.ts';
 import { sharedLog } from '../events/shared-log.ts';
 import type { LiveRuns } from '../events/writer.ts';
@@ -21,6 +22,7 @@ import type { Storage } from '../storage/storage.ts';
 import type { Ttl } from '../storage/threads/row.ts';
 import { type AssistantService, assistantService } from './assistants/assistants.ts';
 import { assistantRunDeletion } from './assistants/delete-runs.ts';
+import type { RunLimits } from './assistants/run-config.ts';
 import type { SystemDefaults } from './assistants/system-assistants.ts';
 import { changeService } from './changes.ts';
 import { chatCompletionService } from './chat/chat-completions.ts';
@@ -34,6 +36,7 @@ import { hookService } from './deployments/hooks.ts';
 import { deploymentLogService } from './deployments/logs.ts';
 import { repositoryService } from './deployments/repositories.ts';
 import type { CreateDeployKey, ReadHook } from './deployments/repository.ts';
+import { revisionExplain } from './deployments/revision-explain.ts';
 import { revisionService } from './deployments/revisions.ts';
 import { uploadService } from './deployments/uploads.ts';
 import { eventStreamingService } from './event-streaming/event-streaming.ts';
@@ -106,7 +109,7 @@ export interface ServiceContext {
 }
 
 /** Configuration values that services need. */
-export interface ServiceSettings {
+export interface ServiceSettings extends RunLimits {
   /** TTL of threads created without one; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
   readonly sends_webhooks: boolean;
@@ -114,10 +117,8 @@ export interface ServiceSettings {
   readonly give_up_ms: number;
   /** This process creates the runs of crons. */
   readonly fires_crons: boolean;
-  readonly max_recursion_limit: number;
   readonly max_attempts: number;
-  /** Budgets of runs; undefined if there are none. */
-  readonly budget: BudgetRules | undefined;
+  readonly budget: BudgetRules;
   /** Of the configured prices. */
   readonly currency: string;
   readonly assistant_defaults: SystemDefaults;
@@ -145,7 +146,7 @@ export function createServices(
   const shared = {
     ...context,
     ...settings,
-    budget: settings.budget && { ...settings.budget, used: storage.budgets.used },
+    budget: { ...settings.budget, used: storage.budgets.used },
     bus,
     queue,
     checkpoints,
@@ -181,6 +182,7 @@ export function createServices(
     },
   });
   const cronDeps = { ...runDeps, crons, cronFires, missed: missed_crons, impersonate };
+  const stepsNow = currentSteps(bus, context.ids, storage.runSteps.current);
   const a2aDeps = { ...shared, ...tasksOf(storage), runs, threads, threadState, assistants, sources };
   return {
     assistants,
@@ -195,8 +197,8 @@ export function createServices(
     ...systemServices({ ...context, ...settings, storage, bus }),
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
-    ...explanations({ ...cronDeps, outbox: storage.outbox }),
-    ...listServices({ ...storage, bus, live }, assistants),
+    ...explanations({ ...cronDeps, outbox: storage.outbox, stepsNow }),
+    ...listServices({ ...storage, bus, live, stepsNow }, assistants),
     ...deploymentServices({ ...context, ...settings, storage, bus }),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
@@ -220,14 +222,17 @@ function stopRun(bus: EventBus, run_id: string): void {
 }
 
 /** Lists that read and change nothing else. */
-function listServices(storage: Storage & Pick<ServiceContext, 'bus' | 'live'>, assistants: AssistantService) {
+function listServices(
+  deps: Storage & Pick<ServiceContext, 'bus' | 'live'> & Pick<ExplainDeps, 'stepsNow'>,
+  assistants: AssistantService,
+) {
   return {
-    runSteps: runStepService(storage),
-    runLogs: runLogService(storage),
-    newestLogs: newestLogService({ ...storage, assistants }),
-    runSearch: runSearchService({ ...storage, assistants }),
-    interrupts: interruptService({ ...storage, assistants }),
-    threadTree: threadTreeService(storage),
+    runSteps: runStepService(deps),
+    runLogs: runLogService(deps),
+    newestLogs: newestLogService({ ...deps, assistants }),
+    runSearch: runSearchService({ ...deps, assistants }),
+    interrupts: interruptService({ ...deps, assistants }),
+    threadTree: threadTreeService(deps),
   };
 }
 
@@ -261,13 +266,13 @@ function deploymentServices({
   const deps = { ...context, ...storage, files, pathOf };
   const deployments = deploymentService(deps);
   const deploymentRevisions = revisionService({ ...deps, service: deployments });
+  const has_keys = context.access.authenticate !== undefined;
+  const health = deploymentHealthService({ ...deps, has_keys });
   return {
     deployments,
     deploymentRevisions,
-    deploymentHealth: deploymentHealthService({
-      ...deps,
-      has_keys: context.access.authenticate !== undefined,
-    }),
+    deploymentHealth: health,
+    revisionExplain: revisionExplain({ ...deps, service: deploymentRevisions, health }),
     deploymentLogs: deploymentLogService({ ...deps, revisions: deploymentRevisions }),
     deploymentUploads: uploadService(deps),
     deploymentHooks: hookService(deps),

@@ -98,7 +98,7 @@ export interface AttemptContext {
   readonly output?: OutputRules;
   /** What a call of a model costs; without it, no cost is known. */
   readonly costOf?: CostOf;
-  /** Budgets of runs; undefined if there are none. */
+  /** Budgets of runs; without it, there are none. */
   readonly budget?: BudgetDeps | undefined;
   /** Retry limit of runs whose graph host ended. */
   readonly hostFailure?: FailurePolicy;
@@ -128,7 +128,7 @@ export interface Attempt {
   readonly log: AttemptLog;
   /** Once aborted, the run goes on elsewhere from its next checkpoint. */
   readonly handOver: AbortSignal;
-  /** Undefined if no budget is configured. */
+  /** Undefined if no budget limits it. */
   readonly budget: RunBudget | undefined;
   /** Start time, epoch ms. */
   readonly started: number;

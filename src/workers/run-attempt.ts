@@ -6,13 +6,13 @@ import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
 import { isEmptyCommand } from '../graphs/runtime/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
-import { graphIdOf } from '../services/runs/run-options.ts';
+import { graphIdOf, threadMetadata } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { UsageAccount } from '../storage/runs/usage.ts';
 import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './attempt.ts';
 import { AttemptLog, DEFAULT_OUTPUT_RULES } from './attempt-log.ts';
 import { finalizeRun } from './finalize-run.ts';
-import { RunBudget } from './run-budget.ts';
+import { openBudget } from './run-budget.ts';
 import { isFirst, runFields } from './run-log.ts';
 import { countStart } from './run-metrics.ts';
 
@@ -65,7 +65,7 @@ function openAttempt(
   const { lease } = claimed;
   const { kwargs } = claimed.run;
   const account = accountOf(claimed);
-  const budget = deps.budget && new RunBudget(deps.budget, claimed, account, () => deps.clock.now());
+  const budget = openBudget(deps.budget, claimed, account, () => deps.clock.now());
   const writes = deps.writes(lease, {
     resumable: kwargs.resumable,
     budget: budget?.meter,
@@ -99,14 +99,20 @@ function openAttempt(
     is_first: isFirst({ claimed }),
     writes,
     rules: deps.output ?? DEFAULT_OUTPUT_RULES,
-    onStored: (lines) => bus.emit('lines.stored', { ...lines, ...idsOf(claimed) }),
+    onStored: (lines) => bus.emit('lines.stored', { ...lines, ...originOf(claimed) }),
   });
   const later = { resumed_from_run_id: undefined, graph: undefined, failure: undefined };
   return { claimed, kwargs, writes, writer, memory, log, handOver, budget, started, ...later };
 }
 
-function idsOf({ lease: { run_id, thread_id }, run: { assistant_id } }: ClaimedRun) {
-  return { run_id, thread_id, assistant_id };
+/** What followers of lines need to know of their run. */
+function originOf({ lease, run, markers }: ClaimedRun) {
+  const { assistant_id, metadata, kwargs } = run;
+  const ids = { run_id: lease.run_id, thread_id: lease.thread_id, assistant_id };
+  const isTemporary = kwargs.temporary && markers.thread_retention !== 'keep';
+  return isTemporary
+    ? { ...ids, thread_metadata: threadMetadata(metadata, graphIdOf(kwargs), assistant_id) }
+    : ids;
 }
 
 /** What the code of the run prints in this process. */

@@ -1,5 +1,6 @@
 import { isErrorLike } from '../core/failure.ts';
 import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
+import { budgetOf } from '../services/assistants/run-budget.ts';
 import {
   type BudgetDeps,
   budgetReason,
@@ -22,6 +23,19 @@ export class BudgetExceeded extends Error {
     super(budgetReason(exhausted, currency));
     this.exhausted = exhausted;
   }
+}
+
+/** The budgets of an attempt; `undefined` if it has none. */
+export function openBudget(
+  deps: BudgetDeps | undefined,
+  claimed: ClaimedRun,
+  account: UsageAccount,
+  now: () => number,
+): RunBudget | undefined {
+  const request = budgetOf(claimed.run.kwargs.config);
+  const budgets = { ...deps?.budgets, ...(request && { request }) };
+  if (!deps || Object.keys(budgets).length === 0) return undefined;
+  return new RunBudget({ ...deps, budgets }, claimed, account, now);
 }
 
 /**

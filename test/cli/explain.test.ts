@@ -78,12 +78,12 @@ test('an id of nothing is said to be one, exit code 1', async () => {
   expect(await explain(id)).toEqual({
     code: 1,
     stdout: '',
-    stderr: `agent-server: ${server.url} has no run, thread, cron or delivery ${id} that this key may read\n`,
+    stderr: `agent-server: ${server.url} has no run, thread, cron, delivery or revision ${id} that this key may read\n`,
   });
 });
 
 test.each([
-  [['mine'], 2, /explain: needs the id of a run, a thread, a cron or a delivery/],
+  [['mine'], 2, /explain: needs the id of a run, a thread, a cron, a delivery or a revision/],
   [[], 2, /explain: needs the id of a run/],
 ])('%j is bad usage', async (args, code, why) => {
   expect(await explain(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(why) });

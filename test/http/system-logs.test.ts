@@ -83,6 +83,17 @@ test('users see the lines of their own runs', async () => {
   expect(new Set(lines.map(({ run_id }) => run_id))).toEqual(new Set([own]));
 });
 
+test('users see the lines of their own runs also if these are deleted with their thread', async () => {
+  using logs = await watch('', BOB);
+  const body = { assistant_id: 'prints', input: { what: 'each_method' } };
+  await server.post('/runs/wait', body, ALICE);
+  const answer = await server.post('/runs/wait', { ...body, metadata: { name: 'of bob' } }, BOB);
+  const own = String(answer.headers['content-location']).split('/').at(-1);
+  const lines = await logs.take(5);
+  expect(lines.map(({ run_id, seq }) => [run_id, seq])).toEqual([1, 2, 3, 4, 5].map((seq) => [own, seq]));
+  expect(Object.keys(lines[0] ?? {})).not.toContain('thread_metadata');
+});
+
 test('a level and an assistant choose among the lines', async () => {
   const { assistant_id } = (await server.post('/assistants', { graph_id: 'prints' }, ALICE)).body;
   using logs = await watch(`?assistant_id=${assistant_id}&level=warn`, ALICE);

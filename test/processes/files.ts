@@ -5,6 +5,7 @@
 export const FILES = [
   // Runs and their threads
   'http/runs',
+  'http/run-steps',
   'http/run-streams',
   'http/joined-streams',
   'http/thread-streams',

@@ -30,6 +30,7 @@ function story(db: Db, hosts: readonly GraphHost[] = []) {
     max_attempts: 3,
     worker_id: WORKER.worker_id,
     graphs: { hosts: () => hosts },
+    stepsNow: async () => undefined,
   });
   const take = () => parts.queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   return { ...parts, take, explain: (run_id: string) => explain(actor, undefined, run_id) };

@@ -19,6 +19,7 @@ function story(db: Db) {
     max_attempts: 3,
     worker_id: WORKER.worker_id,
     graphs: { hosts: () => [] },
+    stepsNow: async () => undefined,
   });
   return {
     ...parts,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { toJson } from '../../src/core/json.ts';
-import type { MetadataFilter } from '../../src/db/metadata-filter.ts';
+import { filterMatches, type MetadataFilter } from '../../src/db/metadata-filter.ts';
 import { AssistantSearch } from '../../src/schemas/assistants.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
 import { assistantRepository } from '../../src/storage/assistants/assistants.ts';
@@ -34,6 +34,22 @@ function randomFilter(random: RandomJson, documents: readonly Document[], levels
 }
 
 const COUNT = 1000;
+
+test('metadata in memory matches the same filters', () => {
+  const random = new RandomJson(20261);
+  const documents = Array.from({ length: 50 }, () => random.object());
+  const kept = documents.map(stored);
+  let matching = 0;
+  for (let round = 0; round < 100; round++) {
+    const filter = randomFilter(random, documents);
+    for (const document of kept) {
+      const expected = satisfies(document, filter);
+      if (expected) matching += 1;
+      expect(filterMatches(document, filter), toJson(filter)).toBe(expected);
+    }
+  }
+  expect(matching).toBeGreaterThan(100);
+});
 
 describeEachDatabase('searching by metadata', (open) => {
   test('finds what contains the filter and nothing else, for any documents and filters', async () => {

@@ -71,6 +71,7 @@ export async function cronServer(
     ids: systemIds(clock),
     bus: memoryBus(),
     max_recursion_limit: 10_000,
+    run_budget: { max_budget: {}, uncounted: () => undefined },
     draining: new AbortController().signal,
   };
   const assistants = assistantService({

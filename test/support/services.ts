@@ -74,6 +74,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     ids,
     defaults,
     max_recursion_limit: 10_000,
+    run_budget: { max_budget: {}, uncounted: () => undefined },
     bus,
     runs: assistantRunDeletion({ ...storage, bus, refreshStatus }),
   });
@@ -107,6 +108,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
       webhooks: policy(),
       log_retention_ms: 60_000,
       max_recursion_limit: 10_000,
+      run_budget: { max_budget: {}, uncounted: () => undefined },
       draining: new AbortController().signal,
       default_ttl: undefined,
     }),

@@ -37,7 +37,7 @@ function buffered(limits: Partial<typeof LIMITS> = {}) {
 }
 
 function add(buffer: SpanBuffer, count: number): void {
-  for (let n = 0; n < count; n++) buffer.add(SPAN);
+  for (let n = 0; n < count; n++) buffer.add(() => SPAN);
 }
 
 test('a full batch is sent at once, one request at a time', async () => {
@@ -55,6 +55,29 @@ test('spans beyond the limit are dropped and counted', () => {
   const { buffer } = buffered();
   add(buffer, 9);
   expect(buffer.stats()).toEqual({ sent: 0, dropped: 3, waiting: 4 });
+});
+
+test('spans are made when they are sent, and not at all if they are dropped', async () => {
+  const { buffer, requests } = buffered();
+  let made = 0;
+  const make = () => {
+    made += 1;
+    return SPAN;
+  };
+  for (let n = 0; n < 9; n++) buffer.add(make);
+  expect(made).toBe(2);
+  requests[0]?.done({ code: 0 });
+  await until('the second request is made', () => requests.length === 2);
+  expect([made, buffer.stats().dropped]).toEqual([4, 3]);
+});
+
+test('a span that cannot be made is no failure of the run', async () => {
+  const { buffer, messages } = buffered();
+  buffer.add(() => {
+    throw new Error('no span');
+  });
+  await until('it is dropped', () => buffer.stats().dropped === 1);
+  expect(messages).toEqual(['cannot send traces; runs go on']);
 });
 
 test('a failing collector is reported once, and once more when it is back', async () => {

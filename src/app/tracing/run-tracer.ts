@@ -35,9 +35,8 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
   ): Promise<void> {
     const found = run_id === undefined ? undefined : await runs.get(run.thread_id, run_id);
     const span = found && { trace_id: tracedRun(found).trace_id, span_id: runSpanIdOf(found.run_id) };
-    buffer.add(
-      spans.attempt(run, { ...attempt, resumed: run_id === undefined ? undefined : { run_id, span } }),
-    );
+    const resumed = run_id === undefined ? undefined : { run_id, span };
+    buffer.add(() => spans.attempt(run, { ...attempt, resumed }));
   }
 
   /** An attempt whose end was not recorded: it lasts as long as what is known of it. */
@@ -52,7 +51,7 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
       for (const step of own) {
         const times = { started_at: Date.parse(step.started_at), ended_at: Date.parse(step.ended_at) };
         ended = Math.max(ended, times.ended_at);
-        buffer.add(spans.step(run, attempt, { ...step, ...times }));
+        buffer.add(() => spans.step(run, attempt, { ...step, ...times }));
       }
       if (own.length < PAGE) break;
       number = own.at(-1)?.number ?? 0;
@@ -74,7 +73,8 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
     const traced = tracedRun(run);
     if (!isSampled(traced, sampler)) return;
     await addLostBefore(traced, Number.POSITIVE_INFINITY);
-    buffer.add(spans.run(traced, { status: run.status, error: null, at: Date.parse(run.updated_at) }));
+    const end = { status: run.status, error: null, at: Date.parse(run.updated_at) };
+    buffer.add(() => spans.run(traced, end));
   }
 
   const reading = new Set<Promise<void>>();
@@ -91,15 +91,18 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
       const run = tracedRun(claimed.run);
       if (!isSampled(run, sampler)) return;
       const { run_id, starts } = claimed.lease;
-      for (const step of steps) buffer.add(spans.step(run, starts, step));
+      for (const step of steps) buffer.add(() => spans.step(run, starts, step));
       if (attempt?.ended !== undefined) {
         const over = { ...attempt, attempt: starts, ended: attempt.ended };
-        if (attempt.resumed_from_run_id === undefined) buffer.add(spans.attempt(run, over));
+        if (attempt.resumed_from_run_id === undefined) buffer.add(() => spans.attempt(run, over));
         else inBackground(addAttempt(run, over));
         if (starts > 1) inBackground(addLostBefore(run, starts));
       } else if (end) inBackground(addLostBefore(run, starts + 1));
-      if (end) buffer.add(spans.run(run, { ...end, at: Date.parse(end.at) }));
-      else if (attempt?.status === 'retried') inBackground(addEnded(run_id));
+      if (end) {
+        const { status, error, at } = end;
+        buffer.add(() => spans.run(run, { status, error, at: Date.parse(at) }));
+      }
+      if (!end && attempt?.status === 'retried') inBackground(addEnded(run_id));
     },
 
     /** Resolves when every span is in the buffer. */

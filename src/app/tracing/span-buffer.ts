@@ -9,8 +9,11 @@ import type { Span } from './spans.ts';
 const FLUSH_MS = 3000;
 
 export interface SpanBuffer {
-  /** Never waits and never throws. Drops the span if too many wait already. */
-  add(span: Span): void;
+  /**
+   * Never waits and never throws. Drops the span if too many wait already. `make` is called when it is sent: what is dropped
+   * is never made, and what waits is small, so that a collector that hangs costs the runs no memory that is collected later.
+   */
+  add(make: () => Span): void;
   /** Sends what waits. Always resolves, after some seconds at the latest. */
   flush(): Promise<void>;
   stats(): TraceStats;
@@ -21,7 +24,7 @@ export function spanBuffer(
   exporter: SpanExporter,
   { limits, logger }: { limits: SpanBufferLimits; logger: Logger },
 ): SpanBuffer {
-  const waiting: Span[] = [];
+  const waiting: (() => Span)[] = [];
   let [sent, dropped] = [0, 0];
   let sending: Promise<void> | undefined;
   let timer: Timer | undefined;
@@ -58,12 +61,12 @@ export function spanBuffer(
   }
 
   return {
-    add(span) {
+    add(make) {
       if (waiting.length >= limits.max_spans) {
         dropped += 1;
         return;
       }
-      waiting.push(span);
+      waiting.push(make);
       if (sending !== undefined) return;
       if (waiting.length >= limits.batch && !isFailing) void send();
       else schedule();
@@ -84,10 +87,15 @@ export function spanBuffer(
 }
 
 /** Resolves to what went wrong, or to `undefined`. */
-async function exportWithin(exporter: SpanExporter, batch: Span[], timeout_ms: number): Promise<unknown> {
+async function exportWithin(
+  exporter: SpanExporter,
+  batch: readonly (() => Span)[],
+  timeout_ms: number,
+): Promise<unknown> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
   try {
-    exporter.export(batch, ({ code, error }) =>
+    const spans = batch.map((make) => make());
+    exporter.export(spans, ({ code, error }) =>
       code === 0 ? resolve() : reject(error ?? new Error('The exporter failed.')),
     );
     await withDeadline(timeout_ms, promise);

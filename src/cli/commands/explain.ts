@@ -7,17 +7,18 @@ import { targetServer } from '../config.ts';
 
 export const explain: Command = {
   name: 'explain',
-  summary: 'Says why a run, thread, cron or webhook delivery of a running server is in its state',
-  args: [{ name: 'id', text: 'the id of a run, a thread, a cron or a delivery', required: true }],
+  summary: 'Says why a run, thread, cron, webhook delivery or revision of a running server is in its state',
+  args: [{ name: 'id', text: 'the id of a run, a thread, a cron, a delivery or a revision', required: true }],
   flags: { ...SERVER_FLAGS, json: { text: 'prints the explanation as JSON' } },
   async run(values) {
     const { id = '', json } = values;
-    if (!isUuid(id)) throw new UsageError('explain: needs the id of a run, a thread, a cron or a delivery');
+    if (!isUuid(id))
+      throw new UsageError('explain: needs the id of a run, a thread, a cron, a delivery or a revision');
     const server = await targetServer(values);
     const found = await findExplanation(server, id);
     if (found === undefined) {
       process.stderr.write(
-        `agent-server: ${server.url} has no run, thread, cron or delivery ${id} that this key may read\n`,
+        `agent-server: ${server.url} has no run, thread, cron, delivery or revision ${id} that this key may read\n`,
       );
       return 1;
     }
@@ -33,6 +34,7 @@ const PATHS = {
   thread: '/threads/{id}/explain',
   cron: '/runs/crons/{id}/explain',
   delivery: '/webhooks/deliveries/{id}/explain',
+  revision: '/v2/revisions/{id}/explain',
 } as const;
 
 type Kind = keyof typeof PATHS;

@@ -33,33 +33,42 @@ export const Budgets = group({
 type Limits = z.output<typeof Budgets>['thread'];
 type Runs = Limits & { readonly budgets: z.output<typeof Budgets> };
 
-/** By scope, without those that limit nothing; `undefined` if there are none. */
-export function budgetsOf({ max_tokens, max_cost, max_steps, budgets }: Runs) {
+/** By scope, without those that limit nothing. */
+export function budgetsOf({
+  max_tokens,
+  max_cost,
+  max_steps,
+  budgets,
+}: Runs): Partial<Record<Scope, Limits>> {
   const all = Object.entries({ run: { max_tokens, max_cost, max_steps }, ...budgets });
-  const given = all.filter(([, limits]) => Object.values(limits).some((limit) => limit !== undefined));
-  return given.length === 0 ? undefined : (Object.fromEntries(given) as Partial<Record<Scope, Limits>>);
+  return Object.fromEntries(
+    all.filter(([, limits]) => Object.values(limits).some((limit) => limit !== undefined)),
+  );
 }
 
 type Scope = 'run' | keyof z.output<typeof Budgets>;
+type Prices = Readonly<Record<string, unknown>>;
 
-/** A limit that could never be reached, as nothing would count what it limits. */
+/** Why nothing counts what a limit is about; `undefined` if it is counted. */
+export function uncountedLimit(limit: keyof Limits, record: string, prices: Prices): string | undefined {
+  if (limit === 'max_steps') return undefined;
+  if (record !== 'all') return `needs runs.record: all, which counts tokens; it is ${record}`;
+  if (limit === 'max_cost' && Object.keys(prices).length === 0)
+    return 'needs usage.prices: without them, nothing costs anything';
+  return undefined;
+}
+
+/** A limit that could never be reached. */
 export function uncountedBudget(
   runs: Runs & { readonly record: string },
-  prices: Readonly<Record<string, unknown>>,
+  prices: Prices,
 ): { readonly path: string[]; readonly message: string } | undefined {
-  for (const [scope, limits] of Object.entries(budgetsOf(runs) ?? {})) {
+  for (const [scope, limits] of Object.entries(budgetsOf(runs))) {
     const at = scope === 'run' ? ['runs'] : ['runs', 'budgets', scope];
-    const counted = ['max_tokens', 'max_cost'] as const;
-    const limit = counted.find((name) => limits[name] !== undefined);
-    if (limit && runs.record !== 'all') {
-      const message = `needs runs.record: all, which counts tokens; it is ${runs.record}`;
-      return { path: [...at, limit], message };
+    for (const limit of ['max_tokens', 'max_cost'] as const) {
+      const message = limits[limit] === undefined ? undefined : uncountedLimit(limit, runs.record, prices);
+      if (message) return { path: [...at, limit], message };
     }
-    if (limits.max_cost !== undefined && Object.keys(prices).length === 0)
-      return {
-        path: [...at, 'max_cost'],
-        message: 'needs usage.prices: without them, nothing costs anything',
-      };
   }
   return undefined;
 }

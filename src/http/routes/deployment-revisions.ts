@@ -14,7 +14,9 @@ import {
   ProjectRevisionPath,
   RevisionPath,
 } from '../../schemas/request-params.ts';
+import { RevisionExplanation } from '../../schemas/revision-explanation.ts';
 import type { DeploymentLogService } from '../../services/deployments/logs.ts';
+import type { RevisionExplainService } from '../../services/deployments/revision-explain.ts';
 import type { RevisionService } from '../../services/deployments/revisions.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
@@ -189,5 +191,61 @@ export function deploymentLogRoutes(
       },
     },
     ({ actor, params, body }) => logs.ofDeployment(actor, params.project_id, body),
+  );
+}
+
+export function revisionExplainRoutes(
+  server: FastifyInstance,
+  deps: { readonly revisionExplain: RevisionExplainService; readonly mount_prefix: string },
+) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+  const { revisionExplain, mount_prefix } = deps;
+  const description =
+    'Why the revision is not deployed yet, why it failed, or whether it serves, what it still does, and what to do next.';
+  const response = { 200: RevisionExplanation };
+
+  app.get(
+    '/v2/deployments/:deployment_id/revisions/:revision_id/explain',
+    {
+      config,
+      schema: {
+        operationId: 'explain_revision',
+        summary: 'Explain revision',
+        description,
+        tags,
+        params: RevisionPath,
+        response,
+        failures: missing,
+      },
+    },
+    (request) => {
+      const { deployment_id, revision_id } = request.params;
+      return revisionExplain.explain(
+        request.actor,
+        deployment_id,
+        revision_id,
+        originOf(request) + mount_prefix,
+      );
+    },
+  );
+
+  app.get(
+    '/v2/revisions/:revision_id/explain',
+    {
+      config,
+      schema: {
+        operationId: 'explain_revision_by_id',
+        summary: 'Explain revision by its id',
+        description,
+        tags,
+        params: RevisionPath.pick({ revision_id: true }),
+        response,
+        failures: { 404: 'There is no revision …' },
+      },
+    },
+    (request) => {
+      const { revision_id } = request.params;
+      return revisionExplain.explain(request.actor, undefined, revision_id, originOf(request) + mount_prefix);
+    },
   );
 }

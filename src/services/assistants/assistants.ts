@@ -18,10 +18,10 @@ import { assistantCache } from './assistant-cache.ts';
 import { assistantGraphs } from './assistant-graphs.ts';
 import { assistantFinder, assistantLookup, type FindAssistant, requireGraph } from './assistant-lookup.ts';
 import { assistantChanged, assistantVersions } from './assistant-versions.ts';
-import { checkRecursionLimit, type RecursionLimits, syncConfigurable } from './run-config.ts';
+import { checkRunLimits, type RunLimits, syncConfigurable } from './run-config.ts';
 import { type SystemDefaults, systemAssistants } from './system-assistants.ts';
 
-export interface AssistantDeps extends RecursionLimits {
+export interface AssistantDeps extends RunLimits {
   readonly assistants: AssistantRepository;
   readonly graphs: GraphRegistry;
   readonly clock: Clock;
@@ -63,7 +63,7 @@ function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
   return {
     async create(actor: Actor, input: AssistantCreate): Promise<Assistant> {
       requireGraph(graphs, input.graph_id);
-      checkRecursionLimit(deps, input.config);
+      checkRunLimits(deps, input.config);
       const value = {
         ...input,
         assistant_id: input.assistant_id ?? ids.uuid4(),
@@ -99,7 +99,7 @@ function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
     /** Replaces `config` and `context`, merges `metadata`, and makes the result the newest and current version. */
     async update(actor: Actor, id: string, patch: AssistantPatch): Promise<Assistant> {
       if (patch.graph_id !== undefined) requireGraph(graphs, patch.graph_id);
-      checkRecursionLimit(deps, patch.config);
+      checkRunLimits(deps, patch.config);
       const value = { ...patch };
       const stored = await find(actor, 'assistants:update', id, value);
       const changed =

@@ -2,10 +2,25 @@ import { BadRequest, InvalidInput } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Config } from '../../schemas/assistants.ts';
 import { boundedInt } from '../../schemas/numbers.ts';
+import { checkBudget, type RunBudgetRules } from './run-budget.ts';
 
-export interface RecursionLimits {
+interface RecursionLimits {
   /** Upper bound of `recursion_limit`, supersteps (`runs.max_recursion_limit`). */
   readonly max_recursion_limit: number;
+}
+
+/** Bounds of what a run configuration may ask for. */
+export interface RunLimits extends RecursionLimits {
+  readonly run_budget: RunBudgetRules;
+}
+
+/** Throws `InvalidInput` for a limit of its own that a run may not have. */
+export function checkRunLimits(
+  deps: RunLimits,
+  config: Readonly<Record<string, unknown>> | null | undefined,
+): void {
+  checkRecursionLimit(deps, config);
+  checkBudget(deps.run_budget, config);
 }
 
 /**

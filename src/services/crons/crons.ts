@@ -18,7 +18,7 @@ import type { Run } from '../../schemas/runs.ts';
 import { intersectVisibility } from '../../storage/access/visibility.ts';
 import type { CronFireRepository, CronRepository } from '../../storage/crons/crons.ts';
 import type { StoredCron } from '../../storage/crons/row.ts';
-import { checkRecursionLimit } from '../assistants/run-config.ts';
+import { checkRunLimits } from '../assistants/run-config.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import { type Page, pageOf, pickFields } from '../pagination.ts';
 import { requireBudget } from '../runs/budgets.ts';
@@ -60,7 +60,7 @@ export function cronService(deps: CronDeps) {
       input: CronCreate | ThreadCronCreate,
     ): Promise<Cron> {
       checkSchedule(input.schedule, input.timezone ?? null);
-      checkRecursionLimit(deps, input.config);
+      checkRunLimits(deps, input.config);
       await checkWebhook(deps, input);
       const assistant_id = await resolveAssistantId(deps, actor, input.assistant_id);
       if (thread_id !== null) await requireThread(deps, actor, thread_id, input['if_not_exists']);
@@ -98,7 +98,7 @@ export function cronService(deps: CronDeps) {
     async update(actor: Actor, cron_id: string, patch: CronPatch): Promise<Cron> {
       if (Object.keys(patch).length === 0) throw new BadRequest('Request body cannot be empty');
       checkSchedule(patch.schedule ?? '* * * * *', patch.timezone ?? null);
-      checkRecursionLimit(deps, patch.config);
+      checkRunLimits(deps, patch.config);
       await checkWebhook(deps, patch);
       const value = { ...patch, cron_id };
       const visibility = await authorize(actor, 'crons:update', value);

@@ -1,5 +1,6 @@
 import type { Clock } from '../../core/clock.ts';
 import { Conflict, type ServerError, TooManyRequests } from '../../core/errors.ts';
+import type { RunBudget } from '../../schemas/run-budget.ts';
 import type {
   BudgetRepository,
   BudgetSubjects,
@@ -10,16 +11,10 @@ import type {
 import { dayOf, NANOS } from '../../storage/runs/usage.ts';
 
 /** Limits of one budget; those that are undefined do not apply. */
-export interface BudgetLimits {
-  /** Read and written by models. */
-  readonly max_tokens?: number | undefined;
-  /** In the configured currency. */
-  readonly max_cost?: number | undefined;
-  /** Supersteps of the root graph. */
-  readonly max_steps?: number | undefined;
-}
+type BudgetLimits = Readonly<RunBudget>;
 
-export type BudgetScope = SumScope | 'run';
+/** `request`: the run's own, from its request or its assistant. */
+type BudgetScope = SumScope | 'run' | 'request';
 
 /** By whose usage counts; a scope without a limit is absent. */
 export type Budgets = Readonly<Partial<Record<BudgetScope, BudgetLimits>>>;
@@ -70,10 +65,12 @@ export function budgetSubjects(
 }
 
 /** Those that begin again soonest come last: waiting for them alone would not help. */
-const ORDER: readonly BudgetScope[] = ['run', 'thread', 'user_day', 'key_day', 'day'];
+const ORDER: readonly BudgetScope[] = ['request', 'run', 'thread', 'user_day', 'key_day', 'day'];
 
 export function exhaustedBudget(budgets: Budgets, used: BudgetsUsed): ExhaustedBudget | undefined {
-  return ORDER.map((scope) => exhaustedLimit(scope, budgets[scope], used[scope])).find(Boolean);
+  return ORDER.map((scope) =>
+    exhaustedLimit(scope, budgets[scope], used[scope === 'request' ? 'run' : scope]),
+  ).find(Boolean);
 }
 
 function exhaustedLimit(
@@ -90,12 +87,14 @@ function exhaustedLimit(
   return undefined;
 }
 
-/** The configuration key of a limit. */
+/** The key of a limit: of a run configuration, or of the server's. */
 export function budgetKey({ scope, limit }: Pick<ExhaustedBudget, 'scope' | 'limit'>): string {
+  if (scope === 'request') return `config.budget.${limit}`;
   return scope === 'run' ? `runs.${limit}` : `runs.budgets.${scope}.${limit}`;
 }
 
 const WHO: Record<BudgetScope, string> = {
+  request: 'The run has',
   run: 'The run has',
   thread: 'The runs of the thread have',
   user_day: 'The user has',
@@ -103,8 +102,10 @@ const WHO: Record<BudgetScope, string> = {
   day: 'All runs of the server have',
 };
 
+const GO_ON = 'A new run of the thread with `input: null` goes on from its last step.';
 const WAY_OUT: Record<BudgetScope, string> = {
-  run: 'A new run of the thread with `input: null` goes on from its last step.',
+  request: GO_ON,
+  run: GO_ON,
   thread: 'Go on in another thread.',
   user_day: 'It begins again at midnight UTC.',
   key_day: 'It begins again at midnight UTC.',

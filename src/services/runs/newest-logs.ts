@@ -6,7 +6,7 @@ import { isUuid } from '../../core/ids.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Frame } from '../../events/frame.ts';
 import { LOG_LEVELS, type LogLine, type LogsQuery } from '../../schemas/run-logs.ts';
-import type { Visibility } from '../../storage/access/visibility.ts';
+import { type Visibility, wasVisible } from '../../storage/access/visibility.ts';
 import { COMMIT_DELAY_MS, type LogBatch } from '../../storage/runs/newest-logs.ts';
 import { numberedLines, type StoredLines } from '../../storage/runs/run-logs.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -66,7 +66,7 @@ export function newestLogService({ newestLogs, bus, assistants }: NewestLogDeps)
     let due = polled_at + POLL_MS;
     using printed = new PrintedLines(bus, (batch) => {
       if (assistant_id !== undefined && batch.assistant_id !== assistant_id) return false;
-      if (visibility === undefined) return true;
+      if (visibility === undefined || wasSeenIn(batch, visibility)) return true;
       // The database knows who may see them.
       due = Math.min(due, polled_at + MIN_POLL_MS);
       printed.wake();
@@ -115,8 +115,13 @@ function requireUuid(assistant_id: string): string {
   );
 }
 
-function linesOf({ run_id, thread_id, assistant_id, ...batch }: StoredLines): LogLine[] {
+function linesOf({ run_id, thread_id, assistant_id, thread_metadata: _, ...batch }: StoredLines): LogLine[] {
   return numberedLines(batch).map((line) => ({ run_id, thread_id, assistant_id, ...line }));
+}
+
+/** Whether the actor may see the lines of a run whose thread is deleted with its end. */
+function wasSeenIn({ thread_id, thread_metadata }: StoredLines, visibility: Visibility): boolean {
+  return thread_metadata !== undefined && wasVisible({ thread_id, metadata: thread_metadata }, visibility);
 }
 
 function keyOf({ run_id, seq }: Pick<LogBatch, 'run_id' | 'seq'>): string {

@@ -2,9 +2,11 @@ import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
+import type { StepsNow } from '../../events/current-steps.ts';
 import type { GraphHost, GraphRegistry } from '../../graphs/graph.ts';
 import type { RunExplanation } from '../../schemas/run-explanation.ts';
 import type { Run } from '../../schemas/runs.ts';
+import type { CurrentStep } from '../../schemas/steps.ts';
 import type { QueuePosition, RetryReason, RunTimes } from '../../storage/queue/position.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
@@ -20,7 +22,11 @@ export interface ExplainDeps {
   /** This process. */
   readonly worker_id: string;
   readonly graphs: Pick<GraphRegistry, 'hosts'>;
+  readonly stepsNow: StepsNow;
 }
+
+/** Steps named in the sentence. */
+const MAX_NAMED = 3;
 
 const RETRY_REASONS: Record<RetryReason, string> = {
   'worker lost': 'because its worker was lost',
@@ -33,13 +39,14 @@ const RETRY_REASONS: Record<RetryReason, string> = {
 
 /** Says in a sentence why a run that is in the queue is in its state. */
 export async function queuedRunSummary(
-  { queue, clock, max_attempts, worker_id, graphs }: Omit<ExplainDeps, 'runs' | 'threads'>,
-  run_id: string,
+  { queue, clock, max_attempts, worker_id, graphs, stepsNow }: Omit<ExplainDeps, 'runs' | 'threads'>,
+  run: Pick<Run, 'run_id' | 'thread_id'>,
   position: QueuePosition,
 ): Promise<string> {
   if (position.state === 'running') {
     const hosts = position.worker_id === worker_id ? graphs.hosts() : [];
-    return runningSummary(position, max_attempts) + hostSummary(run_id, hosts);
+    const now = await stepsNow(run);
+    return runningSummary(position, max_attempts) + hostSummary(run.run_id, hosts) + stepSummary(now?.steps);
   }
   const again = position.retry_reason ? ` ${retrySummary(position, max_attempts)}` : '';
   if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
@@ -65,7 +72,7 @@ export function runExplain(deps: ExplainDeps) {
         thread_id: run.thread_id,
         status: run.status,
         summary: position
-          ? await queuedRunSummary(deps, run_id, position)
+          ? await queuedRunSummary(deps, run, position)
           : endedSummary(run, times, await waitsFor(deps, run)),
         behind: position?.behind ?? [],
         due_at: position && position.state !== 'running' ? position.not_before : null,
@@ -121,6 +128,19 @@ function hostSummary(run_id: string, hosts: readonly GraphHost[]): string {
   const blocked = ready.filter((host) => host.blocked_ms > 0);
   if (blocked.length < ready.length) return ' Waits for a graph host.';
   return ` Waits for a graph host: all ${ready.length} are computing; ${blocked.map(blockedSummary).join('; ')}.`;
+}
+
+/** The nodes that execute, and what they call; empty if that is not known. */
+function stepSummary(steps: readonly CurrentStep[] = []): string {
+  const running = steps.filter(({ status }) => status === 'running');
+  const innermost = running.filter(({ number }) => !running.some(({ parent }) => parent === number));
+  if (innermost.length === 0) return '';
+  const named = innermost.slice(0, MAX_NAMED).map(({ kind, name, node, started_at }) => {
+    const where = kind === 'node' ? '' : ` of node \`${node}\``;
+    return `${kind} \`${name}\`${where} since ${timestamp(started_at)}`;
+  });
+  const more = innermost.length > MAX_NAMED ? ` and ${innermost.length - MAX_NAMED} more` : '';
+  return ` Now: ${named.join(', ')}${more}.`;
 }
 
 function blockedSummary({ number, blocked_ms, blockedBy: { node, run_id } = {} }: GraphHost): string {

@@ -5,6 +5,7 @@ import type { Assistant } from '../../schemas/assistants.ts';
 import type { RunCreate, RunKwargs } from '../../schemas/runs.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
 import type { RunMarkers } from '../../storage/runs/markers.ts';
+import { lowerBudget } from '../assistants/run-budget.ts';
 import { syncConfigurable } from '../assistants/run-config.ts';
 
 /**
@@ -47,6 +48,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
     config: {
       ...assistant.config,
       ...config,
+      ...lowerBudget(assistant.config, config),
       configurable: {
         // Without authentication the user id can only come from the client.
         user_id: '',
@@ -91,6 +93,11 @@ export function runMetadata(
     assistant_id: assistant.assistant_id,
     ...cronOf({ cron_id }),
   };
+}
+
+/** Of a thread that a run creates (CONTRACT §3 `if_not_exists`). */
+export function threadMetadata(run_metadata: JsonObject, graph_id: string, assistant_id: string): JsonObject {
+  return { ...run_metadata, graph_id, assistant_id };
 }
 
 /** Set by the server: it overrides a client's `graph_id`. */

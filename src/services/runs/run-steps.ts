@@ -3,6 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
 import { spanIdOf, traceIdOf } from '../../core/trace-ids.ts';
+import type { StepsNow } from '../../events/current-steps.ts';
 import type {
   CurrentStep,
   RunAttempt,
@@ -19,12 +20,13 @@ import { isFinal } from './transitions.ts';
 export interface RunStepDeps {
   readonly runs: RunRepository;
   readonly runSteps: RunStepRepository;
+  readonly stepsNow: StepsNow;
 }
 
 export type RunStepService = ReturnType<typeof runStepService>;
 
 /** What runs did, as recorded. */
-export function runStepService({ runs, runSteps }: RunStepDeps) {
+export function runStepService({ runs, runSteps, stepsNow }: RunStepDeps) {
   return {
     /** A page of the run's steps, and all of its attempts. Throws `NotFound` for a run that the actor cannot see. */
     async steps(
@@ -37,7 +39,7 @@ export function runStepService({ runs, runSteps }: RunStepDeps) {
       const run = await runs.get(thread_id, run_id, visibility);
       if (!run) throw new NotFound('Run not found');
       // Before what is stored is read: a step may be in both, but is in one.
-      const current = run.status === 'running' ? await runSteps.current(run) : undefined;
+      const current = run.status === 'running' ? await stepsNow(run) : undefined;
       const [steps, attempts] = await Promise.all([
         runSteps.steps(run, positionOf(after), limit),
         runSteps.attempts(run_id),

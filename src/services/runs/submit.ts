@@ -13,12 +13,12 @@ import type { EnqueueResult, NewRun, QueuedResult } from '../../storage/queue/en
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { Ttl } from '../../storage/threads/row.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
-import { checkRecursionLimit, type RecursionLimits } from '../assistants/run-config.ts';
+import { checkRecursionLimit, checkRunLimits, type RunLimits } from '../assistants/run-config.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
 import { type BudgetDeps, type BudgetOwner, requireBudget } from './budgets.ts';
 import { effectOnOthers, threadBusy } from './multitask.ts';
-import { type RunContext, runKwargs, runMarkers, runMetadata } from './run-options.ts';
+import { type RunContext, runKwargs, runMarkers, runMetadata, threadMetadata } from './run-options.ts';
 
 export interface AuthorizeRunDeps {
   readonly ids: Ids;
@@ -64,7 +64,7 @@ export async function authorizeRun(
   return { run_id, input: { ...input, ...value.kwargs, metadata: value.metadata }, visibility };
 }
 
-export interface SubmitDeps extends RecursionLimits {
+export interface SubmitDeps extends RunLimits {
   readonly queue: RunQueue;
   readonly bus: EventBus;
   readonly clock: Clock;
@@ -93,7 +93,7 @@ export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, Autho
 
 /**
  * Enqueues a run and notifies the workers and the thread's other runs. Throws `InvalidInput` for a forbidden webhook or
- * too high a recursion limit, `Unavailable` while draining, and as `requireBudget` does.
+ * limits of its own that are too high, `Unavailable` while draining, and as `requireBudget` does.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
   rejectWhileDraining(deps, submission.actor);
@@ -180,16 +180,17 @@ function notify(
 
 /** The row to store and the parameters of the enqueue. Throws `InvalidInput` as `submit` does. */
 export function newRun(
-  { clock, log_retention_ms, default_ttl, max_recursion_limit }: SubmitDeps,
+  deps: SubmitDeps,
   { input, idempotency, turn, visibility, ...rest }: Submission,
 ): NewRun {
-  checkRecursionLimit({ max_recursion_limit }, input.config);
+  const { clock, log_retention_ms, default_ttl } = deps;
+  checkRunLimits(deps, input.config);
   const context = { ...rest, now_ms: clock.now() };
   const { assistant, thread_id, run_id, now_ms, temporary, keep_interrupted } = context;
   const kwargs = runKwargs(input, context);
   // An assistant may predate the server's limit.
   const ofAssistant = `config.recursion_limit of assistant ${assistant.assistant_id}`;
-  checkRecursionLimit({ max_recursion_limit }, kwargs.config, ofAssistant);
+  checkRecursionLimit(deps, kwargs.config, ofAssistant);
   const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
   const strategy = input.multitask_strategy ?? 'enqueue';
   // A delayed run reports its due time as `created_at` (CONTRACT §3).
@@ -225,13 +226,12 @@ export function newRun(
   };
 }
 
-/** A thread created by a run carries the run's metadata (CONTRACT §3 `if_not_exists`). */
 function newThread(run: Run, { graph_id, assistant_id }: Assistant): Thread {
   return {
     thread_id: run.thread_id,
     created_at: run.updated_at,
     updated_at: run.updated_at,
-    metadata: { ...run.metadata, graph_id, assistant_id },
+    metadata: threadMetadata(run.metadata, graph_id, assistant_id),
     status: 'busy',
     config: {},
     values: null,

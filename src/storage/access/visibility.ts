@@ -1,5 +1,11 @@
+import type { JsonObject } from '../../core/json.ts';
 import { isOneOf } from '../../db/json.ts';
-import { combineFilters, type MetadataFilter, metadataMatches } from '../../db/metadata-filter.ts';
+import {
+  combineFilters,
+  filterMatches,
+  type MetadataFilter,
+  metadataMatches,
+} from '../../db/metadata-filter.ts';
 import { and, raw, type Sql, sql } from '../../db/sql.ts';
 
 /** Visible rows: by metadata filter, by ids, or both. `undefined` means all. */
@@ -57,6 +63,15 @@ export function threadVisible(thread_id: string, visibility: Visibility | undefi
     sql`exists (select 1 from threads
       where threads.thread_id = ${raw(thread_id)} and ${conditionOf(VISIBLE_THREADS, visibility)})`
   );
+}
+
+/** The same for a thread that has been deleted, of which the metadata is known. */
+export function wasVisible(
+  { thread_id, metadata }: { readonly thread_id: string; readonly metadata: JsonObject },
+  { ids, metadata: filter }: Visibility,
+): boolean {
+  if (ids && !ids.includes(thread_id)) return false;
+  return filter === undefined || filterMatches(metadata, filter);
 }
 
 function conditionOf(rows: VisibleRows, { metadata, ids }: Visibility): Sql {

@@ -35,6 +35,8 @@ export interface RevisionFilter {
 
 export type RevisionRepository = ReturnType<typeof revisionRepository>;
 
+const AHEAD = number('ahead');
+
 /** Revisions and their queue. Every change of a status is conditional on the one before it. */
 export function revisionRepository(db: Db) {
   return {
@@ -47,6 +49,22 @@ export function revisionRepository(db: Db) {
         select ${REVISION} from deployment_revisions
         where deployment_id = ${deployment_id} and revision_id = ${revision_id}`);
       return row && parseRevision(row);
+    },
+
+    /** Id of its deployment; `undefined` if there is no such revision. */
+    async deploymentOf(revision_id: string): Promise<string | undefined> {
+      const row = await db.get(sql`
+        select ${columns('deployment_revisions', 'deployment_id')} from deployment_revisions
+        where revision_id = ${revision_id}`);
+      return row?.deployment_id;
+    },
+
+    /** How many revisions of all deployments are worked on or claimed before one that is `QUEUED`. */
+    async countAhead({ created_at, revision_id }: RevisionRow): Promise<number> {
+      const row = await db.get(sql`
+        select count(*) as ${AHEAD} from deployment_revisions
+        where ${IS_OPEN} and (status <> 'QUEUED' or (created_at, revision_id) < (${created_at}, ${revision_id}))`);
+      return row?.ahead ?? 0;
     },
 
     /** The newest first. */

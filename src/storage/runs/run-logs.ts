@@ -1,4 +1,5 @@
 import { timestamp } from '../../core/clock.ts';
+import type { JsonObject } from '../../core/json.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
@@ -35,6 +36,11 @@ export interface StoredLines extends Omit<LogLines, 'trims'> {
   readonly run_id: string;
   readonly thread_id: string;
   readonly assistant_id: string;
+  /**
+   * Metadata of the thread, as the run created it, if it is deleted at the end of the run: who may see its last lines cannot be
+   * asked of the database any more.
+   */
+  readonly thread_metadata?: JsonObject | undefined;
 }
 
 export type RunLogRepository = ReturnType<typeof runLogRepository>;

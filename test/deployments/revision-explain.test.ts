@@ -1,0 +1,112 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { RevisionExplanation } from '../../src/schemas/revision-explanation.ts';
+import { type BuildRevision, RevisionError } from '../../src/services/deployments/builder.ts';
+import { KEY, openDeploymentServer, projectThat, unpack } from '../support/deployments.ts';
+import { agentServer } from '../support/program.ts';
+
+/** A server whose builds wait until they are told how to end. */
+async function gatedServer() {
+  const gates: ((failure?: RevisionError) => void)[] = [];
+  const build: BuildRevision = async (request) => {
+    request.onStep('install');
+    const { promise, resolve } = Promise.withResolvers<RevisionError | undefined>();
+    request.signal.addEventListener('abort', () => resolve(new RevisionError('install', 'ended', 'Ended.')));
+    gates.push(resolve);
+    const failure = await promise;
+    if (failure) throw failure;
+    return unpack(request);
+  };
+  const server = await openDeploymentServer({ build });
+  return {
+    server,
+    explain: async (id: string): Promise<RevisionExplanation> =>
+      (await server.get(`/v2/revisions/${id}/explain`)).body,
+    /** Ends the build that is under way, once it is. */
+    async end(failure?: RevisionError): Promise<void> {
+      await expect.poll(() => gates.length, { timeout: 60_000 }).toBeGreaterThan(0);
+      gates.shift()?.(failure);
+    },
+    [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
+  };
+}
+
+test('a revision that waits, is built, or failed is explained', async () => {
+  await using gated = await gatedServer();
+  const { server, explain, end } = gated;
+  const [one, other] = [await server.create('shop'), await server.create('other')];
+  const built = await server.push(one.id, projectThat('works'));
+  const waiting = await server.push(other.id, projectThat('waits'));
+  await expect
+    .poll(async () => (await explain(built.id)).summary, { timeout: 60_000 })
+    .toMatch(
+      /^Is being built and deployed: at the step “install” since \S+\. Nothing serves the deployment\.$/,
+    );
+  expect(await explain(waiting.id)).toMatchObject({
+    deployment: 'other',
+    status: 'QUEUED',
+    behind: 1,
+    step: null,
+    summary: 'Waits behind 1 other revision: the server builds one at a time. Nothing serves the deployment.',
+    next_action: { text: expect.stringContaining('It waits for its turn') },
+  });
+
+  const newer = await server.push(other.id, projectThat('is newer'));
+  expect((await explain(waiting.id)).summary).toMatch(/^Was skipped: a newer revision/);
+  expect((await explain(waiting.id)).next_action).toBeNull();
+  await end(new RevisionError('install', 'no_luck', 'The packages are gone.'));
+  await server.ended(one.id, built.id);
+  const failed = await explain(built.id);
+  expect(failed).toMatchObject({
+    status: 'BUILD_FAILED',
+    summary: 'Failed at the step “install”: The packages are gone. Nothing serves the deployment.',
+    failure: { code: 'no_luck' },
+    next_action: { text: expect.stringContaining('deploy again'), command: expect.any(String) },
+  });
+  await server.post(`/v2/deployments/${other.id}/revisions/${newer.id}/interrupt`);
+  expect((await explain(newer.id)).summary).toMatch(/^Ended at \S+ with status INTERRUPTED\. Nothing serves/);
+
+  const nested = await server.get(`/v2/deployments/${one.id}/revisions/${built.id}/explain`);
+  expect(nested.body).toEqual(failed);
+  for (const path of [
+    `/v2/deployments/${other.id}/revisions/${built.id}/explain`,
+    `/v2/revisions/${randomUUID()}/explain`,
+  ]) {
+    expect([path, (await server.get(path)).status]).toEqual([path, 404]);
+  }
+  const printed = await agentServer(['explain', built.id, '--url', server.url, '--key', KEY]);
+  expect(printed).toMatchObject({ code: 0, stderr: '' });
+  expect(printed.stdout).toMatch(
+    new RegExp(`^revision ${built.id}: BUILD_FAILED\nFailed at the step “install”: The packages are gone\\.`),
+  );
+}, 180_000);
+
+test('a revision that serves, and the one before it, are explained', async () => {
+  await using gated = await gatedServer();
+  const { server, explain, end } = gated;
+  const { id } = await server.create('shop');
+  const deploy = async (name: string) => {
+    const revision = await server.push(id, projectThat(name));
+    await end();
+    return server.ended(id, revision.id);
+  };
+  const first = await deploy('one');
+  expect(await explain(first.id)).toMatchObject({
+    status: 'DEPLOYED',
+    summary: expect.stringMatching(/^Serves new requests since \S+\.$/),
+    is_active: true,
+    activity: { state: 'serving', runs: 0 },
+    check: { ok: true, reason: null },
+    next_action: { text: expect.stringContaining('Call it') },
+  });
+  await deploy('two');
+  await expect
+    .poll(() => explain(first.id), { timeout: 60_000 })
+    .toMatchObject({
+      summary: 'Was deployed, and was followed by another revision. Revision 2 serves new requests.',
+      is_active: false,
+      activity: null,
+      check: null,
+      next_action: null,
+    });
+}, 180_000);
