@@ -26,8 +26,13 @@ export async function startSoakCluster(): Promise<SoakCluster> {
   return { apis, statistics, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
+/** A client or a pool. */
+interface Queries {
+  query(text: string): Promise<{ readonly rows: readonly Record<string, unknown>[] }>;
+}
+
 /** The single row of a query. */
-export async function rowOf(client: pg.Pool, query: string): Promise<Record<string, number>> {
+export async function rowOf(client: Queries, query: string): Promise<Record<string, number>> {
   const { rows } = await client.query(query);
   return Object.fromEntries(Object.entries(rows[0] ?? {}).map(([name, value]) => [name, Number(value)]));
 }
