@@ -4,7 +4,7 @@ import { until } from '../support/until.ts';
 import { BusyThreads } from './busy-threads.ts';
 import { untilPortAnswers } from './clients.ts';
 import { complaints } from './complaints.ts';
-import { endLease, heldBy, startPair } from './on-postgres.ts';
+import { endLease, heldBy, type Pair, startPair } from './on-postgres.ts';
 import { type ChaosServer, startChaosServer } from './server.ts';
 import { IS_FULL, sized } from './size.ts';
 
@@ -54,22 +54,16 @@ test.runIf(TEST_POSTGRES_URI)(
   { timeout: TIMEOUT_MS },
   async () => {
     await using pair = await startPair(env);
-    const { one, two, db } = pair;
-    using threads = await BusyThreads.create(THREADS_OF_TWO, one, two);
-    for (let round = 0; round < ROUNDS; round++) {
-      const dying = round % 2 === 0 ? one : two;
-      await threads.park();
-      const { pid } = dying.process;
-      const held = await heldBy(db, pid);
-      expect(held).toBeGreaterThan(0);
-      await dying.process.kill('SIGKILL');
-      await endLease(db, pid);
-      const restarted = dying.process.restart();
-      await until('the first run is taken back', async () => (await heldBy(db, pid)) < held);
+    using threads = await playWithTwo(pair, async (threads, round, { process }) => {
+      const held = await runsOf(pair, process.pid);
+      await process.kill('SIGKILL');
+      await endLease(pair.db, process.pid);
+      const restarted = process.restart();
+      await until('the first run is taken back', held.areFewer);
       await threads.attackAll(round);
       await restarted;
-    }
-    await expectPeace(threads, one, two);
+    });
+    await expectPeace(threads, pair.one, pair.two);
   },
 );
 
@@ -78,15 +72,11 @@ test.runIf(TEST_POSTGRES_URI)(
   { timeout: TIMEOUT_MS },
   async () => {
     await using pair = await startPair(env);
-    const { one, two } = pair;
-    using threads = await BusyThreads.create(THREADS_OF_TWO, one, two);
-    for (let round = 0; round < ROUNDS; round++) {
-      const stopping = round % 2 === 0 ? one : two;
-      await threads.park();
+    using threads = await playWithTwo(pair, async (threads, round, stopping) => {
       await stopUnderAttack(stopping, threads, round);
       await stopping.process.restart();
-    }
-    await expectPeace(threads, one, two);
+    });
+    await expectPeace(threads, pair.one, pair.two);
   },
 );
 
@@ -95,24 +85,40 @@ test.runIf(TEST_POSTGRES_URI && IS_FULL)(
   { timeout: TIMEOUT_MS },
   async () => {
     await using pair = await startPair(env);
-    const { one, two, db } = pair;
-    using threads = await BusyThreads.create(THREADS_OF_TWO, one, two);
-    for (let round = 0; round < ROUNDS; round++) {
-      const [still, awake] = round % 2 === 0 ? [one, two] : [two, one];
-      await threads.park();
+    using threads = await playWithTwo(pair, async (threads, round, still, awake) => {
       const { pid } = still.process;
-      const held = await heldBy(db, pid);
-      expect(held).toBeGreaterThan(0);
+      const held = await runsOf(pair, pid);
       threads.servers = [awake];
       process.kill(pid, 'SIGSTOP');
-      await until('the first run is taken back', async () => (await heldBy(db, pid)) < held, 40_000);
+      await until('the first run is taken back', held.areFewer, 40_000);
       await threads.attackAll(round);
       process.kill(pid, 'SIGCONT');
-      threads.servers = [one, two];
-    }
-    await expectPeace(threads, one);
+      threads.servers = [pair.one, pair.two];
+    });
+    await expectPeace(threads, pair.one);
   },
 );
+
+type Round = (threads: BusyThreads, round: number, one: ChaosServer, other: ChaosServer) => Promise<void>;
+
+/** Plays rounds with two servers, whose roles change with each; runs execute on both when a round begins. */
+async function playWithTwo({ one, two }: Pair, play: Round): Promise<BusyThreads> {
+  using opened = new DisposableStack();
+  const threads = opened.use(await BusyThreads.create(THREADS_OF_TWO, one, two));
+  for (let round = 0; round < ROUNDS; round++) {
+    await threads.park();
+    await (round % 2 === 0 ? play(threads, round, one, two) : play(threads, round, two, one));
+  }
+  opened.move();
+  return threads;
+}
+
+/** The runs that a process holds, of which there are some. */
+async function runsOf({ db }: Pair, pid: number) {
+  const held = await heldBy(db, pid);
+  expect(held).toBeGreaterThan(0);
+  return { areFewer: async () => (await heldBy(db, pid)) < held };
+}
 
 /** Each thread is attacked in the moment in which the server lets go of its run. */
 async function stopUnderAttack({ process }: ChaosServer, threads: BusyThreads, round: number): Promise<void> {

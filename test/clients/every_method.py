@@ -1,4 +1,13 @@
-"""A part of a client that remembers which of its methods were called."""
+"""A part of a client that remembers which of its methods were called, and the status of a call that is refused."""
+
+import httpx
+
+
+async def status_of(call):
+    try:
+        await call
+    except httpx.HTTPStatusError as error:
+        return error.response.status_code
 
 
 class EveryMethod:

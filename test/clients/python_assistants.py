@@ -5,16 +5,8 @@ import json
 import sys
 import uuid
 
-import httpx
-from every_method import EveryMethod
+from every_method import EveryMethod, status_of
 from langgraph_sdk import get_client
-
-
-async def status_of(call):
-    try:
-        await call
-    except httpx.HTTPStatusError as error:
-        return error.response.status_code
 
 
 async def main(url):

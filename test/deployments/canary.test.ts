@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { isInShare } from '../../src/storage/queue/revision-rule.ts';
+import { passHandOver } from '../support/deployment-process.ts';
 import { type Files, openDeploymentServer } from '../support/deployments.ts';
 import { until } from '../support/until.ts';
 
@@ -120,12 +120,7 @@ test('a canary that is interrupted hands its runs over, and an ordinary revision
   const ended = await server.post(`/v2/deployments/${id}/revisions/${canary.id}/interrupt`);
   expect(ended.body).toMatchObject({ status: 'INTERRUPTED', is_canary: false, is_active: false });
   expect(await said(waiting)).toBe('one');
-  const logged = (text: string) =>
-    until(text, () => server.log.some(({ message }) => message === text), 60_000);
-  await logged('handing runs over at their next checkpoint');
-  await writeFile(`${gate}-1`, '');
-  await logged('old revision executes no more runs');
-  await writeFile(`${gate}-2`, '');
+  await passHandOver(server, gate);
   const joined = await server.get(`${path}/runs/${run.run_id}/join`);
   expect(joined.body.done).toEqual(['two', 'two', 'one']);
   expect(await said(inside)).toBe('one');

@@ -1,11 +1,10 @@
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
-import { threeSteps } from '../support/deployment-process.ts';
+import { passHandOver, threeSteps } from '../support/deployment-process.ts';
 import { KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { program } from '../support/program.ts';
 import { project } from '../support/project.ts';
@@ -89,12 +88,7 @@ test('the official client works at the root through a switch, with a run that be
   await began.promise;
 
   await server.deploy(id, threeSteps('two'));
-  const logged = (text: string) =>
-    until(text, () => server.log.some(({ message }) => message === text), 60_000);
-  await logged('handing runs over at their next checkpoint');
-  await writeFile(`${gate}-1`, '');
-  await logged('old revision executes no more runs');
-  await writeFile(`${gate}-2`, '');
+  await passHandOver(server, gate);
   await streamed;
   expect(seen.at(-1)).toEqual(['one', 'one', 'two']);
   const stored = await client.threads.getState<{ done: string[] }>(thread_id);

@@ -1,31 +1,23 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blocksOf, callsOf, inShell, type Outcome } from './blocks.ts';
-import { type Started, started } from './started.ts';
+import { expect, test } from 'vitest';
+import { blocksOf, callsOf, type Outcome } from './blocks.ts';
+import { useCallsOf } from './started.ts';
 
 const PAGE = 'docs/runs.md';
 
-let server: Started;
-let outcomes: Outcome[];
-
-beforeAll(async () => {
-  server = await started('npm start');
-  outcomes = await inShell(callsOf(PAGE), server.url);
-});
-
-afterAll(() => server[Symbol.asyncDispose]());
+const page = useCallsOf(PAGE);
 
 /** What the one block with this line printed. */
 function of(line: string): Outcome {
-  const found = outcomes.filter((_, index) => callsOf(PAGE)[index]?.includes(line));
+  const found = page.outcomes.filter((_, index) => callsOf(PAGE)[index]?.includes(line));
   expect(found).toHaveLength(1);
   return found[0]!;
 }
 
 test('every call of the page succeeds, but for the run that is to be rejected', () => {
-  expect(outcomes.map(({ complaints }) => complaints).filter(Boolean)).toEqual([]);
-  expect(outcomes.flatMap(({ statuses }) => statuses).filter((status) => status >= 300)).toEqual([409]);
+  expect(page.outcomes.map(({ complaints }) => complaints).filter(Boolean)).toEqual([]);
+  expect(page.outcomes.flatMap(({ statuses }) => statuses).filter((status) => status >= 300)).toEqual([409]);
 });
 
 test.each([
@@ -74,10 +66,10 @@ test('the question is the one that the page shows', () => {
 });
 
 test('the approved e-mail is in the outbox, as it was edited, and no other', async () => {
-  const mails = await readdir(server.outbox);
+  const mails = await readdir(page.server.outbox);
 
   expect(mails).toHaveLength(1);
-  expect(await readFile(join(server.outbox, mails[0]!), 'utf8')).toBe(
+  expect(await readFile(join(page.server.outbox, mails[0]!), 'utf8')).toBe(
     'To: ana@example.com\nSubject: Lunch today\n\nSee you at noon.\n',
   );
 });

@@ -4,8 +4,9 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll } from 'vitest';
 import { freePort } from '../support/free-port.ts';
-import { ROOT } from './blocks.ts';
+import { callsOf, inShell, type Outcome, ROOT } from './blocks.ts';
 
 /** A server in a process of its own, with data of its own. */
 export interface Started extends AsyncDisposable {
@@ -70,4 +71,21 @@ async function comesTrue(isReady: () => Promise<boolean>, hasEnded: () => boolea
     if (await isReady()) return true;
   }
   return false;
+}
+
+/** A server, and what became of the calls of a page. */
+export interface CalledPage {
+  readonly server: Started;
+  readonly outcomes: readonly Outcome[];
+}
+
+/** For the tests of this file: makes all calls of a page of the docs to a server with the examples. */
+export function useCallsOf(page: string): CalledPage {
+  const called: { server?: Started; outcomes?: Outcome[] } = {};
+  beforeAll(async () => {
+    called.server = await started('npm start');
+    called.outcomes = await inShell(callsOf(page), called.server.url);
+  });
+  afterAll(() => called.server?.[Symbol.asyncDispose]());
+  return called as CalledPage;
 }

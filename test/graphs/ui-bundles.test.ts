@@ -14,6 +14,17 @@ async function programOf(files: Record<string, string>, shared: string[] = []): 
   return Buffer.from(assets[0]?.content as Uint8Array).toString();
 }
 
+/** Of the one graph of a project. */
+const bundlesOf = (root: string) =>
+  uiBundles({
+    paths: { agent: './ui.tsx' },
+    root,
+    shared: [],
+    clock: systemClock,
+    logger: silentLogger,
+    bundleUi,
+  });
+
 /** What a page puts into `LGUI_EXT_STORE` when it loads the program and calls `render`. */
 function rendered(program: string, name: string, modules: Record<string, unknown>) {
   const told: unknown[] = [];
@@ -110,14 +121,7 @@ test('style sheets for Tailwind CSS hold what the program uses, by the copy of t
 
 test('those who ask at the same time share one build, and a failed one is tried again', async () => {
   await using folder = await project({ 'ui.tsx': 'export default {' });
-  const bundles = uiBundles({
-    paths: { agent: './ui.tsx' },
-    root: folder.root,
-    shared: [],
-    clock: systemClock,
-    logger: silentLogger,
-    bundleUi,
-  });
+  const bundles = bundlesOf(folder.root);
   await expect(bundles.get('agent')).rejects.toThrow('does not build');
 
   await folder.write({ 'ui.tsx': CARD });
@@ -133,14 +137,7 @@ test('a change of any file of the project is seen', async () => {
     'ui.tsx': "import { text } from './lib/text.ts';\nexport default { card: () => <p>{text}</p> };",
     'lib/text.ts': "export const text = 'before';",
   });
-  const bundles = uiBundles({
-    paths: { agent: './ui.tsx' },
-    root: folder.root,
-    shared: [],
-    clock: systemClock,
-    logger: silentLogger,
-    bundleUi,
-  });
+  const bundles = bundlesOf(folder.root);
   const text = async () => Buffer.from((await bundles.get('agent'))?.assets[0]?.content ?? []).toString();
   expect(await text()).toContain('before');
 

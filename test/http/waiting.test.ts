@@ -46,6 +46,15 @@ function wait(url: string, on_disconnect = 'continue'): Promise<IncomingMessage>
   });
 }
 
+/** The answer to a wait that has lasted for five seconds. */
+async function afterFirstNewline(url: string): Promise<IncomingMessage> {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  const answered = wait(url);
+  await vi.waitUntil(() => vi.getTimerCount() > 0);
+  vi.advanceTimersByTime(5000);
+  return answered;
+}
+
 test('a result that is soon there is plain JSON', async () => {
   const { services, result } = slowRun();
   result.resolve('{"x":1}');
@@ -61,13 +70,9 @@ test('a result that is soon there is plain JSON', async () => {
 });
 
 test('while it is not, a newline every five seconds keeps the connection', async () => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const { services, result } = slowRun();
   await using http = await bareServer({ services });
-  const answered = wait(await http.listen());
-  await vi.waitUntil(() => vi.getTimerCount() > 0);
-  vi.advanceTimersByTime(5000);
-  const answer = await answered;
+  const answer = await afterFirstNewline(await http.listen());
   expect(answer.statusCode).toBe(200);
   expect(answer.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -92,13 +97,9 @@ test.each([
   [new NotFound('Run not found'), { error: 'NotFound', message: 'Run not found' }],
   [new Error('secret'), { error: 'InternalServerError', message: 'Internal Server Error' }],
 ])('after it, the failure is the body: %s', async (error, __error__) => {
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const { services, result } = slowRun();
   await using http = await bareServer({ services });
-  const answered = wait(await http.listen());
-  await vi.waitUntil(() => vi.getTimerCount() > 0);
-  vi.advanceTimersByTime(5000);
-  const answer = await answered;
+  const answer = await afterFirstNewline(await http.listen());
   result.reject(error);
   expect(JSON.parse(await text(answer))).toEqual({ __error__ });
 });

@@ -2,29 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { sqlitePath } from '../../src/db/engines/sqlite-files.ts';
 import { raw } from '../../src/db/sql.ts';
 import { backupDatabase } from '../../src/storage/backup/backup.ts';
 import { restoreDatabase } from '../../src/storage/backup/restore.ts';
 import { openTarget } from '../../src/storage/copy/databases.ts';
 import { openStorage } from '../../src/storage/storage.ts';
-import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
+import { HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { testSealer } from '../support/encryption.ts';
-import { type EmptyDatabases, emptyOfEach, fillEveryTable } from '../support/every-row.ts';
+import { fillEveryTable, useDatabases } from '../support/every-row.ts';
 import { rowsOf } from '../support/rows-of.ts';
 
 describe.runIf(HAS_POSTGRES)('a backup', () => {
-  let places: DatabasesByUrl;
-  let empty: EmptyDatabases;
-  beforeAll(async () => {
-    places = await databasesByUrl();
-    empty = await emptyOfEach(places);
-  }, 60_000);
-  afterAll(async () => {
-    await empty[Symbol.asyncDispose]();
-    await places[Symbol.asyncDispose]();
-  });
+  const places = useDatabases();
 
   type Engine = 'sqlite' | 'postgres';
   const place = async (engine: Engine) => (engine === 'sqlite' ? places.sqlite() : await places.postgres());
@@ -33,7 +24,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
   async function filled(engine: Engine, rows = 5): Promise<string> {
     const url = await place(engine);
     await using db = await openTarget(url);
-    await fillEveryTable(db, empty, rows);
+    await fillEveryTable(db, places.empty, rows);
     return url;
   }
 

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { number } from '../../src/db/columns.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { type CopyOptions, copyDatabase } from '../../src/storage/copy/copy.ts';
@@ -7,9 +7,9 @@ import { openTarget } from '../../src/storage/copy/databases.ts';
 import { sideOf } from '../../src/storage/copy/side.ts';
 import { copiedTables } from '../../src/storage/copy/tables.ts';
 import { openStorage } from '../../src/storage/storage.ts';
-import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
+import { HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { testSealer } from '../support/encryption.ts';
-import { type EmptyDatabases, emptyOfEach, fillEveryTable } from '../support/every-row.ts';
+import { fillEveryTable, useDatabases } from '../support/every-row.ts';
 import { rowsOf } from '../support/rows-of.ts';
 import { columnsOf, commonColumns } from '../support/table-types.ts';
 
@@ -33,29 +33,23 @@ const DERIVED = {
 };
 
 describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
-  let places: DatabasesByUrl;
-  let empty: EmptyDatabases;
-  beforeAll(async () => {
-    places = await databasesByUrl();
-    empty = await emptyOfEach(places);
-  }, 60_000);
-  afterAll(async () => {
-    await empty[Symbol.asyncDispose]();
-    await places[Symbol.asyncDispose]();
-  });
+  const places = useDatabases();
 
   async function filled(url: string, rows?: number): Promise<string> {
     await using db = await openTarget(url);
-    await fillEveryTable(db, empty, rows);
+    await fillEveryTable(db, places.empty, rows);
     return url;
   }
 
   test('has every column of every table that both engines have', async () => {
-    const [sqlite, postgres] = [await columnsOf(empty.sqlite), await columnsOf(empty.postgres)];
+    const [sqlite, postgres] = [await columnsOf(places.empty.sqlite), await columnsOf(places.empty.postgres)];
     const common = commonColumns(sqlite, postgres)
       .map((column) => `${column.postgres.table}.${column.postgres.name}`)
       .filter((name) => !name.startsWith('schema_migrations.'));
-    const tables = copiedTables((await sideOf(empty.sqlite)).schema, (await sideOf(empty.postgres)).schema);
+    const tables = copiedTables(
+      (await sideOf(places.empty.sqlite)).schema,
+      (await sideOf(places.empty.postgres)).schema,
+    );
     const copied = tables.flatMap((table) => table.columns.map(({ name }) => `${table.name}.${name}`));
 
     expect(copied.sort()).toEqual(common.sort());

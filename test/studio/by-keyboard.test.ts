@@ -1,32 +1,13 @@
-import { Client } from '@langchain/langgraph-sdk';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openApp } from '../support/app.ts';
-import { openBrowser } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { reach, use, write } from '../support/keyboard.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useStudioServer } from '../support/studio-server.ts';
 import { historyOf, inputCheckpoint } from '../support/thread-history.ts';
 import { until } from '../support/until.ts';
 
 describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chromium and a build)', () => {
-  let http: Awaited<ReturnType<typeof openApp>>;
-  let browser: Browser;
-  let origin: string;
-  let client: Client;
-
-  beforeAll(async () => {
-    [http, browser] = await Promise.all([
-      openApp({ graphs: ['chat', 'fails', 'interrupting', 'tokens'] }),
-      openBrowser(),
-    ]);
-    origin = new URL((await http.app.listen()).url).origin;
-    client = new Client({ apiUrl: origin });
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await http?.[Symbol.asyncDispose]();
-  });
+  const studio = useStudioServer(['chat', 'fails', 'interrupting', 'tokens']);
 
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name, exact: true });
@@ -52,7 +33,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
   }
 
   test('an input is written, nodes light up, and why the run failed is found', async () => {
-    const { page, problems } = await openStudio(browser, origin, '');
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     await chatWith(page, 'fails');
     await use(page, link(page, 'Graph').last());
     await node(page, 'throws').waitFor();
@@ -75,7 +56,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
 
   test('a thread is forked, edited and run again', async () => {
     const [inPage, bySdk] = await Promise.all([waiting(), waiting()]);
-    const { page, problems } = await openStudio(browser, origin, '');
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     await use(page, page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Threads' }));
     await use(page, main(page).locator(`a[href$="${inPage}"]`));
     const toInput = async () => {
@@ -103,12 +84,12 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await use(page, button(page, 'Re-run from here'));
     await page.getByText('The run has begun').waitFor();
 
-    const checkpointId = await inputCheckpoint(client, bySdk);
-    await client.threads.updateState(bySdk, { values: null, checkpointId });
-    await client.threads.updateState(bySdk, { values: { x: 7 }, checkpointId, asNode: 'before' });
-    await client.runs.wait(bySdk, 'interrupting', { checkpointId });
-    const expected = await historyOf(client, bySdk);
-    await expect.poll(() => historyOf(client, inPage), { timeout: 20_000 }).toBe(expected);
+    const checkpointId = await inputCheckpoint(studio.client, bySdk);
+    await studio.client.threads.updateState(bySdk, { values: null, checkpointId });
+    await studio.client.threads.updateState(bySdk, { values: { x: 7 }, checkpointId, asNode: 'before' });
+    await studio.client.runs.wait(bySdk, 'interrupting', { checkpointId });
+    const expected = await historyOf(studio.client, bySdk);
+    await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -118,29 +99,37 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     ['JSON', '{"ok": [true, 1.5, null, "ä"]}', { ok: [true, 1.5, null, 'ä'] }],
   ])('a question is answered with %s, as the same call by the SDK does', async (_, typed, resume) => {
     const [inPage, bySdk] = await Promise.all([waiting(), waiting()]);
-    const { page, problems } = await openStudio(browser, origin, `/chat/interrupting/${inPage}`);
+    const { page, problems } = await openStudio(
+      studio.browser,
+      studio.origin,
+      `/chat/interrupting/${inPage}`,
+    );
     await write(page, page.getByLabel(/^Answer/), typed);
     await page.keyboard.press('Enter');
     await page.getByRole('region', { name: 'Question of the agent' }).waitFor({ state: 'detached' });
 
-    const [asked] = (await client.threads.getState(bySdk)).tasks.flatMap(({ interrupts }) => interrupts);
-    await client.runs.wait(bySdk, 'interrupting', { command: { resume: { [asked?.id ?? '']: resume } } });
-    const expected = await historyOf(client, bySdk);
+    const [asked] = (await studio.client.threads.getState(bySdk)).tasks.flatMap(
+      ({ interrupts }) => interrupts,
+    );
+    await studio.client.runs.wait(bySdk, 'interrupting', {
+      command: { resume: { [asked?.id ?? '']: resume } },
+    });
+    const expected = await historyOf(studio.client, bySdk);
     expect(expected).toContain(JSON.stringify(`b:${JSON.stringify(resume)}`));
-    await expect.poll(() => historyOf(client, inPage), { timeout: 20_000 }).toBe(expected);
+    await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
     expect(problems).toEqual([]);
     await page.context().close();
   });
 
   /** A thread that waits for an answer. */
   async function waiting(): Promise<string> {
-    const { thread_id } = await client.threads.create();
-    await client.runs.wait(thread_id, 'interrupting', { input: { x: 1 } });
+    const { thread_id } = await studio.client.threads.create();
+    await studio.client.runs.wait(thread_id, 'interrupting', { input: { x: 1 } });
     return thread_id;
   }
 
   test('in a chat messages are sent, edited and answered again; versions are switched', async () => {
-    const { page, problems } = await openStudio(browser, origin, '');
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     await chatWith(page, 'chat');
     await say(page, 'One');
     await says(page, 'You said: One');
@@ -157,7 +146,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await says(page, 'You said: Two');
     await use(page, button(page, 'Regenerate').last());
     await until('two runs answer the second text', async () => {
-      const runs = await client.runs.list(threadOf(page));
+      const runs = await studio.client.runs.list(threadOf(page));
       return runs.length === 3 && runs.every(({ status }) => status === 'success');
     });
     await page.getByRole('article', { name: 'Assistant' }).getByText('2/2').waitFor();
@@ -166,7 +155,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
   });
 
   test('an answer is stopped in the middle', async () => {
-    const { page, problems } = await openStudio(browser, origin, '');
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     await chatWith(page, 'tokens');
     await use(page, button(page, 'All fields'));
     await write(page, page.getByLabel('Count'), '2000');
@@ -175,7 +164,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await says(page, 't0 t1 t2');
     await use(page, button(page, 'Stop'));
     await button(page, 'Stop').waitFor({ state: 'detached' });
-    expect((await client.runs.list(threadOf(page)))[0]?.status).toBe('interrupted');
+    expect((await studio.client.runs.list(threadOf(page)))[0]?.status).toBe('interrupted');
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -1,37 +1,22 @@
 import { readFile } from 'node:fs/promises';
-import { Client } from '@langchain/langgraph-sdk';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openApp } from '../support/app.ts';
-import { openBrowser } from '../support/browser.ts';
+import type { Client } from '@langchain/langgraph-sdk';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
 describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () => {
-  let http: Awaited<ReturnType<typeof openApp>>;
-  let browser: Browser;
-  let origin: string;
-  let client: Client;
-
-  beforeAll(async () => {
-    [http, browser] = await Promise.all([
-      openApp({ graphs: ['nested', 'tokens', 'zod-state'] }),
-      openBrowser(),
-    ]);
-    origin = new URL((await http.app.listen()).url).origin;
-    client = new Client({ apiUrl: origin });
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await http?.[Symbol.asyncDispose]();
-  });
+  const studio = useStudioServer(['nested', 'tokens', 'zod-state']);
 
   /** A run that has ended, whose events are kept. */
   async function ended(assistant: string, payload: Parameters<Client['runs']['create']>[2]) {
-    const { thread_id } = await client.threads.create();
-    const { run_id } = await client.runs.create(thread_id, assistant, { streamResumable: true, ...payload });
-    await client.runs.join(thread_id, run_id);
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, assistant, {
+      streamResumable: true,
+      ...payload,
+    });
+    await studio.client.runs.join(thread_id, run_id);
     return { thread_id, run_id };
   }
 
@@ -44,7 +29,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
       streamMode: ['updates', 'custom'],
       streamSubgraphs: true,
     });
-    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}?tab=events`);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=events`);
     await page.getByText('6 events').waitFor();
     expect(await modesOf(page)).toEqual(['metadata', 'custom', 'updates', 'custom', 'updates', 'updates']);
 
@@ -73,17 +58,17 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
   });
 
   test('events of a run that executes come as they are emitted; a pause loses none', async () => {
-    const { thread_id } = await client.threads.create();
-    const { run_id } = await client.runs.create(thread_id, 'tokens', {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'tokens', {
       input: { count: 200, token_ms: 20 },
       streamMode: 'messages-tuple',
       streamResumable: true,
     });
-    const { page } = await openStudio(browser, origin, `/runs/${run_id}?tab=events`);
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=events`);
     await page.getByText(/events, live/).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText(/events, paused/).waitFor();
-    await client.runs.join(thread_id, run_id);
+    await studio.client.runs.join(thread_id, run_id);
     await page.getByRole('button', { name: 'Go on' }).click();
     await page.getByText(/^\d+ events$/).waitFor();
     await page.getByLabel('Text of the events').fill('t199 ');
@@ -93,14 +78,14 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
 
   test('a run that kept no events says so', async () => {
     const { run_id } = await ended('nested', { input: {}, streamResumable: false });
-    const { page } = await openStudio(browser, origin, `/runs/${run_id}?tab=events`);
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=events`);
     await page.getByText('The events of this run were not kept').waitFor();
     await page.context().close();
   });
 
   test('shows its graph beside the timeline, and leads from a node to its step', async () => {
     const { run_id } = await ended('nested', { input: {} });
-    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}`);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
     await page.getByRole('link', { name: 'Graph', exact: true }).click();
     await page.getByRole('button', { name: 'first, done' }).click();
     await page.getByRole('link', { name: 'success' }).click();
@@ -120,7 +105,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
       input: { topic: 'tea', length: 2 },
       context: { language: 'de' },
     });
-    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}`);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
     await page.getByRole('button', { name: 'Re-run with changes' }).click();
     const input = page.getByRole('textbox', { name: 'Input' });
     expect(JSON.parse(await input.inputValue())).toEqual({ topic: 'tea', length: 2 });
@@ -132,7 +117,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.waitForURL((url) => url.pathname.includes('/runs/') && !url.pathname.endsWith(run_id));
 
     const search = { limit: 1, select: ['run_id', 'thread_id', 'kwargs'] };
-    const [again] = (await http.post('/runs/search', search)).body;
+    const [again] = (await studio.http.post('/runs/search', search)).body;
     expect(page.url()).toContain(again?.run_id);
     expect(again?.thread_id).not.toBe(thread_id);
     expect(again?.kwargs).toMatchObject({
@@ -145,7 +130,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
 
   test('gives code that starts it again', async () => {
     const { run_id, thread_id } = await ended('zod-state', { input: { topic: "it's", length: 2 } });
-    const { page } = await openStudio(browser, origin, `/runs/${run_id}`);
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.getByRole('button', { name: 'Copy as code' }).click();
     const codes: string[] = [];
@@ -155,7 +140,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
       await page.getByRole('button', { name: 'Copied' }).waitFor();
       codes.push(await page.evaluate<string>('navigator.clipboard.readText()'));
     }
-    expect(codes[0]).toContain(`curl -N '${origin}/threads/${thread_id}/runs/stream'`);
+    expect(codes[0]).toContain(`curl -N '${studio.origin}/threads/${thread_id}/runs/stream'`);
     expect(codes[0]).toContain(`"topic": "it'\\''s"`);
     expect(codes[1]).toContain(`client.runs.stream("${thread_id}", `);
     expect(codes[1]).toContain('"streamMode"');

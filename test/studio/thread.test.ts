@@ -1,36 +1,18 @@
-import { Client } from '@langchain/langgraph-sdk';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { openBrowser } from '../support/browser.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 import { historyOf, inputCheckpoint } from '../support/thread-history.ts';
 
 describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', () => {
-  let http: Awaited<ReturnType<typeof openApp>>;
-  let browser: Browser;
-  let origin: string;
-  let client: Client;
-
-  beforeAll(async () => {
-    [http, browser] = await Promise.all([
-      openApp({ graphs: ['interrupting', 'ten-steps', 'fails'] }),
-      openBrowser(),
-    ]);
-    origin = new URL((await http.app.listen()).url).origin;
-    client = new Client({ apiUrl: origin });
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await http?.[Symbol.asyncDispose]();
-  });
+  const studio = useStudioServer(['interrupting', 'ten-steps', 'fails']);
 
   /** A thread that waits for an answer, after the steps `input` and `before`. */
   async function waiting(metadata: Record<string, unknown> = {}): Promise<string> {
-    const { thread_id } = await client.threads.create({ metadata });
-    await client.runs.wait(thread_id, 'interrupting', { input: { x: 1 } });
+    const { thread_id } = await studio.client.threads.create({ metadata });
+    await studio.client.runs.wait(thread_id, 'interrupting', { input: { x: 1 } });
     return thread_id;
   }
 
@@ -42,7 +24,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
 
   test('shows what each step changed; the selection is in the address, and arrow keys move it', async () => {
     const thread_id = await waiting({ title: 'Lunch' });
-    const { page, problems } = await openStudio(browser, origin, `/threads/${thread_id}`);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);
     await page.getByRole('heading', { name: 'Lunch', level: 1 }).waitFor();
     await row(page, 'waits at ask').waitFor();
     await changes(page).getByText('"a:1"').waitFor();
@@ -51,7 +33,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
 
     await tree(page).press('ArrowDown');
     await line(page, '+ 1').waitFor();
-    const input = await inputCheckpoint(client, thread_id);
+    const input = await inputCheckpoint(studio.client, thread_id);
     expect(new URL(page.url()).searchParams.get('checkpoint')).toBe(input);
     await page.reload();
     await selected(page, 'input').waitFor();
@@ -69,7 +51,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
 
   test('forks, edits and runs again as the same calls by the SDK do', async () => {
     const [inPage, bySdk] = [await waiting(), await waiting()];
-    const { page, problems } = await openStudio(browser, origin, `/threads/${inPage}`);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/threads/${inPage}`);
 
     await row(page, 'input').click();
     await page.getByRole('button', { name: 'Fork from here' }).click();
@@ -97,20 +79,20 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     await row(page, 'waits at ask').waitFor();
     await row(page, 'branch end').first().waitFor();
 
-    const checkpointId = await inputCheckpoint(client, bySdk);
-    await client.threads.updateState(bySdk, { values: null, checkpointId });
-    await client.threads.updateState(bySdk, { values: { x: 7 }, checkpointId, asNode: 'before' });
-    await client.runs.wait(bySdk, 'interrupting', { checkpointId });
-    const expected = await historyOf(client, bySdk);
-    await expect.poll(() => historyOf(client, inPage), { timeout: 20_000 }).toBe(expected);
+    const checkpointId = await inputCheckpoint(studio.client, bySdk);
+    await studio.client.threads.updateState(bySdk, { values: null, checkpointId });
+    await studio.client.threads.updateState(bySdk, { values: { x: 7 }, checkpointId, asNode: 'before' });
+    await studio.client.runs.wait(bySdk, 'interrupting', { checkpointId });
+    const expected = await historyOf(studio.client, bySdk);
+    await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
     expect(problems).toEqual([]);
   });
 
   test('shows at once what another client changes, and what the server refuses', async () => {
     const thread_id = await waiting();
-    const { page, problems } = await openStudio(browser, origin, `/threads/${thread_id}`);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);
     await row(page, 'waits at ask').waitFor();
-    await client.threads.updateState(thread_id, { values: { x: 5 }, asNode: 'before' });
+    await studio.client.threads.updateState(thread_id, { values: { x: 5 }, asNode: 'before' });
     await row(page, 'edited by hand').waitFor();
     await line(page, '+ 5').waitFor();
 
@@ -122,7 +104,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     await dialog.getByRole('alert').waitFor();
     await page.keyboard.press('Escape');
 
-    await client.threads.delete(thread_id);
+    await studio.client.threads.delete(thread_id);
     await page.getByText(`Thread with ID ${thread_id} not found`).waitFor();
     expect(problems).toEqual([]);
   });
@@ -137,7 +119,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     await locked.post(`/threads/${thread_id}/runs/wait`, input, operator);
     const { key } = (await locked.post('/keys', { name: 'reader', scope: 'read' }, operator)).body;
 
-    const { page, problems } = await openStudio(browser, locks, `/threads/${thread_id}`);
+    const { page, problems } = await openStudio(studio.browser, locks, `/threads/${thread_id}`);
     await page.getByLabel('API key').fill(key);
     await page.keyboard.press('Enter');
     await row(page, 'waits at ask').waitFor();
@@ -149,12 +131,15 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
 
   test('renames, copies and deletes it, and shows its runs, state, metadata and storage', async () => {
     const thread_id = await waiting({ team: 'kitchen' });
-    const { page, problems } = await openStudio(browser, origin, `/threads/${thread_id}`);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);
     await page.getByRole('button', { name: 'Rename' }).click();
     await page.getByLabel('Title').fill('Soup');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Soup', level: 1 }).waitFor();
-    expect((await client.threads.get(thread_id)).metadata).toMatchObject({ title: 'Soup', team: 'kitchen' });
+    expect((await studio.client.threads.get(thread_id)).metadata).toMatchObject({
+      title: 'Soup',
+      team: 'kitchen',
+    });
 
     const tabs = page.getByRole('navigation', { name: 'Views' });
     await tabs.getByRole('link', { name: 'Runs' }).click();
@@ -186,9 +171,9 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
   });
 
   test('of a long history only the rows in sight are drawn', async () => {
-    const { thread_id } = await client.threads.create();
-    for (let n = 0; n < 20; n++) await client.runs.wait(thread_id, 'ten-steps', { input: { n: 0 } });
-    const { page } = await openStudio(browser, origin, `/threads/${thread_id}`);
+    const { thread_id } = await studio.client.threads.create();
+    for (let n = 0; n < 20; n++) await studio.client.runs.wait(thread_id, 'ten-steps', { input: { n: 0 } });
+    const { page } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);
     await page.getByText(/^Checkpoints 2[34]0$/).waitFor();
     await row(page, 'step').first().waitFor();
     expect(await tree(page).getByRole('option').count()).toBeLessThan(50);

@@ -1,8 +1,10 @@
 import { symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { LogLine } from '../../src/core/logger.ts';
 import { type Files, graphThat, KEY } from './deployments.ts';
 import { PACKAGES } from './project.ts';
 import { startServer } from './server.ts';
+import { until } from './until.ts';
 
 /** Makes the folder one of a server with deployments. */
 export async function writeDeploymentServer(folder: string): Promise<void> {
@@ -56,3 +58,15 @@ export const graph = new StateGraph(State)
   .compile();
 `,
 });
+
+/** Lets the runs of `threeSteps` at this gate go on: the second step once they are handed over, the third after that. */
+export async function passHandOver(
+  { log }: { readonly log: readonly LogLine[] },
+  gate: string,
+): Promise<void> {
+  const logged = (text: string) => until(text, () => log.some(({ message }) => message === text), 60_000);
+  await logged('handing runs over at their next checkpoint');
+  await writeFile(`${gate}-1`, '');
+  await logged('old revision executes no more runs');
+  await writeFile(`${gate}-2`, '');
+}

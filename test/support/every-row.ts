@@ -1,4 +1,5 @@
 import { randomBytes, randomUUID } from 'node:crypto';
+import { afterAll, beforeAll } from 'vitest';
 import { toJson } from '../../src/core/json.ts';
 import { columnsNamed } from '../../src/db/columns.ts';
 import type { Db, Reader } from '../../src/db/db.ts';
@@ -6,7 +7,7 @@ import { insertRows } from '../../src/db/rows.ts';
 import { readSchema } from '../../src/db/schema.ts';
 import { join, raw, type SqlValue, sql } from '../../src/db/sql.ts';
 import { openTarget } from '../../src/storage/copy/databases.ts';
-import type { DatabasesByUrl } from './databases-by-url.ts';
+import { type DatabasesByUrl, databasesByUrl } from './databases-by-url.ts';
 import { RandomJson } from './random-json.ts';
 import { type Column, columnsOf, commonColumns } from './table-types.ts';
 
@@ -28,13 +29,27 @@ export interface EmptyDatabases extends AsyncDisposable {
   readonly postgres: Db;
 }
 
-export async function emptyOfEach(places: DatabasesByUrl): Promise<EmptyDatabases> {
+async function emptyOfEach(places: DatabasesByUrl): Promise<EmptyDatabases> {
   const stack = new AsyncDisposableStack();
   return {
     sqlite: stack.use(await openTarget(places.sqlite())),
     postgres: stack.use(await openTarget(await places.postgres())),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
+}
+
+/** For the tests of this `describe`: databases by URL, and one of each engine without rows. They are there when tests begin. */
+export function useDatabases(): DatabasesByUrl & { readonly empty: EmptyDatabases } {
+  const opened: Partial<DatabasesByUrl & { empty: EmptyDatabases }> = {};
+  beforeAll(async () => {
+    const places = await databasesByUrl();
+    Object.assign(opened, places, { empty: await emptyOfEach(places) });
+  }, 60_000);
+  afterAll(async () => {
+    await opened.empty?.[Symbol.asyncDispose]();
+    await opened[Symbol.asyncDispose]?.();
+  });
+  return opened as Required<typeof opened>;
 }
 
 /** Fills every table with rows of every kind, from the schema: a new table has some too. */

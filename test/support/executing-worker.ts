@@ -86,6 +86,13 @@ export function executingWorker(
       expect(await this.ended(run)).toBe('interrupted');
       return { run, error };
     },
+    /** A run that executes when the worker stops. */
+    async abandoned(): Promise<Run> {
+      const run = await this.enqueue();
+      await expect.poll(() => story.statusOf(run.run_id)).toBe('running');
+      await worker.stop(0);
+      return run;
+    },
     async events(run: Run) {
       const frames = await log.readAfter(run.run_id, 0, 100);
       return frames.map(({ event, data }) => [event, JSON.parse(data)]);

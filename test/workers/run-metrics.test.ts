@@ -97,9 +97,7 @@ describeEachDatabase('a worker counts', (open) => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();
-    const run = await at.enqueue();
-    await expect.poll(() => at.statusOf(run.run_id)).toBe('running');
-    await at.worker.stop(0);
+    await at.abandoned();
     expect(at.counts).toEqual({ run_attempt_started: 1, run_abandoned_by_shutdown: 1 });
   });
 
