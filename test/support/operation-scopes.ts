@@ -127,6 +127,8 @@ export const OPERATIONS_BY_SCOPE = {
     'delete_deployments',
     'delete_host_keys',
     'delete_repository_token',
+    'explain_revision',
+    'explain_revision_by_id',
     'get_deploy_key',
     'get_deployment',
     'get_deployment_health',
