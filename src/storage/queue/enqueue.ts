@@ -1,7 +1,7 @@
 import { toJson } from '../../core/json.ts';
 import { columns, flag } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
-import { raw, type Sql, sql } from '../../db/sql.ts';
+import { raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
@@ -124,10 +124,7 @@ export async function enqueueIn(
   const graph_id = String(request.thread_metadata['graph_id']);
   const { thread_id } = run;
   const revision_id = rule ? await executingRevision(tx, { thread_id, graph_id }, rule) : null;
-  // An id that the server has made is new.
-  if (!request.has_client_id) tx.defer(runInsert(tx, request));
-  else if ((await tx.run(sql`${runInsert(tx, request)} on conflict (run_id) do nothing`)) === 0)
-    return { outcome: 'run exists' };
+  if (!(await insertRun(tx, request))) return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
@@ -213,12 +210,14 @@ async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
   return queued !== undefined || logged !== undefined;
 }
 
-function runInsert(tx: Transaction, { run, markers, key_id }: NewRun): Sql {
-  return sql`
+async function insertRun(tx: Transaction, { run, markers, key_id }: NewRun): Promise<boolean> {
+  const inserted = await tx.run(sql`
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
       created_at, updated_at, key_id, ${MARKER_COLUMNS})
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
       ${tx.cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at},
       ${key_id ?? null}, ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)}, ${Number(markers.is_of_task)},
-      ${markers.thread_retention})`;
+      ${markers.thread_retention})
+    on conflict (run_id) do nothing`);
+  return inserted > 0;
 }
