@@ -25,6 +25,8 @@ const http = await openApp({
   environment: { AGENT_SERVER_API_KEYS: KEY['x-api-key'] },
   // The document shows the largest that any server may allow.
   runs: { max_recursion_limit: 2 ** 31 - 1 },
+  // Without prices no cost can be limited.
+  usage: { prices: { 'a-model': { in: 1, out: 1 } } },
 });
 afterAll(() => http[Symbol.asyncDispose]());
 

@@ -12,7 +12,17 @@ import { testDatabase } from './test-database.ts';
 
 /** What `openApp` gives, in the test's own process. */
 export async function openInProcess(parts: AppParts): Promise<OpenedApp> {
-  const { graphs, folder: cwd = FIXTURES, environment = {}, http, crons, studio, runs, server } = parts;
+  const {
+    graphs,
+    folder: cwd = FIXTURES,
+    environment = {},
+    http,
+    crons,
+    studio,
+    runs,
+    server,
+    usage,
+  } = parts;
   const { gives_hints, clock } = parts;
   const folder = await makeDataFolder();
   const database = await testDatabase(folder);
@@ -37,6 +47,7 @@ export async function openInProcess(parts: AppParts): Promise<OpenedApp> {
       studio: { ...config.studio, ...studio },
       runs: { ...config.runs, ...runs },
       server: { ...config.server, ...server },
+      usage: { ...config.usage, ...usage },
       graphs: config.graphs.filter(({ graph_id }) => graphs.includes(graph_id)),
     },
     {

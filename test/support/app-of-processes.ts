@@ -32,7 +32,7 @@ export async function openAppOfProcesses(parts: AppParts): Promise<OpenedApp> {
 
 /** A folder with all that the project has, and with a configuration that says the parts. Returns its path. */
 async function writeProject(folder: string, parts: AppParts): Promise<string> {
-  const { folder: root = FIXTURES, graphs, http, crons, studio, runs, server } = parts;
+  const { folder: root = FIXTURES, graphs, http, crons, studio, runs, server, usage } = parts;
   const file = (await findConfigFile(root, undefined)) as string;
   const { graphs: all, ...config } = await readConfigFile(file);
   const wanted = graphs.map((graph_id) => [graph_id, absolute((all as Graphs)[graph_id], root)]);
@@ -44,6 +44,7 @@ async function writeProject(folder: string, parts: AppParts): Promise<string> {
     ...(studio && { studio }),
     runs: { ...(config['runs'] as object), ...runs },
     server: { ...(config['server'] as object), ...server },
+    usage: { ...(config['usage'] as object), ...usage },
   };
   const names = (await readdir(root)).filter((name) => name !== basename(file));
   for (const name of names) await symlink(join(root, name), join(folder, name));

@@ -19,6 +19,7 @@ export interface AppParts {
   readonly studio?: Partial<Config['studio']>;
   readonly runs?: Partial<Config['runs']>;
   readonly server?: Partial<Config['server']>;
+  readonly usage?: Partial<Config['usage']>;
   /** Instead of the machine's. */
   readonly clock?: Clock;
   readonly gives_hints?: boolean;
