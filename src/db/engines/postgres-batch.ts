@@ -94,8 +94,9 @@ class Batch implements pg.Submittable {
   }
 
   handleCommandComplete({ text }: { readonly text: string }): void {
-    const [, command = '', changes = '0'] = /^(\w+)(?:.*? (\d+))?$/.exec(text) ?? [];
-    this.#results.push({ rows: this.#rows, changes: Number(changes), command });
+    // `INSERT 0 1`, `UPDATE 3`, `COMMIT`.
+    const words = text.split(' ');
+    this.#results.push({ rows: this.#rows, changes: Number(words.at(-1)) || 0, command: words[0] ?? '' });
     this.#rows = [];
     this.#columns = [];
   }
