@@ -20,7 +20,7 @@ test('a stored revision that hangs when it is loaded keeps nothing else from wor
   await using _folder = {
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),
   };
-  const options = { folder, deployments: { build_timeout_seconds: 20 } };
+  const options = { folder, deployments: { build_timeout_seconds: 40 } };
   const gate = join(folder, 'gate');
   const hanging = projectThatHangs(gate);
   let id: string;
@@ -41,9 +41,9 @@ test('a stored revision that hangs when it is loaded keeps nothing else from wor
   expect((await server.deploy(other.id, projectThat('new'))).status).toBe('DEPLOYED');
 
   const given_up = () => server.log.find(({ message }) => message === 'a deployment cannot be served');
-  await until('it is given up', () => given_up() !== undefined, 60_000);
+  await until('it is given up', () => given_up() !== undefined, 90_000);
   expect(given_up()?.fields).toMatchObject({ deployment: 'hangs' });
-  expect(String(given_up()?.fields['error'])).toContain('it did not load within 20 seconds');
+  expect(String(given_up()?.fields['error'])).toContain('it did not load within 40 seconds');
   expect((await server.get('/deployments/hangs/info')).status).toBe(503);
   expect((await server.deploy(id, projectThat('mended'))).status).toBe('DEPLOYED');
   expect((await server.run('hangs')).body).toMatchObject({ said: 'mended' });
