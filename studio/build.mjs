@@ -10,6 +10,6 @@ if (!vite) {
   process.stdout.write('Studio is not built: its development dependencies are not installed.\n');
   process.exit(0);
 }
-// Whoever starts the build may have another value, such as a test: it would make a page for developing.
+// The environment may say otherwise, as within a test: the build would make a page for development.
 process.env.NODE_ENV = 'production';
 await vite.build({ configFile: join(root, 'vite.config.ts'), logLevel: 'warn' });

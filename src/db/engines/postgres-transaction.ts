@@ -62,7 +62,7 @@ export class BatchedTransaction implements PostgresTransaction, Disposable {
     if (command !== 'COMMIT') throw new Error('A statement of this transaction failed; it is rolled back.');
   }
 
-  /** A statement that nobody awaited must not follow the rollback: it would open another transaction. */
+  /** A statement that was not awaited must not follow the rollback: it would open another transaction. */
   [Symbol.dispose](): void {
     this.#isOver = true;
   }
