@@ -50,7 +50,9 @@ export async function* follow(
       seq = frame.seq;
       delivered++;
     }
-    if (delivered > 0) continue;
+    // What came after a read from the log has opened the latch since: reading again would find nothing.
+    const isAllRead = live === undefined && delivered === frames.length && delivered < PAGE;
+    if (delivered > 0 && !isAllRead) continue;
     if (await sources.poll.wait({ of: 'run', id: run_id, seq }, changed, signal)) {
       // What the run emits in this turn is delivered together: waiting anew costs more than an event.
       await untilNextTurn();

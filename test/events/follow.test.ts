@@ -6,7 +6,7 @@ import { type FollowSources, follow } from '../../src/events/follow.ts';
 import { EventWriter } from '../../src/events/writer.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
-import { type Frame, runEventRepository } from '../../src/storage/runs/events.ts';
+import { type Frame, type RunEventRepository, runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
@@ -40,6 +40,21 @@ async function end({ queue, lease, writes, writer, live }: Awaited<ReturnType<ty
   writer.committed(batch.frames);
   writer.publishEnd('__end__', '{}');
   live[Symbol.dispose]();
+}
+
+/** A log, and how often it is read. */
+function countedLog(log: RunEventRepository) {
+  const counted = {
+    reads: 0,
+    log: {
+      ...log,
+      readAfter: (...asked: Parameters<RunEventRepository['readAfter']>) => {
+        counted.reads++;
+        return log.readAfter(...asked);
+      },
+    },
+  };
+  return counted;
 }
 
 async function read(
@@ -95,21 +110,30 @@ describeEachDatabase('following a run', (open) => {
   test('a follower that wakes up after the end reads it from memory', async () => {
     await using db = await open();
     const run = await executing(db, false);
-    let reads = 0;
-    const log = {
-      ...run.sources.log,
-      readAfter: (...asked: Parameters<typeof run.sources.log.readAfter>) => {
-        reads++;
-        return run.sources.log.readAfter(...asked);
-      },
-    };
-    const frames = follow({ ...run.sources, log }, run.run_id, 0, AbortSignal.timeout(20_000));
+    const counted = countedLog(run.sources.log);
+    const frames = follow({ ...run.sources, log: counted.log }, run.run_id, 0, AbortSignal.timeout(20_000));
     run.writer.write('custom', 1);
     expect((await frames.next()).value).toMatchObject({ seq: 1 });
     run.writer.write('custom', 2);
     await end(run);
     expect(numbers(await Array.fromAsync(frames))).toEqual([2]);
-    expect(reads).toBe(0);
+    expect(counted.reads).toBe(0);
+  });
+
+  test('a follower in another process reads the log once for each event', async () => {
+    await using db = await open();
+    const run = await executing(db, true);
+    const counted = countedLog(run.sources.log);
+    const elsewhere = { ...run.sources, ...liveSources(db), log: counted.log };
+    const frames = follow(elsewhere, run.run_id, 0, AbortSignal.timeout(20_000));
+    for (let n = 1; n <= 5; n++) {
+      const next = frames.next();
+      await expect.poll(() => counted.reads).toBe(n);
+      run.writer.write('custom', n);
+      expect((await next).value).toMatchObject({ seq: n });
+    }
+    await frames.return();
+    await end(run);
   });
 
   test('a follower of a deleted run is let go', async () => {
