@@ -9,7 +9,9 @@ import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
 
 const SAMPLES = 100;
-const IDLE_MS = 20_000;
+const IDLE_MS = 30_000;
+/** PostgreSQL counts what a connection did when it has been idle for ten seconds, at the latest. */
+const STATISTICS_MS = 15_000;
 const RATES = [20, 50, 200];
 
 /** One process answers requests, others execute: what does it cost that they are not the same? */
@@ -44,8 +46,7 @@ async function idle(url: string): Promise<Figure[]> {
       select xact_commit + xact_rollback as ${number('n')} from pg_stat_database where datname = current_database()`);
     return row?.n ?? 0;
   };
-  // Statistics of a connection are counted when it has been idle for a second.
-  await sleep(3000);
+  await sleep(STATISTICS_MS);
   const before = await commits();
   await sleep(IDLE_MS);
   const value = ((await commits()) - before) / (IDLE_MS / 1000);
