@@ -5,6 +5,8 @@ import { createThread, joinRun, listRuns } from '../support/remote-runs.ts';
 import { startChaosServer } from './server.ts';
 
 const CREATES = 50;
+/** A run that ends before the next one is created is neither interrupted, rolled back nor in its way. */
+const OUTLASTS_CREATES_MS = 5000;
 
 test('enqueue: 50 runs created at once execute one after another, all of them', async () => {
   await using server = await startChaosServer();
@@ -23,7 +25,7 @@ test('enqueue: 50 runs created at once execute one after another, all of them', 
 test('reject: of 50 runs created at once one is taken, and 49 are refused', async () => {
   await using server = await startChaosServer();
   const { http } = server;
-  const story = await create50(http, { strategy: 'reject', ms: 3000 });
+  const story = await create50(http, { strategy: 'reject', ms: OUTLASTS_CREATES_MS });
 
   expect(story.statuses.toSorted()).toEqual([200, ...Array(CREATES - 1).fill(409)]);
   expect(story.mostRunning).toBe(1);
@@ -34,7 +36,7 @@ test('reject: of 50 runs created at once one is taken, and 49 are refused', asyn
 test('interrupt: of 50 runs created at once the last one ends by itself, after the others have let go', async () => {
   await using server = await startChaosServer();
   const { http } = server;
-  const story = await create50(http, { strategy: 'interrupt', ms: 100 });
+  const story = await create50(http, { strategy: 'interrupt', ms: OUTLASTS_CREATES_MS });
 
   expect(story.statuses).toEqual(Array(CREATES).fill(200));
   expect(story.mostRunning).toBe(1);
@@ -46,7 +48,7 @@ test('interrupt: of 50 runs created at once the last one ends by itself, after t
 test('rollback: of 50 runs created at once only the last one is left', async () => {
   await using server = await startChaosServer();
   const { http } = server;
-  const story = await create50(http, { strategy: 'rollback', ms: 100 });
+  const story = await create50(http, { strategy: 'rollback', ms: OUTLASTS_CREATES_MS });
 
   expect(story.statuses).toEqual(Array(CREATES).fill(200));
   expect(story.mostRunning).toBe(1);
