@@ -23,6 +23,9 @@ if (engine === 'postgres' && !process.env['TEST_POSTGRES_URI'])
 const wanted = values.rows?.split(',').map(Number);
 const rows = ROWS.filter((row) => row.engines.includes(engine) && (wanted?.includes(row.row) ?? true));
 
+/** Of servers that say nothing else: the tests wait 20 s for what a restart brings, as long as the default. */
+const LEASE_SECONDS = '4';
+
 /** Of a run of vitest: how many tests passed and failed. */
 interface Outcome {
   readonly passed: number;
@@ -38,6 +41,7 @@ async function vitest(args: readonly string[], without?: FaultName): Promise<Out
     TEST_DATABASE: engine,
     // What needs a PostgreSQL is skipped without one.
     TEST_POSTGRES_URI: engine === 'postgres' ? process.env['TEST_POSTGRES_URI'] : '',
+    ...(engine === 'postgres' ? { TEST_LEASE_SECONDS: LEASE_SECONDS } : {}),
     ...(without ? { CHAOS_FAULT: without } : {}),
   };
   if (engine === 'sqlite') delete env['TEST_POSTGRES_URI'];

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { reach, use, write } from '../support/keyboard.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
-import { historyOf, inputCheckpoint } from '../support/thread-history.ts';
+import { forkEditAndRerun, historyOf } from '../support/thread-history.ts';
 import { until } from '../support/until.ts';
 
 describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chromium and a build)', () => {
@@ -84,11 +84,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await use(page, button(page, 'Re-run from here'));
     await page.getByText('The run has begun').waitFor();
 
-    const checkpointId = await inputCheckpoint(studio.client, bySdk);
-    await studio.client.threads.updateState(bySdk, { values: null, checkpointId });
-    await studio.client.threads.updateState(bySdk, { values: { x: 7 }, checkpointId, asNode: 'before' });
-    await studio.client.runs.wait(bySdk, 'interrupting', { checkpointId });
-    const expected = await historyOf(studio.client, bySdk);
+    const expected = await forkEditAndRerun(studio.client, bySdk);
     await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
     expect(problems).toEqual([]);
     await page.context().close();

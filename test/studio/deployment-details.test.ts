@@ -1,17 +1,15 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import type { BuildRevision } from '../../src/services/deployments/builder.ts';
-import { openBrowser } from '../support/browser.ts';
-import { KEY, openDeploymentServer } from '../support/deployments.ts';
+import { KEY } from '../support/deployments.ts';
 import { gatedProject } from '../support/gated-project.ts';
 import { hookOf, OTHER_SHA, SHA, sendHook } from '../support/git-hooks.ts';
 import { PACKAGES } from '../support/project.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useDeploymentStudio } from '../support/studio-server.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
-
-type Server = Awaited<ReturnType<typeof openDeploymentServer>>;
 
 const TOKEN = 'a-token-that-no-page-shows';
 const HOST_KEY =
@@ -36,26 +34,16 @@ const build: BuildRevision = async ({ folder, source, onStep, onHostKeys }) => {
 };
 
 describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and a build of Studio)', () => {
-  let server: Server;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([openDeploymentServer({ build }), openBrowser()]);
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.[Symbol.asyncDispose]();
-  });
+  const studio = useDeploymentStudio(build);
 
   async function open(path: string) {
-    const opened = await openStudio(browser, server.url, path);
+    const opened = await openStudio(studio.browser, studio.server.url, path);
     await signIn(opened.page, KEY);
     return opened;
   }
 
   const create = (name: string, repo_url: string) =>
-    server.create(name, {
+    studio.server.create(name, {
       source: 'github',
       source_config: { repo_url, build_on_push: true },
       source_revision_config: { repo_ref: 'main' },
@@ -75,15 +63,15 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
 
   test('the revision that drains is shown with its runs, beside the one that serves, until they end', async () => {
     const { id, latest_revision_id } = await create('busy', 'https://git.example.com/busy.git');
-    await server.ended(id, latest_revision_id as string);
+    await studio.server.ended(id, latest_revision_id as string);
     const { page, problems } = await open(`/deployments/${id}`);
     const live = page.getByRole('table', { name: 'Running now' }).getByRole('row');
     await live.filter({ hasText: /#1\s*serving/ }).waitFor();
     await page.getByText('Set up a hook: pushes should be deployed').waitFor();
     await page.getByText('agent-server deployments hook-secret busy').waitFor();
 
-    const gate = `${server.folder}/gate`;
-    const run = server.run('busy', 'agent', { gate });
+    const gate = `${studio.server.folder}/gate`;
+    const run = studio.server.run('busy', 'agent', { gate });
     await page.getByText('0 waiting, 1 running').waitFor();
     await button(page, 'Deploy newest').press('Enter');
     await inDialog(page, 'Deploy newest').press('Enter');
@@ -147,7 +135,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await page.getByText('No token: only public repositories can be fetched.').waitFor();
 
     const ssh = await create('over-ssh', 'git@git.example.com:me/private.git');
-    await page.goto(`${server.url}/studio/deployments/${ssh.id}`);
+    await page.goto(`${studio.server.url}/studio/deployments/${ssh.id}`);
     await act(page, 'Make a deploy key');
     const key = page.getByText(/^ssh-ed25519 \S+ agent-server over-ssh$/);
     await key.waitFor();
@@ -163,7 +151,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
 
   test('a canary is deployed with its share, promoted, and ended; threads are pinned and pushes paused', async () => {
     const { id, latest_revision_id } = await create('shared', 'https://git.example.com/shared.git');
-    await server.ended(id, latest_revision_id as string);
+    await studio.server.ended(id, latest_revision_id as string);
     const { page, problems } = await open(`/deployments/${id}`);
     const main = page.getByRole('main');
     await main.getByText('serving #1').waitFor();
@@ -201,9 +189,9 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await page.getByText('stay with the revision of their first run').waitFor();
     await act(page, 'Stop deploying pushes');
     await page.getByText('are not deployed').waitFor();
-    const { body } = await server.get(`/v2/deployments/${id}`);
+    const { body } = await studio.server.get(`/v2/deployments/${id}`);
     expect(body.source_config).toMatchObject({ pin: 'thread', build_on_push: false });
-    expect((await server.get(`/v2/deployments/${id}/revisions`)).body.resources).toHaveLength(3);
+    expect((await studio.server.get(`/v2/deployments/${id}/revisions`)).body.resources).toHaveLength(3);
     await act(page, 'Unpin threads');
     await page.getByText('go on with the newest revision').waitFor();
     expect(await violations(page)).toEqual([]);

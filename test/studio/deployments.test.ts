@@ -1,19 +1,17 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import {
   type BuildRequest,
   type BuildRevision,
   RevisionError,
 } from '../../src/services/deployments/builder.ts';
-import { openBrowser } from '../support/browser.ts';
 import { KEY, openDeploymentServer, projectThat, unpack } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useDeploymentStudio } from '../support/studio-server.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
-
-type Server = Awaited<ReturnType<typeof openDeploymentServer>>;
 
 const COMMIT = {
   sha: '4f34d17aa0b1c2d3e4f5a6b7c8d9e0f1a2b3c4d5',
@@ -49,20 +47,10 @@ const build: BuildRevision = async (request) => {
 };
 
 describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of Studio)', () => {
-  let server: Server;
-  let browser: Browser;
-
-  beforeAll(async () => {
-    [server, browser] = await Promise.all([openDeploymentServer({ build }), openBrowser()]);
-  }, 60_000);
-
-  afterAll(async () => {
-    await browser?.close();
-    await server?.[Symbol.asyncDispose]();
-  });
+  const studio = useDeploymentStudio(build);
 
   async function open(path: string, key = KEY) {
-    const opened = await openStudio(browser, server.url, path);
+    const opened = await openStudio(studio.browser, studio.server.url, path);
     await signIn(opened.page, key);
     return opened;
   }
@@ -90,7 +78,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
 
     const building = Promise.withResolvers<void>();
     inBuild = () => building.promise;
-    const created = await server.create('agent', {
+    const created = await studio.server.create('agent', {
       source: 'github',
       source_config: { repo_url: 'https://git.example.com/agent.git' },
       source_revision_config: { repo_ref: 'main', langgraph_config_path: 'langgraph.json' },
@@ -120,25 +108,25 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
       .filter({ hasText: '1 of 1 ready' })
       .waitFor();
     const docs = page.getByRole('link', { name: 'Open its /docs' });
-    expect(await docs.getAttribute('href')).toBe(`${server.url}/deployments/agent/docs`);
+    expect(await docs.getAttribute('href')).toBe(`${studio.server.url}/deployments/agent/docs`);
     expect(await page.getByRole('list', { name: 'Secrets' }).innerText()).toBe('MODEL_KEY');
     await page
       .getByRole('navigation', { name: 'Views' })
       .getByRole('link', { name: 'Server log' })
       .press('Enter');
-    await server.run('agent');
+    await studio.server.run('agent');
     await page.getByRole('region', { name: 'Server log' }).getByText('a line of the graph').waitFor();
     expect(await page.getByTitle(COMMIT.sha).first().innerText()).toContain('4f34d17aa0b1');
     expect(await page.content()).not.toContain(SECRET);
 
-    await page.goto(`${server.url}/o/${created.tenant_id}/host/deployments/${created.id}`);
+    await page.goto(`${studio.server.url}/o/${created.tenant_id}/host/deployments/${created.id}`);
     await page.getByRole('heading', { name: 'agent', exact: true }).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   }, 60_000);
 
   test('a build that fails says why and what to do, and the old revision goes on serving', async () => {
-    const { id } = (await server.get('/v2/deployments?name=agent')).body.resources[0];
+    const { id } = (await studio.server.get('/v2/deployments?name=agent')).body.resources[0];
     const { page, problems } = await open(`/deployments/${id}`);
     await page.getByRole('main').getByText('serving #1').waitFor();
     inBuild = async () => {
@@ -164,7 +152,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
   }, 60_000);
 
   test('a log outlasts the sleep of its reader; a revision is interrupted and a deployment deleted', async () => {
-    const { id } = await server.create('short');
+    const { id } = await studio.server.create('short');
     const { page, problems } = await open(`/deployments/${id}`);
     await page.getByText('nothing has been deployed yet').waitFor();
     const { promise: begun, resolve } = Promise.withResolvers<BuildRequest>();
@@ -173,7 +161,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
         request.signal.addEventListener('abort', reject);
         resolve(request);
       });
-    await server.push(id, projectThat('never'));
+    await studio.server.push(id, projectThat('never'));
     const { log } = await begun;
     await page.getByRole('main').getByText('building #1').waitFor();
     await page.clock.install();
@@ -209,7 +197,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
 
   test('a key for deployments sees nothing else, and one that reads is told what it lacks', async () => {
     const keyWith = async (scope: string) =>
-      (await server.post('/keys', { name: scope, scope })).body.key as string;
+      (await studio.server.post('/keys', { name: scope, scope })).body.key as string;
     const { page, problems } = await open('', await keyWith('deployments:write'));
     await page.getByRole('link', { name: 'agent', exact: true }).waitFor();
     const screens = page.getByRole('navigation', { name: 'Screens' }).getByRole('link');
@@ -225,10 +213,10 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
   test('with studio.read_only everything is shown and nothing can be done', async () => {
     const environment = { AGENT_SERVER_API_KEYS: '' };
     const config = { studio: { read_only: true } };
-    const [{ id }] = (await server.get('/v2/deployments?name=agent')).body.resources;
-    await server.close();
-    await using readOnly = await openDeploymentServer({ environment, config, folder: server.folder });
-    const { page, problems } = await openStudio(browser, readOnly.url, `/deployments/${id}`);
+    const [{ id }] = (await studio.server.get('/v2/deployments?name=agent')).body.resources;
+    await studio.server.close();
+    await using readOnly = await openDeploymentServer({ environment, config, folder: studio.server.folder });
+    const { page, problems } = await openStudio(studio.browser, readOnly.url, `/deployments/${id}`);
     await page.getByRole('main').getByText('serving #4').waitFor();
     await page
       .getByRole('table', { name: 'Running now' })

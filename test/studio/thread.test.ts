@@ -4,7 +4,7 @@ import { openApp } from '../support/app.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
-import { historyOf, inputCheckpoint } from '../support/thread-history.ts';
+import { forkEditAndRerun, historyOf, inputCheckpoint } from '../support/thread-history.ts';
 
 describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', () => {
   const studio = useStudioServer(['interrupting', 'ten-steps', 'fails']);
@@ -79,11 +79,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     await row(page, 'waits at ask').waitFor();
     await row(page, 'branch end').first().waitFor();
 
-    const checkpointId = await inputCheckpoint(studio.client, bySdk);
-    await studio.client.threads.updateState(bySdk, { values: null, checkpointId });
-    await studio.client.threads.updateState(bySdk, { values: { x: 7 }, checkpointId, asNode: 'before' });
-    await studio.client.runs.wait(bySdk, 'interrupting', { checkpointId });
-    const expected = await historyOf(studio.client, bySdk);
+    const expected = await forkEditAndRerun(studio.client, bySdk);
     await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
     expect(problems).toEqual([]);
   });

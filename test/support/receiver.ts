@@ -28,7 +28,7 @@ export interface Receiver extends AsyncDisposable {
   /** Answers to come, in order; 200 when there are none. */
   readonly answers: Answer[];
   /** Resolves when so many requests have come. */
-  came(count: number): Promise<void>;
+  came(count: number, within_ms?: number): Promise<void>;
   /** Stops listening and cuts every connection. */
   close(): Promise<void>;
 }
@@ -64,7 +64,7 @@ export async function receiver({
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     received,
     answers,
-    came: (count) => until(`${count} requests came`, () => received.length >= count),
+    came: (count, within_ms) => until(`${count} requests came`, () => received.length >= count, within_ms),
     close,
     [Symbol.asyncDispose]: close,
   };

@@ -13,6 +13,10 @@ import type { TestDatabase } from './test-database.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const FIXTURES = join(ROOT, 'test/fixtures/graphs/agent.config.yaml');
 
+/** On PostgreSQL, the runs of a killed server wait until its lease has ended. */
+const { TEST_LEASE_SECONDS } = process.env;
+const LEASE_OF_TESTS = TEST_LEASE_SECONDS ? { AGENT_SERVER_LEASE_SECONDS: TEST_LEASE_SECONDS } : {};
+
 export interface ServerOptions {
   /** A configuration file; the graphs of the fixtures without one. */
   readonly config?: string;
@@ -141,6 +145,7 @@ export class TestServer implements AsyncDisposable {
         ...ENCRYPTION_OF_TESTS,
         ...HOSTS_OF_TESTS,
         ...withFaults(),
+        ...LEASE_OF_TESTS,
         ...(api_keys ? { AGENT_SERVER_API_KEYS: api_keys.join(',') } : {}),
         ...env,
       },

@@ -6,6 +6,18 @@ export async function inputCheckpoint(client: Client, thread_id: string): Promis
   return history.find(({ metadata }) => metadata?.step === 0)?.checkpoint.checkpoint_id as string;
 }
 
+/**
+ * Forks a thread of the graph `interrupting` at its input, changes the input by hand and runs again from there. Returns
+ * the history, as `historyOf`.
+ */
+export async function forkEditAndRerun(client: Client, thread_id: string): Promise<string> {
+  const checkpointId = await inputCheckpoint(client, thread_id);
+  await client.threads.updateState(thread_id, { values: null, checkpointId });
+  await client.threads.updateState(thread_id, { values: { x: 7 }, checkpointId, asNode: 'before' });
+  await client.runs.wait(thread_id, 'interrupting', { checkpointId });
+  return historyOf(client, thread_id);
+}
+
 /** All that the histories of two threads could differ in; ids and times do differ. */
 export async function historyOf(client: Client, thread_id: string): Promise<string> {
   const history = await client.threads.getHistory(thread_id, { limit: 100 });
