@@ -16,7 +16,6 @@ const LAYERS = [
   ['events'],
   ['storage'],
   ['db'],
-  ['db'],
   ['schemas'],
   ['core'],
 ];
@@ -98,7 +97,6 @@ const PINNED: { what: RegExp; only: RegExp }[] = [
     only: /^core\/(clock|ids)\.ts$/,
   },
   { what: /\bconsole\./, only: /^cli\// },
-  { what: /\b(setTimeout|setInterval|AbortSignal\.timeout)\b/, only: /^core\/timers\.ts$/ },
   // A delay beyond 2^31 − 1 ms fires at once.
   { what: /\b(setTimeout|setInterval)\b|AbortSignal\.timeout/, only: /^core\/timers\.ts$/ },
 ];

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { type HttpClient, httpClient } from '../support/http-client.ts';
-import { cpuSeconds, residentBytes } from '../support/process-figures.ts';
+import { cpuSeconds, residentBytes } from '../support/process-usage.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 /** The server under test, in a process of its own, with a client. */

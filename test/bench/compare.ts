@@ -1,8 +1,8 @@
 import { type HttpClient, httpClient } from '../support/http-client.ts';
-import { cpuSeconds } from '../support/process-figures.ts';
+import { cpuSeconds } from '../support/process-usage.ts';
 import { benchServer, ECHO, TEN_STEPS } from './bench-server.ts';
-import { type Figure, percentile, type Result, type Unit } from './figures.ts';
 import { measureLoad } from './load.ts';
+import { type Measurement, percentile, type Result, type Unit } from './measurements.ts';
 import { converse } from './scenarios/reads.ts';
 import { processesOf } from './side-by-side.ts';
 
@@ -75,9 +75,9 @@ export async function compareWith(url: string, pid: number | undefined): Promise
     await requireSameResults(name, server.http);
     servers.push({ name, ...server, thread_id: await converse(server.http) });
   }
-  const figures: Figure[] = [];
-  for (const load of LOADS) figures.push(...(await inTurns(servers, load)));
-  return { scenario: 'compare', title: `Compared with ${url}`, figures };
+  const measurements: Measurement[] = [];
+  for (const load of LOADS) measurements.push(...(await inTurns(servers, load)));
+  return { scenario: 'compare', title: `Compared with ${url}`, measurements };
 }
 
 /** A server that answers something else is not compared: it may do less. */
@@ -96,7 +96,7 @@ interface Part {
   readonly cpu_ms: number;
 }
 
-async function inTurns(servers: readonly Compared[], load: ComparedLoad): Promise<Figure[]> {
+async function inTurns(servers: readonly Compared[], load: ComparedLoad): Promise<Measurement[]> {
   for (const server of servers) await part(server, { ...load, count: load.concurrency * 4 });
   const parts = new Map<Compared, Part[]>(servers.map((server) => [server, []]));
   for (let round = 0; round < ROUNDS; round++)
@@ -126,10 +126,10 @@ function ratio(
   what: string,
   unit: Unit,
   values: readonly (readonly [name: string, value: number])[],
-): Figure[] {
+): Measurement[] {
   const [ours, other] = values.map(([, value]) => value) as [number, number];
   return [
-    ...values.map(([name, value]): Figure => ({ what: `${what} ${name}`, value, unit })),
+    ...values.map(([name, value]): Measurement => ({ what: `${what} ${name}`, value, unit })),
     { what: `${what} the other ÷ this server`, value: other / ours, unit: '×' },
   ];
 }

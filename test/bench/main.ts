@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { parseArgs } from 'node:util';
 import { compareWith } from './compare.ts';
-import type { Result, Scenario } from './figures.ts';
+import type { Result, Scenario } from './measurements.ts';
 import { table } from './report.ts';
 import { autoConcurrency } from './scenarios/auto-concurrency.ts';
 import { deployments } from './scenarios/deployments.ts';
@@ -64,7 +64,7 @@ const ENGINES: Readonly<Record<string, readonly string[]>> = { postgres: ['proce
 
 /**
  * `npm run bench [-- scenario …] [--engine postgres] [--json FILE]`, or `--compare URL [--pid PID]` instead of scenarios:
- * docs/performance.md says what the figures mean.
+ * docs/performance.md says what the measurements mean.
  */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -89,7 +89,7 @@ const results: Result[] = [];
 if (values.compare === undefined) {
   for (const [name, { title, run }] of Object.entries(SCENARIOS)) {
     if (wanted.length > 0 && !wanted.includes(name)) continue;
-    const result = { scenario: name, title, figures: await run() };
+    const result = { scenario: name, title, measurements: await run() };
     results.push(result);
     console.log(table(result));
   }

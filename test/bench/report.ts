@@ -1,19 +1,19 @@
-import type { Figure, Result } from './figures.ts';
+import type { Measurement, Result } from './measurements.ts';
 
-/** The figures as lines of text, each aim beside its figure. */
-export function table({ title, figures }: Result): string {
-  const width = Math.max(...figures.map(({ what }) => what.length));
-  const lines = figures.map(
-    (figure) => `  ${figure.what.padEnd(width)}  ${amount(figure)}  ${verdict(figure)}`,
+/** The measurements as lines of text, each aim beside its measurement. */
+export function table({ title, measurements }: Result): string {
+  const width = Math.max(...measurements.map(({ what }) => what.length));
+  const lines = measurements.map(
+    (measurement) => `  ${measurement.what.padEnd(width)}  ${amount(measurement)}  ${verdict(measurement)}`,
   );
   return [title, ...lines.map((line) => line.trimEnd()), ''].join('\n');
 }
 
-function amount({ value, unit }: Figure): string {
+function amount({ value, unit }: Measurement): string {
   return `${digits(value).padStart(9)} ${unit.padEnd(8)}`;
 }
 
-function verdict({ value, unit, aim }: Figure): string {
+function verdict({ value, unit, aim }: Measurement): string {
   if (aim === undefined) return '';
   return `aim ≤ ${aim} ${unit}: ${value <= aim ? 'met' : 'missed'}`;
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
-import { cpuSeconds } from '../support/process-figures.ts';
+import { cpuSeconds } from '../support/process-usage.ts';
 import type { BenchServer } from './bench-server.ts';
-import { type Figure, percentile } from './figures.ts';
 import { measureLoad } from './load.ts';
+import { type Measurement, percentile } from './measurements.ts';
 
 /** Each load in so many parts, one server after the other: the machine is equally busy for all. */
 const ROUNDS = 6;
@@ -26,13 +26,13 @@ interface Part {
 export async function sideBySide(
   servers: ReadonlyMap<string, BenchServer>,
   load: SharedLoad,
-): Promise<Figure[]> {
+): Promise<Measurement[]> {
   for (const server of servers.values()) await part(server, { ...load, count: load.concurrency * 4 });
   const parts = new Map<string, Part[]>([...servers.keys()].map((name) => [name, []]));
   for (let round = 0; round < ROUNDS; round++)
     for (const [name, server] of servers) parts.get(name)?.push(await part(server, load));
   const count = load.count * ROUNDS;
-  return [...parts].flatMap(([name, all]): Figure[] => {
+  return [...parts].flatMap(([name, all]): Measurement[] => {
     const latencies_ms = all.flatMap((each) => each.latencies_ms);
     const sum = (of: 'wall_ms' | 'cpu_ms') => all.reduce((total, each) => total + each[of], 0);
     const what = `${load.what}, ${name}:`;

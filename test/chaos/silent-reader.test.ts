@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { HttpClient } from '../support/http-client.ts';
-import { peakResidentBytes } from '../support/process-figures.ts';
+import { peakResidentBytes } from '../support/process-usage.ts';
 import { createThread, getRun, joinRun, type RemoteRun, startRun } from '../support/remote-runs.ts';
 import { openAndNeverRead } from '../support/silent-client.ts';
 import { until } from '../support/until.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { peakResidentBytes } from '../support/process-figures.ts';
+import { peakResidentBytes } from '../support/process-usage.ts';
 import { joinRun } from '../support/remote-runs.ts';
 import { startChaosServer } from './server.ts';
 

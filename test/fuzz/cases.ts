@@ -10,7 +10,7 @@ export interface Target {
   readonly pid: number;
 }
 
-export interface CaseFigures {
+export interface CaseStats {
   readonly statuses: readonly number[];
   readonly held_ms: number;
 }
@@ -27,7 +27,7 @@ const SHOWN = 2000;
  * the request, when an answer is a 5xx or does not come, when the server could serve nobody else meanwhile, and when
  * the thread is not well afterwards.
  */
-export async function runCase(target: Target, seed: number): Promise<CaseFigures> {
+export async function runCase(target: Target, seed: number): Promise<CaseStats> {
   const random = new RandomJson(seed);
   const name = random.one(Object.keys(FUZZED));
   using client = httpClient(target.url);

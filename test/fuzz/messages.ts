@@ -1,7 +1,7 @@
-import { peakResidentBytes, residentBytes } from '../support/process-figures.ts';
+import { peakResidentBytes, residentBytes } from '../support/process-usage.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
-import { type CaseFigures, runCase } from './cases.ts';
+import { type CaseStats, runCase } from './cases.ts';
 import { FUZZED } from './graphs.ts';
 
 const MIB = 1024 ** 2;
@@ -29,14 +29,14 @@ export function serverOfFixtures(): Promise<TestServer> {
  */
 export async function fuzzMessages(seconds: number, first: number): Promise<boolean> {
   await using server = await serverOfFixtures();
-  const figures: CaseFigures[] = [];
+  const stats: CaseStats[] = [];
   let failures = 0;
   const end = performance.now() + seconds * 1000;
   for (let seed = first; failures < MOST_FAILURES; seed++) {
     try {
-      figures.push(await runCase(server, seed));
+      stats.push(await runCase(server, seed));
       const isOver = performance.now() > end;
-      if (isOver || figures.length % CASES_BETWEEN === 0) await untilSmall(server);
+      if (isOver || stats.length % CASES_BETWEEN === 0) await untilSmall(server);
       if (isOver) break;
     } catch (error) {
       failures += 1;
@@ -49,7 +49,7 @@ export async function fuzzMessages(seconds: number, first: number): Promise<bool
       }
     }
   }
-  console.log(`\n${summary(figures)}, ${memory(server)}, ${failures} failures`);
+  console.log(`\n${summary(stats)}, ${memory(server)}, ${failures} failures`);
   return failures === 0;
 }
 
@@ -67,14 +67,14 @@ function isAlive({ pid }: TestServer): boolean {
   }
 }
 
-function summary(figures: readonly CaseFigures[]): string {
+function summary(stats: readonly CaseStats[]): string {
   const statuses = Map.groupBy(
-    figures.flatMap((each) => each.statuses),
+    stats.flatMap((each) => each.statuses),
     (status) => status,
   );
   const answers = [...statuses].sort(([a], [b]) => a - b).map(([status, all]) => `${status} × ${all.length}`);
-  const held_ms = Math.max(0, ...figures.map((each) => each.held_ms));
-  return `${figures.length} cases, by status: ${answers.join(', ')}; at most ${Math.round(held_ms)} ms held`;
+  const held_ms = Math.max(0, ...stats.map((each) => each.held_ms));
+  return `${stats.length} cases, by status: ${answers.join(', ')}; at most ${Math.round(held_ms)} ms held`;
 }
 
 function memory(server: TestServer): string {

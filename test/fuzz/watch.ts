@@ -1,5 +1,5 @@
 import { httpClient } from '../support/http-client.ts';
-import { cpuSeconds } from '../support/process-figures.ts';
+import { cpuSeconds } from '../support/process-usage.ts';
 
 /** How long a server kept everybody waiting. */
 export interface Held {

@@ -3,7 +3,7 @@ import { type Script, script } from './commands.ts';
 import type { Engine } from './engines.ts';
 import { play, Violation } from './interleaving.ts';
 import type { Mechanism } from './mechanisms.ts';
-import type { Figures } from './world.ts';
+import type { Stats } from './world.ts';
 
 export interface Exploration {
   /** Each plays its share, all at once: they wait for the database most of the time. */
@@ -21,7 +21,7 @@ export interface Exploration {
   readonly onPlayed?: (played: number) => void;
 }
 
-export interface Explored extends Figures {
+export interface Explored extends Stats {
   /** Until the failure, with it. */
   readonly played: number;
   readonly failure: Failure | undefined;
@@ -38,7 +38,7 @@ export interface Failure {
 /** Plays random interleavings until one fails, which is then made smaller. */
 export async function explore(exploration: Exploration): Promise<Explored> {
   const { engines, runs, seed } = exploration;
-  const all: Figures = { steps: 0, commits: 0, deadlocks: 0, played: 0, failed: false };
+  const all: Stats = { steps: 0, commits: 0, deadlocks: 0, played: 0, failed: false };
   const share = Math.ceil(runs / engines.length);
   const failures = await Promise.all(
     engines.map((engine, index) => exploreOne(exploration, engine, seed + index, share, all)),
@@ -51,7 +51,7 @@ async function exploreOne(
   engine: Engine,
   seed: number,
   runs: number,
-  all: Figures,
+  all: Stats,
 ): Promise<Failure | undefined> {
   let until = Number.POSITIVE_INFINITY;
   const property = fc.asyncProperty(script, async (played) => {
@@ -60,7 +60,7 @@ async function exploreOne(
     if (isFirst ? all.failed : performance.now() > until) return;
     if (isFirst) all.played += 1;
     try {
-      await play({ engine, without, figures: isFirst ? all : { ...all } }, played);
+      await play({ engine, without, stats: isFirst ? all : { ...all } }, played);
       if (isFirst) onPlayed?.(all.played);
     } catch (error) {
       if (isFirst) until = performance.now() + shrink_ms;

@@ -8,13 +8,13 @@ import { leftovers } from './leftovers.ts';
 import { emptyAll } from './losses.ts';
 import type { Mechanism } from './mechanisms.ts';
 import { type Gate, LineCut } from './scheduler.ts';
-import { type Figures, World } from './world.ts';
+import { type Stats, World } from './world.ts';
 
 export interface Setting {
   readonly engine: Engine;
   /** A mechanism of the queue that is switched off, to see that something is found then. */
   readonly without?: Mechanism | undefined;
-  readonly figures: Figures;
+  readonly stats: Stats;
 }
 
 export class Violation extends Error {
@@ -46,8 +46,8 @@ const ONE_MORE: Omit<CreateRun, 'thread'> = {
 };
 
 /** Plays one script on an empty database. Throws a `Violation`, with all steps up to it. */
-export async function play({ engine, without, figures }: Setting, script: Script): Promise<void> {
-  const world = new World(engine, without, figures);
+export async function play({ engine, without, stats }: Setting, script: Script): Promise<void> {
+  const world = new World(engine, without, stats);
   const interleaving = new Interleaving(world, script);
   try {
     await interleaving.begin();
@@ -55,7 +55,7 @@ export async function play({ engine, without, figures }: Setting, script: Script
     await interleaving.drain();
     await interleaving.end();
   } finally {
-    figures.steps += world.scheduler.step;
+    stats.steps += world.scheduler.step;
     for (const process of world.processes) world.scheduler.kill(process);
     await world.scheduler.cutAll(new LineCut('over'));
     await emptyAll(engine.monitor);

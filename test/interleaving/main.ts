@@ -44,7 +44,7 @@ function say(line: string): void {
 async function playAll(): Promise<boolean> {
   const begun = performance.now();
   const rate = (played: number) => ((played * 1000) / (performance.now() - begun)).toFixed(1);
-  const { played, failure, ...figures } = await explore({
+  const { played, failure, ...stats } = await explore({
     engines,
     runs: Number(values.runs ?? 10_000),
     seed,
@@ -54,7 +54,7 @@ async function playAll(): Promise<boolean> {
     onPlayed: (count) => count % 500 === 0 && say(`${count} played, ${rate(count)}/s`),
   });
   if (failure) say(told(failure, dialect));
-  const { steps, commits, deadlocks } = figures;
+  const { steps, commits, deadlocks } = stats;
   say(`${played} interleavings on ${dialect} from seed ${seed}, ${rate(played)}/s`);
   say(`${steps} steps, ${commits} commits, ${deadlocks} deadlocks`);
   return failure === undefined;

@@ -26,7 +26,7 @@ import { eventsOf, snapshotOf } from './snapshot.ts';
 import { PlannedFailure, TestWorker } from './worker.ts';
 
 /** What happened, over all interleavings. */
-export interface Figures {
+export interface Stats {
   steps: number;
   commits: number;
   deadlocks: number;
@@ -56,15 +56,15 @@ export class World {
   /** The database has crashed. */
   hasCrashed = false;
   readonly #without: Mechanism | undefined;
-  readonly #figures: Figures;
+  readonly #stats: Stats;
   /** Has committed since the last look. */
   #changed: Operation | undefined;
   readonly #shown: { run_id: string; frames: readonly Frame[] }[] = [];
 
-  constructor(engine: Engine, without: Mechanism | undefined, figures: Figures) {
+  constructor(engine: Engine, without: Mechanism | undefined, stats: Stats) {
     this.engine = engine;
     this.#without = without;
-    this.#figures = figures;
+    this.#stats = stats;
     this.scheduler = new Scheduler(engine, this.clock);
     this.losses = new Losses(engine.monitor);
     this.bus.on('run.ready', () => this.#wake());
@@ -146,7 +146,7 @@ export class World {
     const by = this.#changed;
     if (!by) return undefined;
     this.#changed = undefined;
-    this.#figures.commits += 1;
+    this.#stats.commits += 1;
     const at = { step: this.scheduler.step, ms: this.clock.now() };
     this.wrong.push(...this.model.observe(await snapshotOf(this.engine.monitor), by, at));
     return by;
@@ -199,7 +199,7 @@ export class World {
   }
 
   #deadlock(operation: Operation): void {
-    this.#figures.deadlocks += 1;
+    this.#stats.deadlocks += 1;
     this.wrong.push(`deadlock: ${operation} began ${operation.tries} times`);
   }
 }

@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { BenchServer } from '../bench/bench-server.ts';
-import type { Figure } from '../bench/figures.ts';
+import type { Measurement } from '../bench/measurements.ts';
 import { createThread, startRun } from '../support/remote-runs.ts';
 import { startSoakCluster } from './cluster.ts';
 
@@ -12,7 +12,7 @@ const AT_ONCE = 100;
 const SETTLE_MS = 15_000;
 
 /** Event streams that are opened and cut in random states: what is left of them? */
-export async function clients(count: number): Promise<Figure[]> {
+export async function clients(count: number): Promise<Measurement[]> {
   await using cluster = await startSoakCluster();
   const { apis } = cluster;
   const paths = await streams(apis[0]);
@@ -31,7 +31,7 @@ export async function clients(count: number): Promise<Figure[]> {
   await cutAll(count);
   const after = await Promise.all(apis.map(leftOf));
   return apis.flatMap((_, index) =>
-    Object.entries(after[index] ?? {}).map(([what, value]): Figure => {
+    Object.entries(after[index] ?? {}).map(([what, value]): Measurement => {
       const unit = what === 'memory' ? 'MB' : '';
       const change = value - (before[index]?.[what as keyof Left] ?? 0);
       return { what: `api ${index + 1}: ${what} more than after the first tenth`, value: change, unit };

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Figure, percentiles } from '../bench/figures.ts';
+import { type Measurement, percentiles } from '../bench/measurements.ts';
 import { httpClient } from '../support/http-client.ts';
 import { startRun } from '../support/remote-runs.ts';
 import { rowOf, startSoakCluster } from './cluster.ts';
@@ -13,7 +13,7 @@ const ROWS_READ = `select idx_tup_fetch + seq_tup_read as rows from pg_stat_user
 const now = () => performance.timeOrigin + performance.now();
 
 /** One run, followed by many clients on two processes, neither of which executes it. */
-export async function followers(count: number): Promise<Figure[]> {
+export async function followers(count: number): Promise<Measurement[]> {
   await using cluster = await startSoakCluster();
   const { apis, statistics } = cluster;
   const clients = apis.map(({ process }) => httpClient(process.url, { connections: count }));
@@ -54,7 +54,7 @@ export async function followers(count: number): Promise<Figure[]> {
     { what: 'followers that missed an event', value: incomplete, unit: '', aim: 0 },
     ...percentiles('event to follower', latencies),
     { what: 'rows of the log read for each event', value: (rows - (before['rows'] ?? 0)) / EVENTS, unit: '' },
-    ...used.map((seconds, index): Figure => {
+    ...used.map((seconds, index): Measurement => {
       const sent = (EVENTS * count) / 2;
       return {
         what: `CPU of api ${index + 1} for 1,000 events sent`,

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import type { Figure } from '../bench/figures.ts';
+import type { Measurement } from '../bench/measurements.ts';
 import { table } from '../bench/report.ts';
 import { clients } from './clients.ts';
 import { followers } from './followers.ts';
@@ -9,7 +9,7 @@ interface Soak {
   readonly title: string;
   /** What the requirement names; `--count` may ask for less. */
   readonly count: number;
-  readonly run: (count: number) => Promise<Figure[]>;
+  readonly run: (count: number) => Promise<Measurement[]>;
 }
 
 const SOAKS: Readonly<Record<string, Soak>> = {
@@ -18,7 +18,7 @@ const SOAKS: Readonly<Record<string, Soak>> = {
   runs: { title: 'short runs, and what they leave of the queue', count: 1_000_000, run: runs },
 };
 
-/** `npm run soak -- followers|clients|runs [--count N]`: docs/performance.md says what the figures mean. */
+/** `npm run soak -- followers|clients|runs [--count N]`: docs/performance.md says what the measurements mean. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: { count: { type: 'string' } },
@@ -31,4 +31,4 @@ if (!soak || more.length > 0 || !Number.isInteger(count) || count < 100) {
   process.exit(2);
 }
 const title = `${soak.title}, ${count}`;
-console.log(table({ scenario: name, title, figures: await soak.run(count) }));
+console.log(table({ scenario: name, title, measurements: await soak.run(count) }));

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type pg from 'pg';
 import { ECHO } from '../bench/bench-server.ts';
-import { type Figure, percentile } from '../bench/figures.ts';
+import { type Measurement, percentile } from '../bench/measurements.ts';
 import { until } from '../support/until.ts';
 import { rowOf, type SoakCluster, startSoakCluster } from './cluster.ts';
 
@@ -23,10 +23,10 @@ const LONGEST = `select extract(epoch from clock_timestamp() - xact_start) * 100
 const CLAIMS_MS = 250;
 
 /** Many short runs: does the queue keep its size and its speed? */
-export async function runs(count: number): Promise<Figure[]> {
+export async function runs(count: number): Promise<Measurement[]> {
   await using cluster = await startSoakCluster();
   const { statistics } = cluster;
-  const figures: Figure[] = [];
+  const measurements: Measurement[] = [];
   await using transactions = watchTransactions(statistics);
   for (let slice = 1; slice <= SLICES; slice += 1) {
     const started = performance.now();
@@ -34,9 +34,9 @@ export async function runs(count: number): Promise<Figure[]> {
     await execute(cluster, count / SLICES);
     const seconds = (performance.now() - started) / 1000;
     const queue = await rowOf(statistics, QUEUE);
-    const { mean, p95 } = claims.figures();
-    const add = (what: string, value: number | undefined, unit: Figure['unit']) =>
-      figures.push({
+    const { mean, p95 } = claims.measurements();
+    const add = (what: string, value: number | undefined, unit: Measurement['unit']) =>
+      measurements.push({
         what: `after ${(slice * count) / SLICES} runs: ${what}`,
         value: value ?? Number.NaN,
         unit,
@@ -48,14 +48,14 @@ export async function runs(count: number): Promise<Figure[]> {
     add(`claim, p95 of the means of ${CLAIMS_MS} ms`, p95, 'ms');
     add('rate', count / SLICES / seconds, 'runs/s');
     console.log(
-      figures
+      measurements
         .slice(-6)
         .map(({ what, value }) => `${what}: ${value.toFixed(3)}`)
         .join('\n'),
     );
   }
   const { ms, what } = transactions.longest();
-  return [...figures, { what: `longest transaction (${what})`, value: ms, unit: 'ms', aim: 1000 }];
+  return [...measurements, { what: `longest transaction (${what})`, value: ms, unit: 'ms', aim: 1000 }];
 }
 
 /** Adds the runs in batches, by turns at each process, as others end; resolves when all have ended. */
@@ -97,7 +97,7 @@ function watchClaims(statistics: pg.Pool) {
     last = { calls, ms };
   });
   return {
-    figures: () => {
+    measurements: () => {
       const { calls = 0, ms = 0 } = first ?? {};
       return { mean: (last.ms - ms) / (last.calls - calls), p95: percentile(means, 0.95) };
     },

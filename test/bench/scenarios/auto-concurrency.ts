@@ -1,5 +1,5 @@
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 import { sleepAll } from './sleeping-runs.ts';
 
 const ROUNDS = 3;
@@ -16,19 +16,19 @@ const HOSTS = [
 export const autoConcurrency: Scenario = {
   title: `200 background runs that sleep 1 s, and ${COMPUTING} that compute ${COMPUTE_MS} ms, runs.concurrency 10, 200 and auto`,
   async run() {
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     for (const { where, AGENT_SERVER_HOSTS } of HOSTS) {
       for (const concurrency of SETTINGS) {
         await using server = await benchServer({ concurrency, env: { AGENT_SERVER_HOSTS } });
         const name = `${where}, ${concurrency}:`;
-        figures.push(...(await sleeping(server, name, concurrency)), ...(await computing(server, name)));
+        measurements.push(...(await sleeping(server, name, concurrency)), ...(await computing(server, name)));
       }
     }
-    return figures;
+    return measurements;
   },
 };
 
-async function sleeping(server: BenchServer, name: string, concurrency: string): Promise<Figure[]> {
+async function sleeping(server: BenchServer, name: string, concurrency: string): Promise<Measurement[]> {
   const walls_ms: number[] = [];
   for (let round = 0; round < (concurrency === '10' ? 1 : ROUNDS); round++)
     walls_ms.push(await sleepAll(server));
@@ -40,7 +40,7 @@ async function sleeping(server: BenchServer, name: string, concurrency: string):
 }
 
 /** All are enqueued at once; each is measured from its request to its end. */
-async function computing({ http }: BenchServer, name: string): Promise<Figure[]> {
+async function computing({ http }: BenchServer, name: string): Promise<Measurement[]> {
   const began = performance.now();
   const latencies = await Promise.all(
     Array.from({ length: COMPUTING }, async () => {

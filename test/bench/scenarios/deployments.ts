@@ -7,7 +7,7 @@ import { allowedEnvironment } from '../../../src/deployments/process/environment
 import type { Deployment, Revision } from '../../../src/schemas/deployments.ts';
 import { type HttpClient, httpClient } from '../../support/http-client.ts';
 import { startServer } from '../../support/server.ts';
-import type { Figure, Scenario } from '../figures.ts';
+import type { Measurement, Scenario } from '../measurements.ts';
 import { type PushedProject, pushedProject } from '../pushed-project.ts';
 
 const ROUNDS = 2;
@@ -48,18 +48,18 @@ async function configIn(folder: string): Promise<string> {
   return file;
 }
 
-async function measure(http: HttpClient, project: PushedProject): Promise<Figure[]> {
+async function measure(http: HttpClient, project: PushedProject): Promise<Measurement[]> {
   await project.push(EMPTY_CACHE);
   const deployment = await deploymentOf(http, project);
-  const figures: Figure[] = [{ what: 'packages', value: await project.packages(), unit: '' }];
-  figures.push(...(await deployment.created(EMPTY_CACHE)));
+  const measurements: Measurement[] = [{ what: 'packages', value: await project.packages(), unit: '' }];
+  measurements.push(...(await deployment.created(EMPTY_CACHE)));
   for (let round = 1; round <= ROUNDS; round++) {
     await project.addPackage();
-    figures.push(...(await deployment.push(`${WARM_CACHE.of}, ${round}`, WARM_CACHE.ms)));
-    figures.push(...(await deployment.push(`${UNCHANGED.of}, ${round}`, UNCHANGED.ms)));
-    figures.push(...(await deployment.rollBack(`${ROLLBACK.of}, ${round}`, ROLLBACK.ms)));
+    measurements.push(...(await deployment.push(`${WARM_CACHE.of}, ${round}`, WARM_CACHE.ms)));
+    measurements.push(...(await deployment.push(`${UNCHANGED.of}, ${round}`, UNCHANGED.ms)));
+    measurements.push(...(await deployment.rollBack(`${ROLLBACK.of}, ${round}`, ROLLBACK.ms)));
   }
-  return figures;
+  return measurements;
 }
 
 async function deploymentOf(http: HttpClient, project: PushedProject) {
@@ -89,30 +89,35 @@ async function deploymentOf(http: HttpClient, project: PushedProject) {
   }
 
   return {
-    created: async (says: string) => figuresOf(says, created, await served(says)),
+    created: async (says: string) => measurementsOf(says, created, await served(says)),
 
-    async push(what: string, aim_ms?: number): Promise<Figure[]> {
+    async push(what: string, aim_ms?: number): Promise<Measurement[]> {
       const began = performance.now();
       const sha = await project.push(what);
       // As a git service does.
       const headers = { authorization: `Bearer ${secret}` };
       await http.send('POST', `${path}/hooks/generic`, { headers, body: { ref: 'main', sha } });
-      return figuresOf(what, began, await served(what), aim_ms);
+      return measurementsOf(what, began, await served(what), aim_ms);
     },
 
     /** To the revision before the newest. */
-    async rollBack(what: string, aim_ms: number): Promise<Figure[]> {
+    async rollBack(what: string, aim_ms: number): Promise<Measurement[]> {
       const [, before] = await revisions();
       const began = performance.now();
       await http.call('POST', `${path}/revisions/${before?.id}/redeploy`);
-      return figuresOf(what, began, await served(before?.commit?.message ?? ''), aim_ms);
+      return measurementsOf(what, began, await served(before?.commit?.message ?? ''), aim_ms);
     },
   };
 }
 
-function figuresOf(what: string, began: number, { build_steps }: Revision, aim_ms?: number): Figure[] {
+function measurementsOf(
+  what: string,
+  began: number,
+  { build_steps }: Revision,
+  aim_ms?: number,
+): Measurement[] {
   const total = { what, value: (performance.now() - began) / 1000, unit: 's' } as const;
-  const steps = build_steps.map(({ name, started_at, ended_at }): Figure => {
+  const steps = build_steps.map(({ name, started_at, ended_at }): Measurement => {
     const ms = Date.parse(ended_at ?? '') - Date.parse(started_at ?? '');
     return { what: `  ${name}`, value: ms / 1000, unit: 's' };
   });

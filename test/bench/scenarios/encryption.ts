@@ -1,8 +1,8 @@
 import { EncryptingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { benchServer, ECHO } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 /** What encryption at rest costs: a value, and a whole run with and without it. */
 export const encryption: Scenario = {
@@ -17,7 +17,7 @@ export const encryption: Scenario = {
   },
 };
 
-function sealing(size: number, count: number): Figure[] {
+function sealing(size: number, count: number): Measurement[] {
   const cipher = new EncryptingCipher(testSealer());
   const column = 'thread_values.value';
   const text = JSON.stringify({ text: 'x'.repeat(size) });
@@ -45,7 +45,7 @@ function timeOf(count: number, call: () => unknown): number {
   return (performance.now() - start) / count;
 }
 
-async function waits(isOn: boolean): Promise<Figure[]> {
+async function waits(isOn: boolean): Promise<Measurement[]> {
   await using server = await benchServer({ env: isOn ? { LANGGRAPH_AES_KEY: TEST_KEY } : {} });
   const request = () => server.http.call('POST', '/runs/wait', ECHO);
   await measureLoad({ concurrency: 1, count: 300, request });

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { residentBytes } from '../../support/process-figures.ts';
+import { residentBytes } from '../../support/process-usage.ts';
 import { until } from '../../support/until.ts';
 import { type BenchServer, benchServer, ECHO, TEN_STEPS } from '../bench-server.ts';
-import { type Figure, percentile, type Scenario, type Unit } from '../figures.ts';
 import { watchHealth } from '../health.ts';
+import { type Measurement, percentile, type Scenario, type Unit } from '../measurements.ts';
 import { childrenOf, type SharedLoad, sideBySide, streams, waits } from '../side-by-side.ts';
 
 const TOKENS = { assistant_id: 'tokens', input: { count: 200 }, stream_mode: ['messages-tuple'] };
@@ -25,23 +25,25 @@ const LOADS: readonly SharedLoad[] = [
 export const graphHosts: Scenario = {
   title: 'Graph hosts beside the same runs in process',
   async run() {
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     const servers = new Map<Mode, BenchServer>();
     await using stack = new AsyncDisposableStack();
     for (const mode of Object.keys(SERVERS) as Mode[]) {
       const started = await start(mode);
       servers.set(mode, stack.use(started.server));
-      figures.push(...started.figures);
+      measurements.push(...started.measurements);
     }
-    for (const load of LOADS) figures.push(...(await sideBySide(servers, load)));
+    for (const load of LOADS) measurements.push(...(await sideBySide(servers, load)));
     for (const [mode, server] of servers)
-      figures.push(figure(`memory of the server after load, ${mode}`, server.residentMegabytes(), 'MB'));
-    figures.push(...(await whileBlocked(servers.get('two hosts') as BenchServer)));
-    return figures;
+      measurements.push(
+        measurement(`memory of the server after load, ${mode}`, server.residentMegabytes(), 'MB'),
+      );
+    measurements.push(...(await whileBlocked(servers.get('two hosts') as BenchServer)));
+    return measurements;
   },
 };
 
-async function start(mode: Mode): Promise<{ server: BenchServer; figures: Figure[] }> {
+async function start(mode: Mode): Promise<{ server: BenchServer; measurements: Measurement[] }> {
   const started = performance.now();
   const server = await benchServer({ concurrency: 64, env: { AGENT_SERVER_HOSTS: SERVERS[mode] } });
   const ok_ms = performance.now() - started;
@@ -56,22 +58,22 @@ async function start(mode: Mode): Promise<{ server: BenchServer; figures: Figure
   const ofHosts = childrenOf(server).map((pid) => residentBytes(pid) / 1024 ** 2);
   return {
     server,
-    figures: [
-      figure(`start to /ok, ${mode}`, ok_ms / 1000, 's'),
-      figure(`start to the end of a first run, ${mode}`, first_ms / 1000, 's'),
-      figure(
+    measurements: [
+      measurement(`start to /ok, ${mode}`, ok_ms / 1000, 's'),
+      measurement(`start to the end of a first run, ${mode}`, first_ms / 1000, 's'),
+      measurement(
         `memory of the server at rest, ${mode}`,
         server.residentMegabytes(),
         'MB',
         hosts ? 110 : undefined,
       ),
-      ...(hosts ? [figure(`memory of a host at rest, ${mode}`, Math.max(...ofHosts), 'MB')] : []),
+      ...(hosts ? [measurement(`memory of a host at rest, ${mode}`, Math.max(...ofHosts), 'MB')] : []),
     ],
   };
 }
 
 /** A node computes for half a minute without a pause; meanwhile a run of another host streams a token each 10 ms. */
-async function whileBlocked(server: BenchServer): Promise<Figure[]> {
+async function whileBlocked(server: BenchServer): Promise<Measurement[]> {
   const body = { assistant_id: 'blocks', input: { ms: BLOCKED_MS } };
   const thread = await server.http.call<{ thread_id: string }>('POST', '/threads', {});
   const path = `/threads/${thread.thread_id}/runs`;
@@ -94,13 +96,13 @@ async function whileBlocked(server: BenchServer): Promise<Figure[]> {
   const latencies_ms = await health.stop();
   const result = await server.http.call<{ blocked?: number }>('GET', `${path}/${blocking.run_id}/join`);
   return [
-    figure('/ok while a node computes for 30 s: p99', percentile(latencies_ms, 0.99), 'ms', 20),
-    figure('between two events of another run meanwhile: p99', percentile(gaps_ms, 0.99), 'ms', 50),
-    figure('between two events of another run meanwhile: longest', Math.max(...gaps_ms), 'ms', 50),
-    figure('executions of the node that computes', result.blocked ?? Number.NaN, ''),
+    measurement('/ok while a node computes for 30 s: p99', percentile(latencies_ms, 0.99), 'ms', 20),
+    measurement('between two events of another run meanwhile: p99', percentile(gaps_ms, 0.99), 'ms', 50),
+    measurement('between two events of another run meanwhile: longest', Math.max(...gaps_ms), 'ms', 50),
+    measurement('executions of the node that computes', result.blocked ?? Number.NaN, ''),
   ];
 }
 
-function figure(what: string, value: number, unit: Unit, aim?: number): Figure {
+function measurement(what: string, value: number, unit: Unit, aim?: number): Measurement {
   return { what, value, unit, ...(aim !== undefined && { aim }) };
 }

@@ -7,8 +7,8 @@ import type { Lease } from '../../../src/storage/runs/lease.ts';
 import { openStorage, type Storage } from '../../../src/storage/storage.ts';
 import { newRun, request, WORKER } from '../../support/queued-runs.ts';
 import { benchServer, ECHO, TEN_STEPS } from '../bench-server.ts';
-import { type Figure, percentile, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 
 /** Enough for the compilers to have seen everything. */
 const WARM_UP = 300;
@@ -38,8 +38,8 @@ export const inProcess: Scenario = {
   },
 };
 
-function compare(graph: string, alone: Cost, served: ServedCost, aim?: number): Figure[] {
-  const ratio = (what: string, cpu_ms: number): Figure => ({
+function compare(graph: string, alone: Cost, served: ServedCost, aim?: number): Measurement[] {
+  const ratio = (what: string, cpu_ms: number): Measurement => ({
     what: `${graph}: ${what} ÷ in process`,
     value: cpu_ms / alone.cpu_ms,
     unit: '×',
@@ -98,7 +98,7 @@ async function invokeOnce(graph: object, input: unknown, storage: Storage, someL
   await writes.commit();
 }
 
-/** One after the other by default, because the in-process figure has no other way. */
+/** One after the other by default, because the in-process measurement has no other way. */
 async function measureCost(
   invoke: () => Promise<unknown>,
   cpu_ms: () => number,

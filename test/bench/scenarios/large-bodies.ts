@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { peakResidentBytes, residentBytes } from '../../support/process-figures.ts';
+import { peakResidentBytes, residentBytes } from '../../support/process-usage.ts';
 import { benchServer } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { watchHealth } from '../health.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 const MB = 1024 ** 2;
 const COUNT = 50;
@@ -23,7 +23,7 @@ export const largeBodies: Scenario = {
   },
 };
 
-async function siege(how: string, env: Readonly<Record<string, string>>): Promise<Figure[]> {
+async function siege(how: string, env: Readonly<Record<string, string>>): Promise<Measurement[]> {
   await using server = await benchServer({ env });
   const text = 'x'.repeat(BYTES - 1000);
   const run = { assistant_id: 'echo', input: { messages: [{ role: 'user', content: text }] } };

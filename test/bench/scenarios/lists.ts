@@ -5,8 +5,8 @@ import { seedInterrupts } from '../../support/seeded-interrupts.ts';
 import { seededAssistantId, seededRunTime, seedRuns } from '../../support/seeded-runs.ts';
 import { seededThreadId, seedThreads } from '../../support/seeded-threads.ts';
 import { benchServer } from '../bench-server.ts';
-import { type Figure, percentile, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 import { ENGINES, type MakeDatabase } from '../search-database.ts';
 
 const RUNS = 1_000_000;
@@ -81,13 +81,13 @@ const QUESTIONS: readonly Question[] = [
 export const lists: Scenario = {
   title: `Lists over all threads: ${RUNS.toLocaleString('en')} runs on ${THREADS.toLocaleString('en')} threads`,
   async run() {
-    const figures: Figure[] = [];
-    for (const [engine, make] of Object.entries(ENGINES)) figures.push(...(await measure(engine, make)));
-    return figures;
+    const measurements: Measurement[] = [];
+    for (const [engine, make] of Object.entries(ENGINES)) measurements.push(...(await measure(engine, make)));
+    return measurements;
   },
 };
 
-async function measure(engine: string, make: MakeDatabase): Promise<Figure[]> {
+async function measure(engine: string, make: MakeDatabase): Promise<Measurement[]> {
   await using database = await make();
   const bytes = await database.within(async (db) => {
     await seedThreads(db, THREADS);
@@ -102,17 +102,17 @@ async function measure(engine: string, make: MakeDatabase): Promise<Figure[]> {
     const { latencies_ms } = await measureLoad({ concurrency: 1, count, request });
     return latency(`${engine}: ${what}`, latencies_ms, count < REQUESTS ? undefined : AIM_MS);
   };
-  const figures: Figure[] = [];
+  const measurements: Measurement[] = [];
   for (const [what, path, body, count] of QUESTIONS) {
-    figures.push(...(await ask(what, (n) => server.http.call('POST', path, body(n)), count)));
+    measurements.push(...(await ask(what, (n) => server.http.call('POST', path, body(n)), count)));
   }
   const tree = `/threads/${seededThreadId(1)}/tree`;
-  figures.push(...(await ask('100 of 10,000 checkpoints', () => server.http.call('GET', tree))));
-  figures.push({ what: `${engine}: indexes for these lists`, value: bytes / MEGABYTE, unit: 'MB' });
-  return figures;
+  measurements.push(...(await ask('100 of 10,000 checkpoints', () => server.http.call('GET', tree))));
+  measurements.push({ what: `${engine}: indexes for these lists`, value: bytes / MEGABYTE, unit: 'MB' });
+  return measurements;
 }
 
-function latency(what: string, latencies_ms: readonly number[], aim?: number): Figure[] {
+function latency(what: string, latencies_ms: readonly number[], aim?: number): Measurement[] {
   const [p50, p95] = [percentile(latencies_ms, 0.5), percentile(latencies_ms, 0.95)];
   return [
     { what: `${what} p50`, value: p50, unit: 'ms', ...(aim === undefined ? {} : { aim }) },

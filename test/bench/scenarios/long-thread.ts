@@ -1,10 +1,10 @@
 import Database from 'better-sqlite3';
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import { type Figure, percentile, type Scenario } from '../figures.ts';
+import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 
 const TURNS = 100;
 const WARM_UP = 20;
-/** Single turns are noisy; the figure is the median over this many threads. */
+/** Single turns are noisy; the measurement is the median over this many threads. */
 const THREADS = 5;
 const MEGABYTE = 1024 ** 2;
 
@@ -21,7 +21,7 @@ export const longThread: Scenario = {
 
     const state = threads.reduce((sum, { state_bytes }) => sum + state_bytes, 0);
     const stored = after.lasting - before.lasting;
-    const a_thread = (what: string, bytes: number): Figure => ({
+    const a_thread = (what: string, bytes: number): Measurement => ({
       what: `${what} of a thread`,
       value: bytes / THREADS / MEGABYTE,
       unit: 'MB',
@@ -42,7 +42,7 @@ interface Conversation {
   readonly state_bytes: number;
 }
 
-function latency(threads: readonly Conversation[], turn: number): Figure {
+function latency(threads: readonly Conversation[], turn: number): Measurement {
   const samples = threads.map(({ latencies_ms }) => latencies_ms[turn - 1] as number);
   return { what: `turn ${turn}`, value: percentile(samples, 0.5), unit: 'ms' };
 }

@@ -1,6 +1,6 @@
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 const CALLS = 200;
 const ASSISTANTS = 1000;
@@ -25,7 +25,7 @@ export const mcpCalls: Scenario = {
   },
 };
 
-async function calls({ http }: BenchServer, what: string): Promise<Figure[]> {
+async function calls({ http }: BenchServer, what: string): Promise<Measurement[]> {
   const request = () => http.call('POST', '/mcp', CALL);
   const { latencies_ms } = await measureLoad({ concurrency: 1, count: CALLS, request });
   return percentiles(what, latencies_ms);

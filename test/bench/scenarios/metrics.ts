@@ -3,8 +3,8 @@ import type { Db } from '../../../src/db/db.ts';
 import { raw, type Sql, sql } from '../../../src/db/sql.ts';
 import { queueStory } from '../../support/queued-runs.ts';
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import { type Figure, percentile, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 import { ENGINES } from '../search-database.ts';
 import { addWaiting } from './queue-depth.ts';
 
@@ -20,7 +20,7 @@ const BATCH = 20_000;
 export const metrics: Scenario = {
   title: `/metrics with ${SIZES.map((size) => size.toLocaleString('en')).join(' and ')} threads and runs`,
   async run() {
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     for (const [engine, make] of Object.entries(ENGINES)) {
       for (const size of SIZES) {
         await using database = await make();
@@ -31,14 +31,14 @@ export const metrics: Scenario = {
           concurrency: 0,
           env: { EXPOSE_INTERNAL_METRICS_PROMETHEUS: 'true' },
         });
-        figures.push(...(await scrapes(`${engine}, ${size.toLocaleString('en')}:`, server)));
+        measurements.push(...(await scrapes(`${engine}, ${size.toLocaleString('en')}:`, server)));
       }
     }
-    return figures;
+    return measurements;
   },
 };
 
-async function scrapes(where: string, { http, cpu, process: { url } }: BenchServer): Promise<Figure[]> {
+async function scrapes(where: string, { http, cpu, process: { url } }: BenchServer): Promise<Measurement[]> {
   type Document = { paths: Record<string, Record<string, unknown>> };
   const { paths } = await http.call<Document>('GET', '/openapi.json');
   for (const [path, methods] of Object.entries(paths)) await askEvery(url + path, Object.keys(methods));

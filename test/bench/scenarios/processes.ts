@@ -5,8 +5,8 @@ import { sql } from '../../../src/db/sql.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../../support/postgres-server.ts';
 import { startRun } from '../../support/remote-runs.ts';
 import { type BenchServer, benchServer, ECHO } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 const SAMPLES = 100;
 const IDLE_MS = 30_000;
@@ -39,7 +39,7 @@ export const processes: Scenario = {
 const clock = (count: number, pause_ms: number) => ({ assistant_id: 'clock', input: { count, pause_ms } });
 const now = () => performance.timeOrigin + performance.now();
 
-async function idle(url: string): Promise<Figure[]> {
+async function idle(url: string): Promise<Measurement[]> {
   await using db = openPostgres(url, { max_connections: 1 });
   const commits = async () => {
     const row = await db.get(sql`
@@ -53,8 +53,8 @@ async function idle(url: string): Promise<Figure[]> {
   return [{ what: 'idle: transactions a second, of all on the server', value, unit: '' }];
 }
 
-async function started(api: BenchServer): Promise<Figure[]> {
-  const figures: Figure[] = [];
+async function started(api: BenchServer): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
   for (const rate of RATES) {
     const latencies: number[] = [];
     const began = now();
@@ -64,9 +64,9 @@ async function started(api: BenchServer): Promise<Figure[]> {
       open.push(startLatency(api).then((ms) => void latencies.push(ms)));
     }
     await Promise.all(open);
-    figures.push(...percentiles(`${rate} runs/s: sent to started`, latencies));
+    measurements.push(...percentiles(`${rate} runs/s: sent to started`, latencies));
   }
-  return figures;
+  return measurements;
 }
 
 async function startLatency({ http }: BenchServer): Promise<number> {
@@ -86,14 +86,14 @@ async function* times(http: BenchServer['http'], body: object): AsyncGenerator<n
   }
 }
 
-async function events({ http }: BenchServer, stream_resumable: boolean): Promise<Figure[]> {
+async function events({ http }: BenchServer, stream_resumable: boolean): Promise<Measurement[]> {
   const latencies: number[] = [];
   const body = { ...clock(SAMPLES, 20), stream_mode: 'custom', stream_resumable };
   for await (const at of times(http, body)) latencies.push(now() - at);
   return percentiles(`event to reader, ${stream_resumable ? '' : 'not '}resumable`, latencies);
 }
 
-async function cancelled({ http }: BenchServer): Promise<Figure[]> {
+async function cancelled({ http }: BenchServer): Promise<Measurement[]> {
   const latencies: number[] = [];
   for (let index = 0; index < SAMPLES / 4; index += 1) {
     const { thread_id, run_id } = await startRun(http, clock(1, 60_000));
@@ -107,7 +107,7 @@ async function cancelled({ http }: BenchServer): Promise<Figure[]> {
   return percentiles('cancel to its end', latencies);
 }
 
-async function waits({ http }: BenchServer, concurrency: number): Promise<Figure[]> {
+async function waits({ http }: BenchServer, concurrency: number): Promise<Measurement[]> {
   const count = SAMPLES * concurrency;
   const request = () => http.call('POST', '/runs/wait', ECHO);
   const { latencies_ms, wall_ms } = await measureLoad({ concurrency, count, request });

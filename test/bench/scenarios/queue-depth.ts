@@ -10,7 +10,7 @@ import { raw, sql } from '../../../src/db/sql.ts';
 import { makeDataFolder } from '../../support/data-folder.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../../support/postgres-schema.ts';
 import { FAILURE_RULES, newRun, queueStory, request, WORKER } from '../../support/queued-runs.ts';
-import { type Figure, percentile, type Scenario } from '../figures.ts';
+import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 
 const DEPTHS = [10, 10_000, 200_000];
 const TIMES = 40;
@@ -20,30 +20,30 @@ const REAP = { ...FAILURE_RULES, worker_id: randomUUID(), backoff_ms: 0 };
 export const queueDepth: Scenario = {
   title: 'The queue with 10, 10,000 and 200,000 waiting runs',
   async run() {
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     const folder = await makeDataFolder();
     {
       await using db = openSqlite(join(folder, 'server.db'), { synchronous: 'full' });
-      figures.push(...(await atEachDepth('SQLite', db)));
+      measurements.push(...(await atEachDepth('SQLite', db)));
     }
     await rm(folder, { recursive: true, force: true });
-    if (TEST_POSTGRES_URI === undefined) return figures;
+    if (TEST_POSTGRES_URI === undefined) return measurements;
     await using schema = await postgresSchema(TEST_POSTGRES_URI);
     await using db = openPostgres(schema.url);
-    return [...figures, ...(await atEachDepth('PostgreSQL', db))];
+    return [...measurements, ...(await atEachDepth('PostgreSQL', db))];
   },
 };
 
-async function atEachDepth(engine: string, db: Db): Promise<Figure[]> {
+async function atEachDepth(engine: string, db: Db): Promise<Measurement[]> {
   await migrate(db);
-  const figures: Figure[] = [];
+  const measurements: Measurement[] = [];
   let depth = 0;
   for (const wanted of DEPTHS) {
     await addWaiting(db, wanted - depth);
     depth = wanted;
-    figures.push(...(await verbs(`${engine}, ${depth.toLocaleString('en')}:`, db)));
+    measurements.push(...(await verbs(`${engine}, ${depth.toLocaleString('en')}:`, db)));
   }
-  return figures;
+  return measurements;
 }
 
 /** Runs that wait: half due and ready, a quarter behind heads, a quarter for later; with the rows of their runs. */
@@ -74,7 +74,7 @@ export async function addWaiting(db: Db, count: number): Promise<void> {
 const SQLITE_UUID = `lower(hex(randomblob(4)) || '-' || hex(randomblob(2)) || '-4' || substr(hex(randomblob(2)), 2)
   || '-a' || substr(hex(randomblob(2)), 2) || '-' || hex(randomblob(6)))`;
 
-async function verbs(where: string, db: Db): Promise<Figure[]> {
+async function verbs(where: string, db: Db): Promise<Measurement[]> {
   const { queue } = queueStory(db);
   await queue.heartbeat(WORKER, 3_600_000);
   const release = { charge: false, delay_ms: 0, batch: { frames: [], writes: [], steps: [] } };
@@ -84,8 +84,8 @@ async function verbs(where: string, db: Db): Promise<Figure[]> {
   };
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
-  const figures = [
-    await timed(`${where} figures of /metrics`, () => queue.stats()),
+  const measurements = [
+    await timed(`${where} measurements of /metrics`, () => queue.stats()),
     await timed(`${where} next due`, () => queue.nextDue()),
     await timed(`${where} claim of 10`, claim),
     await timed(`${where} enqueue`, () => queue.enqueue(request(newRun(randomUUID())))),
@@ -93,11 +93,14 @@ async function verbs(where: string, db: Db): Promise<Figure[]> {
     await timed(`${where} reap`, () => queue.reap(REAP)),
   ];
   loop.disable();
-  return [...figures, { what: `${where} event loop, longest`, value: loop.max / 1e6, unit: 'ms', aim: 20 }];
+  return [
+    ...measurements,
+    { what: `${where} event loop, longest`, value: loop.max / 1e6, unit: 'ms', aim: 20 },
+  ];
 }
 
 /** p50 of some; what they leave to do is done outside of the time. */
-async function timed(what: string, action: () => Promise<unknown>): Promise<Figure> {
+async function timed(what: string, action: () => Promise<unknown>): Promise<Measurement> {
   const times: number[] = [];
   for (let i = 0; i < TIMES; i++) {
     const begun = performance.now();

@@ -1,7 +1,7 @@
 import type { HttpClient } from '../../support/http-client.ts';
 import { benchServer } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 /** A conversation of about 30 kB. */
 const TURNS = 28;
@@ -21,7 +21,7 @@ export const history: Scenario = {
   run: () => reads((thread_id) => `/threads/${thread_id}/history?limit=10`, 600),
 };
 
-async function reads(pathOf: (thread_id: string) => string, count: number): Promise<Figure[]> {
+async function reads(pathOf: (thread_id: string) => string, count: number): Promise<Measurement[]> {
   await using server = await benchServer();
   const path = pathOf(await converse(server.http));
   const request = () => server.http.call('GET', path);

@@ -3,8 +3,8 @@ import type { Db } from '../../../src/db/db.ts';
 import { sql } from '../../../src/db/sql.ts';
 import { seedThreads } from '../../support/seeded-threads.ts';
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import { type Figure, percentile, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 import { ENGINES, type MakeDatabase } from '../search-database.ts';
 
 const SIZES = [1_000, 100_000, 1_000_000];
@@ -38,11 +38,11 @@ const QUESTIONS: readonly Question[] = [
 export const search: Scenario = {
   title: `Search among ${SIZES.map((size) => size.toLocaleString('en')).join(', ')} threads`,
   async run() {
-    const figures: Figure[] = [];
+    const measurements: Measurement[] = [];
     for (const [engine, make] of Object.entries(ENGINES)) {
-      figures.push(...(await manyThreads(engine, make)), ...(await largeThreads(engine, make)));
+      measurements.push(...(await manyThreads(engine, make)), ...(await largeThreads(engine, make)));
     }
-    return figures;
+    return measurements;
   },
 };
 
@@ -50,8 +50,8 @@ function userOf(n: number, count: number): string {
   return `user-${Math.floor((n * 7919) % (count / 10))}`;
 }
 
-async function manyThreads(engine: string, make: MakeDatabase): Promise<Figure[]> {
-  const figures: Figure[] = [];
+async function manyThreads(engine: string, make: MakeDatabase): Promise<Measurement[]> {
+  const measurements: Measurement[] = [];
   const selective_ms: number[] = [];
   for (const count of SIZES) {
     await using database = await make();
@@ -64,20 +64,20 @@ async function manyThreads(engine: string, make: MakeDatabase): Promise<Figure[]
     for (const [what, path, body] of QUESTIONS) {
       const latencies = await ask(server, path, (n) => body(n, count));
       if (what === 'selective metadata') selective_ms.push(percentile(latencies, 0.5));
-      figures.push(...latency(`${title} ${what}`, latencies));
+      measurements.push(...latency(`${title} ${what}`, latencies));
     }
     for (const [what, metadata] of [
       ['no', {}],
       ['six values of', SIX],
     ] as const) {
       const latencies = await ask(server, '/threads', () => ({ metadata }), CREATIONS);
-      figures.push(...latency(`${title} creation with ${what} metadata`, latencies));
+      measurements.push(...latency(`${title} creation with ${what} metadata`, latencies));
     }
-    figures.push({ what: `${title} index of metadata`, value: bytes / MEGABYTE, unit: 'MB' });
+    measurements.push({ what: `${title} index of metadata`, value: bytes / MEGABYTE, unit: 'MB' });
   }
   const ratio = (selective_ms.at(-1) as number) / (selective_ms[0] as number);
   return [
-    ...figures,
+    ...measurements,
     { what: `${engine}: selective metadata, most ÷ fewest threads`, value: ratio, unit: '×', aim: 3 },
   ];
 }
@@ -85,7 +85,7 @@ async function manyThreads(engine: string, make: MakeDatabase): Promise<Figure[]
 const SIX = { user: 'u', team: 't', tags: ['a', 'b'], project: { id: 1, region: 'eu' } };
 
 /** A hundred threads whose states are a megabyte each, on one page. */
-async function largeThreads(engine: string, make: MakeDatabase): Promise<Figure[]> {
+async function largeThreads(engine: string, make: MakeDatabase): Promise<Measurement[]> {
   await using database = await make();
   const messages = Array.from({ length: 1000 }, (_, n) => ({
     role: 'user',
@@ -124,7 +124,7 @@ async function ask(
   return (await measureLoad({ concurrency: 1, count, request })).latencies_ms;
 }
 
-function latency(what: string, latencies_ms: readonly number[], aim?: number): Figure[] {
+function latency(what: string, latencies_ms: readonly number[], aim?: number): Measurement[] {
   return [
     {
       what: `${what} p50`,

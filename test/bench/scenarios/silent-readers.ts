@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { peakResidentBytes } from '../../support/process-figures.ts';
+import { peakResidentBytes } from '../../support/process-usage.ts';
 import { joinRun, type RemoteRun, startRun } from '../../support/remote-runs.ts';
 import { openAndNeverRead } from '../../support/silent-client.ts';
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import type { Figure, Scenario } from '../figures.ts';
+import type { Measurement, Scenario } from '../measurements.ts';
 
 const SILENT = 200;
 const EVENTS = 60;
@@ -32,7 +32,7 @@ export const silentReaders: Scenario = {
 type OpenSilent = (server: BenchServer, run: RemoteRun) => Promise<Disposable>;
 
 /** Half of them come while the run executes, half when it has ended and only the log has its events. */
-async function silence(what: string, open: OpenSilent): Promise<Figure[]> {
+async function silence(what: string, open: OpenSilent): Promise<Measurement[]> {
   await using server = await benchServer();
   const { pid } = server.process;
   const alone_ms = await runAndRead(server);

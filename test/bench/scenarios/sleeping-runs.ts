@@ -1,5 +1,5 @@
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import type { Scenario } from '../figures.ts';
+import type { Scenario } from '../measurements.ts';
 
 const RUNS = 200;
 const SLEEP_MS = 1000;

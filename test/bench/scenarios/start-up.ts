@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type BenchServer, benchServer, ECHO } from '../bench-server.ts';
-import { type Figure, percentile, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 
 const STARTS = 5;
 const RUNS = [1000, 10_000];
@@ -15,28 +15,28 @@ export const startUp: Scenario = {
     await using server = await benchServer();
     const starts_ms: number[] = [];
     for (let i = 0; i < STARTS; i++) starts_ms.push(await restart(server));
-    const figures: Figure[] = [
+    const measurements: Measurement[] = [
       { what: 'start to /ok, median', value: percentile(starts_ms, 0.5) / 1000, unit: 's', aim: 0.6 },
       { what: 'start to /ok, longest', value: Math.max(...starts_ms) / 1000, unit: 's' },
       { what: 'CPU of a start', value: server.cpu(), unit: 's' },
       memory(server, 'just started'),
     ];
     await sleep(IDLE_MS);
-    figures.push(memory(server, 'at rest', 150));
+    measurements.push(memory(server, 'at rest', 150));
     const request = () => server.http.call('POST', '/runs/wait', ECHO);
     let done = 0;
     for (const runs of RUNS) {
       await measureLoad({ concurrency: 8, count: runs - done, request });
       done = runs;
-      figures.push(memory(server, `after ${runs} runs`));
+      measurements.push(memory(server, `after ${runs} runs`));
       await sleep(IDLE_MS);
-      figures.push(memory(server, `after ${runs} runs, idle for ${IDLE_MS / 1000} s`, 200));
+      measurements.push(memory(server, `after ${runs} runs, idle for ${IDLE_MS / 1000} s`, 200));
     }
-    return figures;
+    return measurements;
   },
 };
 
-function memory(server: BenchServer, when: string, aim?: number): Figure {
+function memory(server: BenchServer, when: string, aim?: number): Measurement {
   const value = server.residentMegabytes();
   return { what: `resident memory ${when}`, value, unit: 'MB', ...(aim !== undefined && { aim }) };
 }

@@ -1,6 +1,6 @@
 import { RECORD_LEVELS } from '../../../src/schemas/steps.ts';
 import { type BenchServer, benchServer, ECHO, TEN_STEPS } from '../bench-server.ts';
-import type { Figure, Scenario } from '../figures.ts';
+import type { Measurement, Scenario } from '../measurements.ts';
 import { type SharedLoad, sideBySide, streams, waits } from '../side-by-side.ts';
 
 const TOKENS = { assistant_id: 'tokens', input: { count: 200 }, stream_mode: ['messages-tuple'] };
@@ -21,8 +21,8 @@ export const steps: Scenario = {
       const env = { AGENT_SERVER_RECORD: level };
       servers.set(level, stack.use(await benchServer({ concurrency: 64, env })));
     }
-    const figures: Figure[] = [];
-    for (const load of LOADS) figures.push(...(await sideBySide(servers, load)));
-    return figures;
+    const measurements: Measurement[] = [];
+    for (const load of LOADS) measurements.push(...(await sideBySide(servers, load)));
+    return measurements;
   },
 };

@@ -9,7 +9,7 @@ import {
 } from '../../../src/graphs/store/long-term-store.ts';
 import { storeIndex } from '../../../src/graphs/store/store-index.ts';
 import { openStorage, type Storage } from '../../../src/storage/storage.ts';
-import { type Figure, percentile, type Scenario } from '../figures.ts';
+import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 
 const SIZES = [1000, 100_000, 1_000_000];
 const DIMS = 384;
@@ -21,17 +21,17 @@ const SAMPLES = 30;
 export const store: Scenario = {
   title: 'The long-term store: a page of ten items among a thousand, a hundred thousand and a million',
   async run() {
-    const figures = await onSqlite();
+    const measurements = await onSqlite();
     const uri = process.env['TEST_POSTGRES_URI'];
     return uri
-      ? [...figures, ...(await measured('PostgreSQL', () => openStorage({ url: uri, ...FULL })))]
-      : figures;
+      ? [...measurements, ...(await measured('PostgreSQL', () => openStorage({ url: uri, ...FULL })))]
+      : measurements;
   },
 };
 
 const FULL = { synchronous: 'full' } as const;
 
-async function onSqlite(): Promise<Figure[]> {
+async function onSqlite(): Promise<Measurement[]> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-bench-'));
   try {
     return await measured('SQLite', () =>
@@ -42,22 +42,22 @@ async function onSqlite(): Promise<Figure[]> {
   }
 }
 
-async function measured(engine: string, open: () => Promise<Storage>): Promise<Figure[]> {
+async function measured(engine: string, open: () => Promise<Storage>): Promise<Measurement[]> {
   await using storage = await open();
   const words = longTermStore({ items: storage.storeItems, ttl: { refresh_on_read: true } });
-  const figures: Figure[] = [...(await puts(words))];
+  const measurements: Measurement[] = [...(await puts(words))];
   let filled = 0;
   for (const size of SIZES) {
     await fill(words, filled, size);
     filled = size;
-    figures.push(...(await searches(words, size)));
+    measurements.push(...(await searches(words, size)));
   }
-  figures.push(...(await nearest(storage)));
-  return figures.map((figure) => ({ ...figure, what: `${engine}: ${figure.what}` }));
+  measurements.push(...(await nearest(storage)));
+  return measurements.map((measurement) => ({ ...measurement, what: `${engine}: ${measurement.what}` }));
 }
 
 /** One after the other: each is on the disk before the next begins. */
-async function puts(words: LongTermStore): Promise<Figure[]> {
+async function puts(words: LongTermStore): Promise<Measurement[]> {
   const put = (n: number) => words.apply([{ namespace: ['puts'], key: `${n}`, value: memory(n) }]);
   return [{ what: 'put, p50', value: await p50(put), unit: 'ms' }];
 }
@@ -86,7 +86,7 @@ function memory(n: number): Record<string, unknown> {
   };
 }
 
-async function searches(words: LongTermStore, size: number): Promise<Figure[]> {
+async function searches(words: LongTermStore, size: number): Promise<Measurement[]> {
   const page = { limit: 10, offset: 0 };
   const user = (n: number) => {
     const one = (n * 7919) % (size / ITEMS_OF_A_USER);
@@ -104,15 +104,15 @@ async function searches(words: LongTermStore, size: number): Promise<Figure[]> {
     ['namespaces, two labels deep', () => words.namespaces({ prefix: ['memories'], max_depth: 2, ...page })],
     ['namespaces, a page of users', () => words.namespaces({ prefix: ['memories', 'team1'], ...page })],
   ];
-  const figures: Figure[] = [];
+  const measurements: Measurement[] = [];
   for (const [what, ask] of asked) {
-    figures.push({ what: `${size} items, ${what}, p50`, value: await p50(ask), unit: 'ms' });
+    measurements.push({ what: `${size} items, ${what}, p50`, value: await p50(ask), unit: 'ms' });
   }
-  return figures;
+  return measurements;
 }
 
 /** The ten nearest of 10,000 vectors, in a namespace of their own and in a tenth of it. */
-async function nearest(storage: Storage): Promise<Figure[]> {
+async function nearest(storage: Storage): Promise<Measurement[]> {
   const form = await storage.storeItems.prepareVectors();
   const random = randomNumbers();
   const vector = () => Array.from({ length: DIMS }, random);

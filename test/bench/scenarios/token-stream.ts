@@ -1,6 +1,6 @@
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 const TOKENS = 200;
 const WARM_UP = 20;
@@ -37,7 +37,7 @@ async function streams(
   server: BenchServer,
   load: { concurrency: number; count: number },
   resumable: boolean,
-): Promise<Figure[]> {
+): Promise<Measurement[]> {
   const done: Stream[] = [];
   const cpu = server.cpu();
   const request = async () => done.push(await stream(server, resumable));

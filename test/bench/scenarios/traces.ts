@@ -1,6 +1,6 @@
 import { collector } from '../../support/collector.ts';
 import { type BenchServer, benchServer, ECHO, TEN_STEPS } from '../bench-server.ts';
-import type { Figure, Scenario } from '../figures.ts';
+import type { Measurement, Scenario } from '../measurements.ts';
 import { type SharedLoad, sideBySide, waits } from '../side-by-side.ts';
 
 const LOADS: readonly SharedLoad[] = [
@@ -21,8 +21,8 @@ export const traces: Scenario = {
     await open('no traces', {});
     await open('collector answers', { OTEL_EXPORTER_OTLP_ENDPOINT: answers.url });
     await open('collector hangs', { OTEL_EXPORTER_OTLP_ENDPOINT: hangs.url });
-    const figures: Figure[] = [];
-    for (const load of LOADS) figures.push(...(await sideBySide(servers, load)));
-    return figures;
+    const measurements: Measurement[] = [];
+    for (const load of LOADS) measurements.push(...(await sideBySide(servers, load)));
+    return measurements;
   },
 };

@@ -1,6 +1,6 @@
 import { type BenchServer, benchServer, ECHO, TEN_STEPS } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 const WARM_UP = 300;
 
@@ -44,7 +44,7 @@ async function waits(
   run: unknown,
   load: { concurrency: number; count: number },
   aim?: number,
-): Promise<Figure[]> {
+): Promise<Measurement[]> {
   const cpu = server.cpu();
   const request = () => server.http.call('POST', '/runs/wait', run);
   const { latencies_ms, wall_ms } = await measureLoad({ ...load, request });

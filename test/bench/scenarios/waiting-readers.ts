@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { peakResidentBytes } from '../../support/process-figures.ts';
+import { peakResidentBytes } from '../../support/process-usage.ts';
 import { createThread, joinRun, type RemoteRun, startRun } from '../../support/remote-runs.ts';
 import { openAndNeverRead } from '../../support/silent-client.ts';
 import { type BenchServer, benchServer } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
 import { watchHealth } from '../health.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 /** Needs as many open files on either side: `ulimit -n`. */
 const READERS = 5000;
@@ -24,12 +24,12 @@ export const waitingReaders: Scenario = {
   },
 };
 
-async function ofOneThread(): Promise<Figure[]> {
+async function ofOneThread(): Promise<Measurement[]> {
   const what = 'one thread';
   await using server = await benchServer();
   const thread_id = await createThread(server.http);
   using readers = new DisposableStack();
-  const figures = await idleFigures(server, what, async () => {
+  const measurements = await idleMeasurements(server, what, async () => {
     for (let opened = 0; opened < READERS; opened += AT_ONCE)
       for (const reader of await together(() => follow(server, `/threads/${thread_id}/stream`)))
         readers.use(reader);
@@ -41,19 +41,19 @@ async function ofOneThread(): Promise<Figure[]> {
   const wall_ms = performance.now() - started;
   await sleep(IDLE_MS / 10);
   return [
-    ...figures,
+    ...measurements,
     { what: `${what}: a run of twenty events on it`, value: wall_ms / 1000, unit: 's' },
     ...percentiles(`${what}: /ok meanwhile`, await health.stop()),
     { what: `${what}: most memory`, value: peakResidentBytes(server.process.pid) / MEGABYTE, unit: 'MB' },
   ];
 }
 
-async function ofRunsOfTheirOwn(): Promise<Figure[]> {
+async function ofRunsOfTheirOwn(): Promise<Measurement[]> {
   await using server = await benchServer();
   const runs: RemoteRun[] = [];
   while (runs.length < READERS) runs.push(...(await together(() => startRun(server.http, WAITING))));
   using readers = new DisposableStack();
-  return await idleFigures(server, 'each a run of its own', async () => {
+  return await idleMeasurements(server, 'each a run of its own', async () => {
     while (runs.length > 0)
       for (const reader of await Promise.all(
         runs
@@ -64,7 +64,11 @@ async function ofRunsOfTheirOwn(): Promise<Figure[]> {
   });
 }
 
-async function idleFigures(server: BenchServer, what: string, open: () => Promise<void>): Promise<Figure[]> {
+async function idleMeasurements(
+  server: BenchServer,
+  what: string,
+  open: () => Promise<void>,
+): Promise<Measurement[]> {
   const before = server.residentMegabytes();
   const started = performance.now();
   await open();

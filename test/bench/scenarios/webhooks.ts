@@ -1,8 +1,8 @@
 import { type Receiver, receiver } from '../../support/receiver.ts';
 import { until } from '../../support/until.ts';
 import { type BenchServer, benchServer, ECHO } from '../bench-server.ts';
-import { percentile, percentiles, type Scenario } from '../figures.ts';
 import { measureLoad } from '../load.ts';
+import { percentile, percentiles, type Scenario } from '../measurements.ts';
 
 const DEAD = 1000;
 const LOAD = { concurrency: 4, count: 600 };

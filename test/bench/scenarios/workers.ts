@@ -4,7 +4,7 @@ import { rowOf } from '../../soak/cluster.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../../support/postgres-server.ts';
 import { startRun } from '../../support/remote-runs.ts';
 import { type BenchServer, benchServer, ECHO } from '../bench-server.ts';
-import { type Figure, percentiles, type Scenario } from '../figures.ts';
+import { type Measurement, percentiles, type Scenario } from '../measurements.ts';
 
 const WORKERS = [1, 2, 4];
 /** Runs in the queue before any worker starts. */
@@ -23,9 +23,9 @@ export const workers: Scenario = {
   title: 'PostgreSQL: one, two and four workers; 400 readers on two other processes',
   async run() {
     if (!POSTGRES_BINARIES) throw new Error('no PostgreSQL is installed (initdb, pg_ctl)');
-    const figures: Figure[] = [];
-    for (const count of WORKERS) figures.push(...(await throughput(count)));
-    return [...figures, ...(await readers())];
+    const measurements: Measurement[] = [];
+    for (const count of WORKERS) measurements.push(...(await throughput(count)));
+    return [...measurements, ...(await readers())];
   },
 };
 
@@ -53,7 +53,7 @@ async function startCluster(apis: number): Promise<Cluster> {
 }
 
 /** A queue that is full before the workers start, measured from when all of them have started until it is empty. */
-async function throughput(count: number): Promise<Figure[]> {
+async function throughput(count: number): Promise<Measurement[]> {
   await using cluster = await startCluster(1);
   const { http } = cluster.apis[0] as BenchServer;
   for (let sent = 0; sent < RUNS; sent += BATCH) {
@@ -88,7 +88,7 @@ const cpuOf = (servers: readonly BenchServer[]) => servers.reduce((sum, server) 
 const now = () => performance.timeOrigin + performance.now();
 
 /** Many readers on two processes, of runs that others execute; no reader misses an event. */
-async function readers(): Promise<Figure[]> {
+async function readers(): Promise<Measurement[]> {
   await using cluster = await startCluster(2);
   const { apis, statistics } = cluster;
   await cluster.startWorkers(2);

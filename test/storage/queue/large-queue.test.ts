@@ -30,15 +30,15 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     await using db = await open();
     await fill(db, 'ready', 60_000, 1000);
     await fill(db, 'parked', 30_000, 1000);
-    const figures = await queueStats(db);
-    expect(figures.n_running).toBe(0);
+    const stats = await queueStats(db);
+    expect(stats.n_running).toBe(0);
     // PostgreSQL looks at some 500 pages of the 1,000 or so.
     const inexact = db.dialect === 'sqlite' ? 0 : 0.2;
-    expect(Math.abs(figures.n_pending / 90_000 - 1)).toBeLessThanOrEqual(inexact);
-    expect(figures.pending_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
-    expect(figures.pending_unblocked_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
-    expect(figures.pending_runs_wait_time_med_secs).toBeGreaterThan(450);
-    expect(figures.pending_runs_wait_time_med_secs).toBeLessThan(550);
+    expect(Math.abs(stats.n_pending / 90_000 - 1)).toBeLessThanOrEqual(inexact);
+    expect(stats.pending_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
+    expect(stats.pending_unblocked_runs_wait_time_max_secs).toBeCloseTo(1000, -1);
+    expect(stats.pending_runs_wait_time_med_secs).toBeGreaterThan(450);
+    expect(stats.pending_runs_wait_time_med_secs).toBeLessThan(550);
     const counts = await queueCounts(db);
     expect(counts.n_running).toBe(0);
     expect(Math.abs(counts.n_pending / 90_000 - 1)).toBeLessThanOrEqual(inexact);
@@ -48,12 +48,12 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     await using db = await open();
     await fill(db, 'ready', 3, 300);
     await fill(db, 'scheduled', 2, -1000);
-    const figures = await queueStats(db);
-    expect(figures).toMatchObject({ n_pending: 5, n_running: 0 });
+    const stats = await queueStats(db);
+    expect(stats).toMatchObject({ n_pending: 5, n_running: 0 });
     expect(await queueCounts(db)).toEqual({ n_pending: 5, n_running: 0 });
     // Due since 200, 100, 0 and 0 s; one more comes later.
-    expect(figures.pending_runs_wait_time_med_secs).toBeCloseTo(50, -1);
-    expect(figures.pending_runs_wait_time_max_secs).toBeCloseTo(200, -1);
+    expect(stats.pending_runs_wait_time_med_secs).toBeCloseTo(50, -1);
+    expect(stats.pending_runs_wait_time_max_secs).toBeCloseTo(200, -1);
   });
 
   test('is asked by index when the next run is due, and which is oldest', async () => {

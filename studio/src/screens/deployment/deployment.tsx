@@ -9,7 +9,7 @@ import { Pill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { WithDeployments } from '../deployments/access.tsx';
 import { deploymentQuery, healthQuery, revisionQuery } from '../deployments/deployment-queries.ts';
-import { Standing } from '../deployments/revision-pill.tsx';
+import { ServingState } from '../deployments/revision-pill.tsx';
 import { isFailed, previousOf, stateSince } from '../deployments/revision-state.ts';
 import { DeploymentActions, RevisionActions } from './actions.tsx';
 import { Hooks } from './hooks.tsx';
@@ -71,7 +71,7 @@ function Content({ deployment, revisions, more }: ContentProps) {
       title={name}
       beside={
         <>
-          <Standing active={active} latest={latest} />
+          <ServingState active={active} latest={latest} />
           {health?.check?.ok === false && <Pill tone="err">not healthy</Pill>}
           {latest && (
             <span className="text-ink-3">

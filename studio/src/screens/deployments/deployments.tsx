@@ -11,7 +11,7 @@ import { Cell, Row, Table } from '../../ui/table.tsx';
 import { WithDeployments } from './access.tsx';
 import { Commit } from './commit.tsx';
 import { deploymentsQuery, revisionQuery } from './deployment-queries.ts';
-import { Standing } from './revision-pill.tsx';
+import { ServingState } from './revision-pill.tsx';
 import { stateSince } from './revision-state.ts';
 
 /** What this server builds and serves. */
@@ -66,7 +66,7 @@ function DeploymentRow({ deployment }: { deployment: Deployment }) {
         </Link>
       </Cell>
       <Cell>
-        <Standing active={active} latest={latest} />
+        <ServingState active={active} latest={latest} />
       </Cell>
       <Cell className="max-w-[44ch] truncate font-mono text-xs text-ink-2">{source_config.custom_url}</Cell>
       <Cell>{active ? `#${active.number}` : <span className="text-ink-3">none</span>}</Cell>

@@ -9,13 +9,13 @@ export function RevisionPill({ revision, named = false }: { revision: Revision; 
   return <Pill tone={tone}>{named ? `${word} #${number}` : word + share}</Pill>;
 }
 
-interface StandingProps {
+interface ServingStateProps {
   readonly active: Revision | undefined;
   readonly latest: Revision | undefined;
 }
 
 /** What serves, and what became of the newest revision if that is another one. */
-export function Standing({ active, latest }: StandingProps) {
+export function ServingState({ active, latest }: ServingStateProps) {
   const isOther = latest !== undefined && latest.id !== active?.id;
   return (
     <span className="inline-flex flex-wrap gap-1.5">

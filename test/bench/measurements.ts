@@ -1,24 +1,24 @@
 export type Unit = 'ms' | 's' | 'runs/s' | 'events/s' | 'requests/s' | '×' | 'MB' | '';
 
 /** One measured number. */
-export interface Figure {
+export interface Measurement {
   readonly what: string;
   readonly value: number;
   readonly unit: Unit;
-  /** What we want it to be at most. A figure above it is a fact to print, never a failure: clocks of machines differ. */
+  /** What we want it to be at most. A measurement above it is a fact to print, never a failure: clocks of machines differ. */
   readonly aim?: number;
 }
 
-/** One question and the figures that answer it. */
+/** One question and the measurements that answer it. */
 export interface Scenario {
   readonly title: string;
-  run(): Promise<Figure[]>;
+  run(): Promise<Measurement[]>;
 }
 
 export interface Result {
   readonly scenario: string;
   readonly title: string;
-  readonly figures: readonly Figure[];
+  readonly measurements: readonly Measurement[];
 }
 
 /** The value below which `share` of the samples lie (0.5, 0.95, 0.99). */
@@ -28,8 +28,8 @@ export function percentile(samples: readonly number[], share: number): number {
 }
 
 /** p50, p95 and p99 of latencies in ms; the aim is about p50. */
-export function percentiles(what: string, samples_ms: readonly number[], aim?: number): Figure[] {
-  const at = (name: string, share: number): Figure => ({
+export function percentiles(what: string, samples_ms: readonly number[], aim?: number): Measurement[] {
+  const at = (name: string, share: number): Measurement => ({
     what: `${what} ${name}`,
     value: percentile(samples_ms, share),
     unit: 'ms',
