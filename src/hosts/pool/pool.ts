@@ -7,7 +7,7 @@ import type { GraphHost } from '../../graphs/graph.ts';
 import { GraphLoadError } from '../../graphs/project/load-error.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
 import { fromWireError } from '../protocol/errors.ts';
-import { HostChoice, type Work } from './choice.ts';
+import { HostChoice, type Work } from './host-choice.ts';
 import { Exchanges } from './exchanges.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import type { HostEnd } from './host-end.ts';
