@@ -64,7 +64,7 @@ test.runIf(TEST_POSTGRES_URI)(
 );
 
 test('a server that is killed while crons fire makes the rest of their runs, and none twice', async () => {
-  await using server = await startServer();
+  await using server = await startServer({ storage: 'sqlite' });
   using http = httpClient(server.url);
   const crons = await createCrons(http, 120);
   await server.kill('SIGKILL');
@@ -88,7 +88,7 @@ test('a server that is killed while crons fire makes the rest of their runs, and
 }, 120_000);
 
 test('a server that was away for hours makes one run for all it missed, and no more at its next start', async () => {
-  await using server = await startServer();
+  await using server = await startServer({ storage: 'sqlite' });
   using http = httpClient(server.url);
   const [cron_id] = await createCrons(http, 1);
   await http.call('PATCH', `/runs/crons/${cron_id}`, { schedule: '* * * * *' });
