@@ -59,6 +59,7 @@ every(HEARTBEAT_MS, () => {
 /** One blocking of the loop: asks the blocked thread for its location by the debugger protocol, and logs it. */
 class BlockedLoop {
   readonly #session = new Session();
+  #isOver = false;
   #blocker: Blocker = {};
 
   constructor() {
@@ -72,6 +73,8 @@ class BlockedLoop {
 
   /** The loop runs again. */
   close(blocked_ms: number): void {
+    this.#isOver = true;
+    // What it was asked is answered with an error now.
     this.#session.disconnect();
     warn('the event loop was blocked', { ms: blocked_ms, ...this.#fields() });
   }
@@ -95,6 +98,7 @@ class BlockedLoop {
       'Debugger.evaluateOnCallFrame',
       { callFrameId, expression, returnByValue: true },
       (_error, answer) => {
+        if (this.#isOver) return;
         // Disconnect immediately: a process does not exit while a debugger session is open.
         this.#session.post('Debugger.resume', () => this.#session.disconnect());
         const text: unknown = answer?.result?.value;

@@ -47,9 +47,11 @@ function askAgainIfUnknown(place: Place | undefined): Place | undefined {
 function locate(): Promise<Place | undefined> {
   const { promise, resolve } = Promise.withResolvers<Place | undefined>();
   const session = new Session();
+  let isOpen = true;
   const finish = (place?: Place) => {
+    isOpen = false;
     timer[Symbol.dispose]();
-    // A process does not exit while a debugger session is open.
+    // A process does not exit while a debugger session is open. What it was asked is answered with an error now.
     session.disconnect();
     resolve(place);
   };
@@ -62,6 +64,7 @@ function locate(): Promise<Place | undefined> {
       'Debugger.evaluateOnCallFrame',
       { callFrameId, expression, returnByValue: true },
       (_error, answer) => {
+        if (!isOpen) return;
         const text: unknown = answer?.result?.value;
         const place = typeof text === 'string' ? tryOrUndefined(() => JSON.parse(text)) : undefined;
         session.post('Debugger.resume', () => finish(place));

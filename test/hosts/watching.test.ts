@@ -1,0 +1,30 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Duplex } from 'node:stream';
+import { expect, test } from 'vitest';
+import { WATCH_FD } from '../../src/hosts/protocol/watch.ts';
+
+const FIXTURES = resolve(import.meta.dirname, '../fixtures/watching');
+
+test('a host whose place in the code takes too long to find lives on, and is asked again', async () => {
+  const child = spawn(process.execPath, [join(FIXTURES, 'host.ts')], {
+    stdio: ['ignore', 'ignore', 'inherit', 'ignore', 'pipe'],
+  });
+  const link = child.stdio[WATCH_FD] as Duplex;
+  const answers = createInterface(link)[Symbol.asyncIterator]();
+  for (let asked = 0; asked < 3; asked++) {
+    link.write('locate\n');
+    const { value, done } = await answers.next();
+    expect([done, JSON.parse(value ?? '{}')]).toMatchObject([false, { rss_bytes: expect.any(Number) }]);
+  }
+  child.kill('SIGKILL');
+});
+
+test('a server whose event loop turns again while the watchdog asks where it was blocked lives on', async () => {
+  const child = spawn(process.execPath, [join(FIXTURES, 'server.ts')], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  expect(await once(child, 'exit')).toEqual([0, null]);
+});
