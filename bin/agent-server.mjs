@@ -2,7 +2,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { fileURLToPath } from 'node:url';
-import v8 from 'node:v8';
 
 // Plain JavaScript without new syntax: an old Node must get as far as an answer instead of a crash in a module.
 const args = process.argv.slice(2);
@@ -28,10 +27,6 @@ if (major < needed[0] || (major === needed[0] && minor < needed[1])) {
   }
   process.exit(text === undefined || args.length === 0 ? 2 : 0);
 }
-
-// While modules load, the young generation would grow to 128 MB; src/core/memory.ts lets it grow later, when runs need it.
-// Before the cache is opened: V8 uses only code that was compiled with the same flags, and the cache has a folder for each.
-if (args[0] === 'start') v8.setFlagsFromString('--semi-space-growth-factor=1');
 
 // Compiled code is kept: loading the program took 650 ms without and 420 ms with it. Not in the default place, a folder
 // that all users of the machine can write to. A variable, because the processes that `dev` starts shall use it too.

@@ -1,9 +1,9 @@
 import { flushCompileCache } from 'node:module';
 import type { App, AppOptions } from './app.ts';
-import { applyEnvironment, nodeOptions } from './config/env.ts';
+import { applyEnvironment } from './config/env.ts';
 import type { Config } from './config/schema.ts';
 import type { LogFields, Logger } from './core/logger.ts';
-import { manageMemory } from './core/memory.ts';
+import { returnMemoryWhenIdle } from './core/memory.ts';
 import { after, sleep } from './core/timers.ts';
 import type { RunningNode } from './graphs/observability/running-node.ts';
 import { type FaultyNode, watchUserCode } from './graphs/observability/user-code.ts';
@@ -72,8 +72,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
     await app.stop(0);
     throw error;
   }
-  // Not before: the young generation stays small while modules load.
-  using _memory = manageMemory(nodeOptions());
+  using _memory = returnMemoryWhenIdle();
   using _cache = after(CACHE_DELAY_MS, flushCompileCache).unref();
   await end.requested;
   logger.info('stopping', { grace_seconds: grace_ms / 1000 });

@@ -248,8 +248,3 @@ const TRACING = ['LANGSMITH_TRACING', 'LANGSMITH_TRACING_V2', 'LANGCHAIN_TRACING
 export function isTracingEnabled(): boolean {
   return TRACING.some((name) => process.env[name] === 'true');
 }
-
-/** Flags of Node and V8 with which this process was started. */
-export function nodeOptions(): string {
-  return [...process.execArgv, process.env.NODE_OPTIONS ?? ''].join(' ');
-}
