@@ -1,5 +1,7 @@
-import { globSync, readFileSync, statSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
@@ -17,3 +19,17 @@ test('Studio has at most 3 MB, and 180 kB of JavaScript for its first screen', (
   expect(bytes).toBeLessThan(3_000_000);
   expect(first_bytes).toBeLessThan(180_000);
 });
+
+test('a new build takes the place of the one that is served at once', async () => {
+  const builder = spawn(process.execPath, [join(BUILD, '../../studio/build.mjs')], { stdio: 'ignore' });
+  let isBuilding = true;
+  const built = new Promise<number | null>((resolve) => builder.once('exit', resolve));
+  void built.then(() => {
+    isBuilding = false;
+  });
+  let missing = 0;
+  for (; isBuilding; await setImmediate()) if (!existsSync(join(BUILD, 'index.html'))) missing += 1;
+  expect(await built).toBe(0);
+  // Between two renames.
+  expect(missing).toBeLessThan(5);
+}, 120_000);
