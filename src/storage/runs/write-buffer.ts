@@ -124,6 +124,8 @@ export class WriteBuffer implements Disposable {
   async currentSteps(run_id: string): Promise<AttemptNow | undefined> {
     const { run_id: own, starts: attempt } = this.#lease;
     const steps = own === run_id ? await this.#current() : undefined;
+    // Steps that a commit has taken are not among them: the reader must find them stored.
+    if (steps) await this.whenFlushed();
     return steps && { attempt, steps };
   }
 
