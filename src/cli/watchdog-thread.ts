@@ -1,8 +1,8 @@
 import { writeFileSync, writeSync } from 'node:fs';
-import { Session } from 'node:inspector';
 import { workerData } from 'node:worker_threads';
 import { systemClock } from '../core/clock.ts';
 import type { LogFields } from '../core/logger.ts';
+import { evaluateInMainThread } from '../core/paused-main-thread.ts';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
 import { userLocation } from '../graphs/observability/user-code.ts';
@@ -56,26 +56,22 @@ every(HEARTBEAT_MS, () => {
   }
 });
 
-/** One blocking of the loop: asks the blocked thread for its location by the debugger protocol, and logs it. */
+/** One blocking of the loop: asks the blocked thread for its location, and logs it. */
 class BlockedLoop {
-  readonly #session = new Session();
-  #isOver = false;
   #blocker: Blocker = {};
+  readonly #question: Disposable;
 
   constructor() {
-    this.#session.connectToMainThread();
-    this.#session.on('Debugger.paused', ({ params }) =>
-      this.#inspect(params.callFrames[0]?.callFrameId ?? ''),
-    );
-    this.#session.post('Debugger.enable');
-    this.#session.post('Debugger.pause');
+    const expression = `globalThis[Symbol.for(${JSON.stringify(LOCATION_SYMBOL)})]?.()`;
+    this.#question = evaluateInMainThread(expression, (text) => {
+      if (typeof text === 'string') this.#blocker = JSON.parse(text);
+      warn('the event loop is blocked: nothing else is served', this.#fields());
+    });
   }
 
   /** The loop runs again. */
   close(blocked_ms: number): void {
-    this.#isOver = true;
-    // What it was asked is answered with an error now.
-    this.#session.disconnect();
+    this.#question[Symbol.dispose]();
     warn('the event loop was blocked', { ms: blocked_ms, ...this.#fields() });
   }
 
@@ -90,22 +86,6 @@ class BlockedLoop {
     if (faulty_node_file !== undefined && node)
       writeFileSync(faulty_node_file, JSON.stringify({ ...node, what, at: userLocation(stack) }));
     process.kill(process.pid, 'SIGKILL');
-  }
-
-  #inspect(callFrameId: string): void {
-    const expression = `globalThis[Symbol.for(${JSON.stringify(LOCATION_SYMBOL)})]?.()`;
-    this.#session.post(
-      'Debugger.evaluateOnCallFrame',
-      { callFrameId, expression, returnByValue: true },
-      (_error, answer) => {
-        if (this.#isOver) return;
-        // Disconnect immediately: a process does not exit while a debugger session is open.
-        this.#session.post('Debugger.resume', () => this.#session.disconnect());
-        const text: unknown = answer?.result?.value;
-        if (typeof text === 'string') this.#blocker = JSON.parse(text);
-        warn('the event loop is blocked: nothing else is served', this.#fields());
-      },
-    );
   }
 
   #fields(): LogFields {

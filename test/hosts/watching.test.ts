@@ -6,10 +6,13 @@ import type { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import { WATCH_FD } from '../../src/hosts/protocol/watch.ts';
 
+/** They do not end by themselves if something is wrong. */
+const ENDS = { timeout: 50_000, killSignal: 'SIGKILL' } as const;
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/watching');
 
 test('a host whose place in the code takes too long to find lives on, and is asked again', async () => {
   const child = spawn(process.execPath, [join(FIXTURES, 'host.ts')], {
+    ...ENDS,
     stdio: ['ignore', 'ignore', 'inherit', 'ignore', 'pipe'],
   });
   const link = child.stdio[WATCH_FD] as Duplex;
@@ -24,6 +27,7 @@ test('a host whose place in the code takes too long to find lives on, and is ask
 
 test('a server whose event loop turns again while the watchdog asks where it was blocked lives on', async () => {
   const child = spawn(process.execPath, [join(FIXTURES, 'server.ts')], {
+    ...ENDS,
     stdio: ['ignore', 'ignore', 'inherit'],
   });
   expect(await once(child, 'exit')).toEqual([0, null]);

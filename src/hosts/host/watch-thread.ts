@@ -1,9 +1,9 @@
-import { Session } from 'node:inspector';
 import { Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { parentPort, workerData } from 'node:worker_threads';
 import { systemClock } from '../../core/clock.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
+import { evaluateInMainThread } from '../../core/paused-main-thread.ts';
 import { after, every } from '../../core/timers.ts';
 import { type HostStatus, type Place, WATCH_FD } from '../protocol/watch.ts';
 import { watchLease } from './lease.ts';
@@ -43,36 +43,18 @@ function askAgainIfUnknown(place: Place | undefined): Place | undefined {
   return place;
 }
 
-/** Asks the main thread for its location by the debugger protocol. */
+/** Asks the main thread for its location. */
 function locate(): Promise<Place | undefined> {
   const { promise, resolve } = Promise.withResolvers<Place | undefined>();
-  const session = new Session();
-  let isOpen = true;
-  const finish = (place?: Place) => {
-    isOpen = false;
-    timer[Symbol.dispose]();
-    // A process does not exit while a debugger session is open. What it was asked is answered with an error now.
-    session.disconnect();
-    resolve(place);
-  };
-  const timer = after(LOCATE_MS, () => finish());
   const expression = `globalThis[Symbol.for(${JSON.stringify(PLACE_SYMBOL)})]?.()`;
-  session.connectToMainThread();
-  session.on('Debugger.paused', ({ params }) => {
-    const callFrameId = params.callFrames[0]?.callFrameId ?? '';
-    session.post(
-      'Debugger.evaluateOnCallFrame',
-      { callFrameId, expression, returnByValue: true },
-      (_error, answer) => {
-        if (!isOpen) return;
-        const text: unknown = answer?.result?.value;
-        const place = typeof text === 'string' ? tryOrUndefined(() => JSON.parse(text)) : undefined;
-        session.post('Debugger.resume', () => finish(place));
-      },
-    );
+  const question = evaluateInMainThread(expression, (text) => {
+    timer[Symbol.dispose]();
+    resolve(typeof text === 'string' ? tryOrUndefined(() => JSON.parse(text)) : undefined);
   });
-  session.post('Debugger.enable');
-  session.post('Debugger.pause');
+  const timer = after(LOCATE_MS, () => {
+    question[Symbol.dispose]();
+    resolve(undefined);
+  });
   return promise;
 }
 
