@@ -6,8 +6,10 @@ import { checkpointRepository } from '../../src/storage/checkpoints/checkpoints.
 import type { NewCheckpoint } from '../../src/storage/checkpoints/put.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
+import { runStepRepository } from '../../src/storage/runs/steps.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachStorage } from '../support/databases.ts';
+import { modelCall } from '../support/model-call.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 async function executing(db: Db) {
@@ -55,6 +57,18 @@ describeEachStorage('who reads a thread while a run executes on it', (open) => {
     expect(await active.currentSteps(thread_id, run_id)).toBeUndefined();
     writes[Symbol.dispose]();
     expect(await active.currentSteps(thread_id, run_id)).toBeUndefined();
+  });
+
+  test('finds each step stored that its attempt does not name any more, in another process too', async () => {
+    await using db = await open();
+    const { lease, writes, open: active } = await executing(db);
+    writes.observe(() => []);
+    writes.addSteps([modelCall(1, 10)]);
+    const now = await active.currentSteps(lease.thread_id, lease.run_id);
+    const elsewhere = runStepRepository(db, new ActiveAttempts());
+    const stored = await elsewhere.steps(lease, { attempt: 0, number: 0 }, 10);
+    expect([now?.steps, stored.map(({ number }) => number)]).toEqual([[], [1]]);
+    writes[Symbol.dispose]();
   });
 
   test('waits for the end of a run that is being written', async () => {
