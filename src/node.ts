@@ -40,6 +40,12 @@ export interface ServeOptions {
 const STOP_MARGIN_MS = 10_000;
 
 /**
+ * When the code compiled so far is written to its cache, ms after the start. Node does so when a process ends by itself;
+ * after a `kill -9` the next start would have to compile everything again, which takes half as long again.
+ */
+const CACHE_DELAY_MS = 5000;
+
+/**
  * Life cycle of a server: start, ready, drain, stop. Resolves to the exit code after it has stopped. Throws a
  * `StartFailure`, or the original error, if it cannot start.
  */
@@ -84,12 +90,6 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   else logger.error('stopped without waiting any longer; active runs resume at the next start');
   return inTime ? 0 : 1;
 }
-
-/**
- * When the code compiled so far is written to its cache, ms after the start. Node does so when a process ends by itself;
- * after a `kill -9` the next start would have to compile everything again, which takes half as long again.
- */
-const CACHE_DELAY_MS = 5000;
 
 /** With graph hosts no node executes in this process. */
 async function readerOfRunningNode({ root, hosts }: Config): Promise<() => RunningNode | undefined> {

@@ -52,8 +52,6 @@ export default defineConfig(({ command }) => ({
   base: command === 'build' ? './' : '/studio/',
   plugins: [react(), tailwindcss(), loadAgain(), minifyWorker()],
   build: {
-    outDir: '../dist/studio',
-    emptyOutDir: true,
     // The policy for content allows no `data:` fonts.
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },

@@ -1,6 +1,7 @@
 import Database from 'better-sqlite3';
 import { expect, test } from 'vitest';
 import { getRun, getThread, joinRun, listRuns, startRun } from '../support/remote-runs.ts';
+import { ENGINE_OF_TESTS } from '../support/test-database.ts';
 import { until } from '../support/until.ts';
 import { startChaosServer } from './server.ts';
 
@@ -29,7 +30,7 @@ test('50 background runs survive three kills: none is lost, none applies its inp
   }
 
   expect(await server.process.kill('SIGTERM')).toBe(0);
-  if (process.env['TEST_DATABASE'] !== 'postgres') {
+  if (ENGINE_OF_TESTS === 'sqlite') {
     using database = opened(server.process.database);
     expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
   }

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { Run } from '../../src/schemas/runs.ts';
 import type { HttpClient } from '../support/http-client.ts';
 import { createThread, joinRun, listRuns } from '../support/remote-runs.ts';
+import { ENGINE_OF_TESTS } from '../support/test-database.ts';
 import { startChaosServer } from './server.ts';
 
 const CREATES = 50;
@@ -42,7 +43,7 @@ test('interrupt: of 50 runs created at once the last one ends by itself, after t
   expect(story.mostRunning).toBe(1);
   const ends = story.runs.map(({ status }) => status);
   // PostgreSQL dates a run before it waits for its turn on the thread, so that the last one may not be the newest.
-  const isDatedInTurn = process.env['TEST_DATABASE'] !== 'postgres';
+  const isDatedInTurn = ENGINE_OF_TESTS === 'sqlite';
   const newestLast = isDatedInTurn ? ends.toReversed() : ends.toSorted();
   expect(newestLast).toEqual([...Array(CREATES - 1).fill('interrupted'), 'success']);
   expect((await lastWords(http, story.thread_id)).most).toBe(1);

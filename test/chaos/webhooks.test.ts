@@ -76,10 +76,10 @@ test('no run is lost to its webhook in a server that is killed again and again',
     await server.kill('SIGKILL');
     await server.restart();
   }
-  const told = () => new Set(hook.received.map(({ body }) => body['run_id']));
-  while (told().size < run_ids.length) await hook.came(hook.received.length + 1, CLAIM_MS);
+  const notified = () => new Set(hook.received.map(({ body }) => body['run_id']));
+  while (notified().size < run_ids.length) await hook.came(hook.received.length + 1, CLAIM_MS);
 
-  expect([...told()].sort()).toEqual(run_ids.sort());
+  expect([...notified()].sort()).toEqual(run_ids.sort());
   const ids = Map.groupBy(hook.received, ({ body }) => body['run_id']);
   for (const times of ids.values())
     expect(new Set(times.map(({ headers }) => headers['webhook-id']))).toHaveProperty('size', 1);

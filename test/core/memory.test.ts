@@ -19,10 +19,10 @@ const PROGRAM = `
     }
   }
   using memory = returnMemoryWhenIdle(2000);
-  let kept = Array.from({ length: 400_000 }, (_, i) => ({ i, text: [i] }));
+  let retained = Array.from({ length: 400_000 }, (_, i) => ({ i, text: [i] }));
   await allocate();
   const busy_bytes = process.memoryUsage().heapTotal;
-  kept = undefined;
+  retained = undefined;
   const isLess = () => process.memoryUsage().heapTotal < busy_bytes / 2;
   while (!isLess()) await new Promise((resolve) => setTimeout(resolve, 50));
   const idle_bytes = process.memoryUsage().heapTotal;

@@ -1,7 +1,8 @@
 import { join } from 'node:path';
 import { postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 
-const ENGINE = process.env['TEST_DATABASE'] === 'postgres' ? 'postgres' : 'sqlite';
+/** What servers under test store in, unless a test says otherwise. */
+export const ENGINE_OF_TESTS = process.env['TEST_DATABASE'] === 'postgres' ? 'postgres' : 'sqlite';
 
 export interface TestDatabase extends AsyncDisposable {
   readonly url: string;
@@ -13,7 +14,7 @@ export interface TestDatabase extends AsyncDisposable {
  */
 export async function testDatabase(
   folder: string,
-  engine: 'sqlite' | 'postgres' = ENGINE,
+  engine: 'sqlite' | 'postgres' = ENGINE_OF_TESTS,
 ): Promise<TestDatabase> {
   if (engine !== 'postgres')
     return { url: `sqlite:${join(folder, 'server.db')}`, [Symbol.asyncDispose]: async () => {} };

@@ -85,7 +85,7 @@ async function verbs(where: string, db: Db): Promise<Measurement[]> {
   const loop = monitorEventLoopDelay({ resolution: 1 });
   loop.enable();
   const measurements = [
-    await timed(`${where} measurements of /metrics`, () => queue.stats()),
+    await timed(`${where} stats for /metrics`, () => queue.stats()),
     await timed(`${where} next due`, () => queue.nextDue()),
     await timed(`${where} claim of 10`, claim),
     await timed(`${where} enqueue`, () => queue.enqueue(request(newRun(randomUUID())))),
