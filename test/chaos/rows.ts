@@ -7,7 +7,7 @@ export interface Row {
   /** As in docs/internals/guarantees.md. */
   readonly row: number;
   readonly engines: readonly Engine[];
-  /** Test file of this folder, and a part of the test's name. */
+  /** Test file of this folder, without `.test.ts`, and a part of the test's name. */
   readonly file: string;
   readonly test: string;
   /** What `npm run chaos` switches off, to see the test fail. */
@@ -20,24 +20,36 @@ const BOTH = ['sqlite', 'postgres'] as const;
 
 export const ROWS: readonly Row[] = [
   row(1, SQLITE, 'kill-nine', '50 background runs survive', 'retries begin anew'),
-  row(1, SQLITE, 'poison', 'a run that takes the server with it', 'attempts without end'),
-  row(1, POSTGRES, 'lost-commits', 'taken back from a worker that is gone', 'retries begin anew'),
-  row(2, POSTGRES, 'leases', 'frozen beyond its lease', 'no fencing token'),
-  row(3, POSTGRES, 'leases', 'blocks its event loop for longer than a lease', 'heartbeat on the event loop'),
-  row(4, SQLITE, 'cut-streams', 'streams that are cut', 'streams begin anew'),
-  row(4, POSTGRES, 'killed-api', 'streams go on at another process', 'streams begin anew'),
-  row(5, POSTGRES, 'database-crashes', 'runs go on from what it has kept', 'lost commits go unseen'),
-  row(6, POSTGRES, 'leases', 'a process without its database', 'no local deadline'),
-  row(7, POSTGRES, 'lost-notifications', 'a run starts within a second', 'no polls'),
-  row(8, BOTH, 'full-disk', 'a full disk', 'full disks are bugs'),
-  row(9, SQLITE, 'shutdown', 'runs that outlast the grace period', 'stops charge an attempt'),
-  row(9, POSTGRES, 'leases', 'SIGTERM hands runs over', 'stops charge an attempt'),
-  row(10, POSTGRES, 'crons', 'four', 'ticks without compare-and-set'),
-  row(11, BOTH, 'webhooks', 'killed before a webhook is sent', 'webhooks at most once'),
-  row(12, BOTH, 'one-run-a-thread', 'enqueue', 'threads with many heads'),
-  row(13, SQLITE, 'embedded-kills', 'has kept all that it answered', 'answers before their commit'),
-  row(14, POSTGRES, 'lost-notifications', 'a cancel from another process', 'cancels by notification only'),
-  row(15, BOTH, 'silent-reader', 'clients that never read', 'no back-pressure'),
+  row(1, SQLITE, 'poison.slow', 'a run that takes the server with it', 'attempts without end'),
+  row(1, POSTGRES, 'lost-commits.slow', 'taken back from a worker that is gone', 'retries begin anew'),
+  row(2, POSTGRES, 'leases.slow', 'frozen beyond its lease', 'no fencing token'),
+  row(
+    3,
+    POSTGRES,
+    'leases.slow',
+    'blocks its event loop for longer than a lease',
+    'heartbeat on the event loop',
+  ),
+  row(4, SQLITE, 'cut-streams.slow', 'streams that are cut', 'streams begin anew'),
+  row(4, POSTGRES, 'killed-api.slow', 'streams go on at another process', 'streams begin anew'),
+  row(5, POSTGRES, 'database-crashes.slow', 'runs go on from what it has kept', 'lost commits go unseen'),
+  row(6, POSTGRES, 'leases.slow', 'a process without its database', 'no local deadline'),
+  row(7, POSTGRES, 'lost-notifications.slow', 'a run starts within a second', 'no polls'),
+  row(8, BOTH, 'full-disk.slow', 'a full disk', 'full disks are bugs'),
+  row(9, SQLITE, 'shutdown.slow', 'runs that outlast the grace period', 'stops charge an attempt'),
+  row(9, POSTGRES, 'leases.slow', 'SIGTERM hands runs over', 'stops charge an attempt'),
+  row(10, POSTGRES, 'crons.slow', 'four', 'ticks without compare-and-set'),
+  row(11, BOTH, 'webhooks.slow', 'killed before a webhook is sent', 'webhooks at most once'),
+  row(12, BOTH, 'one-run-a-thread.slow', 'enqueue', 'threads with many heads'),
+  row(13, SQLITE, 'embedded-kills.slow', 'has kept all that it answered', 'answers before their commit'),
+  row(
+    14,
+    POSTGRES,
+    'lost-notifications.slow',
+    'a cancel from another process',
+    'cancels by notification only',
+  ),
+  row(15, BOTH, 'silent-reader.slow', 'clients that never read', 'no back-pressure'),
 ];
 
 function row(row: number, engines: readonly Engine[], file: string, test: string, without: FaultName): Row {

@@ -9,6 +9,6 @@ process.env['TEST_PROCESSES'] = '1';
  * the PostgreSQL that `TEST_POSTGRES_URI` names.
  */
 const config = mergeConfig(general, defineConfig({}));
-config.test.include = FILES.map((name) => `test/${name}.test.ts`);
+config.test.include = FILES.map((name) => `test/${name}{,.slow}.test.ts`);
 
 export default config;
