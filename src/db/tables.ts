@@ -421,6 +421,7 @@ export interface Tables {
     round_at: Timestamp;
     ended_at: Timestamp | null;
     body: string;
+    worker_id: Uuid | null;
   };
   worker_details: { worker_id: Uuid; role: string; hosts: number };
   workers: {

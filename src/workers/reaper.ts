@@ -20,7 +20,7 @@ export interface ReaperDeps {
   readonly logger: Logger;
 }
 
-/** Requeues the runs of dead workers, or ends them. */
+/** Requeues the runs of dead workers, or ends them, and releases the deliveries that they were sending. */
 export function reaperLoop(deps: ReaperDeps): Loop {
   return new Loop({ name: 'reaper', tick: reaperTick(deps), logger: deps.logger });
 }
@@ -39,10 +39,14 @@ export function reaperTick({
 }: ReaperDeps): () => Promise<number> {
   let grace_until = 0;
   let ticks = 0;
+  const onDeliveriesReleased = (deliveries: number) => {
+    logger.warn('released deliveries of a dead worker', { deliveries });
+    bus.emit('delivery.queued');
+  };
   return async () => {
     const grace_ms = grace_until - clock.monotonic();
     if (grace_ms > 0) return grace_ms;
-    const taken = await queue.reap(rules).catch((error: unknown) => {
+    const taken = await queue.reap({ ...rules, onDeliveriesReleased }).catch((error: unknown) => {
       grace_until = clock.monotonic() + GRACE_BEATS * heartbeat_ms;
       throw error;
     });

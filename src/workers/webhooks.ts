@@ -36,6 +36,7 @@ export interface DispatcherDeps {
   readonly sender: { readonly post: PostWebhook } & AsyncDisposable;
   readonly clock: Clock;
   readonly ids: Ids;
+  readonly worker_id: string;
   readonly random: RandomNumber;
   readonly logger: Logger;
   readonly rules: DispatchRules;
@@ -109,14 +110,14 @@ export class WebhookDispatcher {
   }
 
   async #claimFor(host: string): Promise<number> {
-    const { outbox, ids, rules } = this.#deps;
+    const { outbox, ids, worker_id, rules } = this.#deps;
     const ofHost =
       (this.#unresponsive.has(host) ? 1 : rules.concurrency_per_host) - (this.#activeByHost.get(host) ?? 0);
     const limit = Math.min(ofHost, rules.concurrency - this.#active.size);
     // The end of a delivery in flight wakes the loop.
     if (limit <= 0) return 0;
     const token = ids.uuid4();
-    const claimed = await outbox.claim({ host, token, limit, lease_ms: rules.lease_ms });
+    const claimed = await outbox.claim({ host, token, worker_id, limit, lease_ms: rules.lease_ms });
     for (const delivery of claimed) this.#send(delivery, host, token);
     return claimed.length;
   }

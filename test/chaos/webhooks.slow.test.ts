@@ -5,8 +5,8 @@ import { receiver } from '../support/receiver.ts';
 import { startServer } from '../support/server.ts';
 
 const env = { LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false}}' };
-/** On PostgreSQL another process could be sending what a dead one has claimed, until the claim ends after 60 s. */
-const CLAIM_MS = 80_000;
+/** On PostgreSQL another process could be sending what a dead one has claimed, until the lease of that one ends after 20 s. */
+const LEASE_MS = 35_000;
 const GRAPHS = { echo: 'test/fixtures/graphs/echo.ts:graph' };
 
 test('a server that is killed before a webhook is sent sends it after its restart', async () => {
@@ -35,7 +35,7 @@ test('a server that is killed before a webhook is sent sends it after its restar
 
   await using hook = await receiver({ port });
   await server.restart();
-  await hook.came(1, CLAIM_MS);
+  await hook.came(1, LEASE_MS);
 
   expect(hook.received).toMatchObject([{ path: '/hook', body: { run_id, status: 'success' } }]);
 }, 120_000);
@@ -56,7 +56,7 @@ test('a server that is killed before it has noted a delivery sends it once more,
   created.resolve();
   await killed.promise;
   await server.restart();
-  await hook.came(2, CLAIM_MS);
+  await hook.came(2, LEASE_MS);
 
   expect(hook.received.map(({ body }) => body['run_id'])).toEqual([run_id, run_id]);
   const [first, again] = hook.received.map(({ headers }) => headers['webhook-id']);
@@ -77,7 +77,7 @@ test('no run is lost to its webhook in a server that is killed again and again',
     await server.restart();
   }
   const notified = () => new Set(hook.received.map(({ body }) => body['run_id']));
-  while (notified().size < run_ids.length) await hook.came(hook.received.length + 1, CLAIM_MS);
+  while (notified().size < run_ids.length) await hook.came(hook.received.length + 1, LEASE_MS);
 
   expect([...notified()].sort()).toEqual(run_ids.sort());
   const ids = Map.groupBy(hook.received, ({ body }) => body['run_id']);

@@ -19,7 +19,7 @@ function story(db: Db, { sends_webhooks = true } = {}) {
   const { explain } = deliveryExplain({ outbox, sends_webhooks, give_up_ms: DAY_MS });
   const claim = async () => {
     const token = randomUUID();
-    await outbox.claim({ host: HOST, token, limit: 1, lease_ms: 60_000 });
+    await outbox.claim({ host: HOST, token, worker_id: token, limit: 1, lease_ms: 60_000 });
     return token;
   };
   return {

@@ -9,7 +9,7 @@ import {
 import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
 import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { describeEachStorage } from '../support/databases.ts';
-import { newRun, newThread, queueStory, request } from '../support/queued-runs.ts';
+import { newRun, newThread, queueStory, request, WORKER } from '../support/queued-runs.ts';
 
 const OWNER = { metadata: { contains: { owner: 'ann' } } };
 const OTHER = { metadata: { contains: { owner: 'bob' } } };
@@ -53,6 +53,7 @@ async function story(db: Db) {
     const claimed = await outbox.claim({
       host: 'receiver.example',
       token: randomUUID(),
+      worker_id: WORKER.worker_id,
       limit: 10,
       lease_ms: 1,
     });

@@ -9,6 +9,7 @@ import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { webhookSender } from '../../src/workers/webhook-request.ts';
 import { type DispatchRules, WebhookDispatcher } from '../../src/workers/webhooks.ts';
 import { delivery } from './outbox.ts';
+import { WORKER } from './queued-runs.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { policy } from './webhook-policy.ts';
 
@@ -50,6 +51,7 @@ export function dispatching(db: Db, options: Options = {}) {
     }),
     clock,
     ids: { ...systemIds(clock), uuid4: randomUUID },
+    worker_id: WORKER.worker_id,
     random: () => 0,
     logger: recordingLogger('debug', (line) => log.push(line)),
     rules: { ...RULES, ...options.rules },

@@ -27,6 +27,7 @@ import { deployments } from './026-deployments.ts';
 import { deploymentHooks } from './027-deployment-hooks.ts';
 import { threadDeletions } from './028-thread-deletions.ts';
 import { canaries } from './029-canaries.ts';
+import { deliveryWorkers } from './030-delivery-workers.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -73,4 +74,5 @@ export const migrations: readonly Migration[] = [
   { version: 27, name: 'deployment hooks', text: deploymentHooks, expands: true },
   { version: 28, name: 'thread deletions', text: threadDeletions, expands: true },
   { version: 29, name: 'canaries', text: canaries, expands: true },
+  { version: 30, name: 'delivery workers', text: deliveryWorkers, expands: true },
 ];

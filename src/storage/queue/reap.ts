@@ -1,9 +1,10 @@
 import { columns, notNull, nullable } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
-import { type RowOf, sql } from '../../db/sql.ts';
+import { type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import { withThread } from '../runs/thread-lock.ts';
+import { CLAIMED, releaseLostDeliveries } from '../webhooks/ack.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { endAttempt, type FailurePolicy } from './end-attempt.ts';
@@ -15,6 +16,8 @@ export interface ReapRules extends FailurePolicy {
   readonly backoff_ms: number;
   /** Called for a run that is not retried; graph and status are null if the run was deleted. */
   readonly onEnded?: ((run: LostRun) => void) | undefined;
+  /** Called when webhook deliveries have been released that a dead worker was sending. */
+  readonly onDeliveriesReleased?: ((count: number) => void) | undefined;
 }
 
 /** A run that ended without its worker. */
@@ -24,8 +27,14 @@ export interface LostRun {
   readonly status: string | null;
 }
 
-const EXPIRED_LEASE = notNull(columns('run_queue', 'run_id, thread_id, worker_id, seq'));
-type ExpiredLease = RowOf<typeof EXPIRED_LEASE>;
+const WORKER = notNull(columns('run_queue', 'worker_id, seq'));
+/** Of a run, or without run and thread of a delivery. */
+const HELD = sql`${nullable(columns('run_queue', 'run_id, thread_id'))}, ${WORKER}`;
+
+interface ExpiredLease extends RowOf<typeof WORKER> {
+  readonly run_id: string;
+  readonly thread_id: string;
+}
 
 /** Retention of expired workers, ms; until then `explain` can name them. */
 const WORKER_RETENTION_MS = 60_000;
@@ -35,19 +44,17 @@ const isExpiredWorker = (worker_id: string) => sql`not exists (
   select 1 from workers w where w.worker_id = ${worker_id} and w.expires_at > ${NOW})`;
 
 /**
- * Reclaims the runs of dead workers: each is retried, or ended if it was cancelled or has used up its attempts. The
- * first query is only a hint: each run is decided again under its thread's lock. A failing run is reported and does not
- * block the others. Returns the number of runs reclaimed.
+ * Reclaims the runs of dead workers: each is retried, or ended if it was cancelled or has used up its attempts. Releases
+ * the webhook deliveries that they were sending. The first query is only a hint: each run is decided again under its
+ * thread's lock. A failing run is reported and does not block the others. Returns the number of runs reclaimed.
  */
 export async function reap(
   { db, webhooks, report }: Pick<QueueContext, 'db' | 'webhooks' | 'report'>,
   rules: ReapRules,
 ): Promise<number> {
-  const expired = await db.all(sql`
-    select ${EXPIRED_LEASE} from run_queue q
-    where state = 'running' and worker_id <> ${rules.worker_id} and not exists (
-      select 1 from workers w where w.worker_id = q.worker_id and w.expires_at > ${NOW}
-    ) limit 1000`);
+  const { expired, hasDeliveries } = await lostWork(db, rules.worker_id);
+  const deliveries = hasDeliveries ? await releaseLostDeliveries(db, rules.worker_id) : 0;
+  if (deliveries > 0) rules.onDeliveriesReleased?.(deliveries);
   let taken = 0;
   // Sorted here: ordering by `seq` would make the database scan everything that waits.
   expired.sort((one, other) => one.seq - other.seq);
@@ -62,6 +69,22 @@ export async function reap(
     ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),
   );
   return taken;
+}
+
+/** What dead workers held. One statement for both: idle processes look every few seconds. */
+async function lostWork(db: Db, reaper_id: string) {
+  const isLost = (held: Sql) => sql`${held}.worker_id <> ${reaper_id} and not exists (
+    select 1 from workers w where w.worker_id = ${held}.worker_id and w.expires_at > ${NOW})`;
+  const rows = await db.all(sql`
+    select ${HELD} from (
+      select run_id, thread_id, worker_id, seq from run_queue q where state = 'running' and ${isLost(raw('q'))}
+      limit 1000) as runs
+    union all
+    select null, null, worker_id, seq from webhook_outbox o where ${CLAIMED} and ${isLost(raw('o'))}`);
+  const expired = rows.flatMap(({ run_id, thread_id, ...lease }) =>
+    run_id === null || thread_id === null ? [] : [{ run_id, thread_id, ...lease }],
+  );
+  return { expired, hasDeliveries: rows.length > expired.length };
 }
 
 /** Deletes workers that expired a while ago and hold no run. */

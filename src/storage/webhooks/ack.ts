@@ -24,6 +24,11 @@ export type DeliveryDecision =
   /** Retried until `give_up_ms` after the delivery was enqueued or redelivered. */
   | { readonly outcome: 'retry'; readonly in_ms: number; readonly give_up_ms: number };
 
+/** Nobody holds the delivery. */
+export const UNCLAIMED = sql`token = null, worker_id = null`;
+/** A process of this release or a later one holds the delivery; earlier releases leave `worker_id` as it is. */
+export const CLAIMED = sql`worker_id is not null and token is not null and status = 'pending'`;
+
 export type AckResult = 'delivered' | 'dead' | 'pending' | 'lease lost';
 
 /**
@@ -38,7 +43,7 @@ export function ackDelivery(
 ): Promise<AckResult> {
   return db.transaction('async', async (tx) => {
     const row = await tx.get(sql`
-      update webhook_outbox set token = null, ${changes(decision)}
+      update webhook_outbox set ${UNCLAIMED}, ${changes(decision)}
       where delivery_id = ${delivery_id} and token = ${token} and status = 'pending'
       returning ${columns('webhook_outbox', 'status')}`);
     if (!row) return 'lease lost';
@@ -71,12 +76,22 @@ async function insertAttempt(tx: Transaction, delivery_id: string, attempt: Atte
 
 /** Graceful shutdown: releases unfinished deliveries. They are due immediately, and the attempt is not counted. */
 export async function releaseDeliveries(db: Db, token: string): Promise<void> {
-  await db.run(sql`update webhook_outbox set token = null, tries = tries - 1, next_at = ${NOW}
+  await db.run(sql`update webhook_outbox set ${UNCLAIMED}, tries = tries - 1, next_at = ${NOW}
     where token = ${token} and status = 'pending'`);
 }
 
 /** For the only process on a database, at startup: no attempt is under way, whatever the claims say. */
 export async function releaseAllDeliveries(db: Db): Promise<void> {
-  await db.run(sql`update webhook_outbox set token = null, next_at = ${NOW}
+  await db.run(sql`update webhook_outbox set ${UNCLAIMED}, next_at = ${NOW}
     where token is not null and status = 'pending'`);
+}
+
+/**
+ * Releases what workers had claimed that are gone; it is due immediately. A worker that is only slow may send its delivery
+ * all the same (at-least-once), and cannot acknowledge it. Returns how many were released.
+ */
+export function releaseLostDeliveries(db: Db, reaper_id: string): Promise<number> {
+  return db.run(sql`update webhook_outbox set ${UNCLAIMED}, next_at = ${NOW}
+    where ${CLAIMED} and worker_id <> ${reaper_id} and not exists (
+      select 1 from workers w where w.worker_id = webhook_outbox.worker_id and w.expires_at > ${NOW})`);
 }

@@ -5,7 +5,7 @@ import { and, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/webhooks.ts';
 import { VISIBLE_DELIVERIES, type Visibility, visible } from '../access/visibility.ts';
-import { ackDelivery, releaseAllDeliveries, releaseDeliveries } from './ack.ts';
+import { ackDelivery, releaseAllDeliveries, releaseDeliveries, UNCLAIMED } from './ack.ts';
 import { claimDeliveries, pendingHosts } from './claim.ts';
 import { decryptAttempt, decryptDelivery, decryptShownUrl } from './delivery-row.ts';
 import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
@@ -121,7 +121,7 @@ async function contentOf(reader: Reader, delivery_id: string) {
 /** Makes a delivery due now, with the same id and a new retry period. Returns false if it does not exist. */
 async function redeliver(db: Db, delivery_id: string, visibility?: Visibility): Promise<boolean> {
   const changed = await db.run(sql`
-    update webhook_outbox set status = 'pending', tries = 0, token = null, next_at = ${NOW}, round_at = ${NOW},
+    update webhook_outbox set status = 'pending', tries = 0, ${UNCLAIMED}, next_at = ${NOW}, round_at = ${NOW},
       ended_at = null
     where ${isDelivery(delivery_id, visibility)}`);
   return changed > 0;

@@ -145,7 +145,8 @@ describePostgresServer('a limit is a limit', (open) => {
     const enqueue = () => outbox.enqueue({ kind: 'test', url, body: '{}' });
     const many = () => Promise.all(Array.from({ length: 60 }, enqueue));
     await burst(db, 'webhook_outbox', enqueue, many);
-    const claim = { host: 'receiver.example', token: randomUUID(), limit: 2, lease_ms: 60_000 };
+    const { worker_id } = WORKER;
+    const claim = { host: 'receiver.example', token: randomUUID(), worker_id, limit: 2, lease_ms: 60_000 };
     expect(await outbox.claim(claim)).toHaveLength(2);
   });
 });

@@ -1,9 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { runQueue } from '../../../src/storage/queue/queue.ts';
 import type { AttemptRecord } from '../../../src/storage/webhooks/ack.ts';
 import { type WebhookOutbox, webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
 import { describeEachStorage } from '../../support/databases.ts';
 import { delivery, elapse } from '../../support/outbox.ts';
+import { FAILURE_RULES, WORKER } from '../../support/queued-runs.ts';
 
 const HOST = 'receiver.example';
 const DAY_MS = 86_400_000;
@@ -15,8 +17,11 @@ const REFUSED: AttemptRecord = {
   answer: 'busy',
 };
 
-function claim(outbox: WebhookOutbox, { host = HOST, limit = 10, token = randomUUID() as string } = {}) {
-  return outbox.claim({ host, token, limit, lease_ms: 60_000 });
+function claim(
+  outbox: WebhookOutbox,
+  { host = HOST, limit = 10, token = randomUUID() as string, worker_id = WORKER.worker_id } = {},
+) {
+  return outbox.claim({ host, token, worker_id, limit, lease_ms: 60_000 });
 }
 
 describeEachStorage('the outbox', (open) => {
@@ -74,6 +79,43 @@ describeEachStorage('the outbox', (open) => {
     expect(await claim(outbox)).toMatchObject([{ tries: 1 }]);
     await outbox.releaseAll();
     expect(await claim(outbox)).toMatchObject([{ tries: 2 }]);
+  });
+
+  test('what a dead worker took comes back with its runs; what living ones send stays with them', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const queue = runQueue(db);
+    const reaper = { ...WORKER, worker_id: randomUUID() };
+    const alive = { ...WORKER, worker_id: randomUUID() };
+    const [dead, ofDead] = [randomUUID(), randomUUID()];
+    const released: number[] = [];
+    const rules = { ...FAILURE_RULES, worker_id: reaper.worker_id, backoff_ms: 0 };
+    const reap = () => queue.reap({ ...rules, onDeliveriesReleased: (count) => released.push(count) });
+    await queue.heartbeat(alive, 60_000);
+    for (const host of ['dead.example', 'alive.example', 'reaper.example'])
+      await outbox.enqueue(delivery({ url: `https://${host}/hook` }));
+    const [lost] = await claim(outbox, { host: 'dead.example', token: ofDead, worker_id: dead });
+    await claim(outbox, { host: 'alive.example', worker_id: alive.worker_id });
+    // Its event loop was blocked for longer than its lease.
+    await claim(outbox, { host: 'reaper.example', worker_id: reaper.worker_id });
+
+    expect(await reap()).toBe(0);
+    expect(released).toEqual([1]);
+    const due = (await outbox.pendingHosts()).filter(({ due_in_ms }) => due_in_ms === 0);
+    expect(due).toEqual([{ host: 'dead.example', due_in_ms: 0 }]);
+    await reap();
+    expect(released).toEqual([1]);
+
+    const delivery_id = lost?.delivery_id ?? '';
+    const late = await outbox.ack({ delivery_id, token: ofDead }, REFUSED, { outcome: 'dead' });
+    expect(late).toBe('lease lost');
+    const token = randomUUID();
+    expect(await claim(outbox, { host: 'dead.example', token })).toMatchObject([{ delivery_id, tries: 2 }]);
+    const retry = { outcome: 'retry', in_ms: 3_600_000, give_up_ms: DAY_MS } as const;
+    expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('pending');
+    // Nobody sends it while it waits: the back-off stays when its last sender is gone.
+    await reap();
+    expect(released).toEqual([1]);
   });
 
   test('a delivery that failed is due later, and dead when its time is over', async () => {
