@@ -93,6 +93,8 @@ describePostgresServer('a migration', (open) => {
     await migrate(db, [notes]);
     const log: string[] = [];
     const [reads, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    // Also when the test fails: the database cannot be closed before.
+    using _over = { [Symbol.dispose]: () => over.resolve() };
     const long = db.transaction('sync', async (tx) => {
       await tx.all(sql`select 1 from notes`);
       reads.resolve();
@@ -110,8 +112,8 @@ describePostgresServer('a migration', (open) => {
       waits_ms.push(performance.now() - since);
     }
     expect(isDone).toBe(false);
-    // The time that a migration waits for a lock, and some for a busy machine.
-    expect(Math.max(...waits_ms)).toBeLessThan(2500);
+    // A migration waits a second for a lock. The rest is for a machine that stands still for a while.
+    expect(Math.max(...waits_ms)).toBeLessThan(15_000);
     over.resolve();
     await Promise.all([long, migrating]);
     expect(await versions(db)).toEqual([1, 2]);
