@@ -10,8 +10,9 @@ import { until } from '../support/until.ts';
 
 const OPERATOR = 'an-operator';
 const TOKENS = 400;
-/** A second is meant, and a busy machine takes its time. */
-const MAX_CHANGE_MS = 3_000;
+/** Of each process that makes changes; their median is compared, since a busy machine stands still at times. */
+const CHANGES = 7;
+const MAX_CHANGE_MS = 1_000;
 
 describe.runIf(hasStudio && TEST_POSTGRES_URI)(
   'Studio before several processes on PostgreSQL (needs Chromium, a build of Studio and TEST_POSTGRES_URI)',
@@ -48,10 +49,14 @@ describe.runIf(hasStudio && TEST_POSTGRES_URI)(
         ['By the same', following],
         ['By the other', 1 - following],
       ] as const) {
-        await api(index).client.threads.create({ metadata: { title } });
-        const started = performance.now();
-        await page.getByRole('link', { name: new RegExp(`^${title}`) }).waitFor();
-        expect(performance.now() - started).toBeLessThan(MAX_CHANGE_MS);
+        const waits_ms: number[] = [];
+        for (let n = 0; n < CHANGES; n++) {
+          await api(index).client.threads.create({ metadata: { title: `${title}, ${n}` } });
+          const started = performance.now();
+          await page.getByRole('link', { name: new RegExp(`^${title}, ${n}`) }).waitFor();
+          waits_ms.push(performance.now() - started);
+        }
+        expect(waits_ms.sort((one, other) => one - other)[(CHANGES - 1) / 2]).toBeLessThan(MAX_CHANGE_MS);
       }
       expect(problems).toEqual([]);
       await page.context().close();
