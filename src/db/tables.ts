@@ -422,6 +422,7 @@ export interface Tables {
     ended_at: Timestamp | null;
     body: string;
     worker_id: Uuid | null;
+    worker_token: Uuid | null;
   };
   worker_details: { worker_id: Uuid; role: string; hosts: number };
   workers: {

@@ -7,6 +7,7 @@ import type { RunQueue } from '../storage/queue/queue.ts';
 import type { ReapRules } from '../storage/queue/reap.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads/threads.ts';
+import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { a2aTaskFinalizer, type TaskFinalizerDeps } from './a2a-tasks.ts';
 import { heartbeatMs } from './heartbeat.ts';
 import type { Loop } from './loop.ts';
@@ -23,6 +24,7 @@ import { cronLoop, delayedRunsLoop } from './schedules.ts';
 
 export interface BackgroundDeps {
   readonly queue: RunQueue;
+  readonly outbox: WebhookOutbox;
   readonly threads: ThreadRepository;
   readonly storeItems: StoreItemRepository;
   readonly longTermStore: LongTermStore;

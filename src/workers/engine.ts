@@ -100,7 +100,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     ...options,
     reap: reapRules(worker_id, { ...options, onEnded: listeners.notifyLost }, deps.rules.log_retention_ms),
   });
-  const leases = leaseLoop({ lease, runs, lease_ms, logger });
+  const leases = leaseLoop({ lease, runs, dispatcher, lease_ms, logger });
   // Without slots no worker listens: another process takes them.
   const offers = slots > 0 ? undefined : deps.bus.on('run.ready', () => deps.bus.emit('runs.offered', false));
 
@@ -140,7 +140,7 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
       leases.start();
       if (options.background) background.start();
       if (slots > 0) runs.start();
-      dispatcher?.start();
+      dispatcher?.start(() => lease.isHeld());
     },
 
     /** Claims nothing new from now on; resolves when the runs here have ended, or after `ms`. */

@@ -3,22 +3,25 @@ import { every, type Timer } from '../core/timers.ts';
 import { heartbeatMs, type WorkerLease } from './heartbeat.ts';
 import { Loop } from './loop.ts';
 import type { RunWorker } from './runs.ts';
+import type { WebhookDispatcher } from './webhooks.ts';
 
 /** Checks per heartbeat of whether the lease lasts: it needs no database. */
 const CHECKS_PER_BEAT = 10;
 
 /**
- * Stops the runs of this process when its lease ends, and compares them with the leases in storage at each heartbeat: a
+ * Stops the runs and deliveries of this process when its lease ends, and compares them with the leases in storage at each heartbeat: a
  * cancel, or the answer to a commit, may be lost.
  */
 export function leaseLoop({
   lease,
   runs,
+  dispatcher,
   lease_ms,
   logger,
 }: {
   lease: WorkerLease;
   runs: Pick<RunWorker, 'leaseEnded' | 'reconcileLeases' | 'mayHoldLeases' | 'active'>;
+  dispatcher?: Pick<WebhookDispatcher, 'leaseEnded'> | undefined;
   lease_ms: number;
   logger: Logger;
 }) {
@@ -40,6 +43,7 @@ export function leaseLoop({
       logger.error('the lease of this process ends: its runs stop, and go on in another process');
       runs.leaseEnded();
     }
+    if (!lease.isHeld()) dispatcher?.leaseEnded();
     if (lease.lapses === lapses) return;
     lapses = lease.lapses;
     // Others may have taken runs while this process, or its line to the database, stood still.

@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { ReapRules } from '../storage/queue/reap.ts';
+import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { Loop } from './loop.ts';
 
 /** Heartbeats within the grace period after a database outage: every live worker renews its lease within it. */
@@ -12,6 +13,7 @@ const TICKS_PER_DELETION = 12;
 
 export interface ReaperDeps {
   readonly queue: Pick<RunQueue, 'reap' | 'deleteExpiredWorkers'>;
+  readonly outbox: Pick<WebhookOutbox, 'releaseLost'>;
   readonly bus: EventBus;
   readonly rules: ReapRules;
   /** Heartbeat interval of workers, ms; dead ones are looked for as often. */
@@ -31,6 +33,7 @@ export function reaperLoop(deps: ReaperDeps): Loop {
  */
 export function reaperTick({
   queue,
+  outbox,
   bus,
   rules,
   heartbeat_ms,
@@ -39,14 +42,20 @@ export function reaperTick({
 }: ReaperDeps): () => Promise<number> {
   let grace_until = 0;
   let ticks = 0;
-  const onDeliveriesReleased = (deliveries: number) => {
+  async function release(worker_ids: readonly string[]): Promise<void> {
+    const deliveries = await outbox.releaseLost(worker_ids);
+    if (deliveries === 0) return;
     logger.warn('released deliveries of a dead worker', { deliveries });
     bus.emit('delivery.queued');
-  };
+  }
   return async () => {
     const grace_ms = grace_until - clock.monotonic();
     if (grace_ms > 0) return grace_ms;
-    const taken = await queue.reap({ ...rules, onDeliveriesReleased }).catch((error: unknown) => {
+    let senders: readonly string[] = [];
+    const onLostSenders = (worker_ids: readonly string[]) => {
+      senders = worker_ids;
+    };
+    const taken = await queue.reap({ ...rules, onLostSenders }).catch((error: unknown) => {
       grace_until = clock.monotonic() + GRACE_BEATS * heartbeat_ms;
       throw error;
     });
@@ -56,6 +65,8 @@ export function reaperTick({
       bus.emit('schedule.changed');
       bus.emit('delivery.queued');
     }
+    // After the runs: they need not wait for the row of a delivery that a frozen process has locked.
+    if (senders.length > 0) await release(senders);
     if (ticks % TICKS_PER_DELETION === 0) await queue.deleteExpiredWorkers();
     ticks += 1;
     return heartbeat_ms;

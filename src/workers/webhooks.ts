@@ -46,13 +46,17 @@ export interface DispatcherDeps {
 const MAX_SLEEP_MS: PollIntervals = { rare: 30_000, usual: 5_000, frequent: 1_000 };
 /** Delay before a due delivery that is blocked by an earlier one of its lane is checked again, ms. */
 const BLOCKED_MS = 1_000;
+/** Delay before the lease of this process is checked again, ms. */
+const LEASE_CHECK_MS = 1_000;
 const BASE_HEADERS = { 'content-type': 'application/json', accept: '*/*', 'user-agent': 'agent-server' };
 
 /** Sends the deliveries of the outbox (at-least-once) until they are accepted or given up. */
 export class WebhookDispatcher {
   readonly #deps: DispatcherDeps;
   readonly #loop: Loop;
-  readonly #stop = new AbortController();
+  /** Of the tries in flight: aborted when they take too long to stop, or the lease of this process ends. */
+  #abort = new AbortController();
+  #isLeaseHeld = () => true;
   readonly #active = new Set<Promise<void>>();
   readonly #activeByHost = new Map<string, number>();
   /** Hosts whose last try got no response: one delivery at a time each, so that they cannot take all slots. */
@@ -70,7 +74,9 @@ export class WebhookDispatcher {
     return this.#tries;
   }
 
-  start(): void {
+  /** `isLeaseHeld`: without the lease of this process, others release what it claims. */
+  start(isLeaseHeld: () => boolean): void {
+    this.#isLeaseHeld = isLeaseHeld;
     const wake = () => this.#loop.wake();
     const { bus } = this.#deps;
     this.#subscriptions = [bus.on('delivery.queued', wake), bus.on('reconnected', wake)];
@@ -82,7 +88,7 @@ export class WebhookDispatcher {
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
     await this.#loop.stop();
     {
-      using _timer = after(grace_ms, () => this.#stop.abort());
+      using _timer = after(grace_ms, () => this.#abort.abort());
       await this.drained();
     }
     await this.#deps.sender[Symbol.asyncDispose]();
@@ -93,8 +99,16 @@ export class WebhookDispatcher {
     await Promise.all(this.#active);
   }
 
+  /** Aborts the tries in flight: another process makes them. */
+  leaseEnded(): void {
+    if (this.#active.size === 0) return;
+    this.#abort.abort();
+    this.#abort = new AbortController();
+  }
+
   /** Starts the deliveries that are due and within the limits; returns the delay before the next tick, ms. */
   async tick(): Promise<number> {
+    if (!this.#isLeaseHeld()) return LEASE_CHECK_MS;
     const { outbox } = this.#deps;
     let taken = 0;
     let sleep_ms = MAX_SLEEP_MS[this.#deps.bus.poll_rate];
@@ -154,9 +168,10 @@ export class WebhookDispatcher {
     const { delivery_id } = delivery;
     const started_at = timestamp(clock.now());
     const begun = clock.monotonic();
-    const { verdict, ...result } = await this.#try(delivery);
-    // Aborted by shutdown: another process sends it.
-    if (this.#stop.signal.aborted && verdict.outcome !== 'delivered') return outbox.release(token);
+    const { signal } = this.#abort;
+    const { verdict, ...result } = await this.#try(delivery, signal);
+    // Another process sends it.
+    if (signal.aborted && verdict.outcome !== 'delivered') return outbox.release(token);
     if (result.status_code === null) this.#unresponsive.add(host);
     else this.#unresponsive.delete(host);
     const duration_ms = Math.round(clock.monotonic() - begun);
@@ -167,7 +182,7 @@ export class WebhookDispatcher {
     bus.emit('row.changed', 'delivery', delivery_id);
   }
 
-  async #try(delivery: ClaimedDelivery): Promise<DeliveryOutcome> {
+  async #try(delivery: ClaimedDelivery, signal: AbortSignal): Promise<DeliveryOutcome> {
     const { sender, clock, rules } = this.#deps;
     if (delivery.decryption_error) return outcomeOfUndecryptable(delivery, this.#deps);
     const now_ms = clock.now();
@@ -180,7 +195,7 @@ export class WebhookDispatcher {
       ...signed,
     };
     try {
-      const answer = await sender.post({ url: delivery.url, headers, body }, this.#stop.signal);
+      const answer = await sender.post({ url: delivery.url, headers, body }, signal);
       return outcomeOfResponse(answer, delivery, this.#deps);
     } catch (failure) {
       return outcomeOfFailure(failure, delivery, this.#deps);

@@ -169,7 +169,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const emptied = later.map((table) => `delete from ${table};`).join(' ');
     withSql(
       file,
-      `update run_queue set owner = null, priority = 0, revision_id = null; update threads set revision_id = null; update runs set key_id = null; update workers set graph_ids = null; update webhook_outbox set worker_id = null; ${emptied}`,
+      `update run_queue set owner = null, priority = 0, revision_id = null; update threads set revision_id = null; update runs set key_id = null; update workers set graph_ids = null; update webhook_outbox set worker_id = null, worker_token = null; ${emptied}`,
     );
     const rows = await rowsOf(`sqlite:${file}`);
     withSql(
@@ -182,6 +182,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
       alter table threads drop column revision_id;
       alter table run_queue drop column owner; alter table runs drop column key_id; alter table workers drop column graph_ids;
       drop index webhook_outbox_worker; alter table webhook_outbox drop column worker_id;
+      alter table webhook_outbox drop column worker_token;
       drop index runs_ended; drop index threads_waiting;
       drop index runs_created; drop index runs_assistant_created; drop index runs_failed_created;
       ${later.map((table) => `drop table ${table};`).join(' ')}

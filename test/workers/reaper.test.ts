@@ -22,6 +22,7 @@ test('the reaper lets workers that live speak first when the database is back', 
   const rules = { ...FAILURE_RULES, worker_id: WORKER.worker_id, backoff_ms: 0 };
   const tick = reaperTick({
     queue,
+    outbox: { releaseLost: async () => 0 },
     bus: memoryBus(),
     rules,
     heartbeat_ms: 5000,

@@ -123,7 +123,7 @@ describeEachDatabase('the dispatcher', (open) => {
     for (let i = 0; i < 1000; i++) await story.enqueue({ url: down.url, body: `{"i":${i}}` });
     for (let i = 0; i < 10; i++) await story.enqueue({ url: up.url, body: `{"i":${i}}` });
 
-    story.dispatcher.start();
+    story.dispatcher.start(() => true);
     await up.came(10);
     await down.came(4);
 
@@ -167,7 +167,7 @@ describeEachDatabase('the dispatcher', (open) => {
     hook.answers.push(() => {});
     const first = dispatching(db);
     const delivery_id = await first.enqueue({ url: hook.url });
-    first.dispatcher.start();
+    first.dispatcher.start(() => true);
     await hook.came(1);
     await first.dispatcher.stop(0);
     expect(await first.look(delivery_id)).toMatchObject({ status: 'pending', tries: 0 });
@@ -177,11 +177,34 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(await next.look(delivery_id)).toMatchObject({ status: 'delivered', tries: 1 });
   });
 
+  test('a process whose lease has ended claims nothing, and leaves to others what it sends', async () => {
+    await using db = await open();
+    await using hook = await receiver();
+    await using story = dispatching(db);
+    let isLeaseHeld = true;
+    story.dispatcher.start(() => isLeaseHeld);
+    hook.answers.push(() => {});
+    const delivery_id = await story.enqueue({ url: hook.url });
+    story.bus.emit('delivery.queued');
+    await hook.came(1);
+
+    isLeaseHeld = false;
+    story.dispatcher.leaseEnded();
+    await story.dispatcher.drained();
+    expect(await story.look(delivery_id)).toMatchObject({ status: 'pending', tries: 0, attempts: [] });
+    expect(await story.dispatcher.tick()).toBe(1000);
+    expect(hook.received).toHaveLength(1);
+
+    isLeaseHeld = true;
+    await story.turn();
+    expect(await story.look(delivery_id)).toMatchObject({ status: 'delivered', tries: 1 });
+  });
+
   test('sends as soon as it is notified, and retries failed deliveries when they are due', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using story = dispatching(db, { rules: { backoff: { first_ms: 20, longest_ms: 20 } } });
-    story.dispatcher.start();
+    story.dispatcher.start(() => true);
     hook.answers.push(502);
     await story.enqueue({ url: hook.url });
     story.bus.emit('delivery.queued');

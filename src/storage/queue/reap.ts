@@ -4,7 +4,7 @@ import { forEachRow } from '../../db/rows.ts';
 import { type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import { withThread } from '../runs/thread-lock.ts';
-import { CLAIMED, releaseLostDeliveries } from '../webhooks/ack.ts';
+import { CLAIMED } from '../webhooks/ack.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { endAttempt, type FailurePolicy } from './end-attempt.ts';
@@ -16,8 +16,8 @@ export interface ReapRules extends FailurePolicy {
   readonly backoff_ms: number;
   /** Called for a run that is not retried; graph and status are null if the run was deleted. */
   readonly onEnded?: ((run: LostRun) => void) | undefined;
-  /** Called when webhook deliveries have been released that a dead worker was sending. */
-  readonly onDeliveriesReleased?: ((count: number) => void) | undefined;
+  /** Called with dead workers that hold claims of webhook deliveries. */
+  readonly onLostSenders?: ((worker_ids: readonly string[]) => void) | undefined;
 }
 
 /** A run that ended without its worker. */
@@ -28,7 +28,7 @@ export interface LostRun {
 }
 
 const WORKER = notNull(columns('run_queue', 'worker_id, seq'));
-/** Of a run, or without run and thread of a delivery. */
+/** Of a run; without run and thread of a delivery. */
 const HELD = sql`${nullable(columns('run_queue', 'run_id, thread_id'))}, ${WORKER}`;
 
 interface ExpiredLease extends RowOf<typeof WORKER> {
@@ -44,17 +44,16 @@ const isExpiredWorker = (worker_id: string) => sql`not exists (
   select 1 from workers w where w.worker_id = ${worker_id} and w.expires_at > ${NOW})`;
 
 /**
- * Reclaims the runs of dead workers: each is retried, or ended if it was cancelled or has used up its attempts. Releases
- * the webhook deliveries that they were sending. The first query is only a hint: each run is decided again under its
- * thread's lock. A failing run is reported and does not block the others. Returns the number of runs reclaimed.
+ * Reclaims the runs of dead workers: each is retried, or ended if it was cancelled or has used up its attempts. The
+ * first query is only a hint: each run is decided again under its thread's lock. A failing run is reported and does not
+ * block the others. Returns the number of runs reclaimed.
  */
 export async function reap(
   { db, webhooks, report }: Pick<QueueContext, 'db' | 'webhooks' | 'report'>,
   rules: ReapRules,
 ): Promise<number> {
-  const { expired, hasDeliveries } = await lostWork(db, rules.worker_id);
-  const deliveries = hasDeliveries ? await releaseLostDeliveries(db, rules.worker_id) : 0;
-  if (deliveries > 0) rules.onDeliveriesReleased?.(deliveries);
+  const { expired, senders } = await lostWork(db, rules.worker_id);
+  if (senders.length > 0) rules.onLostSenders?.(senders);
   let taken = 0;
   // Sorted here: ordering by `seq` would make the database scan everything that waits.
   expired.sort((one, other) => one.seq - other.seq);
@@ -81,10 +80,12 @@ async function lostWork(db: Db, reaper_id: string) {
       limit 1000) as runs
     union all
     select null, null, worker_id, seq from webhook_outbox o where ${CLAIMED} and ${isLost(raw('o'))}`);
-  const expired = rows.flatMap(({ run_id, thread_id, ...lease }) =>
-    run_id === null || thread_id === null ? [] : [{ run_id, thread_id, ...lease }],
-  );
-  return { expired, hasDeliveries: rows.length > expired.length };
+  const expired: ExpiredLease[] = [];
+  const senders = new Set<string>();
+  for (const { run_id, thread_id, ...lease } of rows)
+    if (run_id === null || thread_id === null) senders.add(lease.worker_id);
+    else expired.push({ run_id, thread_id, ...lease });
+  return { expired, senders: [...senders] };
 }
 
 /** Deletes workers that expired a while ago and hold no run. */

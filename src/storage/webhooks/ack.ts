@@ -1,6 +1,6 @@
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
-import { type DialectSql, type Sql, sql } from '../../db/sql.ts';
+import { type DialectSql, list, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus, timePlus } from '../../db/time.ts';
 import { encryptAttempt } from './delivery-row.ts';
 
@@ -25,9 +25,9 @@ export type DeliveryDecision =
   | { readonly outcome: 'retry'; readonly in_ms: number; readonly give_up_ms: number };
 
 /** Nobody holds the delivery. */
-export const UNCLAIMED = sql`token = null, worker_id = null`;
-/** A process of this release or a later one holds the delivery; earlier releases leave `worker_id` as it is. */
-export const CLAIMED = sql`worker_id is not null and token is not null and status = 'pending'`;
+export const UNCLAIMED = sql`token = null, worker_id = null, worker_token = null`;
+/** Held by the process `worker_id`, and not by one of an earlier release, which leaves these columns as they are. */
+export const CLAIMED = sql`worker_id is not null and worker_token = token`;
 
 export type AckResult = 'delivered' | 'dead' | 'pending' | 'lease lost';
 
@@ -87,11 +87,11 @@ export async function releaseAllDeliveries(db: Db): Promise<void> {
 }
 
 /**
- * Releases what workers had claimed that are gone; it is due immediately. A worker that is only slow may send its delivery
- * all the same (at-least-once), and cannot acknowledge it. Returns how many were released.
+ * Releases what these dead workers had claimed; it is due immediately. A worker that is only slow may send its delivery all
+ * the same (at-least-once), and cannot acknowledge it. Returns how many were released.
  */
-export function releaseLostDeliveries(db: Db, reaper_id: string): Promise<number> {
+export function releaseLostDeliveries(db: Db, worker_ids: readonly string[]): Promise<number> {
   return db.run(sql`update webhook_outbox set ${UNCLAIMED}, next_at = ${NOW}
-    where ${CLAIMED} and worker_id <> ${reaper_id} and not exists (
+    where worker_id in ${list(worker_ids)} and ${CLAIMED} and not exists (
       select 1 from workers w where w.worker_id = webhook_outbox.worker_id and w.expires_at > ${NOW})`);
 }

@@ -18,7 +18,7 @@ export interface DeliveryClaim {
   readonly host: string;
   /** Fencing token, fresh for each claim: only its holder can acknowledge. */
   readonly token: string;
-  /** The process that claims: when it is gone, the reaper releases its claims. */
+  /** The process that claims, and holds its lease: without it, others release its claims. */
   readonly worker_id: string;
   readonly limit: number;
   /** Longer than an attempt takes, ms. */
@@ -85,8 +85,8 @@ export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<Cla
           select 1 from webhook_outbox e where e.status = 'pending' and e.lane = o.lane and e.seq < o.seq))
         order by o.next_at, o.seq limit ${limit} ${SKIP_LOCKED}
       )
-      update webhook_outbox set token = ${token}, worker_id = ${worker_id}, tries = tries + 1,
-        next_at = ${nowPlus(lease_ms)}
+      update webhook_outbox set token = ${token}, worker_id = ${worker_id}, worker_token = ${token},
+        tries = tries + 1, next_at = ${nowPlus(lease_ms)}
       from due where webhook_outbox.seq = due.seq
       returning ${CLAIMED}`),
   );

@@ -5,7 +5,13 @@ import { and, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/webhooks.ts';
 import { VISIBLE_DELIVERIES, type Visibility, visible } from '../access/visibility.ts';
-import { ackDelivery, releaseAllDeliveries, releaseDeliveries, UNCLAIMED } from './ack.ts';
+import {
+  ackDelivery,
+  releaseAllDeliveries,
+  releaseDeliveries,
+  releaseLostDeliveries,
+  UNCLAIMED,
+} from './ack.ts';
 import { claimDeliveries, pendingHosts } from './claim.ts';
 import { decryptAttempt, decryptDelivery, decryptShownUrl } from './delivery-row.ts';
 import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
@@ -24,6 +30,7 @@ export function webhookOutbox(db: Db) {
       ack: ackDelivery,
       release: releaseDeliveries,
       releaseAll: releaseAllDeliveries,
+      releaseLost: releaseLostDeliveries,
       search: searchDeliveries,
       get: findDelivery,
       attemptsOf,

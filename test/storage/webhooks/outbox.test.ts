@@ -1,5 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { Db } from '../../../src/db/db.ts';
+import { sql } from '../../../src/db/sql.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import type { AttemptRecord } from '../../../src/storage/webhooks/ack.ts';
 import { type WebhookOutbox, webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
@@ -22,6 +24,19 @@ function claim(
   { host = HOST, limit = 10, token = randomUUID() as string, worker_id = WORKER.worker_id } = {},
 ) {
   return outbox.claim({ host, token, worker_id, limit, lease_ms: 60_000 });
+}
+
+/** The dead workers that the reaper finds with claims. */
+function lostSenders(db: Db, worker_id: string) {
+  let found: readonly string[] = [];
+  const onLostSenders = (worker_ids: readonly string[]) => {
+    found = worker_ids;
+  };
+  return async () => {
+    found = [];
+    expect(await runQueue(db).reap({ ...FAILURE_RULES, worker_id, backoff_ms: 0, onLostSenders })).toBe(0);
+    return found;
+  };
 }
 
 describeEachStorage('the outbox', (open) => {
@@ -81,41 +96,52 @@ describeEachStorage('the outbox', (open) => {
     expect(await claim(outbox)).toMatchObject([{ tries: 2 }]);
   });
 
-  test('what a dead worker took comes back with its runs; what living ones send stays with them', async () => {
+  test('what dead workers took is released; what living ones send stays with them', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
-    const queue = runQueue(db);
-    const reaper = { ...WORKER, worker_id: randomUUID() };
-    const alive = { ...WORKER, worker_id: randomUUID() };
-    const [dead, ofDead] = [randomUUID(), randomUUID()];
-    const released: number[] = [];
-    const rules = { ...FAILURE_RULES, worker_id: reaper.worker_id, backoff_ms: 0 };
-    const reap = () => queue.reap({ ...rules, onDeliveriesReleased: (count) => released.push(count) });
-    await queue.heartbeat(alive, 60_000);
+    const [alive, dead, reaper] = [randomUUID(), randomUUID(), randomUUID()];
+    const lost = lostSenders(db, reaper);
+    await runQueue(db).heartbeat({ ...WORKER, worker_id: alive }, 60_000);
     for (const host of ['dead.example', 'alive.example', 'reaper.example'])
       await outbox.enqueue(delivery({ url: `https://${host}/hook` }));
-    const [lost] = await claim(outbox, { host: 'dead.example', token: ofDead, worker_id: dead });
-    await claim(outbox, { host: 'alive.example', worker_id: alive.worker_id });
+    const ofDead = randomUUID();
+    const [claimed] = await claim(outbox, { host: 'dead.example', token: ofDead, worker_id: dead });
+    await claim(outbox, { host: 'alive.example', worker_id: alive });
     // Its event loop was blocked for longer than its lease.
-    await claim(outbox, { host: 'reaper.example', worker_id: reaper.worker_id });
+    await claim(outbox, { host: 'reaper.example', worker_id: reaper });
 
-    expect(await reap()).toBe(0);
-    expect(released).toEqual([1]);
+    expect(await lost()).toEqual([dead]);
+    // A worker that is back before its claims are released keeps them.
+    expect(await outbox.releaseLost([alive, dead])).toBe(1);
     const due = (await outbox.pendingHosts()).filter(({ due_in_ms }) => due_in_ms === 0);
     expect(due).toEqual([{ host: 'dead.example', due_in_ms: 0 }]);
-    await reap();
-    expect(released).toEqual([1]);
+    expect(await lost()).toEqual([]);
 
-    const delivery_id = lost?.delivery_id ?? '';
+    const delivery_id = claimed?.delivery_id ?? '';
     const late = await outbox.ack({ delivery_id, token: ofDead }, REFUSED, { outcome: 'dead' });
     expect(late).toBe('lease lost');
     const token = randomUUID();
-    expect(await claim(outbox, { host: 'dead.example', token })).toMatchObject([{ delivery_id, tries: 2 }]);
+    const again = await claim(outbox, { host: 'dead.example', token, worker_id: dead });
+    expect(again).toMatchObject([{ delivery_id, tries: 2 }]);
     const retry = { outcome: 'retry', in_ms: 3_600_000, give_up_ms: DAY_MS } as const;
     expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('pending');
     // Nobody sends it while it waits: the back-off stays when its last sender is gone.
-    await reap();
-    expect(released).toEqual([1]);
+    expect(await lost()).toEqual([]);
+  });
+
+  test('what a process of an earlier release took after a dead one is not released', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const dead = randomUUID();
+    const lost = lostSenders(db, randomUUID());
+    await outbox.enqueue(delivery());
+    await claim(outbox, { worker_id: dead });
+    expect(await lost()).toEqual([dead]);
+
+    // As it claims, without the columns that it does not know.
+    await db.run(sql`update webhook_outbox set token = ${randomUUID()}`);
+    expect(await lost()).toEqual([]);
+    expect(await outbox.releaseLost([dead])).toBe(0);
   });
 
   test('a delivery that failed is due later, and dead when its time is over', async () => {
