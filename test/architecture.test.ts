@@ -79,7 +79,8 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['a2a', 'crons', 'checkpoints', 'usage'],
     ['runs'],
     ['webhooks', 'assistants', 'store'],
-    ['deployments', 'access', 'search', 'idempotency', 'notifications', 'overview', 'processes'],
+    ['deployments', 'access', 'search', 'idempotency', 'notifications', 'overview'],
+    ['processes'],
   ],
 };
 

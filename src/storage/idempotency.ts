@@ -5,6 +5,7 @@ import { type Cipher, decryptJsonColumns } from '../db/encryption/cipher.ts';
 import { raw, type Sql, sql } from '../db/sql.ts';
 import { NOW, nowPlus } from '../db/time.ts';
 import type { Run } from '../schemas/runs.ts';
+import { isDead } from './processes.ts';
 
 /** An idempotency key, scoped to its owner. */
 export interface IdempotencyKey {
@@ -122,8 +123,7 @@ function isKey(cipher: Cipher, { owner, key }: IdempotencyKey): Sql {
 /** The claim's owner no longer handles the request. */
 function isAbandoned({ worker_id, is_processing }: KeyClaimRules): Sql {
   const here = is_processing ? raw('false') : sql`idempotency_keys.worker_id = ${worker_id}`;
-  return sql`(${here} or (idempotency_keys.worker_id <> ${worker_id} and not exists (
-    select 1 from workers w where w.worker_id = idempotency_keys.worker_id and w.expires_at > ${NOW})))`;
+  return sql`(${here} or (idempotency_keys.worker_id <> ${worker_id} and ${isDead(raw('idempotency_keys.worker_id'))}))`;
 }
 
 async function claimKey(

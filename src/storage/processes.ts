@@ -1,6 +1,6 @@
 import { columns, nullable, text } from '../db/columns.ts';
 import type { Db } from '../db/db.ts';
-import { sql } from '../db/sql.ts';
+import { type Sql, sql } from '../db/sql.ts';
 import { NOW } from '../db/time.ts';
 import type { LeaseView, ProcessView } from '../schemas/system.ts';
 
@@ -50,4 +50,9 @@ export function processRepository(db: Db) {
         where q.state = 'running' order by q.seq limit ${limit}`);
     },
   };
+}
+
+/** No process of this id, a value or a column, has a lease that lasts. */
+export function isDead(worker_id: string | Sql): Sql {
+  return sql`not exists (select 1 from workers w where w.worker_id = ${worker_id} and w.expires_at > ${NOW})`;
 }

@@ -196,7 +196,9 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(hook.received).toHaveLength(1);
 
     isLeaseHeld = true;
-    await story.turn();
+    story.bus.emit('delivery.queued');
+    await hook.came(2);
+    await story.dispatcher.drained();
     expect(await story.look(delivery_id)).toMatchObject({ status: 'delivered', tries: 1 });
   });
 

@@ -2,9 +2,10 @@ import { columns, notNull, nullable } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
 import { type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
-import { NOW, nowPlus } from '../../db/time.ts';
+import { nowPlus } from '../../db/time.ts';
+import { isDead } from '../processes.ts';
 import { withThread } from '../runs/thread-lock.ts';
-import { CLAIMED } from '../webhooks/ack.ts';
+import { IS_CLAIMED } from '../webhooks/ack.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { endAttempt, type FailurePolicy } from './end-attempt.ts';
@@ -39,10 +40,6 @@ interface ExpiredLease extends RowOf<typeof WORKER> {
 /** Retention of expired workers, ms; until then `explain` can name them. */
 const WORKER_RETENTION_MS = 60_000;
 
-/** The worker has no live lease. */
-const isExpiredWorker = (worker_id: string) => sql`not exists (
-  select 1 from workers w where w.worker_id = ${worker_id} and w.expires_at > ${NOW})`;
-
 /**
  * Reclaims the runs of dead workers: each is retried, or ended if it was cancelled or has used up its attempts. The
  * first query is only a hint: each run is decided again under its thread's lock. A failing run is reported and does not
@@ -72,14 +69,13 @@ export async function reap(
 
 /** What dead workers held. One statement for both: idle processes look every few seconds. */
 async function lostWork(db: Db, reaper_id: string) {
-  const isLost = (held: Sql) => sql`${held}.worker_id <> ${reaper_id} and not exists (
-    select 1 from workers w where w.worker_id = ${held}.worker_id and w.expires_at > ${NOW})`;
+  const isLost = (holder: Sql) => sql`${holder} <> ${reaper_id} and ${isDead(holder)}`;
   const rows = await db.all(sql`
     select ${HELD} from (
-      select run_id, thread_id, worker_id, seq from run_queue q where state = 'running' and ${isLost(raw('q'))}
+      select run_id, thread_id, worker_id, seq from run_queue q where state = 'running' and ${isLost(raw('q.worker_id'))}
       limit 1000) as runs
     union all
-    select null, null, worker_id, seq from webhook_outbox o where ${CLAIMED} and ${isLost(raw('o'))}`);
+    select null, null, worker_id, seq from webhook_outbox o where ${IS_CLAIMED} and ${isLost(raw('o.worker_id'))}`);
   const expired: ExpiredLease[] = [];
   const senders = new Set<string>();
   for (const { run_id, thread_id, ...lease } of rows)
@@ -107,7 +103,7 @@ function reclaim(
   return withThread(db, 'sync', thread_id, async (tx, thread) => {
     const { head } = thread;
     if (head?.run_id !== run_id || head.state !== 'running' || head.worker_id !== worker_id) return undefined;
-    if (!(await tx.get(sql`select 1 as gone where ${isExpiredWorker(worker_id)}`))) return undefined;
+    if (!(await tx.get(sql`select 1 as gone where ${isDead(worker_id)}`))) return undefined;
     const lost = {
       reason: 'worker lost',
       refund: false,

@@ -1,7 +1,8 @@
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
-import { type DialectSql, list, type Sql, sql } from '../../db/sql.ts';
+import { type DialectSql, list, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus, timePlus } from '../../db/time.ts';
+import { isDead } from '../processes.ts';
 import { encryptAttempt } from './delivery-row.ts';
 
 /** One attempt, as stored. */
@@ -27,7 +28,7 @@ export type DeliveryDecision =
 /** Nobody holds the delivery. */
 export const UNCLAIMED = sql`token = null, worker_id = null, worker_token = null`;
 /** Held by the process `worker_id`, and not by one of an earlier release, which leaves these columns as they are. */
-export const CLAIMED = sql`worker_id is not null and worker_token = token`;
+export const IS_CLAIMED = sql`worker_id is not null and worker_token = token`;
 
 export type AckResult = 'delivered' | 'dead' | 'pending' | 'lease lost';
 
@@ -92,6 +93,6 @@ export async function releaseAllDeliveries(db: Db): Promise<void> {
  */
 export function releaseLostDeliveries(db: Db, worker_ids: readonly string[]): Promise<number> {
   return db.run(sql`update webhook_outbox set ${UNCLAIMED}, next_at = ${NOW}
-    where worker_id in ${list(worker_ids)} and ${CLAIMED} and not exists (
-      select 1 from workers w where w.worker_id = webhook_outbox.worker_id and w.expires_at > ${NOW})`);
+    where worker_id in ${list(worker_ids)} and ${IS_CLAIMED}
+      and ${isDead(raw('webhook_outbox.worker_id'))}`);
 }
