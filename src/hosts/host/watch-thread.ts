@@ -35,7 +35,7 @@ async function status(locates: boolean): Promise<HostStatus> {
   const blocked_ms = late_ms < BLOCKED_MS ? 0 : Math.round(late_ms);
   if (blocked_ms > 0) blockedAt ??= locate().then(askAgainIfUnknown);
   const place = await (blockedAt ?? (locates ? locate() : undefined));
-  return { blocked_ms, rss_bytes: process.memoryUsage.rss(), ...(place && { place }) };
+  return { blocked_ms, turns: last_beat, rss_bytes: process.memoryUsage.rss(), ...(place && { place }) };
 }
 
 function askAgainIfUnknown(place: Place | undefined): Place | undefined {

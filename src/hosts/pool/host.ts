@@ -25,6 +25,7 @@ import { CONNECTION_FD, EXIT_NOTE_FD, ExitNote, type HostStatus, WATCH_FD } from
 import { endOf, type HostEnd, type Kill } from './host-end.ts';
 import { forwardOutput } from './output.ts';
 import { Sessions, serverHandlers } from './sessions.ts';
+import { StopOrders } from './stop-orders.ts';
 import { watchHost } from './watch.ts';
 
 // TypeScript in the repository, JavaScript in the package.
@@ -79,9 +80,7 @@ export class Host {
   #hasEnded = false;
   /** Set once the server ends the process. */
   #kill: Kill | undefined;
-  /** Runs that did not stop when they were told to. */
-  readonly #unstoppable = new Set<string>();
-  #hasGivenUp = false;
+  readonly #stopOrders = new StopOrders();
   #asked: Promise<ProcessLoad> | undefined;
 
   constructor({ number, started_at, project, env, lease_fd, store, logger }: HostOptions) {
@@ -161,7 +160,7 @@ export class Host {
 
   /** A run did not stop when it was told to: if it blocks the event loop, it would hold up all others. */
   cannotStop(run_id: string): void {
-    this.#unstoppable.add(run_id);
+    this.#stopOrders.add(run_id);
   }
 
   /** Takes no new work; its runs are handed over at their next checkpoint. */
@@ -172,7 +171,7 @@ export class Host {
 
   /** Code that belongs to no run was given up: if it blocks the event loop, nothing else would ever end that. */
   giveUp(): void {
-    this.#hasGivenUp = true;
+    this.#stopOrders.add(undefined);
   }
 
   /** As far as is known, code that belongs to no run blocks the event loop. */
@@ -238,10 +237,9 @@ export class Host {
     if (!this.#isReady) return;
     const was_blocked_ms = this.blocked_ms;
     this.#status = status;
+    this.#stopOrders.onStatus(status);
     const { blocked_ms, place } = status;
     if (blocked_ms === 0) {
-      this.#unstoppable.clear();
-      this.#hasGivenUp = false;
       if (was_blocked_ms > 0)
         this.#logger.warn('the event loop of a graph host was blocked', { ms: was_blocked_ms });
       return;
@@ -254,12 +252,14 @@ export class Host {
 
   /** Ends the host if what blocks it was to stop. */
   #endBlocking(place: HostStatus['place']): void {
-    if (this.#hasGivenUp && this.isBlockedOutsideRuns) {
-      this.#killNow({ reason: `code at ${place?.at} blocks its event loop`, is_outside_runs: true });
-    }
-    if (this.#unstoppable.size === 0) return;
-    const [run_id] = this.#unstoppable.has(place?.run_id ?? '') ? [place?.run_id] : this.#unstoppable;
-    this.#killNow({ reason: `run ${run_id} was to stop, and blocks its event loop`, run_id });
+    const order = this.#stopOrders.disobeyedAt(place);
+    if (!order) return;
+    const { run_id } = order;
+    const kill =
+      run_id === undefined
+        ? { reason: `code at ${place?.at} blocks its event loop`, is_outside_runs: true }
+        : { reason: `run ${run_id} was to stop, and blocks its event loop`, run_id };
+    this.#killNow(kill);
   }
 
   #pipe(fd: number): Socket {

@@ -27,6 +27,8 @@ const Place = z.object({
 export const HostStatus = z.object({
   /** How long the event loop has not turned, ms. */
   blocked_ms: z.number().nonnegative(),
+  /** Counts on while the event loop turns, as far as the watch has noticed. */
+  turns: z.number(),
   rss_bytes: z.number().nonnegative(),
   /** Where it is blocked; with `locate`, where it is anyway. */
   place: Place.optional(),
