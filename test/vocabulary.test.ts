@@ -77,8 +77,6 @@ const TERMS: readonly Term[] = [
 
 /** Names that are stored: changing them needs a migration of everybody's data. */
 const STORED: readonly { words: string; in: RegExp; why: string }[] = [
-  { words: 'outline', in: /^(storage|db)\//, why: 'SQL column threads.outline' },
-  { words: 'is kept', in: /^db\/tables\.ts$/, why: 'SQL column webhook_outbox.is_kept' },
   {
     words: 'shown url',
     in: /^(db|storage\/(webhooks|encryption)|workers)\//,

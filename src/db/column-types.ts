@@ -29,7 +29,7 @@ type Flag = 0 | 1;
  */
 interface ColumnTypes {
   'a2a_tasks.artifacts': JsonText<unknown[]>;
-  'a2a_turns.is_kept': Flag;
+  'a2a_turns.is_stored': Flag;
   'assistant_versions.config': JsonText<Assistant['config']>;
   'assistant_versions.context': JsonText<JsonObject>;
   'assistant_versions.metadata': JsonText<JsonObject>;

@@ -39,7 +39,7 @@ export interface Tables {
     run_id: Uuid;
     position: number;
     message: JsonText;
-    is_kept: number;
+    is_stored: number;
   };
   api_keys: {
     key_id: Uuid;
@@ -232,7 +232,7 @@ export interface Tables {
     seq: number;
     run_id: Uuid;
     thread_id: Uuid;
-    state: 'scheduled' | 'ready' | 'parked' | 'running';
+    state: 'scheduled' | 'ready' | 'blocked' | 'running';
     not_before: Timestamp;
     attempt: number;
     lease_token: Uuid | null;
@@ -318,7 +318,7 @@ export interface Tables {
     config: JsonText;
     error: JsonText | null;
     interrupts: JsonText | null;
-    outline: JsonText;
+    values_summary: JsonText;
     created_at: Timestamp;
     updated_at: Timestamp;
     state_updated_at: Timestamp;

@@ -15,7 +15,7 @@ const WITHIN_MS = 30_000;
 /** To each server: fewer than it has to PostgreSQL, for whoever waits too long for one of those is refused. */
 const CONNECTIONS = 8;
 
-/** Threads which each execute a run and have another one parked behind it. */
+/** Threads which each execute a run and have another one blocked behind it. */
 export class BusyThreads implements Disposable {
   /** Asked in turn; one that is away is passed over. */
   servers: readonly ChaosServer[];
@@ -74,7 +74,7 @@ export class BusyThreads implements Disposable {
     await Promise.all([first, ...others].map((attack) => this.#send(thread_id, attack)));
   }
 
-  /** The head that is cancelled is the one that executed when the second run was parked. */
+  /** The head that is cancelled is the one that executed when the second run was blocked. */
   async #send(thread_id: string, attack: Attack): Promise<void> {
     const runs = `/threads/${thread_id}/runs`;
     const body = { ...longRun(), multitask_strategy: attack };

@@ -12,7 +12,7 @@ const ENQUEUE = (sql: string) => sql.includes('insert into run_queue');
 const CANCEL = (sql: string) => sql.includes('update run_queue set cancel_action');
 const DELETE_RUN = (sql: string) => sql.includes('delete from runs where');
 const DELETE_THREAD = (sql: string) => sql.includes('delete from threads where');
-const PROMOTE = (sql: string) => sql.includes("update run_queue set state = 'parked'");
+const PROMOTE = (sql: string) => sql.includes("update run_queue set state = 'blocked'");
 const FIRE = (sql: string) => sql.includes('insert into cron_fires') && ENQUEUE(sql);
 
 const LONG = { ...TEN_STEPS, config: { configurable: { step_ms: 60_000 } } };

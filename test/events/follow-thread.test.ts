@@ -144,9 +144,9 @@ describeEachDatabase('following a thread', (open) => {
     const there = story(db);
     await there.add(there.thread_id);
     const attempt = await executing(there);
-    const parked = await there.add(there.thread_id);
+    const blocked = await there.add(there.thread_id);
     const error = { error: 'UserInterrupt', message: '' };
-    await there.queue.cancel(there.thread_id, [parked], {
+    await there.queue.cancel(there.thread_id, [blocked], {
       action: 'interrupt',
       error,
       log_retention_ms: 1000,

@@ -59,8 +59,8 @@ function ofThreads({ queue, threads }: Snapshot): string[] {
     const heads = rows.filter(({ state }) => state === 'ready' || state === 'running').length;
     const wrong = [];
     if (heads > 1) wrong.push(`thread ${thread_id} has ${heads} heads`);
-    if (heads === 0 && rows.some(({ state }) => state === 'parked')) {
-      wrong.push(`thread ${thread_id} has parked runs and no head`);
+    if (heads === 0 && rows.some(({ state }) => state === 'blocked')) {
+      wrong.push(`thread ${thread_id} has blocked runs and no head`);
     }
     if (!present.has(thread_id)) wrong.push(`thread ${thread_id} is gone, and runs of it are in the queue`);
     return wrong;

@@ -187,7 +187,7 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
   'due-order': {
     what: 'a new run goes behind one whose time has come',
     engines: BOTH,
-    statement: replace("then 'parked' else 'ready' end", "then 'ready' else 'ready' end"),
+    statement: replace("then 'blocked' else 'ready' end", "then 'ready' else 'ready' end"),
   },
   'unknown-claims': {
     what: 'a worker gives back what it claimed without hearing of it',

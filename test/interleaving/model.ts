@@ -7,9 +7,9 @@ type State = QueuedRun['state'] | 'absent';
 
 /** Where a run's place in the queue may go with one commit. */
 const NEXT_STATE: Readonly<Record<State, readonly State[]>> = {
-  absent: ['scheduled', 'parked', 'ready'],
-  scheduled: ['parked', 'ready', 'absent'],
-  parked: ['ready', 'absent'],
+  absent: ['scheduled', 'blocked', 'ready'],
+  scheduled: ['blocked', 'ready', 'absent'],
+  blocked: ['ready', 'absent'],
   ready: ['running', 'absent'],
   running: ['ready', 'absent'],
 };
@@ -135,7 +135,7 @@ function promoted(row: QueuedRun, { queue }: Snapshot, { begun_ms }: Operation):
   const earlier = queue.find(
     (other) =>
       other.thread_id === row.thread_id &&
-      (other.state === 'parked' || (other.state === 'scheduled' && due(other) <= begun_ms)) &&
+      (other.state === 'blocked' || (other.state === 'scheduled' && due(other) <= begun_ms)) &&
       (due(other) < due(row) || (due(other) === due(row) && other.seq < row.seq)),
   );
   return earlier ? [`run ${row.run_id} went before ${earlier.run_id}`] : [];

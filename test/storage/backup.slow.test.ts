@@ -176,7 +176,14 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
       file,
       `drop index a2a_tasks_state; create index a2a_tasks_waiting on a2a_tasks (run_id);
       alter table schema_migrations drop column expands;
-      drop index run_queue_owner; drop index run_queue_owner_running;
+      drop index run_queue_blocked; drop index run_queue_owner_running;
+      create index run_queue_parked on run_queue (not_before); create index runs_assistant on runs (assistant_id);
+      drop index a2a_turns_unstored; alter table a2a_turns rename column is_stored to is_kept;
+      create index a2a_turns_unkept on a2a_turns (run_id);
+      ${['insert', 'update', 'delete'].map((event) => `drop trigger threads_values_summary_terms_${event};`).join(' ')}
+      alter table threads rename column values_summary to outline;
+      alter table threads_values_summary_terms rename to threads_outline_terms;
+      ${['insert', 'update', 'delete'].map((event) => `create trigger threads_outline_terms_${event} after ${event} on threads begin select 1; end;`).join(' ')}
       drop index run_queue_priority; drop index run_queue_owner_priority;
       alter table run_queue drop column priority; alter table run_queue drop column revision_id;
       alter table threads drop column revision_id;

@@ -161,7 +161,7 @@ describeEachStorage('checkpoints', (open) => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { idle_thread_id: memory.thread_id };
-    for (const state of ['running', 'ready', 'parked', 'scheduled']) {
+    for (const state of ['running', 'ready', 'blocked', 'scheduled']) {
       await memory.begin();
       await db.run(sql`update run_queue set state = ${state} where thread_id = ${memory.thread_id}`);
       expect(await memory.checkpoints.put(fence, checkpoint(memory, 1), 'sync')).toBe(false);

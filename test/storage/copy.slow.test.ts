@@ -27,7 +27,7 @@ const DERIVED = {
     'store_words_idx',
     'threads.row_id',
     'threads_metadata_terms',
-    'threads_outline_terms',
+    'threads_values_summary_terms',
   ],
   postgres: ['store_items.words'],
 };
@@ -104,7 +104,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
       await copyDatabase({ from, to: url });
       await using db = await openTarget(url);
       const added = sql`insert into run_queue (run_id, thread_id, state, not_before)
-      values ('00000000-0000-4000-a000-000000000001', '00000000-0000-4000-a000-000000000002', 'parked', '2026-01-01T00:00:00Z')
+      values ('00000000-0000-4000-a000-000000000001', '00000000-0000-4000-a000-000000000002', 'blocked', '2026-01-01T00:00:00Z')
       returning ${number('seq')}`;
       const row = await db.transaction('sync', (tx) => tx.get(added));
       expect(row?.seq).toBe(13);

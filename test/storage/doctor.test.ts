@@ -43,13 +43,13 @@ const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a queue entry without a run',
-    breaks: [aQueueRow(OTHER, 'parked', { not_before: inMinutes(60) })],
+    breaks: [aQueueRow(OTHER, 'blocked', { not_before: inMinutes(60) })],
     says: /The queue has an entry for Run .* which does not exist/,
     fix_leaves: LOG,
   },
   {
     does: 'a run that waits behind none',
-    breaks: [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'parked')],
+    breaks: [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'blocked')],
     says: /waits for another run of its thread, and there is none/,
     fix_leaves: ['runs', 'run_queue'],
   },

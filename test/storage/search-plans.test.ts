@@ -68,7 +68,7 @@ describeEachDatabase('the plan of a search', (open) => {
     await seedThreads(db, 2000);
     const plan = await plansOf(db, (reader) => countThreads(reader, { values: { topic: 'topic-3' } }));
     expect(plan).toMatch(
-      /threads_outline_terms USING PRIMARY KEY \(term=\?\)|Bitmap Index Scan on threads_outline/,
+      /threads_values_summary_terms USING PRIMARY KEY \(term=\?\)|Bitmap Index Scan on threads_values_summary/,
     );
     expect(plan).not.toMatch(WHOLE_TABLE);
     expect(plan).not.toMatch(/SCAN thread_values|Seq Scan on thread_values/);

@@ -102,11 +102,11 @@ describeEachDatabase('values of threads', (open) => {
   });
 });
 
-test('a state is stored as JSON has it, and its outline is short', () => {
+test('a state is stored as JSON has it, and its summary is short', () => {
   const state = { a: undefined, b: 'NUL \0', c: LONG, d: [1], e: { toJSON: () => 'x' } };
-  const { text, summary: outline } = serializeState(state);
+  const { text, summary } = serializeState(state);
   expect(text).toBe(toJson(state));
-  expect(JSON.parse(outline)).toEqual({ b: 'NUL \uFFFD', c: ELIDED, d: [1], e: 'x' });
+  expect(JSON.parse(summary)).toEqual({ b: 'NUL \uFFFD', c: ELIDED, d: [1], e: 'x' });
   expect(serializeState(undefined)).toEqual({ text: 'null', summary: '{}' });
   const wide = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`key${n}`, 'x'.repeat(90)]));
   expect(serializeState(wide).summary.length).toBeLessThan(5000);

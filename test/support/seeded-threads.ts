@@ -42,7 +42,7 @@ export async function seedThreads(
   for (let from = 0; from < count; from += BATCH) {
     const rows = Array.from({ length: Math.min(BATCH, count - from) }, (_, i) => {
       const n = from + i;
-      const { text, summary: outline } = serializeState(state(n));
+      const { text, summary: values_summary } = serializeState(state(n));
       const changed = (n * 7919) % 1_000_003;
       return {
         thread_id: seededThreadId(n),
@@ -51,7 +51,7 @@ export async function seedThreads(
         updated_at: new Date(START + changed * 1000).toISOString(),
         metadata: toJson(metadata(n)),
         value: text,
-        outline,
+        values_summary,
       };
     });
     await insert(db, rows);
@@ -64,10 +64,10 @@ async function insert(db: Db, rows: readonly object[]): Promise<void> {
   const from = jsonElements(rows, 'seeded');
   await db.transaction('async', async (tx) => {
     await tx.run(sql`
-      insert into threads (thread_id, status, metadata, outline, config, error, interrupts, created_at, updated_at,
+      insert into threads (thread_id, status, metadata, values_summary, config, error, interrupts, created_at, updated_at,
         state_updated_at)
       select ${member('thread_id', 'uuid')}, ${member('status', 'text')}, ${member('metadata', 'jsonb')},
-        ${member('outline', 'jsonb')}, '{}', null, '{}', ${member('created_at', 'timestamptz')}, ${member('updated_at', 'timestamptz')},
+        ${member('values_summary', 'jsonb')}, '{}', null, '{}', ${member('created_at', 'timestamptz')}, ${member('updated_at', 'timestamptz')},
         ${member('updated_at', 'timestamptz')} from ${from}`);
     await tx.run(sql`insert into thread_values (thread_id, value)
       select ${member('thread_id', 'uuid')}, ${member('value', 'json')} from ${from}`);

@@ -28,6 +28,7 @@ import { deploymentHooks } from './027-deployment-hooks.ts';
 import { threadDeletions } from './028-thread-deletions.ts';
 import { canaries } from './029-canaries.ts';
 import { deliveryWorkers } from './030-delivery-workers.ts';
+import { standardNames } from './031-standard-names.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -75,4 +76,5 @@ export const migrations: readonly Migration[] = [
   { version: 28, name: 'thread deletions', text: threadDeletions, expands: true },
   { version: 29, name: 'canaries', text: canaries, expands: true },
   { version: 30, name: 'delivery workers', text: deliveryWorkers, expands: true },
+  { version: 31, name: 'standard names', text: standardNames },
 ];

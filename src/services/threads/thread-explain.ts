@@ -72,7 +72,7 @@ function stateOf({ state }: ThreadQueueRow): QueuedRun['state'] {
     case 'running':
     case 'ready':
       return state;
-    case 'parked':
+    case 'blocked':
       return 'waiting';
     case 'scheduled':
       return 'delayed';

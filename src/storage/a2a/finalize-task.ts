@@ -49,7 +49,7 @@ export async function finalizeTask(tx: Transaction, finalization: TaskFinalizati
   if (changed === 0) return false;
   if (collected_runs.length > 0) {
     await tx.run(
-      sql`update a2a_turns set is_kept = 1 where task_id = ${task_id} and ${isOneOf('run_id', collected_runs)}`,
+      sql`update a2a_turns set is_stored = 1 where task_id = ${task_id} and ${isOneOf('run_id', collected_runs)}`,
     );
   }
   if (notification) await notifySubscribers(tx, row, notification);

@@ -78,7 +78,7 @@ export async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn)
       update a2a_tasks set run_id = ${run_id}, state = null, state_at = null, reason = null
       where task_id = ${task_id}`);
   }
-  await tx.run(sql`insert into a2a_turns (task_id, run_id, position, message, is_kept)
+  await tx.run(sql`insert into a2a_turns (task_id, run_id, position, message, is_stored)
     values (${task_id}, ${run_id}, ${position}, ${encrypted}, 0)`);
   if (push) await insertPushConfig(tx, task_id, push);
   for (const finalization of abandoned) await finalizeTask(tx, finalization);
@@ -96,6 +96,6 @@ export async function listTurns(reader: Reader, task_id: string): Promise<A2aTur
 export async function runsPendingArtifacts(reader: Reader, task_id: string): Promise<string[]> {
   const rows = await reader.all(sql`
     select ${columns('a2a_turns', 'run_id')} from a2a_turns
-    where task_id = ${task_id} and is_kept = 0 order by seq`);
+    where task_id = ${task_id} and is_stored = 0 order by seq`);
   return rows.map(({ run_id }) => run_id);
 }

@@ -47,7 +47,7 @@ async function orphans({ db }: DoctorContext): Promise<Finding[]> {
 /** Waits behind another run of its thread, but there is none. */
 async function blocked({ db }: DoctorContext): Promise<Finding[]> {
   const runs = await db.all(sql`
-    select ${IDS} from run_queue q where q.state = 'parked' and not exists (
+    select ${IDS} from run_queue q where q.state = 'blocked' and not exists (
       select 1 from run_queue h where h.thread_id = q.thread_id and h.state in ('ready', 'running'))`);
   return problem('queue', runs, {
     message: (ids) => `${ids} waits for another run of its thread, and there is none: --fix makes it ready.`,

@@ -153,7 +153,7 @@ interface Placement {
 }
 
 /**
- * A run behind a head, or behind an earlier due run, is parked; a run for later is scheduled. Returns true if a run of
+ * A run behind a head, or behind an earlier due run, is blocked; a run for later is scheduled. Returns true if a run of
  * the thread became ready: this one, or one ahead of it.
  */
 async function addToQueue(
@@ -166,9 +166,9 @@ async function addToQueue(
     delay_ms > 0
       ? sql`'scheduled'`
       : hasHead
-        ? sql`'parked'`
+        ? sql`'blocked'`
         : sql`case when exists (
-    select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW}) then 'parked' else 'ready' end`;
+    select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW}) then 'blocked' else 'ready' end`;
   const stored_owner = isByOwner(fairness) ? tx.cipher.blindIndex(OWNER, owner) : null;
   const owns_thread = markers.thread_retention === 'keep' ? 0 : 1;
   const row = await tx.get(sql`
@@ -177,7 +177,7 @@ async function addToQueue(
       ${revision_id})
     returning ${STATE}`);
   if (row?.state === 'ready') return true;
-  return row?.state === 'parked' && !hasHead && (await promote(tx, thread_id));
+  return row?.state === 'blocked' && !hasHead && (await promote(tx, thread_id));
 }
 
 const METADATA = columns('threads', 'metadata');

@@ -171,11 +171,13 @@ function updateThread(
   at: string,
 ): void {
   const { cipher } = tx;
-  const outline = thread.values ? sql`${encryptSummary(cipher, thread.values.summary)}` : raw('outline');
+  const summary = thread.values
+    ? sql`${encryptSummary(cipher, thread.values.summary)}`
+    : raw('values_summary');
   tx.defer(sql`
     update threads set status = ${thread.status}, error = ${error && cipher.encryptJson(THREAD_COLUMNS.error, error)},
       interrupts = ${cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(thread.interrupts))},
-      config = ${cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))}, outline = ${outline}, updated_at = ${at}, state_updated_at = ${at},
+      config = ${cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))}, values_summary = ${summary}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   if (thread.values === null) return;

@@ -49,7 +49,7 @@ export async function queuePosition(reader: Reader, run_id: string): Promise<Que
   const { thread_id, seq, ...position } = row;
   const others = await reader.all(sql`
     select ${columns('run_queue', 'run_id')} from run_queue where thread_id = ${thread_id} and run_id <> ${run_id}
-      and (state in ('ready', 'running') or (state = 'parked' and seq < ${seq}))
+      and (state in ('ready', 'running') or (state = 'blocked' and seq < ${seq}))
     order by case when state in ('ready', 'running') then 0 else 1 end, not_before, seq`);
   const isHead = row.state === 'ready' || row.state === 'running';
   return { ...position, behind: isHead ? [] : others.map((other) => other.run_id) };

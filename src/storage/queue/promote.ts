@@ -20,7 +20,7 @@ export function promotion(thread_id: string): Sql {
     update run_queue set state = 'ready'
     where seq = (
       select seq from run_queue
-      where thread_id = ${thread_id} and state in ('scheduled', 'parked') and not_before <= ${NOW}
+      where thread_id = ${thread_id} and state in ('scheduled', 'blocked') and not_before <= ${NOW}
       order by not_before, seq limit 1
     ) and not exists (
       select 1 from run_queue where thread_id = ${thread_id} and state in ('ready', 'running')
@@ -31,7 +31,7 @@ export function promotion(thread_id: string): Sql {
 const PAGE = 200;
 
 /**
- * Promotes due runs: `ready` where the thread is free, `parked` behind its head otherwise, so that each is examined
+ * Promotes due runs: `ready` where the thread is free, `blocked` behind its head otherwise, so that each is examined
  * only once. A failing thread is reported and does not block the others. Returns true if a run became ready.
  */
 export async function promoteDue({ db, report }: QueueContext): Promise<boolean> {
@@ -65,7 +65,7 @@ async function threadsWithDueRuns(db: Db, without: readonly string[]): Promise<s
 
 function promoteThread(db: Db, thread_id: string): Promise<boolean> {
   return withThread(db, 'sync', thread_id, async (tx) => {
-    await tx.run(sql`update run_queue set state = 'parked'
+    await tx.run(sql`update run_queue set state = 'blocked'
       where thread_id = ${thread_id} and state = 'scheduled' and not_before <= ${NOW}`);
     return promote(tx, thread_id);
   });

@@ -38,11 +38,11 @@ export async function queueStats(db: Db): Promise<QueueStats> {
   const totals = sql`
     select ${TOTAL} as ${number('total')},
       ${RUNNING} as ${number('running')},
-      ${oldest('ready')}, ${oldest('parked')}, ${oldest('scheduled')}, ${NOW} as ${text('now')}`;
+      ${oldest('ready')}, ${oldest('blocked')}, ${oldest('scheduled')}, ${NOW} as ${text('now')}`;
   const { total, running, now, ...first } = (await db.get(totals)) as RowOf<typeof totals>;
   const n_pending = total - running;
   const waited = waitsAt(now);
-  const [longest = null] = waited([first.ready, first.parked, first.scheduled]).toSorted((a, b) => b - a);
+  const [longest = null] = waited([first.ready, first.blocked, first.scheduled]).toSorted((a, b) => b - a);
   const [unblocked = null] = waited([first.ready]);
   return {
     n_pending,
@@ -55,7 +55,7 @@ export async function queueStats(db: Db): Promise<QueueStats> {
 }
 
 /** The state is a literal, which the planner finds in partial indexes. */
-function oldest<State extends 'ready' | 'parked' | 'scheduled'>(state: State) {
+function oldest<State extends 'ready' | 'blocked' | 'scheduled'>(state: State) {
   const literal = raw(`'${state}'`);
   return sql`(select min(not_before) from run_queue where state = ${literal}) as ${nullable(text(state))}`;
 }

@@ -83,7 +83,7 @@ async function deleteExpiredRows(tx: Transaction, limit: number): Promise<number
     select ${columns('run_event_expiry', 'run_id')} from run_event_expiry e
     where expires_at <= ${NOW} and not exists (
       select 1 from a2a_turns u join a2a_tasks t on t.task_id = u.task_id join runs r on r.run_id = t.run_id
-      where u.run_id = e.run_id and u.is_kept = 0)
+      where u.run_id = e.run_id and u.is_stored = 0)
     order by expires_at limit ${limit} ${SKIP_LOCKED}`);
   let left = limit;
   const runs = due.map(({ run_id }) => run_id);

@@ -20,7 +20,7 @@ export interface TableFilter {
 }
 
 export interface ContainmentCondition {
-  readonly column: 'metadata' | 'outline';
+  readonly column: 'metadata' | 'values_summary';
   readonly filter: MetadataFilter;
 }
 

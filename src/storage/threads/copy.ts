@@ -56,16 +56,16 @@ async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<string | unde
   const { source_id, target_id, at, ttl } = copy;
   const wanted = and([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
   const source = await tx.get(
-    sql`select ${columns('threads', 'status, metadata, outline, error, interrupts, created_at')} from threads where ${wanted}`,
+    sql`select ${columns('threads', 'status, metadata, values_summary, error, interrupts, created_at')} from threads where ${wanted}`,
   );
   if (!source) return undefined;
   const metadata = copy.metadata
     ? toJson({ ...JSON.parse(source.metadata), ...copy.metadata })
     : source.metadata;
   const inserted = await tx.run(sql`
-    insert into threads (thread_id, status, metadata, outline, config, error, interrupts, created_at, updated_at,
+    insert into threads (thread_id, status, metadata, values_summary, config, error, interrupts, created_at, updated_at,
       state_updated_at, ttl_strategy, ttl_minutes, expires_at)
-    values (${target_id}, ${source.status}, ${metadata}, ${source.outline}, '{}', ${source.error},
+    values (${target_id}, ${source.status}, ${metadata}, ${source.values_summary}, '{}', ${source.error},
       ${source.interrupts}, ${at},
       ${at}, ${at}, ${ttlValues(ttl)})`);
   return inserted > 0 ? source.created_at : undefined;

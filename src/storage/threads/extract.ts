@@ -64,8 +64,8 @@ function partColumn(path: ValuePath): Sql {
     where thread_values.thread_id = threads.thread_id)`;
   const [member] = path;
   if (typeof member !== 'string') return inState;
-  return sql`case when ${jsonAt('threads.outline', [member])} = ${JSON.stringify(ELIDED)} then ${inState}
-    else ${jsonAt('threads.outline', path)} end`;
+  return sql`case when ${jsonAt('threads.values_summary', [member])} = ${JSON.stringify(ELIDED)} then ${inState}
+    else ${jsonAt('threads.values_summary', path)} end`;
 }
 
 /** A name matches nothing in a list, nor an index in an object. */

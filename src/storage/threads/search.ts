@@ -135,7 +135,7 @@ function filterOf(
     table: 'threads',
     contained: [
       { column: 'metadata', filter: wanted },
-      ...(values ? [{ column: 'outline', filter: summaryFilter(cipher, values) } as const] : []),
+      ...(values ? [{ column: 'values_summary', filter: summaryFilter(cipher, values) } as const] : []),
     ],
     where: defined([
       some && isOneOfUnindexed(some),

@@ -89,7 +89,7 @@ async function writeState(tx: Transaction, thread_id: string, state: NewState, a
     update threads set status = ${state.status}, error = null,
       interrupts = ${cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(state.interrupts))},
       config = case when interrupts is null then ${cipher.encryptJson(THREAD_COLUMNS.config, '{"configurable":{}}')} else config end,
-      outline = ${encryptSummary(cipher, summary)}, metadata = ${mergeJson('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
+      values_summary = ${encryptSummary(cipher, summary)}, metadata = ${mergeJson('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},
       ${EXPIRY_AFTER_STATE}
     where thread_id = ${thread_id}`);
   await tx.run(sql`

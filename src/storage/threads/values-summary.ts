@@ -38,14 +38,15 @@ export function serializeState(values: unknown): SerializedState {
   return { text: storable(`{${whole.join()}}`), summary: storable(`{${short.join()}}`) };
 }
 
-/** Cipher column of the blind index. */
-const SUMMARY_COLUMN = 'threads.outline';
+const SUMMARY_COLUMN = 'threads.values_summary';
+/** Cipher column of the blind index. It is part of every stored token, and so remains the name that the column once had. */
+const BLIND_INDEX_COLUMN = 'threads.outline';
 
 /** The summary as stored. With encryption it omits elided members, as the database could not search the state. */
 export function encryptSummary(cipher: Cipher, summary: string): string {
   if (!cipher.enabled) return summary;
   const short = Object.entries(JSON.parse(summary)).filter(([, value]) => value !== ELIDED);
-  return toJson(blindDocument(cipher, SUMMARY_COLUMN, Object.fromEntries(short)));
+  return toJson(blindDocument(cipher, BLIND_INDEX_COLUMN, Object.fromEntries(short)));
 }
 
 /** Blinds the summary of a thread whose state, `value`, is not encrypted yet; otherwise it is blinded already. */
@@ -55,7 +56,7 @@ export async function blindSummary(
 ): Promise<void> {
   if (tx.cipher.decryptJson(THREAD_COLUMNS.values, value) !== value) return;
   const summary = encryptSummary(tx.cipher, serializeState(JSON.parse(value)).summary);
-  await tx.run(sql`update threads set outline = ${summary} where thread_id = ${thread_id}`);
+  await tx.run(sql`update threads set values_summary = ${summary} where thread_id = ${thread_id}`);
 }
 
 /** Index filter: what the summary of a thread whose values contain `wanted` must match. */
@@ -63,7 +64,10 @@ export function summaryFilter(cipher: Cipher, wanted: Record<string, unknown>): 
   if (cipher.enabled) {
     // Summaries older than the encryption are not blinded.
     return {
-      any: [{ contains: blindDocument(cipher, SUMMARY_COLUMN, wanted) as JsonObject }, { contains: wanted }],
+      any: [
+        { contains: blindDocument(cipher, BLIND_INDEX_COLUMN, wanted) as JsonObject },
+        { contains: wanted },
+      ],
     };
   }
   return { all: Object.entries(wanted).map((member) => ({ any: inSummary(...member) })) };
@@ -77,9 +81,7 @@ export function valuesContain(cipher: Cipher, wanted: Record<string, unknown>): 
   if (cipher.enabled) return metadataMatches(SUMMARY_COLUMN, summaryFilter(cipher, wanted));
   return and(
     Object.entries(wanted).map(([key, value]) => {
-      const [large, short] = inSummary(key, value).map((filter) =>
-        metadataMatches('threads.outline', filter),
-      );
+      const [large, short] = inSummary(key, value).map((filter) => metadataMatches(SUMMARY_COLUMN, filter));
       const inState = sql`(${large as Sql} and exists (select 1 from thread_values
         where thread_values.thread_id = threads.thread_id and ${contains('thread_values.value', { [key]: value })}))`;
       return short ? or([short, inState]) : inState;

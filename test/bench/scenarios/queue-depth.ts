@@ -50,7 +50,7 @@ async function atEachDepth(engine: string, db: Db): Promise<Measurement[]> {
 export async function addWaiting(db: Db, count: number): Promise<void> {
   const run = await queueStory(db).add(randomUUID());
   const uuid = db.dialect === 'postgres' ? raw('gen_random_uuid()') : raw(SQLITE_UUID);
-  const state = raw(`case n % 4 when 0 then 'scheduled' when 1 then 'parked' else 'ready' end`);
+  const state = raw(`case n % 4 when 0 then 'scheduled' when 1 then 'blocked' else 'ready' end`);
   const at = raw(
     db.dialect === 'postgres'
       ? `clock_timestamp() + (case n % 4 when 0 then 1 else -1 end) * (n + 3600) * interval '1 second'`

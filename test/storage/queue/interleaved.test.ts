@@ -29,7 +29,7 @@ describeEachDatabase('verbs that meet', (open) => {
       const { queue, add, states, statusOf } = queueStory(db);
       const [thread_id, other] = [randomUUID(), randomUUID()];
       const lost = await add(thread_id);
-      const parked = await add(thread_id, { others: 'enqueue' });
+      const blocked = await add(thread_id, { others: 'enqueue' });
       const neighbour = await add(other);
       await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 10 });
 
@@ -40,7 +40,7 @@ describeEachDatabase('verbs that meet', (open) => {
       const next = newRun(thread_id);
       expect(await queue.enqueue({ ...request(next), ...strategy })).toMatchObject({
         stopping: [lost],
-        ended: [parked],
+        ended: [blocked],
       });
       found.resume();
       expect(await reaping).toBe(2);
@@ -95,7 +95,7 @@ describeEachDatabase('verbs that meet', (open) => {
     const stray = await add(thread_id);
     const [first] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     expect(await queue.requeue(first!.lease, RELEASE)).toBe(true);
-    const [parked, neighbour] = [await add(thread_id), await add(other)];
+    const [blocked, neighbour] = [await add(thread_id), await add(other)];
     await db.run(sql`delete from runs where run_id = ${stray}`);
 
     const problems: QueueProblem[] = [];
@@ -103,8 +103,8 @@ describeEachDatabase('verbs that meet', (open) => {
     const claim = { worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 };
     expect((await reporting.claim(claim)).map(({ lease }) => lease.run_id)).toEqual([neighbour]);
     expect(problems).toEqual([{ what: 'removed a queue entry without a run', run_id: stray, thread_id }]);
-    expect(await states(thread_id)).toEqual({ [parked]: 'ready' });
-    expect((await queue.claim({ ...claim, token: randomUUID() }))[0]?.lease.run_id).toBe(parked);
+    expect(await states(thread_id)).toEqual({ [blocked]: 'ready' });
+    expect((await queue.claim({ ...claim, token: randomUUID() }))[0]?.lease.run_id).toBe(blocked);
     const log = await db.all(
       sql`select base, length from thread_log where thread_id = ${thread_id} order by base`,
     );
@@ -152,6 +152,6 @@ describeEachDatabase('verbs that meet', (open) => {
     const due = await add(thread_id, { delay_ms: 3_600_000 });
     await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z'`);
     const later = await add(thread_id);
-    expect(await states(thread_id)).toEqual({ [due]: 'ready', [later]: 'parked' });
+    expect(await states(thread_id)).toEqual({ [due]: 'ready', [later]: 'blocked' });
   });
 });

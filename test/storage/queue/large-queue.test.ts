@@ -10,7 +10,7 @@ import { explaining } from '../../support/query-plans.ts';
 import { queueStory, WORKER } from '../../support/queued-runs.ts';
 
 /** Places in the queue alone: nothing here looks at the runs. Due from `seconds` ago to now, one after the other. */
-async function fill(db: Db, state: 'ready' | 'parked' | 'scheduled', count: number, seconds: number) {
+async function fill(db: Db, state: 'ready' | 'blocked' | 'scheduled', count: number, seconds: number) {
   const uuid = raw(
     db.dialect === 'postgres'
       ? 'gen_random_uuid()'
@@ -29,7 +29,7 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
   test('is measured by a sample, for what a small one costs', async () => {
     await using db = await open();
     await fill(db, 'ready', 60_000, 1000);
-    await fill(db, 'parked', 30_000, 1000);
+    await fill(db, 'blocked', 30_000, 1000);
     const stats = await queueStats(db);
     expect(stats.n_running).toBe(0);
     // PostgreSQL looks at some 500 pages of the 1,000 or so.
@@ -78,7 +78,7 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     const other = await add(randomUUID(), { delay_ms: 3_600_000 });
     await db.run(sql`update run_queue set not_before = ${nowPlus(-1000)} where state = 'scheduled'`);
     expect(await queue.promoteDue()).toBe(true);
-    expect(await states(thread_id)).toEqual({ [head]: 'running', [waiting]: 'parked' });
+    expect(await states(thread_id)).toEqual({ [head]: 'running', [waiting]: 'blocked' });
     expect(await queue.position(other)).toMatchObject({ state: 'ready' });
     expect(await queue.promoteDue()).toBe(false);
   });

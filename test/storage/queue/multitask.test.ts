@@ -17,7 +17,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     const thread_id = randomUUID();
     const first = await add(thread_id);
     const second = await add(thread_id);
-    expect(await states(thread_id)).toEqual({ [first]: 'ready', [second]: 'parked' });
+    expect(await states(thread_id)).toEqual({ [first]: 'ready', [second]: 'blocked' });
 
     const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 });
     expect(run?.lease.run_id).toBe(first);
@@ -56,7 +56,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await statusOf(executing)).toBe('interrupted');
     expect(await statusOf(waiting)).toBe('interrupted');
     // Its worker has not let go: the new run must not start beside it.
-    expect(await states(thread_id)).toEqual({ [executing]: 'running', [run.run_id]: 'parked' });
+    expect(await states(thread_id)).toEqual({ [executing]: 'running', [run.run_id]: 'blocked' });
   });
 
   test('rollback removes the runs in flight', async () => {
@@ -83,7 +83,7 @@ describeEachDatabase('the multitask strategies', (open) => {
       const runs = Array.from({ length: 50 }, () => newRun(thread_id));
       await Promise.all(runs.map((run) => queue.enqueue({ ...request(run), others })));
 
-      const heads = Object.values(await states(thread_id)).filter((state) => state !== 'parked');
+      const heads = Object.values(await states(thread_id)).filter((state) => state !== 'blocked');
       expect(heads).toEqual(['ready']);
       expect(await claimed(50)).toHaveLength(1);
       expect(await claimed(50)).toEqual([]);

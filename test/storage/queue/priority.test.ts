@@ -72,7 +72,7 @@ describeEachDatabase('priorities', (open) => {
     const thread_id = randomUUID();
     const first = await add(thread_id);
     const urgent = await add(thread_id, { priority: 100 });
-    expect(await queue.position(urgent)).toMatchObject({ state: 'parked', priority: 100, behind: [first] });
+    expect(await queue.position(urgent)).toMatchObject({ state: 'blocked', priority: 100, behind: [first] });
     expect(await claimed()).toEqual([first]);
   });
 
