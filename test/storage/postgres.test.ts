@@ -51,6 +51,9 @@ test("what is the machine's or the client's fault is told apart from what is our
   for (const code of ['57P01', '08006', '53300', '55P03', '57014', 'ECONNREFUSED', 'ETIMEDOUT']) {
     expect(await thrownFor(code), code).toBeInstanceOf(Unavailable);
   }
+  expect(await thrownFor('08006')).toMatchObject({ message: expect.stringContaining('cannot be reached') });
+  expect(await thrownFor('55P03')).toMatchObject({ message: expect.stringContaining('holds a lock') });
+  expect(await thrownFor('57014')).toMatchObject({ message: expect.stringContaining('in time') });
   expect(await thrownFor('22003')).toBeInstanceOf(InvalidInput);
   expect(await thrownFor('53100')).toBeInstanceOf(InsufficientStorage);
   expect(await thrownFor('42P01')).toMatchObject({ code: '42P01' });

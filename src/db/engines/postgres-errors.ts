@@ -1,8 +1,13 @@
 import { InsufficientStorage, InvalidInput, Unavailable } from '../../core/errors.ts';
 import { redactCredentials } from '../../core/redact.ts';
 
-/** Connection exceptions, refused passwords, server shutting down or starting, too many connections, lock and statement timeouts. */
-const UNAVAILABLE = /^(08|28|57P0|53300|55P03|57014|25P0[34]|25006|PASSWORD_COMMAND)/;
+/** Connection exceptions, refused passwords, server shutting down or starting, too many connections, transaction timeouts. */
+const UNAVAILABLE = /^(08|28|57P0|53300|25P0[34]|25006|PASSWORD_COMMAND)/;
+/** The database is there, but did not get to it: `lock_timeout` and `statement_timeout`. */
+const LATE: Readonly<Record<string, string>> = {
+  '55P03': 'Another transaction holds a lock that this request needs. Try again.',
+  '57014': 'The database did not finish this request in time. Try again later.',
+};
 /** Number out of range, invalid text, JSON nested too deep. SQLite accepts them and finds nothing. */
 const INVALID_VALUE = /^(22003|22021|22P02|22P05|54001)/;
 const NETWORK_ERROR = /^(ECONN|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EPIPE|EHOSTUNREACH|ENETUNREACH)/;
@@ -17,6 +22,8 @@ export function postgresError(error: unknown): unknown {
   if (code === '53100') return new InsufficientStorage('The disk of the database is full.', { cause: error });
   if (INVALID_VALUE.test(code))
     return new InvalidInput('The database cannot hold a value of this request.', { cause: error });
+  const late = LATE[code];
+  if (late !== undefined) return new Unavailable(late, { cause: error });
   if (isConnectionError(error) || UNAVAILABLE.test(code)) {
     return new Unavailable('The database cannot be reached right now.', { cause: error });
   }
