@@ -75,7 +75,7 @@ export class ThreadReader {
     // The end frame is in the log before it is in memory: read an ended run from the log.
     const local = length === null ? live.get(run_id) : undefined;
     const after = this.#seq - base;
-    const found = (local?.logged && local.after(after)) || (await log.readAfter(run_id, after, PAGE));
+    const found = (local?.logged && local.after(after)) || (await log.readAfter(run_id, after, PAGE)).frames;
     // A gap counts only if the run had ended before the read: otherwise the missing frames may still arrive.
     const frames = length === null ? [] : this.#gapBefore(found[0], { run_id, base });
     for (const frame of found) {

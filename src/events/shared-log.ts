@@ -1,5 +1,5 @@
 import { immediate } from '../core/event-loop.ts';
-import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
+import type { Page, RunEventRepository } from '../storage/runs/events.ts';
 
 /**
  * Reads each page of a log once for all followers that ask for it in the same turn of the event loop: a hint wakes
@@ -7,12 +7,12 @@ import type { Frame, RunEventRepository } from '../storage/runs/events.ts';
  * so that no follower gets a page from before its hint.
  */
 export function sharedLog(log: RunEventRepository): RunEventRepository {
-  const asked = new Map<string, Promise<Frame[]>>();
+  const asked = new Map<string, Promise<Page>>();
   return {
     ...log,
     readAfter(run_id, seq, limit) {
       const page = `${run_id} ${seq} ${limit}`;
-      const begin = async (): Promise<Frame[]> => {
+      const begin = async (): Promise<Page> => {
         await immediate();
         asked.delete(page);
         return log.readAfter(run_id, seq, limit);
