@@ -105,6 +105,22 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 2, 6)).toEqual(['8:e', '9:end']);
   });
 
+  test('a run that is deleted while it is read is passed over', async () => {
+    await using db = await open();
+    const there = followedThread(db);
+    const gone = await run(there, 'a');
+    await run(there, 'b');
+    const { threadLog } = there.sources;
+    const entryAfter: typeof threadLog.entryAfter = async (...asked) => {
+      const entry = await threadLog.entryAfter(...asked);
+      await there.queue.deleteRun(there.thread_id, gone);
+      return entry;
+    };
+    const poll = { wait: () => Promise.reject(new Error('there is more to read')) };
+    const sources = { ...there.sources, threadLog: { ...threadLog, entryAfter }, poll };
+    expect(await read({ ...there, sources }, 2)).toEqual(['3:b', '4:end']);
+  });
+
   test('a change of the state has a number of its own', async () => {
     await using db = await open();
     const there = followedThread(db);

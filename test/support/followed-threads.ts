@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../src/db/db.ts';
-import { memoryBus } from '../../src/events/bus.ts';
+import { type EventBus, memoryBus } from '../../src/events/bus.ts';
 import { followThread, type ThreadFollowSources, type ThreadFrame } from '../../src/events/follow-thread.ts';
 import { EventWriter } from '../../src/events/writer.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
@@ -16,12 +16,12 @@ export interface FollowedThread extends QueueStory {
   readonly sources: ThreadFollowSources;
 }
 
-export function followedThread(db: Db): FollowedThread {
+export function followedThread(db: Db, bus: EventBus = memoryBus()): FollowedThread {
   const sources = {
     ...liveSources(db),
     log: runEventRepository(db),
     threadLog: threadLogRepository(db),
-    bus: memoryBus(),
+    bus,
   };
   return { ...queueStory(db), thread_id: randomUUID(), sources };
 }
@@ -41,6 +41,13 @@ export async function executing({ db, queue, sources }: FollowedThread, resumabl
     write(...texts: string[]) {
       for (const text of texts) writer.write('custom', text);
     },
+    /** Resolves once it is in the log. */
+    async log(...texts: string[]) {
+      this.write(...texts);
+      await writes.commit();
+    },
+    /** Its run was deleted, or taken by another process. */
+    abandon: () => live[Symbol.dispose](),
     async release() {
       const batch = await writes.drain();
       await queue.requeue(lease, { charge: false, delay_ms: 0, batch });
