@@ -30,14 +30,16 @@ export interface ThreadFrame {
 
 /**
  * Reads a thread's log (`storage/runs/thread-log.ts`) run by run: from memory if the run executes here and its frames
- * are logged before they are published, otherwise from the database.
+ * are logged before they are published, otherwise from the database. The run being read is not looked up again while it
+ * has more to read.
  */
 export class ThreadReader {
   readonly #sources: ThreadFollowSources;
   readonly #thread_id: string;
   #seq: number;
-  /** The run being read; `undefined` if it must be looked up. */
+  /** The run being read; `undefined` if it must be looked up. It may have ended, or be deleted, since it was. */
   #run: ThreadLogEntry | undefined;
+  #isAllRead = false;
 
   constructor(sources: ThreadFollowSources, thread_id: string, after: number) {
     this.#sources = sources;
@@ -50,42 +52,58 @@ export class ThreadReader {
     return this.#seq;
   }
 
+  /** There was nothing after the last read: what came since has been notified since. */
+  get isAllRead(): boolean {
+    return this.#isAllRead;
+  }
+
   /** Returns the next entries in order; empty if there are no more yet. */
   async next(): Promise<readonly ThreadFrame[]> {
+    const known = this.#run;
+    if (known) {
+      const frames = await this.#framesOf(known);
+      const isLive = known.length === null && this.#sources.live.get(known.run_id) !== undefined;
+      if (frames.length > 0 || isLive) return frames;
+    }
     for (;;) {
-      const run = this.#run ?? (await this.#sources.threadLog.entryAfter(this.#thread_id, this.#seq));
+      const run = await this.#sources.threadLog.entryAfter(this.#thread_id, this.#seq);
       this.#run = run;
-      if (!run) return [];
+      // What an unchanged run logged since the read above has been notified since.
+      if (!run || (run.length === null && run.run_id === known?.run_id)) return [];
       this.#seq = Math.max(this.#seq, run.base);
       const frames = await this.#framesOf(run);
-      if (frames.length > 0) return frames;
-      if (run.length === null) {
-        // While the run executes here, the next call needs no lookup.
-        if (!this.#sources.live.get(run.run_id)) this.#run = undefined;
-        return [];
-      }
-      this.#run = undefined;
+      if (frames.length > 0 || run.length === null) return frames;
       // The log was deleted during the read: skip the run.
       this.#seq = run.base + run.length;
     }
   }
 
-  async #framesOf({ run_id, base, length }: ThreadLogEntry): Promise<ThreadFrame[]> {
-    const { live, log } = this.#sources;
-    // The end frame is in the log before it is in memory: read an ended run from the log.
-    const local = length === null ? live.get(run_id) : undefined;
-    const after = this.#seq - base;
-    const found = (local?.logged && local.after(after)) || (await log.readAfter(run_id, after, PAGE));
+  async #framesOf(run: ThreadLogEntry): Promise<ThreadFrame[]> {
+    const { run_id, base, length } = run;
+    const { found, isLast } = await this.#readAfter(run);
     // A gap counts only if the run had ended before the read: otherwise the missing frames may still arrive.
-    const frames = length === null ? [] : this.#gapBefore(found[0], { run_id, base });
+    const frames = length === null ? [] : this.#gapBefore(found[0], run);
     for (const frame of found) {
       // Only the next number: a race between memory and log must not leave a gap (invariant 3).
       if (base + frame.seq !== this.#seq + 1) break;
       this.#seq += 1;
       frames.push({ seq: this.#seq, run_id, frame });
+      // The next run may have begun before the read.
       if (isEnd(frame)) this.#run = undefined;
     }
+    this.#isAllRead = isLast && this.#run?.length === null && frames.length === found.length;
     return frames;
+  }
+
+  /** `isLast`: the log had no more frames. */
+  async #readAfter({ run_id, base, length }: ThreadLogEntry) {
+    const { live, log } = this.#sources;
+    // The end frame is in the log before it is in memory: read an ended run from the log.
+    const local = length === null ? live.get(run_id) : undefined;
+    const buffered = local?.logged ? local.after(this.#seq - base) : undefined;
+    if (buffered) return { found: buffered, isLast: false };
+    const { frames, isLast } = await log.readAfter(run_id, this.#seq - base, PAGE);
+    return { found: frames, isLast };
   }
 
   /** Skips the gap before the first frame found, and reports it. */
@@ -119,7 +137,7 @@ export async function* followThread(
       yield frame;
       if (signal.aborted) return;
     }
-    if (frames.length > 0) continue;
+    if (frames.length > 0 && !reader.isAllRead) continue;
     await sources.poll.wait({ of: 'thread', id: thread_id, seq: reader.seq }, changed, signal);
   }
 }

@@ -37,7 +37,9 @@ export async function* follow(
   while (!signal.aborted) {
     // It is closed when the run has ended, maybe before its last frames were read here.
     live = sources.live.get(run_id) ?? (live?.isWhole ? live : undefined);
-    const frames = live?.after(seq) ?? (await sources.log.readAfter(run_id, seq, PAGE));
+    const buffered = live?.after(seq);
+    const page = buffered ? undefined : await sources.log.readAfter(run_id, seq, PAGE);
+    const frames = buffered ?? page?.frames ?? [];
     let delivered = 0;
     for (const frame of frames) {
       if (frame.seq !== seq + 1) break;
@@ -51,7 +53,7 @@ export async function* follow(
       delivered++;
     }
     // What came after a read from the log has opened the latch since: reading again would find nothing.
-    const isAllRead = live === undefined && delivered === frames.length && delivered < PAGE;
+    const isAllRead = live === undefined && page?.isLast && delivered === frames.length;
     if (delivered > 0 && !isAllRead) continue;
     if (await sources.poll.wait({ of: 'run', id: run_id, seq }, changed, signal)) {
       // What the run emits in this turn is delivered together: waiting anew costs more than an event.
@@ -59,7 +61,9 @@ export async function* follow(
       continue;
     }
     // Read the log only now: a run leaves the queue in the transaction that completes its log.
-    const [next] = await sources.log.readAfter(run_id, seq, 1);
+    const {
+      frames: [next],
+    } = await sources.log.readAfter(run_id, seq, 1);
     if (!next) return;
     if (next.seq === seq + 1) continue;
     const last = next.seq - 1;

@@ -10,8 +10,7 @@ import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
 import { currentSteps } from '../events/current-steps.ts';
-import { SafetyPoll } from '../events/safety-poll.ts';
-import { sharedLog } from '../events/shared-log.ts';
+import { followSources } from '../events/follow-sources.ts';
 import type { LiveRuns } from '../events/writer.ts';
 import { threadCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
@@ -142,7 +141,7 @@ export function createServices(
   { storage, bus, live, store, ...context }: ServiceContext,
   { assistant_defaults, missed_crons, ui, ...settings }: ServiceSettings,
 ) {
-  const { queue, threadLog, checkpoints, runs: runRows, threads: threadRows } = storage;
+  const { queue, checkpoints, runs: runRows, threads: threadRows } = storage;
   const shared = {
     ...context,
     ...settings,
@@ -154,8 +153,7 @@ export function createServices(
     threads: threadRows,
     runs: runRows,
   };
-  const poll = new SafetyPoll(storage.logEnds, live, bus);
-  const sources = { live, log: sharedLog(storage.events), threadLog, bus, poll, meter: context.meter };
+  const sources = followSources({ storage, live, bus, meter: context.meter });
 
   const threadState = threadStateService({
     ...shared,

@@ -1,95 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/db/db.ts';
 import { memoryBus } from '../../src/events/bus.ts';
-import {
-  followThread,
-  lastThreadSeq,
-  type ThreadFollowSources,
-  type ThreadFrame,
-} from '../../src/events/follow-thread.ts';
-import { EventWriter } from '../../src/events/writer.ts';
-import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { runEventRepository } from '../../src/storage/runs/events.ts';
-import { threadLogRepository } from '../../src/storage/runs/thread-log.ts';
-import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import { lastThreadSeq } from '../../src/events/follow-thread.ts';
 import { deleteThread } from '../../src/storage/threads/delete.ts';
 import { setThreadState } from '../../src/storage/threads/state.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { executing, followedThread, read, run } from '../support/followed-threads.ts';
 import { liveSources } from '../support/live-sources.ts';
-import { type QueueStory, queueStory, successful, WORKER } from '../support/queued-runs.ts';
-
-interface Story extends QueueStory {
-  readonly thread_id: string;
-  readonly sources: ThreadFollowSources;
-}
-
-function story(db: Db): Story {
-  const sources = {
-    ...liveSources(db),
-    log: runEventRepository(db),
-    threadLog: threadLogRepository(db),
-    bus: memoryBus(),
-  };
-  return { ...queueStory(db), thread_id: randomUUID(), sources };
-}
-
-/** The next run of the thread, executing here. */
-async function executing({ db, queue, sources }: Story, resumable = true) {
-  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-  const { lease, last_seq } = claimed as ClaimedRun;
-  const live = sources.live.open(lease.run_id, last_seq, resumable);
-  const writes = new WriteBuffer(db, lease, {
-    onCommitted: ({ frames }) => writer.committed(frames),
-    onError: () => {},
-  });
-  const writer = new EventWriter({ ...sources, ...lease, live, writes, resumable });
-  return {
-    lease,
-    write(...texts: string[]) {
-      for (const text of texts) writer.write('custom', text);
-    },
-    async release() {
-      const batch = await writes.drain();
-      await queue.requeue(lease, { charge: false, delay_ms: 0, batch });
-      live[Symbol.dispose]();
-    },
-    async end() {
-      const batch = await writes.drain();
-      await queue.finish(lease, successful({ batch }));
-      writer.committed(batch.frames);
-      writer.publishEnd('__end__', '{}');
-      live[Symbol.dispose]();
-    },
-  };
-}
-
-async function run(there: Story, ...texts: string[]): Promise<string> {
-  const run_id = await there.add(there.thread_id);
-  const attempt = await executing(there);
-  attempt.write(...texts);
-  await attempt.end();
-  return run_id;
-}
-
-/** The first `count` entries after a number, as `number:text`; the end of a run has the text `end`. */
-async function read({ sources, thread_id }: Story, count: number, after = 0): Promise<string[]> {
-  const entries: string[] = [];
-  for await (const entry of followThread(sources, thread_id, after, AbortSignal.timeout(20_000))) {
-    entries.push(`${entry.seq}:${textOf(entry)}`);
-    if (entries.length === count) break;
-  }
-  return entries;
-}
-
-function textOf({ frame }: ThreadFrame): string {
-  return frame.event === '__end__' ? 'end' : frame.event === 'custom' ? JSON.parse(frame.data) : frame.event;
-}
+import { successful } from '../support/queued-runs.ts';
 
 describeEachDatabase('following a thread', (open) => {
   test('events are numbered through all runs, and can be read from any of them on', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     await run(there, 'a', 'b');
     await run(there, 'c');
     await run(there, 'd');
@@ -102,7 +25,7 @@ describeEachDatabase('following a thread', (open) => {
 
   test.for([true, false])('a follower sees runs that begin later (resumable: %s)', async (resumable) => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     const reading = read(there, 6);
     for (const text of ['a', 'b', 'c']) {
       await there.add(there.thread_id);
@@ -115,7 +38,7 @@ describeEachDatabase('following a thread', (open) => {
 
   test('events of a run under way are there before its end, and only those that are in the log', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     await run(there, 'a');
     await there.add(there.thread_id);
     const attempt = await executing(there, false);
@@ -127,7 +50,7 @@ describeEachDatabase('following a thread', (open) => {
 
   test('a run that goes on elsewhere keeps its place', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     await there.add(there.thread_id);
     const first = await executing(there);
     first.write('a');
@@ -141,7 +64,7 @@ describeEachDatabase('following a thread', (open) => {
 
   test('a run that never began has no place', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     await there.add(there.thread_id);
     const attempt = await executing(there);
     const blocked = await there.add(there.thread_id);
@@ -159,7 +82,7 @@ describeEachDatabase('following a thread', (open) => {
 
   test('the end is seen even without a notification in this process', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     await there.add(there.thread_id);
     const attempt = await executing(there);
     await there.queue.finish(attempt.lease, successful());
@@ -168,7 +91,7 @@ describeEachDatabase('following a thread', (open) => {
 
   test('what is gone is passed over, and its numbers are not given again', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     const gone = await run(there, 'a', 'b');
     await run(there, 'c');
     await there.queue.deleteRun(there.thread_id, gone);
@@ -182,9 +105,25 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 2, 6)).toEqual(['8:e', '9:end']);
   });
 
+  test('a run that is deleted while it is read is passed over', async () => {
+    await using db = await open();
+    const there = followedThread(db);
+    const gone = await run(there, 'a');
+    await run(there, 'b');
+    const { threadLog } = there.sources;
+    const entryAfter: typeof threadLog.entryAfter = async (...asked) => {
+      const entry = await threadLog.entryAfter(...asked);
+      await there.queue.deleteRun(there.thread_id, gone);
+      return entry;
+    };
+    const poll = { wait: () => Promise.reject(new Error('there is more to read')) };
+    const sources = { ...there.sources, threadLog: { ...threadLog, entryAfter }, poll };
+    expect(await read({ ...there, sources }, 2)).toEqual(['3:b', '4:end']);
+  });
+
   test('a change of the state has a number of its own', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     await run(there, 'a');
     const event = { event_id: randomUUID(), event: 'state_update', data: '{}', retention_ms: 60_000 };
     const state = { values: {}, status: 'idle' as const, interrupts: {}, event };
@@ -195,7 +134,7 @@ describeEachDatabase('following a thread', (open) => {
 
   test('nothing is left of a deleted thread', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     await run(there, 'a');
     await deleteThread(db, there.thread_id);
     expect(await there.sources.threadLog.newest(there.thread_id)).toBeUndefined();
@@ -203,7 +142,7 @@ describeEachDatabase('following a thread', (open) => {
 
   test('a follower without hints still gets everything', async () => {
     await using db = await open();
-    const there = story(db);
+    const there = followedThread(db);
     const deaf = { ...there, sources: { ...there.sources, ...liveSources(db), bus: memoryBus() } };
     const reading = read(deaf, 2);
     await run(there, 'a');

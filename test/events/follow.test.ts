@@ -136,6 +136,17 @@ describeEachDatabase('following a run', (open) => {
     await end(run);
   });
 
+  test('what is larger than a page is read without waiting in between', async () => {
+    await using db = await open();
+    const run = await executing(db, true);
+    const text = 'x'.repeat(100_000);
+    for (let n = 1; n <= 10; n++) run.writer.write('custom', { n, text });
+    await end(run);
+    const poll = { wait: () => Promise.reject(new Error('there is more to read')) };
+    const elsewhere = { ...run.sources, ...liveSources(db), poll };
+    expect(numbers(await read({ ...run, sources: elsewhere }))).toEqual(upTo(10));
+  });
+
   test('a follower of a deleted run is let go', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { sharedLog } from '../../src/events/shared-log.ts';
-import type { Frame, RunEventRepository } from '../../src/storage/runs/events.ts';
+import type { Frame, Page, RunEventRepository } from '../../src/storage/runs/events.ts';
 
 /** A log to which frames are added, and how often it was read. */
 function countedLog() {
   const frames: Frame[] = [];
   const reads: string[] = [];
-  const readAfter = async (run_id: string, seq: number, limit: number) => {
+  const readAfter = async (run_id: string, seq: number, limit: number): Promise<Page> => {
     reads.push(`${run_id} ${seq}`);
-    return frames.filter((frame) => frame.seq > seq).slice(0, limit);
+    return { frames: frames.filter((frame) => frame.seq > seq).slice(0, limit), isLast: true };
   };
   const add = () => void frames.push({ seq: frames.length + 1, event: 'custom', data: '{}' });
   return { add, reads, log: sharedLog({ readAfter } as RunEventRepository) };
@@ -18,7 +18,7 @@ test('followers of a run that are at the same place share a read', async () => {
   const { add, reads, log } = countedLog();
   add();
   const pages = await Promise.all(Array.from({ length: 100 }, () => log.readAfter('run', 0, 500)));
-  expect(pages.every((page) => page[0]?.seq === 1)).toBe(true);
+  expect(pages.every((page) => page.frames[0]?.seq === 1)).toBe(true);
   expect(reads).toEqual(['run 0']);
 });
 
@@ -36,7 +36,7 @@ test('followers of other runs, or at other places, do not', async () => {
 test('a read that began before an event does not stand for one after it', async () => {
   const { add, log } = countedLog();
   const before = log.readAfter('run', 0, 500);
-  expect(await before).toEqual([]);
+  expect((await before).frames).toEqual([]);
   add();
-  expect(await log.readAfter('run', 0, 500)).toHaveLength(1);
+  expect((await log.readAfter('run', 0, 500)).frames).toHaveLength(1);
 });

@@ -27,6 +27,27 @@ describeEachStorage('the event log', (open) => {
     expect(await log.seqsAfter(4, 500)).toEqual([5]);
   });
 
+  test('says whether a page was the last one, whatever ends the page', async () => {
+    await using db = await open();
+    const log = await logOf(db, [1, 1, 100 * KILOBYTE, 40 * KILOBYTE, 1], 'é');
+
+    const pages = [];
+    for (let seq = 0, isLast = false; !isLast; ) {
+      const page = await log.log.readAfter(log.run_id, seq, 2);
+      pages.push([page.frames.map((frame) => frame.seq), page.isLast]);
+      ({ isLast } = page);
+      seq = page.frames.at(-1)?.seq ?? seq;
+    }
+    expect(pages).toEqual([
+      [[1, 2], false],
+      [[3], false],
+      [[4, 5], false],
+      [[], true],
+    ]);
+    expect(await log.log.readAfter(log.run_id, 3, 500)).toMatchObject({ isLast: true });
+    expect(await log.log.readAfter(log.run_id, 2, 500)).toMatchObject({ isLast: false });
+  });
+
   test('of a talkative run expires in batches, and never has a gap', async () => {
     await using db = await open();
     const log = await logOf(db, Array(2500).fill(1));
@@ -66,15 +87,24 @@ describeEachStorage('the event log', (open) => {
   });
 });
 
-async function logOf(db: Parameters<typeof runEventRepository>[0], sizes: readonly number[]) {
+async function logOf(
+  db: Parameters<typeof runEventRepository>[0],
+  sizes: readonly number[],
+  character = 'x',
+) {
   const run_id = randomUUID();
-  const frames = sizes.map((size, index) => ({ seq: index + 1, event: 'custom', data: 'x'.repeat(size) }));
+  const frames = sizes.map((size, index) => ({
+    seq: index + 1,
+    event: 'custom',
+    data: character.repeat(size),
+  }));
   await db.transaction('async', (tx) => insertFrames(tx, run_id, frames));
   const log = runEventRepository(db);
   return {
+    log,
     run_id,
     async seqsAfter(seq: number, limit: number): Promise<number[]> {
-      return (await log.readAfter(run_id, seq, limit)).map((frame) => frame.seq);
+      return (await log.readAfter(run_id, seq, limit)).frames.map((frame) => frame.seq);
     },
   };
 }

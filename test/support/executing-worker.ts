@@ -94,7 +94,7 @@ export function executingWorker(
       return run;
     },
     async events(run: Run) {
-      const frames = await log.readAfter(run.run_id, 0, 100);
+      const { frames } = await log.readAfter(run.run_id, 0, 100);
       return frames.map(({ event, data }) => [event, JSON.parse(data)]);
     },
   };

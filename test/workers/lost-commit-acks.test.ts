@@ -65,7 +65,7 @@ function working(
       return statusOf(run_id);
     },
     async log({ run_id }: Run): Promise<string[]> {
-      const frames = await runEventRepository(db).readAfter(run_id, 0, 100);
+      const { frames } = await runEventRepository(db).readAfter(run_id, 0, 100);
       return frames.map(({ seq, event }) => `${seq} ${event}`);
     },
   };

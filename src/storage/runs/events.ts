@@ -17,6 +17,13 @@ export interface Frame {
   readonly data: string;
 }
 
+/** Consecutive part of a run's log. */
+export interface Page {
+  readonly frames: readonly Frame[];
+  /** There were no more frames when it was read. */
+  readonly isLast: boolean;
+}
+
 const FRAME = columns('run_events', 'seq, event, data');
 
 /** Page size of a reader: a client that never reads holds a page in memory for as long as it likes. */
@@ -32,7 +39,7 @@ export type RunEventRepository = ReturnType<typeof runEventRepository>;
 export function runEventRepository(db: Db) {
   return {
     /** Next page: at most `limit` frames, none starting beyond `PAGE_BYTES`; sizing does not read `data`. */
-    async readAfter(run_id: string, seq: number, limit: number): Promise<Frame[]> {
+    async readAfter(run_id: string, seq: number, limit: number): Promise<Page> {
       const rows = await db.all(sql`select ${FRAME} from run_events
         where run_id = ${run_id} and seq > ${seq} and seq <= (
           select max(seq) from (
@@ -40,8 +47,9 @@ export function runEventRepository(db: Db) {
             from run_events where run_id = ${run_id} and seq > ${seq} order by seq limit ${limit}
           ) sized where bytes_before < ${PAGE_BYTES}
         ) order by seq`);
+      const isLast = rows.length < limit && bytesOf(rows) < PAGE_BYTES;
       for (const row of rows) decryptTextColumns(db.cipher, row, ENCRYPTED_COLUMNS);
-      return rows;
+      return { frames: rows, isLast };
     },
 
     /** All frames of a run whose event names begin with one of these. */
@@ -68,6 +76,11 @@ export function runEventRepository(db: Db) {
     deleteExpired: (limit: number): Promise<number> =>
       db.transaction('reclaim', (tx) => deleteExpiredRows(tx, limit)),
   };
+}
+
+/** Size of the stored data, which may be encrypted. */
+function bytesOf(frames: readonly Frame[]): number {
+  return frames.reduce((bytes, { data }) => bytes + Buffer.byteLength(data), 0);
 }
 
 /** Skips logs that another process deletes from. SQLite has a single writer and no such clause. */

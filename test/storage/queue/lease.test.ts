@@ -61,7 +61,7 @@ describeEachDatabase('leases', (open) => {
       await queue.reap(RULES);
     }
     expect(await statusOf(poison)).toBe('error');
-    const log = await runEventRepository(db).readAfter(poison, 0, 10);
+    const { frames: log } = await runEventRepository(db).readAfter(poison, 0, 10);
     expect(log).toEqual([
       { seq: 1, event: 'error', data: '{"error":"WorkerLost","message":"gone"}' },
       { seq: 2, event: '__end__', data: '{"status":"error","error":"gone"}' },

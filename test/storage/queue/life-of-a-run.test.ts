@@ -24,7 +24,7 @@ describeEachStorage('the life of a run', (open) => {
 
     expect(await statusOf(run_id)).toBe('success');
     expect(await states(thread_id)).toEqual({});
-    const log = await events.readAfter(run_id, 0, 10);
+    const { frames: log } = await events.readAfter(run_id, 0, 10);
     expect(log.map(({ seq, event }) => [seq, event])).toEqual([
       [1, 'metadata'],
       [2, 'values'],
@@ -90,7 +90,7 @@ describeEachStorage('the life of a run', (open) => {
     });
     expect(await statusOf(waiting)).toBe('interrupted');
     expect(await statusOf(head)).toBe('pending');
-    expect(await runEventRepository(db).readAfter(waiting, 0, 5)).toEqual([
+    expect((await runEventRepository(db).readAfter(waiting, 0, 5)).frames).toEqual([
       { seq: 1, event: '__end__', data: '{"status":"interrupted"}' },
     ]);
   });

@@ -74,7 +74,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
       expect(await queue.reap(REAP)).toBe(1);
     }
     expect(await threadRepository(db).get(made.run.thread_id)).toBeUndefined();
-    const log = await runEventRepository(db).readAfter(made.run.run_id, 0, 10);
+    const { frames: log } = await runEventRepository(db).readAfter(made.run.run_id, 0, 10);
     expect(log.map(({ event }) => event)).toEqual(['error', '__end__']);
   });
 

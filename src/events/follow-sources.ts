@@ -1,0 +1,26 @@
+import type { Meter } from '../core/meter.ts';
+import type { Storage } from '../storage/storage.ts';
+import type { EventBus } from './bus.ts';
+import type { ThreadFollowSources } from './follow-thread.ts';
+import { SafetyPoll } from './safety-poll.ts';
+import { sharedLog, sharedThreadLog } from './shared-log.ts';
+import type { LiveRuns } from './writer.ts';
+
+interface FollowSourcesDeps {
+  readonly storage: Pick<Storage, 'events' | 'threadLog' | 'logEnds'>;
+  readonly live: LiveRuns;
+  readonly bus: EventBus;
+  readonly meter: Meter;
+}
+
+/** What all followers of runs and threads in a process read from. */
+export function followSources({ storage, live, bus, meter }: FollowSourcesDeps): ThreadFollowSources {
+  return {
+    live,
+    log: sharedLog(storage.events),
+    threadLog: sharedThreadLog(storage.threadLog),
+    bus,
+    poll: new SafetyPoll(storage.logEnds, live, bus),
+    meter,
+  };
+}
