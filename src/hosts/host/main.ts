@@ -14,6 +14,7 @@ import { deepStack, userLocation, watchUserCode } from '../../graphs/observabili
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
 import { type FailedGraph, loadGraphs } from '../../graphs/runtime/load-graphs.ts';
 import { bindClient } from '../../http/in-process.ts';
+import { CONNECTION_FD, EXIT_NOTE_FD } from '../protocol/descriptors.ts';
 import { toWireError } from '../protocol/errors.ts';
 import {
   HOST_METHODS,
@@ -24,7 +25,7 @@ import {
   SERVER_METHODS,
 } from '../protocol/messages.ts';
 import { ConnectionClosed, Peer, ProtocolError } from '../protocol/peer.ts';
-import { CONNECTION_FD, EXIT_NOTE_FD, type ExitNote } from '../protocol/watch.ts';
+import type { ExitNote } from '../protocol/watch.ts';
 import type { ServerConnection } from './connection.ts';
 import { type ServedApp, serveCustomApp } from './custom-app.ts';
 import { mcpHandlers } from './mcp.ts';
