@@ -13,7 +13,7 @@ import { type RunningNode, runningNodeReader } from '../../graphs/observability/
 import { deepStack, userLocation, watchUserCode } from '../../graphs/observability/user-code.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
 import { type FailedGraph, loadGraphs } from '../../graphs/runtime/load-graphs.ts';
-import { bindClient } from '../../http/in-process.ts';
+import { bindClient } from '../../http/sdk-client.ts';
 import { CONNECTION_FD, EXIT_NOTE_FD } from '../protocol/descriptors.ts';
 import { toWireError } from '../protocol/errors.ts';
 import {
