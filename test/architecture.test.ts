@@ -108,7 +108,7 @@ const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 
 
 /** What a process does not load at its start, by the file it starts with: libraries that not each one needs. */
 const LATER: [entry: string, libraries: RegExp][] = [
-  ['app.ts', /@modelcontextprotocol\/server|@a2a-js\/sdk|marked/],
+  ['app.ts', /@modelcontextprotocol\/server|@a2a-js\/sdk|marked|jiti|@fastify\/rate-limit/],
   ['hosts/host/main.ts', /fastify|light-my-request|pino|@modelcontextprotocol\/server/],
   // A thread has a heap of its own.
   ['hosts/host/watch-thread.ts', /: (?!node:)/],
