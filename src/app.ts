@@ -1,8 +1,8 @@
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
-import { openBuilder } from './app/deployments/builder.ts';
-import { type Deployments, NO_DEPLOYMENTS, openDeployments } from './app/deployments/deployments.ts';
+import type { Deployments, DeploymentsContext } from './app/deployments/deployments.ts';
+import { NO_DEPLOYMENTS } from './app/deployments/none.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
 import { type HostLease, openHostLease, openHostListener, openHosts } from './app/hosts.ts';
@@ -129,9 +129,8 @@ async function buildApp(
   const meters = openMeters(config.metrics);
   const langgraph_js = await langgraphVersion(config.root);
   const versions = { server: VERSION, langgraph_js, node: process.versions.node };
-  const build = options.build ?? openBuilder(config, { clock });
-  const parents = { foundation, access, logger, clock, ids, build, createApp: createReplaceableApp };
-  const deployments = config.deployments.enabled ? await openDeployments(config, parents) : undefined;
+  const parents = { foundation, access, logger, clock, ids, build: options.build };
+  const deployments = await openDeployments(config, { ...parents, createApp: createReplaceableApp });
   const context: AppContext = {
     ...{ config, logger, clock, ids, worker_id, storage, versions, graphs, live, longTermStore },
     bus: bus.bus,
@@ -170,6 +169,16 @@ async function buildApp(
     ...{ server, services, engine, graphs, hosts, lease, workers, foundation, traces, tracing, loopback },
     ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },
   });
+}
+
+/** `undefined` if they are off: then nothing of them is loaded. */
+async function openDeployments(
+  config: Config,
+  parents: DeploymentsContext,
+): Promise<Deployments | undefined> {
+  if (!config.deployments.enabled) return undefined;
+  const deployments = await import('./app/deployments/deployments.ts');
+  return await deployments.openDeployments(config, parents);
 }
 
 /** The HTTP server of an app, which does not listen yet. */

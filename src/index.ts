@@ -12,12 +12,6 @@ export { type ConfigSources, type LoadedConfig, loadConfig } from './config/load
 export type { Config, GraphSpec } from './config/schema.ts';
 export { type Clock, systemClock } from './core/clock.ts';
 export { type Ids, systemIds } from './core/ids.ts';
-export {
-  customLogger,
-  type LogDestination,
-  type Logger,
-  type LogLine,
-  logger,
-  silentLogger,
-} from './core/logger.ts';
+export { type LogDestination, logger } from './core/json-logger.ts';
+export { customLogger, type Logger, type LogLine, silentLogger } from './core/logger.ts';
 export type { EncryptionContext, EncryptionHandlers, GivenKeys } from './db/encryption/handlers.ts';

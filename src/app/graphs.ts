@@ -2,7 +2,6 @@ import { dirname, join, resolve } from 'node:path';
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../core/logger.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
-import { loadGraphs } from '../graphs/runtime/load-graphs.ts';
 import type { HostPool } from '../hosts/pool/pool.ts';
 
 export interface GraphsDeps {
@@ -16,6 +15,8 @@ export interface GraphsDeps {
 export async function openGraphs(config: Config, { hosts, logger, end }: GraphsDeps): Promise<GraphRegistry> {
   const { root, graphs } = config;
   if (hosts) return (await import('../hosts/pool/registry.ts')).remoteGraphs(graphs, hosts, logger);
+  // Imported late: a server with graph hosts does not execute graphs.
+  const { loadGraphs } = await import('../graphs/runtime/load-graphs.ts');
   return await loadGraphs(graphs, { root, logger, types: { cache: schemaCache(config), signal: end } });
 }
 

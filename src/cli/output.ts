@@ -1,5 +1,6 @@
 import { errorParts, errorStack } from '../core/failure.ts';
-import { type Logger, type LoggerOptions, type LogLevel, logger } from '../core/logger.ts';
+import { type LoggerOptions, logger } from '../core/json-logger.ts';
+import type { Logger, LogLevel } from '../core/logger.ts';
 import { redactCredentials } from '../core/redact.ts';
 import { withCodeFrame } from './code-frame.ts';
 

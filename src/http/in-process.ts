@@ -3,6 +3,7 @@ import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { inject } from 'light-my-request';
+import { bindClient } from './sdk-client.ts';
 
 /** Origin of a request that did not arrive over a socket. */
 export type InternalRequest =
@@ -134,28 +135,7 @@ function headersOf(given: Readonly<Record<string, unknown>>): [string, string][]
     .flatMap(([name, value]) => [value].flat().map((each): [string, string] => [name, String(each)]));
 }
 
-/** Globals that the official SDK client reads when it is created without a URL. */
-const FETCH_SYMBOL = Symbol.for('langgraph_api:fetch');
-const URL_SYMBOL = Symbol.for('langgraph_api:url');
-
-/**
- * Binds `new Client()` in project code to this server, without a connection, until disposed. With several servers in
- * one process, the newest wins.
- */
+/** Binds `new Client()` in project code to this server, without a connection, as `bindClient` does. */
 export function bindInProcessClient(server: FastifyInstance, mount_prefix = ''): Disposable {
   return bindClient((input, init) => handleInProcess(server, new Request(input, init)), mount_prefix);
-}
-
-/** Likewise, to the server that `fetchFromServer` reaches. */
-export function bindClient(fetchFromServer: typeof fetch, mount_prefix = ''): Disposable {
-  const globals = globalThis as { [FETCH_SYMBOL]?: typeof fetch; [URL_SYMBOL]?: string };
-  globals[FETCH_SYMBOL] = fetchFromServer;
-  globals[URL_SYMBOL] = `http://localhost${mount_prefix}`;
-  return {
-    [Symbol.dispose]() {
-      if (globals[FETCH_SYMBOL] !== fetchFromServer) return;
-      delete globals[FETCH_SYMBOL];
-      delete globals[URL_SYMBOL];
-    },
-  };
 }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lineLogger } from '../../src/cli/output.ts';
 import { failureForLog } from '../../src/core/failure.ts';
-import { logger } from '../../src/core/logger.ts';
+import { logger } from '../../src/core/json-logger.ts';
 import { ODD_THROWS } from '../support/odd-throws.ts';
 import { JSON_LINES, READABLE, writtenLine } from '../support/written-line.ts';
 

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
-import { logger } from '../../src/core/logger.ts';
+import { logger } from '../../src/core/json-logger.ts';
 import { maskSecrets, secretMask } from '../../src/core/mask-secrets.ts';
 
 const KEY = 'Zm9vYmFyYmF6cXV4MTIz';

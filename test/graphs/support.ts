@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import { silentLogger } from '../../src/core/logger.ts';
 import type { GraphCall, GraphEvent, GraphMemory, GraphRuntime } from '../../src/graphs/graph.ts';
-import type { GraphSpec } from '../../src/graphs/runtime/langgraph.ts';
+import type { GraphSpec } from '../../src/graphs/project/configured-graphs.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { graphCall } from '../support/graph-thread.ts';
 

@@ -4,7 +4,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import { WATCH_FD } from '../../src/hosts/protocol/watch.ts';
+import { WATCH_FD } from '../../src/hosts/protocol/descriptors.ts';
 
 /** They do not end by themselves if something is wrong. */
 const ENDS = { timeout: 50_000, killSignal: 'SIGKILL' } as const;

@@ -11,7 +11,7 @@ import { SafetyPoll } from '../../src/events/safety-poll.ts';
 import { LiveRuns } from '../../src/events/writer.ts';
 import { threadCheckpointer } from '../../src/graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../../src/graphs/graph.ts';
-import type { GraphSpec } from '../../src/graphs/runtime/langgraph.ts';
+import type { GraphSpec } from '../../src/graphs/project/configured-graphs.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { graphStore } from '../../src/graphs/store/graph-store.ts';
 import { longTermStore } from '../../src/graphs/store/long-term-store.ts';

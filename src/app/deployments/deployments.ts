@@ -18,7 +18,7 @@ import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
 import type { CreateApp } from '../place.ts';
-import { openResolver } from './builder.ts';
+import { openBuilder, openResolver } from './builder.ts';
 import { deploymentDispatch } from './dispatch.ts';
 import { DeploymentSlot, type ResumedCanary } from './slot.ts';
 
@@ -26,7 +26,8 @@ export interface DeploymentsContext {
   readonly foundation: Foundation;
   readonly access: AccessControl;
   readonly createApp: CreateApp;
-  readonly build: BuildRevision;
+  /** Instead of git and package managers. */
+  readonly build: BuildRevision | undefined;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -37,15 +38,6 @@ export interface Deployments extends Companion {
   readonly plane: DataPlane;
   readonly dispatch: Dispatch;
 }
-
-/** Of a server without deployments. */
-export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy' | 'foldersInUse'> = {
-  activity: async () => undefined,
-  promote: async () => false,
-  refresh: async () => {},
-  endCanary: async () => false,
-  remove: async () => {},
-};
 
 export async function openDeployments(config: Config, context: DeploymentsContext): Promise<Deployments> {
   const { foundation, access, createApp, clock, ids, logger } = context;
@@ -200,7 +192,7 @@ function openDatabases(
 /** The loops that find, build and deploy revisions. */
 function openWork(
   config: Config,
-  { foundation, clock, ids, logger, build }: DeploymentsContext,
+  { foundation, clock, ids, logger, build = openBuilder(config, { clock }) }: DeploymentsContext,
   { files, plane }: { files: DeploymentFiles; plane: DataPlane },
 ) {
   const { storage } = foundation;

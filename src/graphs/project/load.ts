@@ -1,7 +1,6 @@
 import { lstat, stat } from 'node:fs/promises';
 import { dirname, extname, join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { createJiti } from 'jiti';
 import { isErrorLike } from '../../core/failure.ts';
 import { withDeadline } from '../../core/timers.ts';
 import { isRunnableGraph, type RunnableGraph } from '../runnable.ts';
@@ -63,6 +62,7 @@ export async function asGraph(candidate: unknown): Promise<RunnableGraph> {
  */
 async function importFile(file: string): Promise<Record<string, unknown>> {
   if (NATIVE.has(extname(file))) return import(pathToFileURL(file).href);
+  const { createJiti } = await import('jiti');
   const translate = (fsCache: string | false) =>
     createJiti(file, { tsconfigPaths: true, interopDefault: false, fsCache, jsx: true }).import(file);
   const cache = await translationCache(file);

@@ -1,4 +1,3 @@
-import { NotFound } from '../../core/errors.ts';
 import { withDeadline } from '../../core/timers.ts';
 import type { GraphDrawing } from '../../schemas/assistants.ts';
 import { Checkpointer } from '../checkpointer/checkpointer.ts';
@@ -11,6 +10,7 @@ import type {
   GraphRegistry,
   GraphRuntime,
 } from '../graph.ts';
+import { type GraphSpec, unknownGraph } from '../project/configured-graphs.ts';
 import { asGraph, type GraphExport, type GraphFactory } from '../project/load.ts';
 import { loadError } from '../project/load-error.ts';
 import { importUserModule } from '../project/user-module.ts';
@@ -25,15 +25,6 @@ import { execute } from './execution.ts';
 import { resolvedTasks } from './interrupts.ts';
 import { bulkUpdateState, updateState } from './state-updates.ts';
 import { readSnapshot, threadState } from './thread-state.ts';
-
-/** A configured graph: `path` is relative to the configuration's folder, or absolute. */
-export interface GraphSpec {
-  readonly graph_id: string;
-  readonly path: string;
-  /** Empty for the default export. */
-  readonly export: string;
-  readonly description?: string | null | undefined;
-}
 
 export interface LoadedGraph {
   readonly spec: GraphSpec;
@@ -109,12 +100,6 @@ async function makeGraph(
 ) {
   const executes = accessContext === 'threads.create_run';
   return asGraph(factory(config, { accessContext, ...(executes && { executionRuntime: { context } }) }));
-}
-
-/** CONTRACT §1, missing assistant. */
-export function unknownGraph(graph_id: string, ids: readonly string[]): NotFound {
-  const known = ids.map((id) => `'${id}'`).join(', ');
-  return new NotFound(`Graph '${graph_id}' not found. Expected one of: [${known}]`);
 }
 
 /**

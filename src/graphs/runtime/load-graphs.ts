@@ -3,11 +3,12 @@ import type { Logger } from '../../core/logger.ts';
 import { withDeadline } from '../../core/timers.ts';
 import type { GraphRegistry } from '../graph.ts';
 import { exposeSdkLogger } from '../observability/sdk-logger.ts';
+import { type FailedGraph, type GraphSpec, logLoadError } from '../project/configured-graphs.ts';
 import { loadGraphExport } from '../project/load.ts';
 import { loadError, withoutCause } from '../project/load-error.ts';
 import type { GraphSource } from '../schemas/extraction.ts';
 import { type TypeSchemaOptions, typeSchemas } from '../schemas/type-schemas.ts';
-import { type GraphSpec, graphRegistry, type LoadedGraph } from './langgraph.ts';
+import { graphRegistry, type LoadedGraph } from './langgraph.ts';
 
 export interface LoadOptions {
   /** The folder of the configuration. */
@@ -19,17 +20,6 @@ export interface LoadOptions {
   readonly limit_ms?: number;
   /** Reads schemas from TypeScript types: cache folder, abort signal and time-out. Without it they are not read. */
   readonly types?: Pick<TypeSchemaOptions, 'cache' | 'signal' | 'limit_ms'>;
-}
-
-export interface FailedGraph {
-  readonly graph_id: string;
-  readonly file: string;
-  readonly error: Error;
-}
-
-/** Logs a graph that failed to load. */
-export function logLoadError(logger: Logger, { graph_id, file, error }: FailedGraph): void {
-  logger.error(error.message, { graph_id, file, cause: error.cause });
 }
 
 const LOAD_TIMEOUT_MS = 60_000;

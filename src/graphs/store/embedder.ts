@@ -57,7 +57,7 @@ async function providerEmbedder(
       `there is no provider '${provider}', only ${names}; for any other give a function: ./file.ts:fn`,
     );
   }
-  if (resolveUserModule(root, known.package) === undefined) {
+  if ((await resolveUserModule(root, known.package)) === undefined) {
     throw new Error(`the package ${known.package} is not installed: npm install ${known.package}`);
   }
   const library = await importUserModule<Record<string, new (options: object) => unknown>>(

@@ -57,7 +57,7 @@ export function tailwind({ program, onInput }: TailwindOptions): Plugin {
 }
 
 async function tailwindOf(folder: string): Promise<Tailwind> {
-  const url = resolveUserModule(folder, 'tailwindcss');
+  const url = await resolveUserModule(folder, 'tailwindcss');
   if (url === undefined) throw new Error('Tailwind CSS is not installed: npm install tailwindcss');
   const module = (await import(url)) as Partial<Tailwind>;
   if (!module.compile) throw new Error('Tailwind CSS must be of version 4 or newer');
@@ -68,13 +68,14 @@ function loaders(readStyleSheet: (file: string) => Promise<string>): Loaders {
   return {
     async loadStylesheet(id, from) {
       // A bare name in a style sheet may also refer to its own folder.
-      const url = resolveUserModule(from, `./${id}`, 'style') ?? resolveUserModule(from, id, 'style');
+      const url =
+        (await resolveUserModule(from, `./${id}`, 'style')) ?? (await resolveUserModule(from, id, 'style'));
       if (url === undefined) throw new Error(`Could not resolve "${id}"`);
       const path = fileURLToPath(url);
       return { path, base: dirname(path), content: await readStyleSheet(path) };
     },
     async loadModule(id, from) {
-      const url = resolveUserModule(from, id);
+      const url = await resolveUserModule(from, id);
       if (url === undefined) throw new Error(`Could not resolve "${id}"`);
       const module = (await import(url)) as { default?: unknown };
       const path = fileURLToPath(url);

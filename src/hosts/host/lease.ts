@@ -3,7 +3,7 @@ import { threadMonotonic } from '../../core/clock.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import { readSharedLease } from '../../core/shared-lease.ts';
 import { after } from '../../core/timers.ts';
-import { LEASE_FD } from '../protocol/watch.ts';
+import { LEASE_FD } from '../protocol/descriptors.ts';
 
 /** Interval at which a lease is looked for that there is not yet, ms. */
 const NONE_YET_MS = 1000;

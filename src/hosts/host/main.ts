@@ -11,9 +11,11 @@ import { captureOutput } from '../../graphs/observability/capture-output.ts';
 import { type LangSmithTraces, openTraces } from '../../graphs/observability/langsmith-traces.ts';
 import { type RunningNode, runningNodeReader } from '../../graphs/observability/running-node.ts';
 import { deepStack, userLocation, watchUserCode } from '../../graphs/observability/user-code.ts';
+import type { FailedGraph } from '../../graphs/project/configured-graphs.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
-import { type FailedGraph, loadGraphs } from '../../graphs/runtime/load-graphs.ts';
-import { bindClient } from '../../http/in-process.ts';
+import { loadGraphs } from '../../graphs/runtime/load-graphs.ts';
+import { bindClient } from '../../http/sdk-client.ts';
+import { CONNECTION_FD, EXIT_NOTE_FD } from '../protocol/descriptors.ts';
 import { toWireError } from '../protocol/errors.ts';
 import {
   HOST_METHODS,
@@ -24,7 +26,7 @@ import {
   SERVER_METHODS,
 } from '../protocol/messages.ts';
 import { ConnectionClosed, Peer, ProtocolError } from '../protocol/peer.ts';
-import { CONNECTION_FD, EXIT_NOTE_FD, type ExitNote } from '../protocol/watch.ts';
+import type { ExitNote } from '../protocol/watch.ts';
 import type { ServerConnection } from './connection.ts';
 import { type ServedApp, serveCustomApp } from './custom-app.ts';
 import { mcpHandlers } from './mcp.ts';

@@ -5,7 +5,8 @@ import { systemClock } from '../../core/clock.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import { evaluateInMainThread } from '../../core/paused-main-thread.ts';
 import { after, every } from '../../core/timers.ts';
-import { type HostStatus, type Place, WATCH_FD } from '../protocol/watch.ts';
+import { WATCH_FD } from '../protocol/descriptors.ts';
+import type { HostStatus, Place } from '../protocol/watch.ts';
 import { watchLease } from './lease.ts';
 import { HEARTBEAT_MS, PLACE_SYMBOL, RUNS, STOP_RUNS, TURNS, type WatchData } from './watch.ts';
 

@@ -11,6 +11,7 @@ import { BUSY, type ProcessLoad } from '../../core/process-load.ts';
 import { after, withDeadline } from '../../core/timers.ts';
 import type { GraphHost } from '../../graphs/graph.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
+import { CONNECTION_FD, EXIT_NOTE_FD, WATCH_FD } from '../protocol/descriptors.ts';
 import {
   HOST_METHODS,
   type HostMethods,
@@ -21,7 +22,7 @@ import {
   type ServerMethods,
 } from '../protocol/messages.ts';
 import { ConnectionClosed, Peer } from '../protocol/peer.ts';
-import { CONNECTION_FD, EXIT_NOTE_FD, ExitNote, type HostStatus, WATCH_FD } from '../protocol/watch.ts';
+import { ExitNote, type HostStatus } from '../protocol/watch.ts';
 import { endOf, type HostEnd, type Kill } from './host-end.ts';
 import { forwardOutput } from './output.ts';
 import { Sessions, serverHandlers } from './sessions.ts';

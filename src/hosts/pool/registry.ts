@@ -1,8 +1,7 @@
 import type { Logger } from '../../core/logger.ts';
 import { BUSY, type ProcessLoad } from '../../core/process-load.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
-import { type GraphSpec, unknownGraph } from '../../graphs/runtime/langgraph.ts';
-import { logLoadError } from '../../graphs/runtime/load-graphs.ts';
+import { type GraphSpec, logLoadError, unknownGraph } from '../../graphs/project/configured-graphs.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import type { HostPool } from './pool.ts';
 import { remoteGraph } from './remote-graph.ts';

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type FastifyInstance, type FastifyPluginAsync, fastify } from 'fastify';
+import type { FastifyInstance, FastifyPluginAsync } from 'fastify';
 import { type CustomRoute, expressRoutes, honoRoutes, routeOf } from './routes.ts';
 
 /** The caller, in the form in which the official server passes it to custom routes. */
@@ -155,6 +155,8 @@ function isFastifyPlugin(app: object): boolean {
 
 /** Runs the plugin in its own Fastify instance, isolated from this server's hooks and decorators. */
 async function fastifyApp(plugin: FastifyPluginAsync): Promise<LocalApp> {
+  // Imported late: most graph hosts have no such plugin.
+  const { fastify } = await import('fastify');
   const instance: FastifyInstance = fastify({ routerOptions: { maxParamLength: 1024 } });
   const fallThrough = new WeakMap<IncomingMessage, () => void>();
   const routes: CustomRoute[] = [];

@@ -1,4 +1,3 @@
-import rateLimit from '@fastify/rate-limit';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TooManyRequests } from '../../core/errors.ts';
 import { clientNetwork } from '../../core/ip-ranges.ts';
@@ -33,6 +32,8 @@ export async function useRateLimits(
 ): Promise<AuthHook | undefined> {
   const { per_address_per_minute, per_key_per_minute } = limits;
   if (per_address_per_minute === undefined && per_key_per_minute === undefined) return undefined;
+  // Imported late: most servers have no limits.
+  const { default: rateLimit } = await import('@fastify/rate-limit');
   await server.register(rateLimit, { global: false });
   const limiter = (max: number | undefined, keyGenerator: (request: FastifyRequest) => string): AuthHook => {
     if (max === undefined) return async () => {};

@@ -3,7 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { InvalidInput, NotFound } from '../../core/errors.ts';
 import { isUuid, systemAssistantId } from '../../core/ids.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
-import { unknownGraph } from '../../graphs/runtime/langgraph.ts';
+import { unknownGraph } from '../../graphs/project/configured-graphs.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { AssistantRepository } from '../../storage/assistants/assistants.ts';
 
