@@ -68,12 +68,19 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   if (app === undefined) return 0;
   const runningNode = await readerOfRunningNode(config);
   userCode.setRunningNode(runningNode);
-  const url = await orStop(app, options.makeReachable?.(app) ?? listen(app, config.server));
-  // Once requests are answered: its thread takes a core from what else starts.
-  using _watch = options.watchEventLoop?.(runningNode);
-  await orStop(app, app.ready());
-  const announce = options.announce ?? ((fields: LogFields) => logger.info('ready', fields));
-  announce(readyFields(config, app, url));
+  let watch: Disposable | undefined;
+  using _watch = { [Symbol.dispose]: () => watch?.[Symbol.dispose]() };
+  try {
+    const url = await (options.makeReachable?.(app) ?? listen(app, config.server));
+    // Once requests are answered: its thread takes a core from what else starts.
+    watch = options.watchEventLoop?.(runningNode);
+    await app.ready();
+    const announce = options.announce ?? ((fields: LogFields) => logger.info('ready', fields));
+    announce(readyFields(config, app, url));
+  } catch (error) {
+    await app.stop(0);
+    throw error;
+  }
   using _memory = returnMemoryWhenIdle();
   using _cache = after(CACHE_DELAY_MS, flushCompileCache).unref();
   await end.requested;
@@ -85,16 +92,6 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   if (inTime) logger.info('stopped');
   else logger.error('stopped without waiting any longer; active runs resume at the next start');
   return inTime ? 0 : 1;
-}
-
-/** Stops the app if a step of its start fails. */
-async function orStop<T>(app: App, step: Promise<T>): Promise<T> {
-  try {
-    return await step;
-  } catch (error) {
-    await app.stop(0);
-    throw error;
-  }
 }
 
 /** With graph hosts no node executes in this process. */

@@ -52,7 +52,7 @@ export class ThreadReader {
     return this.#seq;
   }
 
-  /** There was nothing after the last read: what came since has been notified since. */
+  /** There was nothing after the last read: what came since has been notified since, to whoever subscribed before it. */
   get isAllRead(): boolean {
     return this.#isAllRead;
   }

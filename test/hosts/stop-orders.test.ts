@@ -13,17 +13,18 @@ test.each([
   (_of, run_id, place) => {
     const orders = new StopOrders();
     orders.add(run_id);
-    // The event loop turned for the last time before the order, which the watch noticed after its first answer.
-    for (const status of [answer(7), answer(8), answer(8, 1500), answer(8, 6500)]) orders.onStatus(status);
+    // The event loop counted its last turn before it read the order, and the watch noticed that turn late.
+    for (const status of [answer(6), answer(7), answer(8), answer(8, 1500), answer(8, 6500)])
+      orders.onStatus(status);
     expect(orders.disobeyedAt(place)).toEqual({ run_id });
   },
 );
 
-test('an order ends once the event loop has turned after it', () => {
+test('an order ends once the event loop has read it', () => {
   const orders = new StopOrders();
   orders.add(RUN);
   orders.add(undefined);
-  for (const status of [answer(7), answer(8), answer(9)]) orders.onStatus(status);
+  for (const status of [answer(7), answer(8), answer(10)]) orders.onStatus(status);
   expect(orders.disobeyedAt({ run_id: RUN })).toBeUndefined();
   expect(orders.disobeyedAt({ at: 'auth.ts:1:1' })).toBeUndefined();
 });
@@ -33,7 +34,7 @@ test('an order that is given again lasts as a new one', () => {
   orders.add(RUN);
   for (const status of [answer(7), answer(8)]) orders.onStatus(status);
   orders.add(RUN);
-  orders.onStatus(answer(9));
+  orders.onStatus(answer(10));
   expect(orders.disobeyedAt({ run_id: RUN })).toEqual({ run_id: RUN });
 });
 

@@ -176,7 +176,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
       file,
       `drop index a2a_tasks_state; create index a2a_tasks_waiting on a2a_tasks (run_id);
       alter table schema_migrations drop column expands;
-      drop index run_queue_blocked; drop index run_queue_owner_running;
+      drop index run_queue_blocked; drop index run_queue_owner; drop index run_queue_owner_running;
       create index run_queue_parked on run_queue (not_before); create index runs_assistant on runs (assistant_id);
       drop index a2a_turns_unstored; alter table a2a_turns rename column is_stored to is_kept;
       create index a2a_turns_unkept on a2a_turns (run_id);

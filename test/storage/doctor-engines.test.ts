@@ -112,6 +112,25 @@ describe('the doctor of a SQLite file', () => {
     expect(await messages(url, true)).toEqual([]);
     expect((await terms()).length).toBeGreaterThan(before.length);
   });
+
+  test('creates a missing trigger of a column whose name has several words', async () => {
+    const url = await healthy(places.sqlite());
+    const terms = async () => {
+      await using db = await openTarget(url);
+      return await db.all(raw('select * from threads_values_summary_terms order by term'));
+    };
+    const before = await terms();
+    {
+      await using db = await openTarget(url);
+      await db.run(raw('drop trigger threads_values_summary_terms_update'));
+      await db.run(raw(`update threads set values_summary = '{"city":"Paris","year":1900}'`));
+    }
+    expect(await messages(url)).toEqual([
+      expect.stringContaining('threads_values_summary_terms_update is missing'),
+    ]);
+    expect(await messages(url, true)).toEqual([]);
+    expect((await terms()).length).toBeGreaterThan(before.length);
+  });
 });
 
 describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {

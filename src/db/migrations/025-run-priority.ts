@@ -1,6 +1,6 @@
 /**
  * Runs with a higher `priority` are claimed first, among all runs or, with fairness by owner, among those of their owner.
- * `run_queue_ready` stays for claims by age, and `run_queue_owner` for servers of the version before.
+ * `run_queue_ready` and `run_queue_owner` stay for claims by age.
  */
 export const runPriority = `
 alter table run_queue add column priority integer not null default 0;

@@ -3,14 +3,14 @@ import { containmentIndex } from './containment-index.ts';
 
 /**
  * Columns and states get the names that the code has for them: `threads.values_summary`, `a2a_turns.is_stored`, and
- * `blocked` for a run that is due behind another one of its thread. Indexes that newer ones cover are dropped.
+ * `blocked` for a run that is due behind another one of its thread. An index that a newer one covers is dropped. It locks
+ * several busy tables: no server works beside it, since all earlier ones need the old names.
  */
 const NAMES = `
 alter table a2a_turns rename column is_kept to is_stored;
 drop index a2a_turns_unkept;
 create index a2a_turns_unstored on a2a_turns (run_id) where is_stored = 0;
 drop index runs_assistant;
-drop index run_queue_owner;
 drop index run_queue_parked;
 `;
 
@@ -49,6 +49,7 @@ create index run_queue_ready on run_queue (not_before, seq) where state = 'ready
 create index run_queue_thread on run_queue (thread_id, not_before, seq);
 create index run_queue_due on run_queue (not_before) where state = 'scheduled';
 create index run_queue_worker on run_queue (worker_id) where state = 'running';
+create index run_queue_owner on run_queue (owner, not_before, seq) where state = 'ready' and owner is not null;
 create index run_queue_owner_running on run_queue (owner) where state = 'running' and owner is not null;
 create index run_queue_priority on run_queue (priority desc, not_before, seq) where state = 'ready';
 create index run_queue_owner_priority on run_queue (owner, priority desc, not_before, seq)

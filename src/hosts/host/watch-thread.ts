@@ -14,14 +14,17 @@ import { HEARTBEAT_MS, PLACE_SYMBOL, RUNS, STOP_RUNS, TURNS, type WatchData } fr
 const BLOCKED_MS = 1000;
 /** How long the blocked thread may take to say where it is, ms: it does not answer during a system call. */
 const LOCATE_MS = 500;
+/** Age at which a location is asked for again, ms: one turn of the loop may execute the code of several runs. */
+const LOCATED_MS = 3000;
 /** Time in which the event loop ends the process itself, ms. */
 const ORPHAN_GRACE_MS = 1000;
 
 const counters = new Int32Array((workerData as WatchData).shared);
 let last_beat = Atomics.load(counters, TURNS);
 let beat_at = systemClock.monotonic();
-/** Where the loop is blocked: asked once for each blocking, again if there was no answer. */
+/** Where the loop is blocked: asked when a blocking begins, and again if there was no answer or it is old. */
 let blockedAt: Promise<Place | undefined> | undefined;
+let asked_at = beat_at;
 
 every(HEARTBEAT_MS, () => {
   const beat = Atomics.load(counters, TURNS);
@@ -34,18 +37,25 @@ every(HEARTBEAT_MS, () => {
 async function status(locates: boolean): Promise<HostStatus> {
   const late_ms = systemClock.monotonic() - beat_at;
   const blocked_ms = late_ms < BLOCKED_MS ? 0 : Math.round(late_ms);
-  if (blocked_ms > 0) blockedAt ??= locate().then(askAgainIfUnknown);
+  if (blocked_ms > 0 && isToBeAsked()) blockedAt = askWhereBlocked(blockedAt);
   const place = await (blockedAt ?? (locates ? locate() : undefined));
   return { blocked_ms, turns: last_beat, rss_bytes: process.memoryUsage.rss(), ...(place && { place }) };
 }
 
-function askAgainIfUnknown(place: Place | undefined): Place | undefined {
+function isToBeAsked(): boolean {
+  return blockedAt === undefined || systemClock.monotonic() - asked_at > LOCATED_MS;
+}
+
+/** The location before, if there is no answer. */
+async function askWhereBlocked(before: typeof blockedAt): Promise<Place | undefined> {
+  const place = (await locate()) ?? (await before);
   if (!place) blockedAt = undefined;
   return place;
 }
 
 /** Asks the main thread for its location. */
 function locate(): Promise<Place | undefined> {
+  asked_at = systemClock.monotonic();
   const { promise, resolve } = Promise.withResolvers<Place | undefined>();
   const expression = `globalThis[Symbol.for(${JSON.stringify(PLACE_SYMBOL)})]?.()`;
   const question = evaluateInMainThread(expression, (text) => {

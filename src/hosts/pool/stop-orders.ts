@@ -24,7 +24,8 @@ export class StopOrders {
       order.answers += 1;
       // The first answer may have been on its way when the order was given.
       if (order.answers <= 2) order.turns = turns;
-      else if (turns !== order.turns) this.#orders.delete(run_id);
+      // The loop counts a turn before it reads messages: only between two turns it has certainly read the order.
+      else if (turns - order.turns >= 2) this.#orders.delete(run_id);
     }
   }
 

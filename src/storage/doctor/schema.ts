@@ -51,7 +51,8 @@ export async function missingIndexes({ db }: DoctorContext): Promise<Finding[]> 
 function rebuilds(name: string): string[] {
   const end = name.lastIndexOf('_terms_');
   if (end > 0) {
-    const split = name.lastIndexOf('_', end - 1);
+    // Tables with such an index have one word as their name; their columns may have several.
+    const split = name.indexOf('_');
     const [table, column] = [name.slice(0, split), name.slice(split + 1, end)];
     const terms = `${table}_${column}_terms`;
     return [

@@ -88,15 +88,17 @@ describeEachDatabase('priorities', (open) => {
     if (db.dialect === 'postgres') await db.run(raw('analyze run_queue'));
     const reader = explaining(db);
     for (const [fairness, claims, index] of [
-      [NOBODY, 0, 'run_queue_priority'],
-      [NOBODY, 3, 'run_queue_ready'],
-      [BY_OWNER, 0, 'run_queue_owner_priority'],
+      [NOBODY, 0, /run_queue_priority/],
+      [NOBODY, 3, /run_queue_ready/],
+      [BY_OWNER, 0, /run_queue_owner_priority/],
+      // PostgreSQL may find the few of an owner sooner among all.
+      [BY_OWNER, 3, /run_queue_(owner|ready)\b/],
     ] as const) {
       const turn = { last_owner: '', claims };
       const due = await dueRuns(reader as unknown as Transaction, { fairness, turn }, 10);
       reader.plans.length = 0;
       expect(await reader.all(due)).toHaveLength(10);
-      expect(reader.plans.join('\n')).toContain(index);
+      expect(reader.plans.join('\n')).toMatch(index);
       expect(reader.plans.join('\n')).not.toMatch(/SCAN run_queue$|Seq Scan on run_queue/m);
     }
   });
