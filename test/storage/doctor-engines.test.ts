@@ -93,41 +93,23 @@ describe('the doctor of a SQLite file', () => {
     expect(await freePages(context, 0)).toEqual([]);
   });
 
-  test('creates a missing trigger, and what it should have maintained', async () => {
+  test.each([
+    ['metadata', '{"a":2}', '{"a":1,"b":2}'],
+    ['values_summary', '{"city":"Rome"}', '{"city":"Paris","year":1900}'],
+  ])('creates a missing trigger of %s, and what it should have maintained', async (column, ...values) => {
     const url = await healthy(places.sqlite());
+    const trigger = `threads_${column}_terms_update`;
     const terms = async () => {
       await using db = await openTarget(url);
-      return await db.all(raw('select * from threads_metadata_terms order by term'));
+      return await db.all(raw(`select * from threads_${column}_terms order by term`));
     };
     const before = await terms();
     {
       await using db = await openTarget(url);
-      await db.run(raw('drop trigger threads_metadata_terms_update'));
-      await db.run(raw(`update threads set metadata = '{"a":2}'`));
-      await db.run(raw(`update threads set metadata = '{"a":1,"b":2}'`));
+      await db.run(raw(`drop trigger ${trigger}`));
+      for (const value of values) await db.run(raw(`update threads set ${column} = '${value}'`));
     }
-    expect(await messages(url)).toEqual([
-      expect.stringContaining('threads_metadata_terms_update is missing'),
-    ]);
-    expect(await messages(url, true)).toEqual([]);
-    expect((await terms()).length).toBeGreaterThan(before.length);
-  });
-
-  test('creates a missing trigger of a column whose name has several words', async () => {
-    const url = await healthy(places.sqlite());
-    const terms = async () => {
-      await using db = await openTarget(url);
-      return await db.all(raw('select * from threads_values_summary_terms order by term'));
-    };
-    const before = await terms();
-    {
-      await using db = await openTarget(url);
-      await db.run(raw('drop trigger threads_values_summary_terms_update'));
-      await db.run(raw(`update threads set values_summary = '{"city":"Paris","year":1900}'`));
-    }
-    expect(await messages(url)).toEqual([
-      expect.stringContaining('threads_values_summary_terms_update is missing'),
-    ]);
+    expect(await messages(url)).toEqual([expect.stringContaining(`${trigger} is missing`)]);
     expect(await messages(url, true)).toEqual([]);
     expect((await terms()).length).toBeGreaterThan(before.length);
   });
