@@ -55,6 +55,29 @@ test('a run for which there is no host for long is tried again, uncharged', asyn
   expect(error).toMatchObject({ charge: false, message: 'No graph host is ready.' });
 });
 
+test('a run that its host does not accept, since its event loop is blocked, goes to another one', async () => {
+  const hostOf = (number: number, accepts: boolean) => {
+    let onEnd: (end: object) => void = () => {};
+    const request = () => {
+      if (!accepts) return new Promise(() => {});
+      queueMicrotask(() => onEnd({}));
+      return Promise.resolve({});
+    };
+    const open = ({ run }: { run: { onEnd: typeof onEnd } }) => {
+      onEnd = run.onEnd;
+      return { id: number, [Symbol.dispose]: () => {} };
+    };
+    return { number, runs: 0, sessions: { open }, peer: { request, notify: () => {}, isClosed: false } };
+  };
+  const [blocked, free] = [hostOf(1, false), hostOf(2, true)];
+  const pool = { find: ({ except }: { except?: object }) => (except === blocked ? free : blocked) };
+  const call = { config: { configurable: {} }, memory, signal: new AbortController().signal };
+  const events = remoteRun(pool as never as HostPool, 'graph', call as never as GraphCall, () => {});
+
+  expect(await events.next()).toEqual({ done: true, value: undefined });
+  expect([blocked.runs, free.runs]).toEqual([1, 1]);
+});
+
 test('work that is cancelled already waits for no host', async () => {
   const waiting = new WaitingForHost<object>();
   const none = () => undefined;

@@ -174,7 +174,8 @@ class RemoteRun implements AsyncDisposable {
         if (other) late.resolve(other);
       });
     });
-    return Promise.race([started, late.promise]);
+    // Awaited, or the timer would end now.
+    return await Promise.race([started, late.promise]);
   }
 
   /** Yields the events; tells the host how many of them were taken. */
