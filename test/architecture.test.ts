@@ -106,12 +106,15 @@ const SRC = resolve(import.meta.dirname, '../src');
 const files = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 'utf8')]));
 
-/** What a process does not load at its start, by the file it starts with: libraries that not each one needs. */
-const LATER: [entry: string, libraries: RegExp][] = [
-  ['app.ts', /@modelcontextprotocol\/server|@a2a-js\/sdk|marked|jiti|@fastify\/rate-limit/],
-  ['hosts/host/main.ts', /fastify|light-my-request|pino|@modelcontextprotocol\/server/],
+/**
+ * What a process does not load at its start, by the file it starts with: libraries that not each one needs. `loads`: at
+ * least so many others, or the search is broken.
+ */
+const LATER: [entry: string, libraries: RegExp, loads: number][] = [
+  ['app.ts', /@modelcontextprotocol\/server|@a2a-js\/sdk|marked|jiti|@fastify\/rate-limit/, 21],
+  ['hosts/host/main.ts', /fastify|light-my-request|pino|@modelcontextprotocol\/server/, 21],
   // A thread has a heap of its own.
-  ['hosts/host/watch-thread.ts', /: (?!node:)/],
+  ['hosts/host/watch-thread.ts', /: (?!node:)/, 6],
 ];
 
 /** `http/sse.ts` → `http`; `app.ts` and `app/context.ts` → `app`. */
@@ -199,13 +202,13 @@ test('packages and globals stay in their place', () => {
   expect(wrong).toEqual([]);
 });
 
-test.each(LATER)('what few need is not loaded at the start of %s', (entry, libraries) => {
+test.each(LATER)('what few need is not loaded at the start of %s', (entry, libraries, loads) => {
   const atStart = new Set([entry]);
   for (const file of atStart)
     for (const to of valuesFrom(file, /\.[^']+/)) atStart.add(resolvedFrom(file, to));
   const loaded = [...atStart].flatMap((file) => valuesFrom(file, /[^.'][^']*/).map((to) => `${file}: ${to}`));
   expect(atStart.size).toBeGreaterThan(5);
-  expect(loaded.length).toBeGreaterThan(5);
+  expect(loaded.length).toBeGreaterThanOrEqual(loads);
   expect(loaded.filter((line) => libraries.test(line))).toEqual([]);
 });
 

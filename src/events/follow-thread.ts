@@ -52,7 +52,7 @@ export class ThreadReader {
     return this.#seq;
   }
 
-  /** There was nothing after the last read: what came since has been notified since, to whoever subscribed before it. */
+  /** There was nothing after the last read: what came since has been notified since, if the caller had subscribed. */
   get isAllRead(): boolean {
     return this.#isAllRead;
   }

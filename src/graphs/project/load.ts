@@ -62,6 +62,7 @@ export async function asGraph(candidate: unknown): Promise<RunnableGraph> {
  */
 async function importFile(file: string): Promise<Record<string, unknown>> {
   if (NATIVE.has(extname(file))) return import(pathToFileURL(file).href);
+  // Imported late: JavaScript does not need it.
   const { createJiti } = await import('jiti');
   const translate = (fsCache: string | false) =>
     createJiti(file, { tsconfigPaths: true, interopDefault: false, fsCache, jsx: true }).import(file);
