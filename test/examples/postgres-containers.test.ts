@@ -1,16 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { loadConfig } from '../../src/config/load.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { raw } from '../../src/db/sql.ts';
 import type { ServerInfo } from '../../src/schemas/system.ts';
+import { CADDY, startCaddy } from '../support/caddy.ts';
 import { httpClient } from '../support/http-client.ts';
 import { PGBOUNCER, startPgBouncer } from '../support/pgbouncer.ts';
-import { TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
-import { startServer } from '../support/server.ts';
+import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
+import { startServer, type TestServer } from '../support/server.ts';
+import { until } from '../support/until.ts';
 import { ROOT } from './blocks.ts';
 
 type Environment = Readonly<Record<string, string>>;
@@ -95,6 +98,56 @@ test.runIf(TEST_POSTGRES_URI && PGBOUNCER)(
     const info = (await http.send('GET', '/info', { headers })).body as ServerInfo;
     expect(info.server.version).toMatch(/^\d/);
     expect(server.log.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+  },
+  120_000,
+);
+
+test.runIf(TEST_POSTGRES_URI && CADDY)(
+  'Caddy shares requests among the servers, passes frames on as they come, and asks the other server while one stops',
+  async () => {
+    await using database = await postgresSchema(TEST_POSTGRES_URI as string);
+    const { DATABASE_URI: _, AGENT_SERVER_DATABASE_LISTEN_URL: __, ...env } = environments['api-1'] ?? {};
+    const start = () =>
+      startServer({
+        config: CONFIG,
+        env: { ...env, AGENT_SERVER_ROLE: 'all', DATABASE_URI: database.url },
+        one_process: 'it is one of two behind a proxy',
+      });
+    await using first = await start();
+    await using second = await start();
+    await using caddy = await startCaddy(readFileSync(join(FOLDER, 'Caddyfile'), 'utf8'), {
+      'api-1:8123': new URL(first.url).host,
+      'api-2:8123': new URL(second.url).host,
+    });
+    using http = httpClient(caddy.url);
+    const client = new Client({ apiUrl: caddy.url, apiKey: 'local-key' });
+
+    const { thread_id } = await client.threads.create();
+    const statuses = [];
+    for await (const { event } of client.runs.stream(thread_id, 'steps', {
+      input: { steps: 20 },
+      streamMode: 'updates',
+      onDisconnect: 'cancel',
+    })) {
+      if (event !== 'updates') continue;
+      statuses.push((await client.threads.get(thread_id)).status);
+      if (statuses.length === 3) break;
+    }
+    expect(statuses).toEqual(['busy', 'busy', 'busy']);
+    const answered = (server: TestServer) =>
+      server.log.filter(({ message }) => message === `GET /threads/${thread_id} 200`).length;
+    await until('both servers answered', () => answered(first) > 0 && answered(second) > 0);
+
+    let isGone = false;
+    const gone = first.kill('SIGTERM').finally(() => {
+      isGone = true;
+    });
+    const answers = new Set<number>();
+    const headers = { 'x-api-key': 'local-key' };
+    while (!isGone) answers.add((await http.send('GET', `/threads/${thread_id}`, { headers })).status);
+    expect(await gone).toBe(0);
+    expect([...answers]).toEqual([200]);
+    expect(await client.runs.wait(null, 'steps', { input: { steps: 1 } })).toMatchObject({ done: 1 });
   },
   120_000,
 );
