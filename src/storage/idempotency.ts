@@ -85,9 +85,9 @@ export async function isPending(tx: Transaction, key: IdempotencyKey): Promise<b
 }
 
 /** Commits the run with its key; runs in the transaction that inserts the run. */
-export async function saveRun(tx: Transaction, key: IdempotencyKey, run: Run): Promise<void> {
+export function saveRun(tx: Transaction, key: IdempotencyKey, run: Run): void {
   const encrypted = tx.cipher.encryptJson(RUN, toJson(run));
-  await tx.run(sql`update idempotency_keys set run = ${encrypted} where ${isKey(tx.cipher, key)}`);
+  tx.defer(sql`update idempotency_keys set run = ${encrypted} where ${isKey(tx.cipher, key)}`);
 }
 
 const RUN = 'idempotency_keys.run';

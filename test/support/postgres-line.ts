@@ -21,13 +21,16 @@ export class PostgresLine {
   #isOpen = false;
   /** Nothing is passed on to the server any more. */
   #isHeld = false;
+  /** Called for each answer that the client waits for. */
+  readonly #onAsked: () => void;
   /** The commit that is to be lost, and what the server has answered to it. */
   #losing: { readonly order: Order; answer: Buffer } | undefined;
 
-  constructor(client: Socket, server: Socket, orders: Set<Order>) {
+  constructor(client: Socket, server: Socket, orders: Set<Order>, onAsked: () => void) {
     this.#client = client.setNoDelay();
     this.#server = server.setNoDelay();
     this.#orders = orders;
+    this.#onAsked = onAsked;
     for (const socket of [client, server]) socket.on('error', () => {}).on('close', () => this.destroy());
     client.on('data', (chunk: Buffer) => this.#fromClient(chunk));
     server.on('data', (chunk: Buffer) => this.#fromServer(chunk));
@@ -44,7 +47,8 @@ export class PostgresLine {
   }
 
   #fromClient(chunk: Buffer): void {
-    for (const { bytes, sql } of this.#messages.read(chunk)) {
+    for (const { bytes, sql, isEnd } of this.#messages.read(chunk)) {
+      if (isEnd) this.#onAsked();
       if (sql !== undefined) this.#statement(sql);
       if (!this.#isHeld) this.#server.write(bytes);
     }

@@ -3,8 +3,11 @@ export class ClientMessages {
   #rest: Buffer = Buffer.alloc(0);
   #isStarted = false;
 
-  /** The messages that are complete with these bytes, each as it came and with the SQL text in it. */
-  read(chunk: Buffer): { bytes: Buffer; sql: string | undefined }[] {
+  /**
+   * The messages that are complete with these bytes, each as it came, with the SQL text in it, and whether an answer is
+   * awaited after it.
+   */
+  read(chunk: Buffer): { bytes: Buffer; sql: string | undefined; isEnd: boolean }[] {
     this.#rest = Buffer.concat([this.#rest, chunk]);
     const messages = [];
     for (;;) {
@@ -14,11 +17,15 @@ export class ClientMessages {
       if (this.#rest.length < end) return messages;
       const bytes = this.#rest.subarray(0, end);
       this.#rest = this.#rest.subarray(end);
-      messages.push({ bytes, sql: this.#isStarted ? sqlOf(bytes) : undefined });
+      const isEnd = this.#isStarted && ENDS.has(bytes[0] as number);
+      messages.push({ bytes, sql: this.#isStarted ? sqlOf(bytes) : undefined, isEnd });
       this.#isStarted = true;
     }
   }
 }
+
+/** `Sync` and a simple query: the server answers `ReadyForQuery` to each. */
+const ENDS = new Set(['S', 'Q'].map((type) => type.charCodeAt(0)));
 
 /** Of a simple query (`Q`) or of one with parameters (`P`: name, text). */
 function sqlOf(bytes: Buffer): string | undefined {

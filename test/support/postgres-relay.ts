@@ -12,6 +12,7 @@ export class PostgresRelay implements AsyncDisposable {
   readonly #orders = new Set<Order>();
   #isCut = false;
   #isSilent = false;
+  #round_trips = 0;
 
   private constructor(target: string) {
     this.#target = new URL(target);
@@ -29,6 +30,11 @@ export class PostgresRelay implements AsyncDisposable {
     url.hostname = '127.0.0.1';
     url.port = String((this.#server.address() as AddressInfo).port);
     return url.href;
+  }
+
+  /** Answers that clients have waited for, or wait for. */
+  get round_trips(): number {
+    return this.#round_trips;
   }
 
   /**
@@ -75,7 +81,9 @@ export class PostgresRelay implements AsyncDisposable {
       return;
     }
     const server = connect(Number(this.#target.port || 5432), this.#target.hostname);
-    const line = new PostgresLine(client, server, this.#orders);
+    const line = new PostgresLine(client, server, this.#orders, () => {
+      this.#round_trips += 1;
+    });
     if (this.#isSilent) line.silence();
     this.#lines.add(line);
     client.on('close', () => this.#lines.delete(line));

@@ -69,11 +69,11 @@ export function postgresDb(
     cipher,
     all: (query) => withRetry(() => pool.all(query)),
     get: (query) => withRetry(() => pool.get(query)),
-    // A lone statement is its own transaction, which saves two round trips.
-    run: (query, durability = 'sync') =>
-      durability !== 'async'
-        ? withRetry(() => pool.run(query))
-        : transaction(durability, (tx) => tx.run(query)),
+    // A lone statement is its own transaction; one that has to say more goes with its `begin` and `commit`.
+    run: async (query, durability = 'sync') =>
+      durability === 'async'
+        ? (await transaction(durability, async (tx) => tx.defer(query))).changes
+        : withRetry(() => pool.run(query)),
     transaction,
     async [Symbol.asyncDispose]() {
       closing ??= driver.close();

@@ -93,7 +93,7 @@ export function cancelRuns(
 /** Part of a transaction that holds the thread lock: `cancelRuns`, or a multitask strategy. */
 export async function cancelRows(
   tx: Transaction,
-  { thread_id }: LockedThread,
+  { thread_id }: Pick<LockedThread, 'thread_id'>,
   rows: readonly QueueRow[],
   how: Cancellation,
   webhooks: RunWebhookRules,

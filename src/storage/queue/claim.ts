@@ -116,11 +116,10 @@ async function claimRows(
   );
   const byId = new Map(started.map((run) => [run.run_id, run]));
   const found = claimed.filter((row) => byId.has(row.run_id));
-  const runs: ClaimedRun[] = [];
-  // One after the other: a connection executes one statement at a time.
-  for (const row of found) runs.push(await toClaimedRun(tx, row, token, byId.get(row.run_id) as StartedRun));
   return {
-    runs,
+    runs: await Promise.all(
+      found.map((row) => toClaimedRun(tx, row, token, byId.get(row.run_id) as StartedRun)),
+    ),
     orphans: claimed.filter((row) => !byId.has(row.run_id) && !undecryptable.includes(row.run_id)),
   };
 }
@@ -159,11 +158,11 @@ async function toClaimedRun(
   const { not_before: due_at } = row;
   if (starts === 1)
     return { lease, run, markers, key_id, due_at, last_seq: 0, has_checkpoint: false, has_history };
-  const log = await tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`);
-  // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
-  const checkpoint = await tx.get(
-    sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`,
-  );
+  const [log, checkpoint] = await Promise.all([
+    tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`),
+    // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
+    tx.get(sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`),
+  ]);
   const has_checkpoint = checkpoint !== undefined;
   return { lease, run, markers, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint, has_history };
 }

@@ -1,7 +1,7 @@
 import { toJson } from '../../core/json.ts';
-import { columns, flag } from '../../db/columns.ts';
+import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
-import { raw, sql } from '../../db/sql.ts';
+import { FOR_UPDATE, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
@@ -10,7 +10,7 @@ import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.
 import { type IdempotencyKey, isPending, saveRun } from '../idempotency.ts';
 import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { KWARGS_COLUMN } from '../runs/runs.ts';
-import { type LockedThread, lockThreadRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
+import { type QueueRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
 import { isByOwner } from './claim-fairly.ts';
@@ -37,7 +37,7 @@ export interface NewRun {
   readonly owner?: string;
   /** Id of the API key that the request was made with. */
   readonly key_id?: string | undefined;
-  /** The client chose the run's id, which may have been used before. */
+  /** The client chose the run's id, which may have been used before; ids of the server are new. */
   readonly has_client_id?: boolean;
   /** Key of the request, which creates at most one run. */
   readonly idempotency_key?: IdempotencyKey | undefined;
@@ -88,12 +88,13 @@ export async function enqueueAll(
 ): Promise<EnqueueResult[]> {
   try {
     return await db.transaction('sync', async (tx) => {
-      const outcomes: EnqueueResult[] = [];
-      for (const request of requests) {
-        const outcome = await enqueueIn(tx, request, rules);
-        outcomes.push(outcome);
-        if (outcome.outcome !== 'queued') throw new BatchRefused(outcomes);
-      }
+      // At once: on PostgreSQL their statements share round trips. Nothing may follow the end of the transaction.
+      const working = requests.map((request) => enqueueIn(tx, request, rules));
+      const all = Promise.all(working);
+      await Promise.allSettled([all, ...working]);
+      const outcomes = await all;
+      const refused = outcomes.findIndex(({ outcome }) => outcome !== 'queued');
+      if (refused >= 0) throw new BatchRefused(outcomes.slice(0, refused + 1));
       return outcomes;
     });
   } catch (error) {
@@ -108,36 +109,53 @@ export async function enqueueIn(
   request: NewRun,
   { webhooks, fairness, revisionRule }: EnqueueRules,
 ): Promise<EnqueueResult> {
-  const { run, others } = request;
+  const { run, others, has_client_id = false } = request;
   const thread = await lockOrCreateThread(tx, request);
   if (!thread) return { outcome: 'missing thread' };
   if (request.idempotency_key && !(await isPending(tx, request.idempotency_key)))
     return { outcome: 'run exists' };
-  // A run that only waits behind the others need not read them, and there may be very many.
-  const rows = others === 'enqueue' ? [] : await queuedRuns(tx, thread);
+  const rows = await runsToDecideOn(tx, thread, others);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
   if (request.turn && !(await acceptsTurn(tx, request.turn))) return { outcome: 'task changed' };
-  if (request.has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
+  if (has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
   // Read here: a revision that ends while a transaction waits must get nothing new.
   const rule = revisionRule?.();
   const graph_id = String(request.thread_metadata['graph_id']);
   const { thread_id } = run;
   const revision_id = rule ? await executingRevision(tx, { thread_id, graph_id }, rule) : null;
-  if (!(await insertRun(tx, request))) return { outcome: 'run exists' };
+  if (!has_client_id) tx.defer(insertion(tx, request));
+  else if ((await tx.run(sql`${insertion(tx, request)} on conflict (run_id) do nothing`)) === 0)
+    return { outcome: 'run exists' };
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
       : await cancelRows(tx, thread, rows, others, webhooks);
-  const hasHead = headAfter(thread, cancelled.ended);
-  const isReady = await addToQueue(tx, request, { hasHead, fairness, revision_id });
-  if (request.idempotency_key) await saveRun(tx, request.idempotency_key, run);
+  const isReady = await addToQueue(tx, request, { thread, fairness, revision_id });
+  if (request.idempotency_key) saveRun(tx, request.idempotency_key, run);
   if (request.turn) await insertTurn(tx, request.turn, run);
   return { outcome: 'queued', ready: isReady, ...cancelled };
 }
 
-function headAfter({ head }: LockedThread, ended: readonly string[]): boolean {
-  return head !== undefined && !ended.includes(head.run_id);
+/** The locked thread of a new run. */
+interface Target {
+  readonly thread_id: string;
+  /** It was made for the run, under an id that nothing else knows: no run is before it. */
+  readonly isOwn: boolean;
+}
+
+/** Runs of the thread, as far as the strategy decides on them. */
+async function runsToDecideOn(
+  tx: Transaction,
+  thread: Target,
+  others: NewRun['others'],
+): Promise<QueueRow[]> {
+  // A run that only waits behind the others need not read them, and there may be very many.
+  if (thread.isOwn || others === 'enqueue') return [];
+  // What is to be cancelled must not be claimed after it was read.
+  const locked = others === 'reject' ? undefined : withHead(tx, thread.thread_id);
+  const [rows] = await Promise.all([queuedRuns(tx, thread), locked]);
+  return rows;
 }
 
 const STATE = columns('run_queue', 'state');
@@ -146,7 +164,7 @@ const OWNER = 'run_queue.owner';
 
 /** What decides where a new run waits, and for which workers. */
 interface Placement {
-  readonly hasHead: boolean;
+  readonly thread: Target;
   readonly fairness: QueueContext['fairness'];
   /** What executes the run; null: whichever is active when it is claimed. */
   readonly revision_id: string | null;
@@ -159,65 +177,80 @@ interface Placement {
 async function addToQueue(
   tx: Transaction,
   { run, markers, delay_ms, priority = 0, owner = '' }: NewRun,
-  { hasHead, fairness, revision_id }: Placement,
+  { thread, fairness, revision_id }: Placement,
 ): Promise<boolean> {
   const { thread_id, run_id } = run;
+  const head = sql`select 1 from run_queue q where q.thread_id = ${thread_id} and q.state in ('ready', 'running')`;
+  const isBlocked = sql`exists (${head})
+    or exists (select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW})`;
   const state =
     delay_ms > 0
       ? sql`'scheduled'`
-      : hasHead
-        ? sql`'blocked'`
-        : sql`case when exists (
-    select 1 from run_queue q where q.thread_id = ${thread_id} and q.not_before <= ${NOW}) then 'blocked' else 'ready' end`;
+      : thread.isOwn
+        ? sql`'ready'`
+        : sql`case when ${isBlocked} then 'blocked' else 'ready' end`;
   const stored_owner = isByOwner(fairness) ? tx.cipher.blindIndex(OWNER, owner) : null;
   const owns_thread = markers.thread_retention === 'keep' ? 0 : 1;
-  const row = await tx.get(sql`
+  const added = sql`
     insert into run_queue (run_id, thread_id, state, not_before, owns_thread, owner, priority, revision_id)
     values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread}, ${stored_owner}, ${priority},
-      ${revision_id})
-    returning ${STATE}`);
+      ${revision_id})`;
+  if (delay_ms > 0 || thread.isOwn) {
+    tx.defer(added);
+    return delay_ms <= 0;
+  }
+  const [hasHead, row] = await Promise.all([tx.get(head), tx.get(sql`${added} returning ${STATE}`)]);
   if (row?.state === 'ready') return true;
-  return row?.state === 'blocked' && !hasHead && (await promote(tx, thread_id));
+  return !hasHead && (await promote(tx, thread_id));
 }
 
 const METADATA = columns('threads', 'metadata');
-const IS_VISIBLE = flag('is_visible');
 
 /** Locks the thread and records its latest graph and assistant; inserts it if it is missing and `thread` is given. */
-async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<LockedThread | undefined> {
-  const { run, thread, thread_ttl, thread_metadata, visibility } = request;
-  if (await lockThreadRow(tx, run.thread_id)) {
-    const isVisible = visible(VISIBLE_THREADS, visibility) ?? raw('true');
-    const found = await tx.get(sql`
-      select ${METADATA}, ${isVisible} as ${IS_VISIBLE}
-      from threads where thread_id = ${run.thread_id}`);
-    if (!found?.is_visible) return undefined;
+async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<Target | undefined> {
+  const { run, markers, thread, thread_ttl, thread_metadata, visibility } = request;
+  const { thread_id } = run;
+  const isOwn = thread !== undefined && markers.thread_retention !== 'keep';
+  if (isOwn && (await insertThread(tx, thread, thread_ttl))) return { thread_id, isOwn };
+  const found = await tx.get(
+    sql`select ${METADATA} from threads where thread_id = ${thread_id} ${FOR_UPDATE}`,
+  );
+  if (found) {
+    if (visibility && !(await isVisible(tx, thread_id, visibility))) return undefined;
     const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
     tx.defer(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
-      where thread_id = ${run.thread_id}`);
-    return withHead(tx, run.thread_id);
+      where thread_id = ${thread_id}`);
+    return { thread_id, isOwn: false };
   }
   if (!thread) return undefined;
   // There was no row to lock, and a concurrent transaction may have inserted it.
   if (!(await insertThread(tx, thread, thread_ttl))) return lockOrCreateThread(tx, request);
-  return withHead(tx, run.thread_id);
+  return { thread_id, isOwn: false };
+}
+
+/** Under the lock: the condition may read other tables, which a `for update` sees as they were before the wait. */
+async function isVisible(tx: Transaction, thread_id: string, visibility: Visibility): Promise<boolean> {
+  const isAllowed = visible(VISIBLE_THREADS, visibility) ?? raw('true');
+  return (
+    (await tx.get(sql`select 1 from threads where thread_id = ${thread_id} and ${isAllowed}`)) !== undefined
+  );
 }
 
 /** Guards against id reuse: a deleted run may have left a worker or a log, which would pass for the new run's. */
 async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
-  const queued = await tx.get(sql`select 1 from run_queue where run_id = ${run_id}`);
-  const logged = await tx.get(sql`select 1 from run_events where run_id = ${run_id} limit 1`);
+  const [queued, logged] = await Promise.all([
+    tx.get(sql`select 1 from run_queue where run_id = ${run_id}`),
+    tx.get(sql`select 1 from run_events where run_id = ${run_id} limit 1`),
+  ]);
   return queued !== undefined || logged !== undefined;
 }
 
-async function insertRun(tx: Transaction, { run, markers, key_id }: NewRun): Promise<boolean> {
-  const inserted = await tx.run(sql`
+function insertion({ cipher }: Pick<Transaction, 'cipher'>, { run, markers, key_id }: NewRun): Sql {
+  return sql`
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
       created_at, updated_at, key_id, ${MARKER_COLUMNS})
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
-      ${tx.cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at},
+      ${cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at},
       ${key_id ?? null}, ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)}, ${Number(markers.is_of_task)},
-      ${markers.thread_retention})
-    on conflict (run_id) do nothing`);
-  return inserted > 0;
+      ${markers.thread_retention})`;
 }

@@ -2,7 +2,7 @@ import type { Rows } from '../../db/column-types.ts';
 import { columns } from '../../db/columns.ts';
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
-import { and, FOR_UPDATE, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, FOR_UPDATE, raw, type Sql, sql } from '../../db/sql.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 
 /** A run's row in the queue. */
@@ -50,14 +50,23 @@ export interface LockedThread {
  * every other such verb; the head's lock excludes the two that skip the thread's, claim and the writes of an attempt,
  * which touch heads alone. Waiting rows need no lock, however many there are.
  * The lock order (cron, thread, head, everything else) is the same everywhere, which rules out deadlocks. Two
- * statements, because on PostgreSQL the second needs a snapshot from after the wait for the first.
+ * statements, because on PostgreSQL the second needs a snapshot from after the wait for the first; one round trip.
  */
 async function lockThread(tx: Transaction, thread_id: string): Promise<LockedThread> {
+  const [exists, head] = await Promise.all([
+    lockThreadRow(tx, thread_id),
+    tx.get(sql`${headOf(thread_id)}${ofLockedThread(thread_id)} ${FOR_UPDATE}`),
+  ]);
+  if (exists || tx.dialect === 'sqlite') return { thread_id, exists, head };
+  // Inserted since? Then it is locked now, and its head again.
   if (await lockThreadRow(tx, thread_id)) return withHead(tx, thread_id);
-  // Inserted concurrently? A head must not be locked before its thread.
-  const isNew = tx.dialect === 'postgres' && (await tx.get(headOf(thread_id))) !== undefined;
-  if (isNew && (await lockThreadRow(tx, thread_id))) return withHead(tx, thread_id);
   return { ...(await withHead(tx, thread_id)), exists: false };
+}
+
+/** A head must not be locked before its thread, not even that of a thread which was inserted a moment ago. */
+function ofLockedThread(thread_id: string): DialectSql {
+  const isLocked = sql` and exists (select 1 from threads where thread_id = ${thread_id} for update)`;
+  return { sqlite: raw(''), postgres: isLocked };
 }
 
 /** First half: whether the thread exists. A caller that inserts a missing thread continues with `withHead`. */
@@ -90,7 +99,7 @@ export function withThread<T>(
 /** In-flight runs of a locked thread, in queue order; all of them without `run_ids`. */
 export function queuedRuns(
   tx: Transaction,
-  { thread_id }: LockedThread,
+  { thread_id }: Pick<LockedThread, 'thread_id'>,
   run_ids?: readonly string[],
 ): Promise<QueueRow[]> {
   const wanted = and([sql`thread_id = ${thread_id}`, run_ids && isOneOf('run_id', run_ids)]);

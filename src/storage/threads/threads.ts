@@ -53,8 +53,9 @@ export function threadRepository(db: Db) {
 /** As `insertThread`, behind a deletion of a thread with this id that is not committed yet. */
 function insertNewThread(db: Db, thread: Thread, ttl?: Ttl): Promise<boolean> {
   return db.transaction('sync', async (tx) => {
-    if (tx.dialect === 'postgres' && (await lockThreadRow(tx, thread.thread_id))) return false;
-    return insertThread(tx, thread, ttl);
+    const waited = tx.dialect === 'postgres' ? lockThreadRow(tx, thread.thread_id) : undefined;
+    const [isInserted] = await Promise.all([insertThread(tx, thread, ttl), waited]);
+    return isInserted;
   });
 }
 

@@ -98,7 +98,7 @@ describeEachDatabase('the multitask strategies', (open) => {
       outcome: 'missing thread',
     });
     expect(await queue.enqueue(request(run))).toMatchObject({ outcome: 'queued', ready: true });
-    expect(await queue.enqueue(request(run))).toEqual({ outcome: 'run exists' });
+    expect(await queue.enqueue({ ...request(run), has_client_id: true })).toEqual({ outcome: 'run exists' });
   });
 
   test('of a batch all runs are queued or, when one cannot be, none', async () => {
@@ -109,8 +109,21 @@ describeEachDatabase('the multitask strategies', (open) => {
     const outcomes = await queue.enqueueAll([request(first), request(second)]);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(['queued', 'queued']);
 
-    const refused = await queue.enqueueAll([request(third), request(second)]);
-    expect(refused.at(-1)).toEqual({ outcome: 'run exists' });
+    const refused = await queue.enqueueAll([
+      request(third),
+      { ...request(second), has_client_id: true },
+      request(newRun(randomUUID())),
+    ]);
+    expect(refused.map(({ outcome }) => outcome)).toEqual(['queued', 'run exists']);
     expect(await statusOf(third.run_id)).toBeUndefined();
+  });
+
+  test('a batch with a run that cannot be stored fails with its reason, and leaves none of its runs', async () => {
+    await using db = await open();
+    const { queue, statusOf } = queueStory(db);
+    const [known, other] = [newRun(randomUUID()), newRun(randomUUID())];
+    await queue.enqueue(request(known));
+    await expect(queue.enqueueAll([request(other), request(known)])).rejects.toThrow(/unique/i);
+    expect(await statusOf(other.run_id)).toBeUndefined();
   });
 });
