@@ -64,10 +64,11 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     },
 
     /** Streams the events that the client has not received. */
-    joinStream(
+    async joinStream(
       reply: FastifyReply,
       { actor, run, headers, on_disconnect, ...options }: JoinRequest & JoinOptions,
     ): Promise<void> {
+      if (on_disconnect === 'cancel') await runs.authorizeAbandoning(actor, run);
       const frames = (signal: AbortSignal) =>
         runs.joinStream(actor, run.thread_id, run.run_id, options, signal);
       return sendEvents(
@@ -89,7 +90,8 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     },
 
     /** Replies with the result of a run in any status. */
-    join(reply: FastifyReply, { actor, run, headers, on_disconnect }: JoinRequest) {
+    async join(reply: FastifyReply, { actor, run, headers, on_disconnect }: JoinRequest) {
+      if (on_disconnect === 'cancel') await runs.authorizeAbandoning(actor, run);
       const result = (signal: AbortSignal) => runs.join(actor, run.thread_id, run.run_id, signal);
       return sendKeepAliveJson(reply, headers, result, disconnectAction(run, on_disconnect));
     },

@@ -55,6 +55,21 @@ test.for(joins)('%s: a run is cancelled by who leaves it, if they say so', async
   expect((await fate(left)).cancel_reason).toContain('client disconnected');
 });
 
+test.for(joins)('%s: who may only read cannot cancel by leaving', async ([_name, pathOf]) => {
+  const environment = { AGENT_SERVER_API_KEYS: 'operator' };
+  await using server = await openApp({ graphs: ['sleeper'], environment });
+  const operator = { 'x-api-key': 'operator' };
+  const reader = {
+    'x-api-key': (await server.post('/keys', { name: 'r', scope: 'read' }, operator)).body.key,
+  };
+  const { thread_id } = (await server.post('/threads', {}, operator)).body;
+  const body = { assistant_id: 'sleeper', input: { ms: 60_000 } };
+  const { run_id } = (await server.post(`/threads/${thread_id}/runs`, body, operator)).body;
+  const path = pathOf({ thread_id, run_id });
+  const refused = await server.get(`${path}?cancel_on_disconnect=1`, reader);
+  expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('scope \\"run\\"')]);
+});
+
 test('who leaves before an answer of MCP begins leaves no error behind', async () => {
   http.app.server.server.once('request', ({ socket }) => setImmediate(() => socket.destroy()));
   const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });

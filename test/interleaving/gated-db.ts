@@ -112,13 +112,22 @@ function gatedTransaction(gates: Gates, operation: Operation, tx: Transaction): 
   const { dialect } = monitor;
   let isFirst = true;
   const deferred: (() => Promise<void>)[] = [];
+  /** Statements that are asked for together are executed one after the other, as on one connection. */
+  let last: Promise<unknown> = Promise.resolve();
   async function executeDeferred(): Promise<void> {
     for (const execute of deferred.splice(0)) await execute();
   }
-  async function step<T>(query: Sql, how: How): Promise<T> {
-    await executeDeferred();
+  function step<T>(query: Sql, how: How): Promise<T> {
+    const next = last.then(async () => {
+      await executeDeferred();
+      return executeNext<T>(query, how);
+    });
+    last = next.catch(() => {});
+    return next;
+  }
+  async function executeNext<T>(query: Sql, how: How): Promise<T> {
     const before = gates.without?.prelude?.(flat(query, dialect), operation);
-    if (before) await step(sqlOf(before), 'all');
+    if (before) await executeNext(sqlOf(before), 'all');
     if (dialect === 'postgres') {
       // `begin` has let the first one through.
       if (!isFirst) await scheduler.pass(operation, 'statement', brief(flat(query, dialect)));
@@ -136,7 +145,7 @@ function gatedTransaction(gates: Gates, operation: Operation, tx: Transaction): 
     defer(query) {
       const result = { changes: Number.NaN };
       deferred.push(async () => {
-        result.changes = await step<number>(query, 'run');
+        result.changes = await executeNext<number>(query, 'run');
       });
       return result;
     },

@@ -54,7 +54,7 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
   'thread-lock': {
     what: 'verbs lock the thread',
     engines: POSTGRES,
-    statement: replace(' for update', '', LOCK_THREAD),
+    statement: replace(/( from threads where thread_id = \0) for update/, '$1'),
   },
   'head-lock': {
     what: 'verbs lock the head of the thread against claims and attempts',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { systemActor } from '../../src/auth/actor.ts';
+import { type Actor, systemActor } from '../../src/auth/actor.ts';
+import { Forbidden } from '../../src/core/errors.ts';
 import { AssistantCreate, AssistantSearch } from '../../src/schemas/assistants.ts';
 import { openServices } from '../support/services.ts';
 
@@ -185,4 +186,25 @@ test('the threads of a deleted assistant go when asked for', async () => {
   await services.assistants.delete(actor, assistant_id, { delete_threads: true });
   await expect(services.threads.get(actor, ran.thread_id)).rejects.toMatchObject({ status: 404 });
   expect(await services.threads.get(actor, other.thread_id)).toMatchObject({ status: 'idle' });
+});
+
+test('who may not delete threads deletes no assistant with its threads, and none of its runs', async () => {
+  await using services = await openServices();
+  const { assistant_id } = await services.assistants.create(actor, create());
+  const { thread_id } = await services.threads.create(actor, { if_exists: 'raise' });
+  const { run_id } = await services.runs.create(actor, thread_id, { assistant_id }, 'background');
+  const limited: Actor = {
+    ...actor,
+    rules: [
+      (event) => {
+        if (event === 'threads:delete') throw new Forbidden('not you');
+        return undefined;
+      },
+    ],
+  };
+  await expect(
+    services.assistants.delete(limited, assistant_id, { delete_threads: true }),
+  ).rejects.toMatchObject({ status: 403 });
+  expect(await services.assistants.get(actor, assistant_id)).toMatchObject({ assistant_id });
+  expect(await services.runs.get(actor, thread_id, run_id)).toMatchObject({ run_id });
 });

@@ -9,10 +9,16 @@ export async function withDeferred<T>(
   const executeDeferred = async () => {
     for (const execute of deferred.splice(0)) await execute();
   };
+  /** Queries of one turn of the event loop keep their order. */
+  let last: Promise<unknown> = Promise.resolve();
   const result = await body({
-    async query(text, values) {
-      await executeDeferred();
-      return session.query(text, values);
+    query(text, values) {
+      const next = last.then(async () => {
+        await executeDeferred();
+        return session.query(text, values);
+      });
+      last = next.catch(() => {});
+      return next;
     },
     defer(text, values) {
       const executed = { changes: Number.NaN };

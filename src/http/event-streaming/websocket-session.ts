@@ -25,7 +25,7 @@ export interface Socket extends Pausable {
   send(text: string, onWritten?: (error?: Error | null) => void): void;
   close(code: number, reason?: string): void;
   terminate(): void;
-  on(event: 'close', listener: () => void): void;
+  on(event: 'close' | 'error', listener: () => void): void;
   on(event: 'message', listener: (data: Buffer) => void): void;
 }
 

@@ -54,9 +54,11 @@ export function webSocketRoutes(
       // Accept, then close with a code: a browser cannot read the status of a refused handshake.
       const status = error instanceof ServerError ? error.status : 500;
       const { raw } = request;
-      server.websocketServer.handleUpgrade(raw, raw.socket, EMPTY, (socket: Socket) =>
-        closeWithStatus(socket, status, status < 500 ? error.message : 'Internal Server Error'),
-      );
+      server.websocketServer.handleUpgrade(raw, raw.socket, EMPTY, (socket: Socket) => {
+        // What it sends until it has closed may be anything.
+        socket.on('error', () => socket.terminate());
+        closeWithStatus(socket, status, status < 500 ? error.message : 'Internal Server Error');
+      });
     },
     handler: (_request, reply) =>
       reply.code(405).header('allow', 'POST').send({ detail: 'Method Not Allowed' }),

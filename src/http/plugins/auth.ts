@@ -2,8 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
-import { scopeIncludes } from '../../auth/scopes.ts';
-import { Forbidden } from '../../core/errors.ts';
+import { requireScope } from '../../auth/scopes.ts';
 import { parseTraceparent } from '../../core/trace-ids.ts';
 import { internalRequestOf, isInProcess } from '../in-process.ts';
 import { publicUrl } from '../public-url.ts';
@@ -52,7 +51,7 @@ export function authenticateHook(
     if (isPublicRoute(request.routeOptions.config, has_users)) return true;
     const before = internal && known.get(internal.from);
     const identity = before ?? (await authenticate(callerOf(request)));
-    if (!request.is404) requireScope(identity, request);
+    if (!request.is404) requireScope(identity.scope, request.routeOptions.config.scope ?? 'admin');
     known.set(request, identity);
     request.actor = { ...identity, ...context };
     return true;
@@ -77,10 +76,4 @@ function isPublicRoute({ open = false }: FastifyContextConfig, has_users: boolea
 export function callerOf(request: FastifyRequest): Caller {
   const { method, url, headers } = request;
   return { method, url: `${publicUrl(request) ?? 'http://localhost'}${url}`, headers };
-}
-
-function requireScope({ scope }: Identity, { routeOptions: { config } }: FastifyRequest): void {
-  const needed = config.scope ?? 'admin';
-  if (scopeIncludes(scope, needed)) return;
-  throw new Forbidden(`This requires a key with the scope "${needed}"; yours has "${scope}".`);
 }

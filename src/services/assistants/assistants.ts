@@ -35,10 +35,13 @@ export interface AssistantDeps extends RunLimits {
 /** Cascade of an assistant's deletion to its runs. */
 export interface AssistantRunDeletion {
   /**
-   * Cancels and deletes the assistant's runs. Their threads and checkpoints remain unless `delete_threads` (CONTRACT
-   * §2.1).
+   * Authorizes it; what it resolves to cancels and deletes the runs of an assistant. Their threads and checkpoints remain
+   * unless `delete_threads` (CONTRACT §2.1).
    */
-  deleteOf(actor: Actor, assistant_id: string, options: { delete_threads: boolean }): Promise<void>;
+  authorizeDeletion(
+    actor: Actor,
+    options: { delete_threads: boolean },
+  ): Promise<(assistant_id: string) => Promise<void>>;
 }
 
 export type AssistantService = ReturnType<typeof assistantService>;
@@ -116,11 +119,12 @@ function assistantCrud(deps: AssistantDeps, find: FindAssistant) {
 
     async delete(actor: Actor, id: string, options: { delete_threads: boolean }): Promise<void> {
       const stored = await find(actor, 'assistants:delete', id);
+      const deleteRunsOf = await runs.authorizeDeletion(actor, options);
       // Delete the assistant first, so that no new run of it can start.
       const deleted = stored && (await assistants.delete(stored.assistant_id));
       if (!deleted) throw new NotFound(`Assistant with ID ${id} not found`);
       assistantChanged(bus, stored.assistant_id);
-      await runs.deleteOf(actor, stored.assistant_id, options);
+      await deleteRunsOf(stored.assistant_id);
     },
   };
 }

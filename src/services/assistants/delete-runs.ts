@@ -1,6 +1,9 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
+import { Unavailable } from '../../core/errors.ts';
 import type { EventBus } from '../../events/bus.ts';
+import type { Run } from '../../schemas/runs.ts';
+import type { Visibility } from '../../storage/access/visibility.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
@@ -24,28 +27,47 @@ export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus 
     if (was_in_flight) await refreshStatus(thread_id);
   }
 
+  async function deleteOne(
+    { run_id, thread_id }: Pick<Run, 'run_id' | 'thread_id'>,
+    delete_threads: boolean,
+    visibility: Visibility | undefined,
+  ): Promise<void> {
+    // If the actor may not delete the thread, delete only the run.
+    const gone = delete_threads && (await threads.delete(thread_id, visibility));
+    if (!gone) await deleteRun(thread_id, run_id);
+    bus.emit('run.cancelled', run_id);
+    bus.updated(run_id);
+    bus.emit('row.changed', 'run', run_id);
+    bus.emit('row.changed', 'thread', thread_id);
+    if (gone) await threads.deleteRest(thread_id);
+  }
+
   return {
-    async deleteOf(
+    /**
+     * Authorizes the deletion, before the assistant is deleted; the result deletes the runs of it. A run that cannot be
+     * deleted does not keep the others: the first failure is thrown at the end. Throws `Unavailable` at once.
+     */
+    async authorizeDeletion(
       actor: Actor,
-      assistant_id: string,
       { delete_threads }: { delete_threads: boolean },
-    ): Promise<void> {
+    ): Promise<(assistant_id: string) => Promise<void>> {
       const visibility = delete_threads ? await authorize(actor, 'threads:delete', {}) : undefined;
-      for (;;) {
-        const batch = await runs.findByAssistant(assistant_id, BATCH);
-        for (const { run_id, thread_id } of batch) {
-          // If the actor may not delete the thread, delete only the run.
-          const gone = delete_threads && (await threads.delete(thread_id, visibility));
-          if (!gone) await deleteRun(thread_id, run_id);
-          bus.emit('run.cancelled', run_id);
-          bus.updated(run_id);
-          bus.emit('row.changed', 'run', run_id);
-          bus.emit('row.changed', 'thread', thread_id);
-          if (gone) await threads.deleteRest(thread_id);
+      return async (assistant_id) => {
+        const failures = new Map<string, unknown>();
+        for (;;) {
+          const found = await runs.findByAssistant(assistant_id, BATCH + failures.size);
+          const batch = found.filter(({ run_id }) => !failures.has(run_id));
+          for (const run of batch) {
+            await deleteOne(run, delete_threads, visibility).catch((error: unknown) => {
+              if (error instanceof Unavailable) throw error;
+              failures.set(run.run_id, error);
+            });
+          }
+          bus.emit('run.ready');
+          if (batch.length < BATCH) break;
         }
-        bus.emit('run.ready');
-        if (batch.length < BATCH) return;
-      }
+        for (const failure of failures.values()) throw failure;
+      };
     },
   };
 }

@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
+import { requireScope } from '../../auth/scopes.ts';
 import { NotFound } from '../../core/errors.ts';
 import type { Meter } from '../../core/meter.ts';
 import type { EventBus } from '../../events/bus.ts';
@@ -66,12 +67,15 @@ const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run i
 
 /** Cancels runs, one by id or many (CONTRACT §2.3, §3). */
 export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelDeps) {
-  /** Returns how many of them were still in flight. */
-  async function cancelRuns(thread_id: string, run_ids: string[], cancellation: CancelSpec) {
-    const { stopping, ended, promoted } = await queue.cancel(thread_id, run_ids, {
-      ...cancellation,
-      log_retention_ms,
-    });
+  /** Returns how many of them were still in flight; runs that are not in `status` any more count, and go on. */
+  async function cancelRuns(
+    thread_id: string,
+    run_ids: string[],
+    cancellation: CancelSpec,
+    status: 'pending' | 'running' | 'all' = 'all',
+  ) {
+    const how = { ...cancellation, log_retention_ms };
+    const { stopping, ended, spared, promoted } = await queue.cancel(thread_id, run_ids, how, status);
     for (const run_id of [...stopping, ...ended]) bus.emit('row.changed', 'run', run_id);
     bus.emit('row.changed', 'thread', thread_id);
     for (const run_id of stopping) bus.emit('run.cancelled', run_id);
@@ -79,7 +83,7 @@ export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelD
     if (ended.length > 0) meter?.count('run_canceled_by_request', ended.length);
     for (const run_id of ended) bus.updated(run_id);
     if (promoted) bus.emit('run.ready');
-    return stopping.length + ended.length;
+    return stopping.length + ended.length + spared;
   }
 
   async function cancelAll(
@@ -95,7 +99,7 @@ export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelD
       for (const [thread_id, found] of Map.groupBy(batch, (run) => run.thread_id)) {
         const run_ids = found.map((run) => run.run_id);
         // A failure on one thread must not stop the cancellation of the others.
-        stopped += await cancelRuns(thread_id, run_ids, cancellation).catch((error: unknown) => {
+        stopped += await cancelRuns(thread_id, run_ids, cancellation, status).catch((error: unknown) => {
           failures.push(error);
           return 0;
         });
@@ -136,9 +140,25 @@ export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelD
       if ((await cancelRuns(thread_id, run_ids, cancellation)) === 0) throw new NotFound(NONE_IN_FLIGHT);
     },
 
+    authorizeAbandoning: (actor: Actor, run: Run) => authorizeAbandoning(runs, actor, run),
+
     /** Applies `on_disconnect: cancel`. No effect on a run that has ended meanwhile. */
     async abandon(run: Run): Promise<void> {
       await cancelRuns(run.thread_id, [run.run_id], DISCONNECT_CANCEL);
     },
   };
+}
+
+/**
+ * For a client that did not create the run and asks for `cancel_on_disconnect`: it may what `cancel` may. Throws
+ * `Forbidden`, and `NotFound` for a run that it may not change.
+ */
+async function authorizeAbandoning(
+  runs: RunRepository,
+  actor: Actor,
+  { thread_id, run_id }: Run,
+): Promise<void> {
+  requireScope(actor.scope, 'run');
+  const visibility = await authorize(actor, 'threads:update', { thread_id, run_id, action: 'interrupt' });
+  if (!(await runs.get(thread_id, run_id, visibility))) throw new NotFound(NONE_FOUND);
 }

@@ -2,7 +2,7 @@ import { nullable, number, text } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { jsonEachText } from '../../db/json.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
-import { sql } from '../../db/sql.ts';
+import { type DialectSql, raw, sql } from '../../db/sql.ts';
 import { latestReadable } from './find.ts';
 import { metadataContains } from './metadata.ts';
 import { BASE_VERSIONS } from './rows.ts';
@@ -72,6 +72,16 @@ async function restoreWrites(tx: Transaction, thread_id: string, run_id: string)
           and w.idx = checkpoint_writes.idx and w.superseded_by = '')`);
 }
 
+/**
+ * SQLite looks each value up in an index of the list that it makes once. PostgreSQL expects the list to be too long for
+ * that, and reads all of it for each value, but joins it in order when asked so.
+ */
+const NOT_WANTED: DialectSql = {
+  sqlite: raw('(ns, channel, version) not in (select ns, channel, version from wanted)'),
+  postgres: raw(`not exists (select 1 from wanted w where w.ns = checkpoint_blobs.ns
+    and w.channel = checkpoint_blobs.channel and w.version = checkpoint_blobs.version)`),
+};
+
 /** Values that no checkpoint references and no other value is based on. */
 async function deleteUnreferencedBlobs(tx: Transaction, thread_id: string): Promise<void> {
   await tx.run(sql`
@@ -81,8 +91,7 @@ async function deleteUnreferencedBlobs(tx: Transaction, thread_id: string): Prom
       union
       ${BASE_VERSIONS}
     )
-    delete from checkpoint_blobs where thread_id = ${thread_id}
-      and (ns, channel, version) not in (select ns, channel, version from wanted)`);
+    delete from checkpoint_blobs where thread_id = ${thread_id} and ${NOT_WANTED}`);
 }
 
 /**

@@ -72,21 +72,27 @@ export async function inFlightOnThread(reader: Reader, thread_id: string): Promi
 }
 
 /**
- * Cancels those of the named runs that are in flight and not cancelled yet. A running run remains the head of its
- * thread until its worker releases it, although its public status changes immediately (CONTRACT §3).
+ * Cancels those of the named runs that are in flight, in `status`, and not cancelled yet. A running run remains the head
+ * of its thread until its worker releases it, although its public status changes immediately (CONTRACT §3). `spared`:
+ * how many are in flight, but not in `status`.
  */
 export function cancelRuns(
   { db, webhooks }: QueueContext,
   thread_id: string,
   run_ids: string[],
   how: Cancellation,
-): Promise<Cancelled> {
+  status: keyof typeof STATUS_CONDITION = 'all',
+): Promise<Cancelled & { readonly spared: number }> {
   return withThread(db, 'sync', thread_id, async (tx, thread) => {
-    const rows = thread.exists ? await queuedRuns(tx, thread, run_ids) : [];
+    const found = thread.exists ? await queuedRuns(tx, thread, run_ids) : [];
+    const rows = found.filter(
+      ({ state }) => status === 'all' || (state === 'running') === (status === 'running'),
+    );
+    const spared = found.length - rows.length;
     const cancelled = await cancelRows(tx, thread, rows, how, webhooks);
     const isOwn = rows.some(({ run_id, owns_thread }) => owns_thread && cancelled.ended.includes(run_id));
     const removed = isOwn && (await deleteTemporaryThread(tx, thread_id));
-    return { ...cancelled, promoted: !removed && thread.exists && (await promote(tx, thread_id)) };
+    return { ...cancelled, spared, promoted: !removed && thread.exists && (await promote(tx, thread_id)) };
   });
 }
 

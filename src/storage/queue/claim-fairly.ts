@@ -48,13 +48,14 @@ export async function dueRuns(
   const order = place === CLAIMS_PER_TURN / 2 ? BY_AGE : BY_PRIORITY;
   if (!isByOwner(fairness)) return sql`${ready} order by ${order} limit ${limit}`;
   const { max_per_owner } = fairness;
-  const owners =
-    place === 0 ? [] : await nextOwners(tx, { cursor: turn.last_owner, limit, max_per_owner, mine });
-  turn.last_owner = owners.at(-1)?.owner ?? turn.last_owner;
-  const isAllowed = owners.some(({ allowed }) => allowed > 0);
-  return isAllowed
+  const ownerless = sql`${ready} and owner is null order by ${BY_AGE} limit`;
+  const isTurnOfOthers = place === 0 && (await tx.get(sql`${ownerless} 1`)) !== undefined;
+  const owners = isTurnOfOthers
+    ? []
+    : await ownersInTurn(tx, { cursor: turn.last_owner, limit, max_per_owner, mine }, turn);
+  return owners.length > 0
     ? sql`select seq from run_queue where seq in (${dueInTurn(owners, { limit, order, mine })}) and state = 'ready'`
-    : sql`${ready} and owner is null order by ${BY_AGE} limit ${limit}`;
+    : sql`${ownerless} ${limit}`;
 }
 
 /** Owners to serve next, and how many further runs each may have. */
@@ -78,6 +79,24 @@ interface OwnerQuery {
   readonly max_per_owner?: number | undefined;
   /** Restricts the runs to those that this worker claims. */
   readonly mine: Sql;
+}
+
+/** Owners that a claim looks at, at most, to find some that are below their limit. */
+const MAX_OWNERS = 100;
+
+/** Those of the next owners that may have further runs; moves the turn on behind the last of them. */
+async function ownersInTurn(
+  tx: Pick<Transaction, 'get' | 'all'>,
+  { limit, max_per_owner, ...query }: OwnerQuery,
+  turn: ClaimRules['turn'],
+): Promise<OwnerTurn[]> {
+  // Nobody is passed over without a limit.
+  const page = max_per_owner === undefined ? limit : Math.max(limit, MAX_OWNERS);
+  const owners = await nextOwners(tx, { ...query, limit: page, max_per_owner });
+  const able = owners.filter(({ allowed }) => allowed > 0).slice(0, limit);
+  const last = able.length === limit ? able.at(-1) : owners.at(-1);
+  turn.last_owner = last?.owner ?? turn.last_owner;
+  return able;
 }
 
 /**

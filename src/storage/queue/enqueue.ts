@@ -63,17 +63,21 @@ export type EnqueueResult =
 /** What an enqueue must know of the queue. */
 export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'revisionRule'>;
 
-/** Inserts a run and applies the multitask strategy to the others of its thread: one transaction (ENGINE §2). */
-export function enqueue({ db, ...rules }: QueueContext, request: NewRun): Promise<EnqueueResult> {
-  return db.transaction('sync', (tx) => enqueueIn(tx, request, rules));
+/**
+ * Inserts a run and applies the multitask strategy to the others of its thread: one transaction (ENGINE §2). A run that
+ * is refused leaves nothing.
+ */
+export async function enqueue(context: QueueContext, request: NewRun): Promise<EnqueueResult> {
+  const [outcome] = await enqueueAll(context, [request]);
+  return outcome as EnqueueResult;
 }
 
-/** Rolls back the transaction of a batch. */
-class BatchRefused extends Error {
+/** Rolls back the transaction. */
+class Refused extends Error {
   readonly outcomes: EnqueueResult[];
 
   constructor(outcomes: EnqueueResult[]) {
-    super('a run of the batch is refused');
+    super('a run is refused');
     this.outcomes = outcomes;
   }
 }
@@ -94,16 +98,16 @@ export async function enqueueAll(
       await Promise.allSettled([all, ...working]);
       const outcomes = await all;
       const refused = outcomes.findIndex(({ outcome }) => outcome !== 'queued');
-      if (refused >= 0) throw new BatchRefused(outcomes.slice(0, refused + 1));
+      if (refused >= 0) throw new Refused(outcomes.slice(0, refused + 1));
       return outcomes;
     });
   } catch (error) {
-    if (error instanceof BatchRefused) return error.outcomes;
+    if (error instanceof Refused) return error.outcomes;
     throw error;
   }
 }
 
-/** `enqueue` as part of a transaction. */
+/** `enqueue` as part of a transaction. A run that is refused changes no thread, but may have made its own. */
 export async function enqueueIn(
   tx: Transaction,
   request: NewRun,
@@ -127,6 +131,7 @@ export async function enqueueIn(
   if (!has_client_id) tx.defer(insertion(tx, request));
   else if ((await tx.run(sql`${insertion(tx, request)} on conflict (run_id) do nothing`)) === 0)
     return { outcome: 'run exists' };
+  if (thread.metadata !== undefined) tx.defer(recordLatest(request, thread.metadata));
   const cancelled =
     typeof others === 'string'
       ? { stopping: [], ended: [] }
@@ -142,6 +147,8 @@ interface Target {
   readonly thread_id: string;
   /** It was made for the run, under an id that nothing else knows: no run is before it. */
   readonly isOwn: boolean;
+  /** JSON of a thread that was there before; that of a new one is complete. */
+  readonly metadata?: string;
 }
 
 /** Runs of the thread, as far as the strategy decides on them. */
@@ -206,9 +213,9 @@ async function addToQueue(
 
 const METADATA = columns('threads', 'metadata');
 
-/** Locks the thread and records its latest graph and assistant; inserts it if it is missing and `thread` is given. */
+/** Locks the thread; inserts it if it is missing and `thread` is given. */
 async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<Target | undefined> {
-  const { run, markers, thread, thread_ttl, thread_metadata, visibility } = request;
+  const { run, markers, thread, thread_ttl, visibility } = request;
   const { thread_id } = run;
   const isOwn = thread !== undefined && markers.thread_retention !== 'keep';
   if (isOwn && (await insertThread(tx, thread, thread_ttl))) return { thread_id, isOwn };
@@ -217,15 +224,19 @@ async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<Tar
   );
   if (found) {
     if (visibility && !(await isVisible(tx, thread_id, visibility))) return undefined;
-    const metadata = toJson({ ...JSON.parse(found.metadata), ...thread_metadata });
-    tx.defer(sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
-      where thread_id = ${thread_id}`);
-    return { thread_id, isOwn: false };
+    return { thread_id, isOwn: false, metadata: found.metadata };
   }
   if (!thread) return undefined;
   // There was no row to lock, and a concurrent transaction may have inserted it.
   if (!(await insertThread(tx, thread, thread_ttl))) return lockOrCreateThread(tx, request);
   return { thread_id, isOwn: false };
+}
+
+/** The thread's latest graph and assistant. */
+function recordLatest({ run, thread_metadata }: NewRun, stored: string): Sql {
+  const metadata = toJson({ ...JSON.parse(stored), ...thread_metadata });
+  return sql`update threads set metadata = ${metadata}, updated_at = ${run.updated_at}
+    where thread_id = ${run.thread_id}`;
 }
 
 /** Under the lock: the condition may read other tables, which a `for update` sees as they were before the wait. */

@@ -8,7 +8,8 @@ import type { QueueContext } from './context.ts';
 
 /**
  * Part of a transaction that holds the thread lock: if the thread has no head, its first run that is due becomes
- * `ready`, by due time and then creation (invariant 1). Returns true if one did; the caller then wakes a worker.
+ * `ready`, by due time and then creation (invariant 1). A blocked run was due once, and stays so if the clock is set
+ * back. Returns true if one did; the caller then wakes a worker.
  */
 export async function promote(tx: Transaction, thread_id: string): Promise<boolean> {
   return (await tx.run(promotion(thread_id))) > 0;
@@ -20,7 +21,7 @@ export function promotion(thread_id: string): Sql {
     update run_queue set state = 'ready'
     where seq = (
       select seq from run_queue
-      where thread_id = ${thread_id} and state in ('scheduled', 'blocked') and not_before <= ${NOW}
+      where thread_id = ${thread_id} and (state = 'blocked' or state = 'scheduled' and not_before <= ${NOW})
       order by not_before, seq limit 1
     ) and not exists (
       select 1 from run_queue where thread_id = ${thread_id} and state in ('ready', 'running')

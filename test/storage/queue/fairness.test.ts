@@ -78,6 +78,25 @@ describeEachDatabase('fairness by owner', (open) => {
     expect((await claim(10)).owners).toEqual(['a']);
   });
 
+  test('no claim finds nothing while runs of an owner wait', async () => {
+    await using db = await open();
+    const { add, claim } = fairStory(db, BY_OWNER);
+    for (let claims = 0; claims < 16; claims += 1) {
+      await add('a');
+      expect((await claim()).owners).toEqual(['a']);
+    }
+  });
+
+  test('owners who have all that they may have hide nobody', async () => {
+    await using db = await open();
+    const { add, claim } = fairStory(db, { fair_by: 'owner', max_per_owner: 1 });
+    const busy = Array.from({ length: 20 }, (_, index) => `busy ${index}`);
+    for (const owner of busy) await add(owner, 2);
+    while ((await claim(10)).owners.length > 0);
+    await add('new');
+    expect((await claim()).owners).toEqual(['new']);
+  });
+
   test('runs from before the setting was made are not left', async () => {
     await using db = await open();
     const before = queueStory(db);

@@ -71,6 +71,18 @@ describeEachStorage('the life of a run', (open) => {
     expect(await claimed()).toEqual([run_id]);
   });
 
+  test('a run behind another one follows it, also after the clock was set back', async () => {
+    await using db = await open();
+    const { queue, add, states } = queueStory(db);
+    const thread_id = randomUUID();
+    await add(thread_id);
+    const second = await add(thread_id);
+    await db.run(sql`update run_queue set not_before = '2999-01-01T00:00:00.000Z' where run_id = ${second}`);
+    const [run] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    expect(await queue.finish(run!.lease, successful())).toMatchObject({ promoted: true });
+    expect(await states(thread_id)).toEqual({ [second]: 'ready' });
+  });
+
   test('cancelling a run that waits ends its log and leaves the head alone', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
@@ -86,6 +98,7 @@ describeEachStorage('the life of a run', (open) => {
     expect(await queue.cancel(thread_id, [waiting], how)).toEqual({
       stopping: [],
       ended: [waiting],
+      spared: 0,
       promoted: false,
     });
     expect(await statusOf(waiting)).toBe('interrupted');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Cancellation } from '../../../src/storage/queue/cancel.ts';
+import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { newRun, queueStory, request, successful, WORKER } from '../../support/queued-runs.ts';
 
@@ -34,11 +35,36 @@ describeEachDatabase('the multitask strategies', (open) => {
     const thread_id = randomUUID();
     const first = await add(thread_id);
     const run = newRun(thread_id);
+    const before = await threadRepository(db).get(thread_id);
+    const other_graph = { thread_metadata: { graph_id: 'other' } };
 
-    const outcome = await queue.enqueue({ ...request(run), others: 'reject' });
+    const outcome = await queue.enqueue({ ...request(run), ...other_graph, others: 'reject' });
 
     expect(outcome).toEqual({ outcome: 'rejected', blocking: [first] });
     expect(await statusOf(run.run_id)).toBeUndefined();
+    expect(await threadRepository(db).get(thread_id)).toEqual(before);
+  });
+
+  test('a run whose id is taken makes no thread', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const run_id = await add(randomUUID());
+    const run = { ...newRun(randomUUID()), run_id };
+    expect(await queue.enqueue({ ...request(run), has_client_id: true })).toEqual({ outcome: 'run exists' });
+    expect(await threadRepository(db).get(run.thread_id)).toBeUndefined();
+  });
+
+  test('a run that was to be cancelled while it waits goes on if it has begun meanwhile', async () => {
+    await using db = await open();
+    const { queue, add, claimed, states } = queueStory(db);
+    const thread_id = randomUUID();
+    const [first, second] = [await add(thread_id), await add(thread_id)];
+    const named = await queue.inFlight('pending', 10);
+    expect(named.map(({ run_id }) => run_id)).toEqual([first, second]);
+    await claimed();
+    const cancelled = await queue.cancel(thread_id, [first, second], STOP, 'pending');
+    expect(cancelled).toMatchObject({ stopping: [], ended: [second], spared: 1 });
+    expect(await states(thread_id)).toEqual({ [first]: 'running' });
   });
 
   test('interrupt ends waiting runs at once and asks the executing one to stop', async () => {
