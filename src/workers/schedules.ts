@@ -10,6 +10,9 @@ const MAX_SLEEP_MS: PollIntervals = { rare: 30_000, usual: 5_000, frequent: 1_00
 /** A backward step of the clock below this is a mere correction, ms. */
 const CLOCK_TOLERANCE_MS = 1_000;
 
+/** Poll of a delayed run while the clock of this process is ahead of the database's, ms. */
+const CLOCK_AHEAD_POLL_MS = 100;
+
 /** Creates the runs of due crons; sleeps until the next one is due. */
 export function cronLoop({
   ticks,
@@ -59,6 +62,8 @@ export function delayedRunsLoop({
       const isPromoted = await queue.promoteDue();
       next = await queue.nextDue();
       if (isPromoted || (before !== undefined && before !== next)) bus.emit('run.ready');
+      // Due by this clock, but not by that of the database, which decides.
+      if (next !== undefined && Date.parse(next) <= clock.now()) return CLOCK_AHEAD_POLL_MS;
       return sleepUntil(next, clock, MAX_SLEEP_MS[bus.poll_rate]);
     },
   });
