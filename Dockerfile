@@ -24,6 +24,8 @@ COPY --from=packages /build/node_modules /opt/agent-server/node_modules
 COPY --from=build /build/dist /opt/agent-server/dist
 COPY package.json LICENSE /opt/agent-server/
 COPY bin /opt/agent-server/bin
+# The guides at /docs/guides, which the runbook links of alerts lead to.
+COPY docs /opt/agent-server/docs
 RUN ln -s /opt/agent-server/bin/agent-server.mjs /usr/local/bin/agent-server \
  && mkdir -p /app /data && chown node:node /app /data
 USER node

@@ -203,7 +203,7 @@ export function deploymentEnvironment(
 }
 
 /** Names of variables that hold secrets. */
-const SECRET_NAME = /(?:^|_)(?:KEYS?|SECRETS?|TOKENS?|PASSWORDS?|PASSPHRASE)$|PASSWORD$/i;
+const SECRET_NAME = /(?:KEYS?|SECRETS?|TOKENS?|PASSWORDS?|PASSPHRASE)$/i;
 
 /** The secrets of this process, to be masked in its log: its API keys, and the values of variables named like secrets. */
 export function secretsOf({

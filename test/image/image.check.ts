@@ -31,7 +31,8 @@ test('the image serves a project to a foreign user on a read-only root, and find
   const say = (word: string) => ({ input: { messages: [{ role: 'user', content: word }] } });
 
   await using first = await startContainer(engine.container(options));
-  expect((await fetch(`http://127.0.0.1:${port}/ok`)).status).toBe(200);
+  for (const path of ['/ok', '/docs/guides/monitoring.md'])
+    expect((await fetch(`http://127.0.0.1:${port}${path}`)).status).toBe(200);
   await inside('sh', '-c', await engine.healthCheck());
   await expect(inside('touch', '/opt/agent-server/new')).rejects.toThrow('Read-only file system');
   await expect(inside('touch', '/app/new')).rejects.toThrow('Read-only file system');

@@ -1,5 +1,6 @@
+import { existsSync } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
-import { basename, resolve } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { parseEnv } from 'node:util';
 import type { Deployment, DeploymentSecret } from '../../schemas/deployments.ts';
 import { type Command, type FlagValues, SERVER_FLAGS, UsageError } from '../command.ts';
@@ -19,7 +20,10 @@ export const deploy: Command = {
     key,
     name: { value: 'NAME', text: 'of the deployment; else that of the folder or repository' },
     ref: { value: 'REF', text: 'branch, or refs/tags/ and a tag, of a repository' },
-    config: { value: 'PATH', text: 'configuration in the sources (default: langgraph.json)' },
+    config: {
+      value: 'PATH',
+      text: 'configuration in the sources (default: langgraph.json, else agent.config.yaml of a folder)',
+    },
     'build-on-push': { text: 'deploys what is pushed to the branch from now on: see deployments hooks' },
     canary: { value: 'PERCENT', text: 'of new threads and runs only, until deployments promote' },
     pin: { value: 'PIN', text: 'thread: threads stay with their revision; latest: with none' },
@@ -77,6 +81,13 @@ async function sourceOf(text: string): Promise<Source> {
   throw new UsageError(`deploy: ${text} is neither a folder nor the URL of a git repository`);
 }
 
+/** That of the official command line, unless the folder has only the server's own. */
+function configIn(source: Source): string {
+  const [official, own] = ['langgraph.json', 'agent.config.yaml'] as const;
+  const has = (name: string) => source.kind === 'folder' && existsSync(join(source.path, name));
+  return has(own) && !has(official) ? own : official;
+}
+
 /** Throws a `UsageError` if nothing of it can be a name. */
 function nameOf(source: Source): string {
   const last = source.kind === 'folder' ? basename(source.path) : (source.url.split(/[/:]/).at(-1) ?? '');
@@ -112,7 +123,7 @@ async function queue(
   plane: ControlPlane,
   { name, source, values, secrets, canary_percent, pin, say }: Deploying,
 ): Promise<Deployment> {
-  const { ref, config = 'langgraph.json' } = values;
+  const { ref, config = configIn(source) } = values;
   const known = await plane.find(name);
   const given = secrets && { secrets };
   // The first revision has nothing beside it.

@@ -80,12 +80,18 @@ export const Http = group({
     .describe('Path prefix of every route.'),
   cors: Cors.prefault({}),
   disable_assistants: boolean().default(false).describe('Disables the routes under `/assistants`.'),
-  disable_threads: boolean().default(false).describe('Disables the routes under `/threads`.'),
-  disable_runs: boolean().default(false).describe('Disables the routes of runs.'),
+  disable_threads: boolean()
+    .default(false)
+    .describe('Disables the routes under `/threads` and `/interrupts`, and event streaming.'),
+  disable_runs: boolean()
+    .default(false)
+    .describe('Disables the routes of runs, crons, webhook deliveries and usage.'),
   disable_store: boolean().default(false).describe('Disables the routes under `/store`.'),
   disable_meta: boolean()
     .default(false)
-    .describe('Disables `/info`, `/metrics`, `/docs` and `/openapi.json`.'),
+    .describe(
+      'Disables `/`, `/info`, `/metrics`, `/docs`, `/openapi.json` and all of `/system`, without which Studio shows no overview and nothing live.',
+    ),
   disable_mcp: boolean().default(false).describe('Disables `/mcp`.'),
   disable_a2a: boolean().default(false).describe('Disables `/a2a` and the agent cards.'),
   a2a: A2a.prefault({}),
