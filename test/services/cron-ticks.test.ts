@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
+import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
 import { expect, test } from 'vitest';
-import { type Actor, systemActor } from '../../src/auth/actor.ts';
+import { type Actor, type Rule, systemActor } from '../../src/auth/actor.ts';
+import { authHandlers } from '../../src/auth/handlers.ts';
 import { Forbidden } from '../../src/core/errors.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { sql } from '../../src/db/sql.ts';
@@ -10,6 +12,7 @@ import { describeEachDatabase } from '../support/databases.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
+const ADA = { identity: 'ada', permissions: [] };
 
 describeEachDatabase('a time of a cron', (open) => {
   test('fails while a budget of the day is used up, and the cron stays enabled', async () => {
@@ -253,5 +256,29 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     expect(await server.history(broken.cron_id)).toEqual(['13:00 failed', '14:00 failed']);
     expect(JSON.stringify(await server.fires(broken.cron_id))).not.toContain('secret');
     expect(await server.history(fine.cron_id)).toEqual(['13:00 started', '14:00 started']);
+  });
+
+  test.each([408, 425, 429])('goes on after its user was refused for now, with status %i', async (status) => {
+    await using db = await open();
+    const clock = settableClock();
+    let isRefused = true;
+    const { authorize } = authHandlers(
+      new Auth()
+        .authenticate(() => 'ada')
+        .on('threads:create_run', () => {
+          if (isRefused) throw new HTTPException(status, { message: 'Not now' });
+        }),
+    );
+    const rule: Rule = async (event, value) => void (await authorize(event, value, ADA));
+    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
+    const server = await cronServer(db, { clock, impersonate });
+    const { cron_id } = await server.create({});
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    isRefused = false;
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    expect(await server.get(cron_id)).toMatchObject({ enabled: true, disabled_reason: null });
+    expect(await server.history(cron_id)).toEqual(['13:00 failed', '14:00 started']);
   });
 });

@@ -24,6 +24,8 @@ const MISSED_AFTER_MS = 60_000;
 /** Crons fired concurrently: enough to share a group commit, few enough not to delay other writers. */
 const BATCH = 20;
 const PAGE = 100;
+/** Statuses of a refusal that may be over at the next tick: of a rate limit, for example. */
+const PASSING: readonly number[] = [408, 425, 429];
 
 export type CronTicks = ReturnType<typeof cronTicks>;
 
@@ -56,7 +58,7 @@ export function cronTicks(deps: CronTickDeps) {
       do {
         page = await crons.upcoming(timestamp(now_ms), page.at(-1)?.cron_id, PAGE);
         for (const cron of page) {
-          await disableOnClientError(deps, cron, async () => {
+          await disableOnRefusal(deps, cron, async () => {
             const next = nextDate(cron, now_ms);
             if (next !== cron.next_run_date) await crons.reschedule(cron, next);
           });
@@ -68,11 +70,11 @@ export function cronTicks(deps: CronTickDeps) {
 
 function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
   const { cron_id, next_run_date: tick } = cron;
-  return disableOnClientError(deps, cron, async () => {
+  return disableOnRefusal(deps, cron, async () => {
     try {
       await fire(deps, cron);
     } catch (error) {
-      if (isUnavailable(error) || isClientError(error)) throw error;
+      if (isUnavailable(error) || isLastingRefusal(error)) throw error;
       deps.logger.error('cannot create the run of a cron', { cron_id, tick, error });
       const detail = 'The run could not be created; see the server log.';
       await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
@@ -80,8 +82,8 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
   });
 }
 
-/** Disables a cron on a client error, which would recur at every tick. */
-async function disableOnClientError(
+/** Disables a cron on a client error that would recur at every tick. */
+async function disableOnRefusal(
   deps: CronTickDeps,
   cron: CronTimes,
   act: () => Promise<void>,
@@ -89,7 +91,7 @@ async function disableOnClientError(
   try {
     await act();
   } catch (error) {
-    if (!isClientError(error)) throw error;
+    if (!isLastingRefusal(error)) throw error;
     await disable(deps, cron, error.message);
   }
 }
@@ -160,8 +162,8 @@ async function disable(
   logger.warn('cron disabled', { cron_id: cron.cron_id, reason });
 }
 
-function isClientError(error: unknown): error is ServerError {
-  return error instanceof ServerError && error.status < 500;
+function isLastingRefusal(error: unknown): error is ServerError {
+  return error instanceof ServerError && error.status < 500 && !PASSING.includes(error.status);
 }
 
 function isUnavailable(error: unknown): boolean {
