@@ -3,16 +3,22 @@ import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
 import { expect, test } from 'vitest';
 import { type Actor, type Rule, systemActor } from '../../src/auth/actor.ts';
 import { authHandlers } from '../../src/auth/handlers.ts';
-import { Forbidden } from '../../src/core/errors.ts';
+import { Forbidden, Unavailable } from '../../src/core/errors.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { sql } from '../../src/db/sql.ts';
-import type { CronPatch } from '../../src/schemas/crons.ts';
+import type { Cron, CronPatch } from '../../src/schemas/crons.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 const ADA = { identity: 'ada', permissions: [] };
+const NEEDS_HANDLER = { metadata: { needs: 'handler' } };
+
+/** Whether a rule is asked about the run of such a cron. */
+function needsHandler({ metadata }: Record<string, unknown>): boolean {
+  return (metadata as { needs?: string } | undefined)?.needs === 'handler';
+}
 
 describeEachDatabase('a time of a cron', (open) => {
   test('fails while a budget of the day is used up, and the cron stays enabled', async () => {
@@ -280,5 +286,26 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     await server.ticks.fireDue();
     expect(await server.get(cron_id)).toMatchObject({ enabled: true, disabled_reason: null });
     expect(await server.history(cron_id)).toEqual(['13:00 failed', '14:00 started']);
+  });
+
+  test('stays due while the handler of its user is not there; as many as there are, others are served', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    let isThere = false;
+    const rule: Rule = (_event, value) => {
+      if (!isThere && needsHandler(value)) throw new Unavailable('No answer.');
+      return undefined;
+    };
+    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
+    const server = await cronServer(db, { clock, impersonate });
+    const waiting: Cron[] = [];
+    for (let n = 0; n < 20; n++) waiting.push(await server.create(NEEDS_HANDLER));
+    const fine = await server.create({ schedule: '1 13 * * *' });
+    clock.pass(HOUR + MINUTE);
+    await expect(server.ticks.fireDue()).rejects.toThrow('No answer.');
+    expect(await server.history(fine.cron_id)).toEqual(['13:01 started']);
+    isThere = true;
+    await server.ticks.fireDue();
+    for (const { cron_id } of waiting) expect(await server.history(cron_id)).toEqual(['13:00 started']);
   });
 });

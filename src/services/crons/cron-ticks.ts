@@ -37,15 +37,12 @@ export function cronTicks(deps: CronTickDeps) {
     /** Time of the next tick; `undefined` if there is none. */
     nextDue: () => crons.nextDue(),
 
-    /** Enqueues the runs of all due crons. Rejects if the database is unavailable; the ticks then stay due. */
+    /**
+     * Enqueues the runs of all due crons. Rejects if the database or the project's code is unavailable to some of them:
+     * their ticks stay due, the others are served.
+     */
     async fireDue(): Promise<void> {
-      for (;;) {
-        const due = await crons.due(timestamp(clock.now()), BATCH);
-        if (due.length === 0) return;
-        const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
-        for (const { cron_id } of due) deps.bus.emit('row.changed', 'cron', cron_id);
-        for (const each of served) if (each.status === 'rejected') throw each.reason;
-      }
+      while (await fireEach(deps));
     },
 
     /**
@@ -66,6 +63,23 @@ export function cronTicks(deps: CronTickDeps) {
       } while (page.length === PAGE);
     },
   };
+}
+
+/** Serves each due cron once, whatever becomes of the others, then throws the first failure. False: none was due. */
+async function fireEach(deps: CronTickDeps): Promise<boolean> {
+  const { crons, clock, bus } = deps;
+  const failures: unknown[] = [];
+  let last: CronTimes | undefined;
+  let due: CronTimes[];
+  do {
+    due = await crons.due(timestamp(clock.now()), last, BATCH);
+    const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
+    for (const { cron_id } of due) bus.emit('row.changed', 'cron', cron_id);
+    for (const each of served) if (each.status === 'rejected') failures.push(each.reason);
+    last = due.at(-1) ?? last;
+  } while (due.length === BATCH);
+  if (failures.length > 0) throw failures[0];
+  return last !== undefined;
 }
 
 function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
