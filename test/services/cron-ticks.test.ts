@@ -308,4 +308,25 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     await server.ticks.fireDue();
     for (const { cron_id } of waiting) expect(await server.history(cron_id)).toEqual(['13:00 started']);
   });
+
+  test('goes on after the handler of its user never answered; as many as there are, others are served', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    let isHanging = true;
+    const rule: Rule = (_event, value) =>
+      isHanging && needsHandler(value) ? new Promise<never>(() => {}) : undefined;
+    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
+    const server = await cronServer(db, { clock, impersonate, rule_limit_ms: 1 });
+    const waiting: Cron[] = [];
+    for (let n = 0; n < 20; n++) waiting.push(await server.create(NEEDS_HANDLER));
+    const fine = await server.create({ schedule: '1 13 * * *' });
+    clock.pass(HOUR + MINUTE);
+    await server.ticks.fireDue();
+    expect(await server.history(fine.cron_id)).toEqual(['13:01 started']);
+    isHanging = false;
+    clock.pass(HOUR - MINUTE);
+    await server.ticks.fireDue();
+    for (const { cron_id } of waiting)
+      expect(await server.history(cron_id)).toEqual(['13:00 failed', '14:00 started']);
+  });
 });
