@@ -111,6 +111,46 @@ test('what is no header is refused, and more subscribers than a task may have', 
   expect(again.result.url).toBe(`${URL}/7`);
 });
 
+test.each([
+  ['1.0', 'SendMessage', message],
+  ['0.3', 'message/send', oldMessage],
+] as const)(
+  '%s: a configuration without an id in each message is one subscriber',
+  async (_, method, said) => {
+    const { result } = await rpc('SendMessage', { message: message('Hi') });
+    const { id: taskId } = result.task;
+    const configuration = {
+      returnImmediately: true,
+      blocking: false,
+      taskPushNotificationConfig: { url: `${URL}/2` },
+      pushNotificationConfig: { url: `${URL}/2` },
+    };
+    await rpc('CreateTaskPushNotificationConfig', { taskId, id: taskId, url: URL });
+    expect((await rpc(method, { message: said('Ada', { taskId }), configuration })).error).toBeUndefined();
+    expect((await rpc('ListTaskPushNotificationConfigs', { taskId })).result.configs).toEqual([
+      { taskId, id: taskId, url: `${URL}/2` },
+    ]);
+  },
+);
+
+test('a message cannot bring more subscribers than a task may have, and then starts nothing', async () => {
+  const taskId = await task();
+  for (let n = 0; n < 20; n++)
+    await rpc('CreateTaskPushNotificationConfig', { taskId, id: `${n}`, url: URL });
+  const send = (id: string) => {
+    const configuration = { taskPushNotificationConfig: { id, url: `${URL}/${id}` } };
+    return rpc('SendMessage', { message: message('Ada', { taskId }), configuration });
+  };
+  const more = await rpc('CreateTaskPushNotificationConfig', { taskId, url: URL });
+  for (const id of ['', 'more']) expect((await send(id)).error).toEqual(more.error);
+  const waiting = await rpc('GetTask', { id: taskId });
+  expect(waiting.result.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
+  expect((await send('7')).result.task.status.state).toBe('TASK_STATE_COMPLETED');
+  const { configs } = (await rpc('ListTaskPushNotificationConfigs', { taskId })).result;
+  expect(configs).toHaveLength(20);
+  expect(configs).toContainEqual({ taskId, id: '7', url: `${URL}/7` });
+});
+
 test('missing fields and wrong types are reported to clients of 0.3', async () => {
   const { result } = await rpc('message/send', { message: oldMessage('Hi') });
   for (const params of [

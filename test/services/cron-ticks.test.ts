@@ -1,15 +1,24 @@
 import { randomUUID } from 'node:crypto';
+import { Auth, HTTPException } from '@langchain/langgraph-sdk/auth';
 import { expect, test } from 'vitest';
-import { type Actor, systemActor } from '../../src/auth/actor.ts';
-import { Forbidden } from '../../src/core/errors.ts';
+import { type Actor, type Rule, systemActor } from '../../src/auth/actor.ts';
+import { authHandlers } from '../../src/auth/handlers.ts';
+import { Forbidden, Unavailable } from '../../src/core/errors.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { sql } from '../../src/db/sql.ts';
-import type { CronPatch } from '../../src/schemas/crons.ts';
+import type { Cron, CronPatch } from '../../src/schemas/crons.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
+const ADA = { identity: 'ada', permissions: [] };
+const NEEDS_HANDLER = { metadata: { needs: 'handler' } };
+
+/** Whether a rule is asked about the run of such a cron. */
+function needsHandler({ metadata }: Record<string, unknown>): boolean {
+  return (metadata as { needs?: string } | undefined)?.needs === 'handler';
+}
 
 describeEachDatabase('a time of a cron', (open) => {
   test('fails while a budget of the day is used up, and the cron stays enabled', async () => {
@@ -253,5 +262,71 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     expect(await server.history(broken.cron_id)).toEqual(['13:00 failed', '14:00 failed']);
     expect(JSON.stringify(await server.fires(broken.cron_id))).not.toContain('secret');
     expect(await server.history(fine.cron_id)).toEqual(['13:00 started', '14:00 started']);
+  });
+
+  test.each([408, 425, 429])('goes on after its user was refused for now, with status %i', async (status) => {
+    await using db = await open();
+    const clock = settableClock();
+    let isRefused = true;
+    const { authorize } = authHandlers(
+      new Auth()
+        .authenticate(() => 'ada')
+        .on('threads:create_run', () => {
+          if (isRefused) throw new HTTPException(status, { message: 'Not now' });
+        }),
+    );
+    const rule: Rule = async (event, value) => void (await authorize(event, value, ADA));
+    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
+    const server = await cronServer(db, { clock, impersonate });
+    const { cron_id } = await server.create({});
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    isRefused = false;
+    clock.pass(HOUR);
+    await server.ticks.fireDue();
+    expect(await server.get(cron_id)).toMatchObject({ enabled: true, disabled_reason: null });
+    expect(await server.history(cron_id)).toEqual(['13:00 failed', '14:00 started']);
+  });
+
+  test('stays due while the handler of its user is not there; as many as there are, others are served', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    let isThere = false;
+    const rule: Rule = (_event, value) => {
+      if (!isThere && needsHandler(value)) throw new Unavailable('No answer.');
+      return undefined;
+    };
+    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
+    const server = await cronServer(db, { clock, impersonate });
+    const waiting: Cron[] = [];
+    for (let n = 0; n < 20; n++) waiting.push(await server.create(NEEDS_HANDLER));
+    const fine = await server.create({ schedule: '1 13 * * *' });
+    clock.pass(HOUR + MINUTE);
+    await expect(server.ticks.fireDue()).rejects.toThrow('No answer.');
+    expect(await server.history(fine.cron_id)).toEqual(['13:01 started']);
+    isThere = true;
+    await server.ticks.fireDue();
+    for (const { cron_id } of waiting) expect(await server.history(cron_id)).toEqual(['13:00 started']);
+  });
+
+  test('goes on after the handler of its user never answered; as many as there are, others are served', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    let isHanging = true;
+    const rule: Rule = (_event, value) =>
+      isHanging && needsHandler(value) ? new Promise<never>(() => {}) : undefined;
+    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
+    const server = await cronServer(db, { clock, impersonate, rule_limit_ms: 1 });
+    const waiting: Cron[] = [];
+    for (let n = 0; n < 20; n++) waiting.push(await server.create(NEEDS_HANDLER));
+    const fine = await server.create({ schedule: '1 13 * * *' });
+    clock.pass(HOUR + MINUTE);
+    await server.ticks.fireDue();
+    expect(await server.history(fine.cron_id)).toEqual(['13:01 started']);
+    isHanging = false;
+    clock.pass(HOUR - MINUTE);
+    await server.ticks.fireDue();
+    for (const { cron_id } of waiting)
+      expect(await server.history(cron_id)).toEqual(['13:00 failed', '14:00 started']);
   });
 });

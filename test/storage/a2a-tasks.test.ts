@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
 import { type DialectSql, raw, sql } from '../../src/db/sql.ts';
 import { a2aPushRepository } from '../../src/storage/a2a/push-configs.ts';
-import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
+import { type A2aTaskRow, a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { explaining } from '../support/query-plans.ts';
@@ -165,6 +165,23 @@ describeEachStorage('tasks of A2A', (open) => {
     expect(await tasks.count({ ...since, states: { finalized, run_statuses: [] } })).toBe(1);
     expect(await tasks.count({ ...since, states: { finalized: [], run_statuses: ['success'] } })).toBe(2);
     expect(await tasks.count({ assistant_id: randomUUID() })).toBe(0);
+  });
+
+  test('are listed once each, page by page, when their runs began at the same time', async () => {
+    await using db = await open();
+    const { tasks, add, claim } = taskStory(db);
+    const ids = await Promise.all(Array.from({ length: 6 }, () => add()));
+    await claim(ids.length);
+    const seen: string[] = [];
+    for (let after: A2aTaskRow | undefined; ; ) {
+      const page = await tasks.list({ assistant_id: AGENT, after, limit: 2 });
+      seen.push(...page.map(({ task_id }) => task_id));
+      after = page.at(-1);
+      if (!after) break;
+      const { at: since } = after;
+      expect(await tasks.count({ assistant_id: AGENT, since })).toBe(ids.length);
+    }
+    expect(seen).toEqual(ids.toSorted().toReversed());
   });
 
   test('are not there for who may not see their thread, and go with it', async () => {

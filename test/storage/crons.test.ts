@@ -131,11 +131,26 @@ describeEachStorage('crons', (open) => {
       { next_run_date: null },
     );
     const due = async (limit: number) =>
-      (await crons.due(AT, limit)).map(({ cron_id }) => ids.indexOf(cron_id));
+      (await crons.due(AT, undefined, limit)).map(({ cron_id }) => ids.indexOf(cron_id));
     expect(await due(10)).toEqual([1, 0]);
     expect(await due(1)).toEqual([1]);
     expect(await crons.nextDue()).toBe('2026-06-01T09:00:00.000Z');
     expect(await crons.stats(AT)).toEqual({ n_crons: 3, n_overdue_crons: 2 });
+  });
+
+  test('are due page by page, each once, also those of one minute', async () => {
+    await using db = await open();
+    const crons = cronRepository(db);
+    const dates = ['2026-06-01T10:00:00.000Z', '2026-06-01T10:00:00.000Z', '2026-06-01T10:00:00.000Z'];
+    await numbered(
+      crons,
+      ...[...dates, '2026-06-01T09:00:00.000Z'].map((next_run_date) => ({ next_run_date })),
+    );
+    const whole = await crons.due(AT, undefined, 10);
+    const first = await crons.due(AT, undefined, 2);
+    expect(first).toHaveLength(2);
+    expect([...first, ...(await crons.due(AT, first.at(-1), 10))]).toEqual(whole);
+    expect(await crons.due(AT, whole.at(-1), 10)).toEqual([]);
   });
 
   test('are moved and disabled only while nobody else has moved them', async () => {

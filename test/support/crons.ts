@@ -48,6 +48,7 @@ export interface CronServerOptions {
   readonly missed?: MissedPolicy;
   readonly budget?: BudgetDeps;
   readonly impersonate?: (user: User | null, request_id: string) => Actor;
+  readonly rule_limit_ms?: number;
 }
 
 export type CronServer = Awaited<ReturnType<typeof cronServer>>;
@@ -55,7 +56,7 @@ export type CronServer = Awaited<ReturnType<typeof cronServer>>;
 /** What of a server looks after crons, on a database that others may share. Runs are made and stay pending. */
 export async function cronServer(
   db: Db,
-  { clock, missed = 'fire_once', impersonate = actAs, budget }: CronServerOptions,
+  { clock, missed = 'fire_once', impersonate = actAs, budget, rule_limit_ms = 10_000 }: CronServerOptions,
 ) {
   const log: LogLine[] = [];
   const rows = {
@@ -87,6 +88,7 @@ export async function cronServer(
     missed,
     budget,
     impersonate,
+    rule_limit_ms,
     webhooks: policy(),
     log_retention_ms: 60_000,
     default_ttl: undefined,

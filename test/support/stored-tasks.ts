@@ -40,5 +40,5 @@ export function taskStory(db: Db) {
     db.run(sql`update runs set status = ${status}, updated_at = ${at} where run_id = ${run_id}`);
   const settle = async (task_id: string, end: TaskResult) =>
     tasks.finalize({ row: await found(task_id), result: end, notification: undefined });
-  return { tasks, add, continued, found, set, settle };
+  return { tasks, add, continued, found, set, settle, claim: queue.claimed };
 }

@@ -6,12 +6,8 @@ import {
 } from '@a2a-js/sdk/errors';
 import type { Actor } from '../../auth/actor.ts';
 import type { Ids } from '../../core/ids.ts';
-import {
-  type A2aPushRepository,
-  MAX_PUSH_CONFIGS,
-  type NewPushConfig,
-  type PushConfig,
-} from '../../storage/a2a/push-configs.ts';
+import type { A2aPushRepository, NewPushConfig, PushConfig } from '../../storage/a2a/push-configs.ts';
+import { tooManySubscribers } from '../runs/submit.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
 import type { TaskStates } from './task-states.ts';
 
@@ -45,7 +41,7 @@ export function pushConfigs(
     );
   }
 
-  /** Validates a configuration for storage. Throws `InvalidInput` for a forbidden URL. */
+  /** Validates a configuration for storage; without an id it takes the task's. Throws `InvalidInput` for a forbidden URL. */
   function checked(config: TaskPushNotificationConfig, version: PushConfig['version']): NewPushConfig {
     requireSending();
     const { id, url, token, authentication } = config;
@@ -58,9 +54,8 @@ export function pushConfigs(
       if (typeof text === 'string' && text.length <= MAX_TEXT && /^[\x20-\x7e]*$/.test(text)) continue;
       throw new RequestMalformedError(`${name} must be at most ${MAX_TEXT} printable ASCII characters.`);
     }
-    const generatedId = version === '0.3' ? undefined : ids.uuid4();
     return {
-      config_id: id === '' ? generatedId : id,
+      config_id: id || undefined,
       version,
       url,
       token: token || null,
@@ -72,7 +67,7 @@ export function pushConfigs(
   return {
     checked,
 
-    /** Upserts by id. */
+    /** Upserts by id; 1.0 clients may add several without one. */
     async create(
       actor: Actor,
       assistant_id: string,
@@ -80,13 +75,10 @@ export function pushConfigs(
       version: PushConfig['version'],
     ): Promise<TaskPushNotificationConfig> {
       const wanted = checked(config, version);
+      const config_id = wanted.config_id ?? (version === '0.3' ? undefined : ids.uuid4());
       const { task_id } = await find(actor, assistant_id, config.taskId, 'threads:update');
-      const saved = await push.save(task_id, wanted);
-      if (!saved) {
-        throw new RequestMalformedError(
-          `Task ${task_id} has ${MAX_PUSH_CONFIGS} push notification configurations, which is the maximum.`,
-        );
-      }
+      const saved = await push.save(task_id, { ...wanted, config_id });
+      if (!saved) throw tooManySubscribers();
       return { ...publicConfig(saved), authentication: config.authentication };
     },
 

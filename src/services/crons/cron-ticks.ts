@@ -1,6 +1,8 @@
+import type { Rule } from '../../auth/actor.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { InsufficientStorage, NotFound, ServerError, Unavailable } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { withDeadline } from '../../core/timers.ts';
 import type { CronRepository } from '../../storage/crons/crons.ts';
 import type { CronTimes } from '../../storage/crons/row.ts';
 import type { CronTick } from '../../storage/queue/fire-cron.ts';
@@ -17,13 +19,19 @@ export interface CronTickDeps extends CronRunDeps, SubmitDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly missed: MissedPolicy;
+  /** Time for each answer of an access rule, ms; default 10 s. A tick fails without one. */
+  readonly rule_limit_ms?: number;
 }
 
 /** A tick older than this counts as missed, ms; cron schedules have minute resolution. */
 const MISSED_AFTER_MS = 60_000;
+/** More than handlers in graph hosts have: their limit leaves the tick due. */
+const RULE_LIMIT_MS = 10_000;
 /** Crons fired concurrently: enough to share a group commit, few enough not to delay other writers. */
 const BATCH = 20;
 const PAGE = 100;
+/** Statuses of a refusal that may be over at the next tick: of a rate limit, for example. */
+const PASSING: readonly number[] = [408, 425, 429];
 
 export type CronTicks = ReturnType<typeof cronTicks>;
 
@@ -35,15 +43,12 @@ export function cronTicks(deps: CronTickDeps) {
     /** Time of the next tick; `undefined` if there is none. */
     nextDue: () => crons.nextDue(),
 
-    /** Enqueues the runs of all due crons. Rejects if the database is unavailable; the ticks then stay due. */
+    /**
+     * Enqueues the runs of all due crons. Rejects if the database or the project's code is unavailable to some of them:
+     * their ticks stay due, the others are served.
+     */
     async fireDue(): Promise<void> {
-      for (;;) {
-        const due = await crons.due(timestamp(clock.now()), BATCH);
-        if (due.length === 0) return;
-        const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
-        for (const { cron_id } of due) deps.bus.emit('row.changed', 'cron', cron_id);
-        for (const each of served) if (each.status === 'rejected') throw each.reason;
-      }
+      while (await fireEach(deps));
     },
 
     /**
@@ -56,7 +61,7 @@ export function cronTicks(deps: CronTickDeps) {
       do {
         page = await crons.upcoming(timestamp(now_ms), page.at(-1)?.cron_id, PAGE);
         for (const cron of page) {
-          await disableOnClientError(deps, cron, async () => {
+          await disableOnRefusal(deps, cron, async () => {
             const next = nextDate(cron, now_ms);
             if (next !== cron.next_run_date) await crons.reschedule(cron, next);
           });
@@ -66,13 +71,30 @@ export function cronTicks(deps: CronTickDeps) {
   };
 }
 
+/** Serves each due cron once, whatever becomes of the others, then throws the first failure. False: none was due. */
+async function fireEach(deps: CronTickDeps): Promise<boolean> {
+  const { crons, clock, bus } = deps;
+  const failures: unknown[] = [];
+  let last: CronTimes | undefined;
+  let due: CronTimes[];
+  do {
+    due = await crons.due(timestamp(clock.now()), last, BATCH);
+    const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
+    for (const { cron_id } of due) bus.emit('row.changed', 'cron', cron_id);
+    for (const each of served) if (each.status === 'rejected') failures.push(each.reason);
+    last = due.at(-1) ?? last;
+  } while (due.length === BATCH);
+  if (failures.length > 0) throw failures[0];
+  return last !== undefined;
+}
+
 function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
   const { cron_id, next_run_date: tick } = cron;
-  return disableOnClientError(deps, cron, async () => {
+  return disableOnRefusal(deps, cron, async () => {
     try {
       await fire(deps, cron);
     } catch (error) {
-      if (isUnavailable(error) || isClientError(error)) throw error;
+      if (isUnavailable(error) || isLastingRefusal(error)) throw error;
       deps.logger.error('cannot create the run of a cron', { cron_id, tick, error });
       const detail = 'The run could not be created; see the server log.';
       await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
@@ -80,8 +102,8 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
   });
 }
 
-/** Disables a cron on a client error, which would recur at every tick. */
-async function disableOnClientError(
+/** Disables a cron on a client error that would recur at every tick. */
+async function disableOnRefusal(
   deps: CronTickDeps,
   cron: CronTimes,
   act: () => Promise<void>,
@@ -89,7 +111,7 @@ async function disableOnClientError(
   try {
     await act();
   } catch (error) {
-    if (!isClientError(error)) throw error;
+    if (!isLastingRefusal(error)) throw error;
     await disable(deps, cron, error.message);
   }
 }
@@ -106,7 +128,7 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
   // Load the payload only now: a cron that fails to decrypt must not block the others.
   const cron = await deps.crons.get(times.cron_id);
   if (!cron) return;
-  const submission = await cronSubmission(deps, cron);
+  const submission = await cronSubmission({ ...deps, impersonate: impersonateInTime(deps) }, cron);
   // It may have some left at the next tick: unlike other refusals, this one does not disable the cron.
   const refusal = await budgetRefusal(deps, budgetOwner(submission));
   if (refusal) {
@@ -124,6 +146,21 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
   if (fired.outcome === 'missing thread') throw new NotFound(`Thread with ID '${cron.thread_id}' not found`);
   const { run_id, thread_id } = confirmSubmission(deps, request, fired);
   log.info('cron fired', { run_id, thread_id });
+}
+
+/** Rules are the project's code: one that never answers would hold up all crons. The database has limits of its own. */
+function impersonateInTime({
+  impersonate,
+  rule_limit_ms = RULE_LIMIT_MS,
+}: CronTickDeps): CronTickDeps['impersonate'] {
+  const inTime =
+    (rule: Rule): Rule =>
+    async (event, value) =>
+      withDeadline(rule_limit_ms, Promise.resolve(rule(event, value)));
+  return (user, request_id) => {
+    const actor = impersonate(user, request_id);
+    return { ...actor, rules: actor.rules.map(inTime) };
+  };
 }
 
 function firing({ clock }: CronTickDeps, cron: CronTimes): Omit<CronTick, 'run'> {
@@ -160,8 +197,8 @@ async function disable(
   logger.warn('cron disabled', { cron_id: cron.cron_id, reason });
 }
 
-function isClientError(error: unknown): error is ServerError {
-  return error instanceof ServerError && error.status < 500;
+function isLastingRefusal(error: unknown): error is ServerError {
+  return error instanceof ServerError && error.status < 500 && !PASSING.includes(error.status);
 }
 
 function isUnavailable(error: unknown): boolean {

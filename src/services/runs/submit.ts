@@ -1,12 +1,13 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
-import { Conflict, NotFound, Unavailable } from '../../core/errors.ts';
+import { Conflict, InvalidInput, NotFound, Unavailable } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
+import { MAX_PUSH_CONFIGS } from '../../storage/a2a/push-configs.ts';
 import type { NewTurn } from '../../storage/a2a/turns.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
 import type { EnqueueResult, NewRun, QueuedResult } from '../../storage/queue/enqueue.ts';
@@ -161,8 +162,16 @@ function requireQueued(outcome: EnqueueResult, { run }: NewRun): QueuedResult {
       'The task changed before the message arrived. Get the task, and send the message again.',
     );
   }
+  if (outcome.outcome === 'too many subscribers') throw tooManySubscribers();
   if (outcome.outcome === 'run exists') throw new Conflict(`Run ${run.run_id} already exists`);
   return outcome;
+}
+
+/** An A2A task takes no further push notification configuration. */
+export function tooManySubscribers(): InvalidInput {
+  return new InvalidInput(
+    `The task has ${MAX_PUSH_CONFIGS} push notification configurations, which is the maximum.`,
+  );
 }
 
 function notify(

@@ -1,5 +1,5 @@
 import type { Rows } from '../../db/column-types.ts';
-import { columns } from '../../db/columns.ts';
+import { columns, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
@@ -45,10 +45,7 @@ export function a2aPushRepository(db: Db) {
           sql`update a2a_tasks set context_id = context_id where task_id = ${task_id}`,
         );
         if (locked === 0) return undefined;
-        const config_id = config.config_id ?? task_id;
-        const others = (await configsOf(tx, task_id)).filter((each) => each.config_id !== config_id);
-        if (others.length >= MAX_PUSH_CONFIGS) return undefined;
-        return insertPushConfig(tx, task_id, config);
+        return (await hasRoom(tx, task_id, config)) ? insertPushConfig(tx, task_id, config) : undefined;
       }),
 
     /** The oldest first. */
@@ -82,7 +79,19 @@ const ENCRYPTED_COLUMNS = {
   credentials: 'a2a_push_configs.credentials',
 } as const;
 
-/** Requires a transaction that holds the task's row lock. */
+/** Whether the configuration replaces one of the task, or is not too many. Requires the task's row lock. */
+export async function hasRoom(
+  reader: Reader,
+  task_id: string,
+  { config_id = task_id }: Pick<NewPushConfig, 'config_id'>,
+): Promise<boolean> {
+  const row = await reader.get(sql`
+    select count(*) as ${number('others')} from a2a_push_configs
+    where task_id = ${task_id} and config_id <> ${config_id}`);
+  return (row?.others ?? 0) < MAX_PUSH_CONFIGS;
+}
+
+/** Requires a transaction that holds the task's row lock, and that `hasRoom`. */
 export async function insertPushConfig(
   tx: Transaction,
   task_id: string,

@@ -7,7 +7,7 @@ import {
   decryptTextColumns,
 } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
-import { and, list, or, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, list, or, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
@@ -65,6 +65,8 @@ export interface A2aTaskQuery {
 export type A2aTaskRepository = ReturnType<typeof a2aTaskRepository>;
 
 const AT = 'coalesce(t.state_at, r.updated_at)';
+/** As precise as a position in the list: PostgreSQL has microseconds. */
+const AT_MS: DialectSql = { sqlite: raw(AT), postgres: raw(`date_trunc('milliseconds', ${AT})`) };
 const COLUMNS = sql`${columns(
   'a2a_tasks',
   't.task_id, t.thread_id, t.assistant_id, t.context_id, t.created_at, t.run_id, t.state, t.reason, t.artifacts',
@@ -85,7 +87,7 @@ export function a2aTaskRepository(db: Db) {
     async list(query: A2aTaskQuery, visibility?: Visibility): Promise<A2aTaskRow[]> {
       const rows = await db.all(sql`
         select ${COLUMNS} from ${FROM} where ${conditions(query, visibility)}
-        order by ${raw(AT)} desc, t.task_id desc limit ${query.limit}`);
+        order by ${AT_MS} desc, t.task_id desc limit ${query.limit}`);
       return rows.map((row) => rowOf(db.cipher, row));
     },
 
@@ -200,8 +202,8 @@ function conditions(
         sql`t.state in ${list(states.finalized)}`,
         sql`t.state is null and r.status in ${list(states.run_statuses)}`,
       ]),
-    since === undefined ? undefined : sql`${raw(AT)} >= ${since}`,
-    after && sql`(${raw(AT)} < ${after.at} or ${raw(AT)} = ${after.at} and t.task_id < ${after.task_id})`,
+    since === undefined ? undefined : sql`${AT_MS} >= ${since}`,
+    after && sql`(${AT_MS}, t.task_id) < (${after.at}, ${after.task_id})`,
     threadVisible('t.thread_id', visibility),
   ]);
 }

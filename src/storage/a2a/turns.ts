@@ -4,7 +4,7 @@ import type { Reader, Transaction } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { finalizeTask, type TaskFinalization } from './finalize-task.ts';
-import { insertPushConfig, type NewPushConfig } from './push-configs.ts';
+import { hasRoom, insertPushConfig, type NewPushConfig } from './push-configs.ts';
 
 /** A client message and the run that it started. */
 export interface A2aTurn {
@@ -48,9 +48,15 @@ interface RunOfTurn {
 
 const MESSAGE_COLUMN = 'a2a_turns.message';
 
-/** Optimistic check that the task is unchanged. Runs in the enqueue transaction, after the thread lock. */
-export async function acceptsTurn(tx: Transaction, { task }: NewTurn): Promise<boolean> {
-  if (task.is_new) return true;
+/**
+ * Why the task does not take the turn: an optimistic check that it is unchanged, and has room for a subscriber that the
+ * turn brings. Runs in the enqueue transaction, after the thread lock.
+ */
+export async function turnRefusal(
+  tx: Transaction,
+  { task, push }: NewTurn,
+): Promise<'task changed' | 'too many subscribers' | undefined> {
+  if (task.is_new) return undefined;
   const { task_id, answers } = task;
   const fits =
     answers === undefined
@@ -59,7 +65,8 @@ export async function acceptsTurn(tx: Transaction, { task }: NewTurn): Promise<b
   const changed = await tx.run(
     sql`update a2a_tasks set context_id = context_id where task_id = ${task_id} and ${fits}`,
   );
-  return changed === 1;
+  if (changed !== 1) return 'task changed';
+  return push && !(await hasRoom(tx, task_id, push)) ? 'too many subscribers' : undefined;
 }
 
 /** Runs in the enqueue transaction, after the run is inserted. */

@@ -80,10 +80,12 @@ export function cronRepository(db: Db) {
       return (await db.run(sql`delete from crons where ${wanted}`, 'reclaim')) > 0;
     },
 
-    /** Crons due at `at`, longest overdue first. */
-    async due(at: string, limit: number): Promise<CronTimes[]> {
+    /** Crons due at `at`, longest overdue first; keyset pagination after the cron `after`. */
+    async due(at: string, after: CronTimes | undefined, limit: number): Promise<CronTimes[]> {
+      const rest = after && sql`(next_run_date, cron_id) > (${after.next_run_date}, ${after.cron_id})`;
       const rows = await db.all(sql`
-        select ${TIMES} from crons where next_run_date <= ${at} order by next_run_date limit ${limit}`);
+        select ${TIMES} from crons where ${and([sql`next_run_date <= ${at}`, rest])}
+        order by next_run_date, cron_id limit ${limit}`);
       return rows.map(timesOf);
     },
 

@@ -5,7 +5,7 @@ import { FOR_UPDATE, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
-import { acceptsTurn, insertTurn, type NewTurn } from '../a2a/turns.ts';
+import { insertTurn, type NewTurn, turnRefusal } from '../a2a/turns.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { type IdempotencyKey, isPending, saveRun } from '../idempotency.ts';
 import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
@@ -57,6 +57,8 @@ export type EnqueueResult =
   | { readonly outcome: 'run exists' }
   /** The A2A task of the message has changed since the caller read it. */
   | { readonly outcome: 'task changed' }
+  /** The message brings a subscriber, and its A2A task has as many as it may have. */
+  | { readonly outcome: 'too many subscribers' }
   | { readonly outcome: 'rejected'; readonly blocking: string[] }
   | QueuedResult;
 
@@ -121,7 +123,8 @@ export async function enqueueIn(
   const rows = await runsToDecideOn(tx, thread, others);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
-  if (request.turn && !(await acceptsTurn(tx, request.turn))) return { outcome: 'task changed' };
+  const refused = request.turn && (await turnRefusal(tx, request.turn));
+  if (refused) return { outcome: refused };
   if (has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
   // Read here: a revision that ends while a transaction waits must get nothing new.
   const rule = revisionRule?.();
