@@ -1,17 +1,11 @@
-import { lookup } from 'node:dns/promises';
 import type { Config } from '../config/schema.ts';
 import { systemRandom } from '../core/backoff.ts';
-import { type ResolveHost, type WebhookPolicy, webhookPolicy } from '../services/webhooks/webhook-policy.ts';
+import { type WebhookPolicy, webhookPolicy } from '../services/webhooks/webhook-policy.ts';
 import type { RunWebhookRules } from '../storage/webhooks/run-ended.ts';
 import { webhookSender } from '../workers/webhook-request.ts';
 import { type DispatchRules, WebhookDispatcher } from '../workers/webhooks.ts';
 import type { AppContext } from './context.ts';
-
-/** The system resolver, `/etc/hosts` included. */
-const resolveHost: ResolveHost = async (hostname) => {
-  const found = await lookup(hostname, { all: true, verbatim: true });
-  return found.map(({ address }) => address);
-};
+import { resolveClientHost } from './host-lookups.ts';
 
 /** Which run webhooks to enqueue, and their content. */
 export function runWebhookRules({ http, webhooks }: Config): RunWebhookRules {
@@ -19,7 +13,7 @@ export function runWebhookRules({ http, webhooks }: Config): RunWebhookRules {
 }
 
 export function wireWebhookPolicy({ http, webhooks: { url, https } }: Config): WebhookPolicy {
-  return webhookPolicy({ ...url, https, has_own_routes: http.app !== undefined }, resolveHost);
+  return webhookPolicy({ ...url, https, has_own_routes: http.app !== undefined }, resolveClientHost);
 }
 
 /** Undefined if webhooks are disabled; pending deliveries then wait until they are enabled again. */
@@ -34,7 +28,7 @@ export function wireWebhookDispatcher({
   const { delivery } = config.webhooks;
   const sender = webhookSender({
     policy,
-    resolve: resolveHost,
+    resolve: resolveClientHost,
     // undici rejects fractional milliseconds.
     connect_timeout_ms: Math.round(delivery.connect_timeout_seconds * 1000),
     timeout_ms: Math.round(delivery.timeout_seconds * 1000),

@@ -96,9 +96,9 @@ const noCustomApp: PostWebhook = async () => {
 };
 
 /** Passes only permitted addresses to `connect`: a name may change between check and connection (DNS rebinding). */
-function policyLookup({ policy, resolve }: SenderOptions): LookupFunction {
+function policyLookup({ policy, resolve, connect_timeout_ms }: SenderOptions): LookupFunction {
   return (hostname, { all }, callback) => {
-    resolve(hostname).then(
+    resolve(hostname, connect_timeout_ms).then(
       (addresses) => {
         const allowed = addresses
           .filter((address) => policy.blockedReason(hostname, address) === undefined)

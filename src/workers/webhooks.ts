@@ -5,7 +5,7 @@ import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
 import type { EventBus, PollIntervals } from '../events/bus.ts';
 import type { AckResult } from '../storage/webhooks/ack.ts';
-import type { ClaimedDelivery, PendingHost } from '../storage/webhooks/claim.ts';
+import type { ClaimedDelivery } from '../storage/webhooks/claim.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { Loop } from './loop.ts';
 import {
@@ -17,11 +17,9 @@ import {
 } from './webhook-outcome.ts';
 import type { PostWebhook } from './webhook-request.ts';
 import { signedHeaders } from './webhook-signature.ts';
+import { DeliverySlots, type SlotLimits } from './webhook-slots.ts';
 
-export interface DispatchRules extends RetryRules {
-  /** Concurrent deliveries, in total and per host: an unresponsive host must not cause head-of-line blocking. */
-  readonly concurrency: number;
-  readonly concurrency_per_host: number;
+export interface DispatchRules extends RetryRules, SlotLimits {
   /** Lease of a claimed delivery, ms; longer than a try takes. */
   readonly lease_ms: number;
   readonly secrets: readonly string[];
@@ -58,14 +56,13 @@ export class WebhookDispatcher {
   #abort = new AbortController();
   #isLeaseHeld = () => true;
   readonly #active = new Set<Promise<void>>();
-  readonly #activeByHost = new Map<string, number>();
-  /** Hosts whose last try got no response: one delivery at a time each, so that they cannot take all slots. */
-  readonly #unresponsive = new Set<string>();
+  readonly #slots: DeliverySlots;
   readonly #tries: Record<'delivered' | 'failed', number> = { delivered: 0, failed: 0 };
   #subscriptions: Disposable[] = [];
 
   constructor(deps: DispatcherDeps) {
     this.#deps = deps;
+    this.#slots = new DeliverySlots(deps.rules);
     this.#loop = new Loop({ name: 'webhooks', tick: () => this.tick(), logger: deps.logger });
   }
 
@@ -113,7 +110,7 @@ export class WebhookDispatcher {
     let taken = 0;
     let sleep_ms = MAX_SLEEP_MS[this.#deps.bus.poll_rate];
     const hosts = await outbox.pendingHosts();
-    this.#pruneHosts(hosts);
+    this.#slots.prune(new Set(hosts.map(({ host }) => host)));
     for (const { host, due_in_ms } of hosts) {
       const count = due_in_ms > 0 ? 0 : await this.#claimFor(host);
       taken += count;
@@ -125,9 +122,7 @@ export class WebhookDispatcher {
 
   async #claimFor(host: string): Promise<number> {
     const { outbox, ids, worker_id, rules } = this.#deps;
-    const ofHost =
-      (this.#unresponsive.has(host) ? 1 : rules.concurrency_per_host) - (this.#activeByHost.get(host) ?? 0);
-    const limit = Math.min(ofHost, rules.concurrency - this.#active.size);
+    const limit = this.#slots.free(host);
     // The end of a delivery in flight wakes the loop.
     if (limit <= 0) return 0;
     const token = ids.uuid4();
@@ -136,13 +131,8 @@ export class WebhookDispatcher {
     return claimed.length;
   }
 
-  #pruneHosts(waiting: readonly PendingHost[]): void {
-    const hosts = new Set(waiting.map(({ host }) => host));
-    for (const host of this.#unresponsive) if (!hosts.has(host)) this.#unresponsive.delete(host);
-  }
-
   #send(delivery: ClaimedDelivery, host: string, token: string): void {
-    this.#count(host, 1);
+    const slot = this.#slots.take(host);
     const done = this.#deliver(delivery, host, token)
       .catch((error: unknown) => {
         // Its lease expires, and it is sent again.
@@ -150,17 +140,11 @@ export class WebhookDispatcher {
         this.#deps.logger.error('cannot store the outcome of a webhook', { delivery_id, error });
       })
       .finally(() => {
-        this.#count(host, -1);
+        slot[Symbol.dispose]();
         this.#active.delete(done);
         this.#loop.wake();
       });
     this.#active.add(done);
-  }
-
-  #count(host: string, change: 1 | -1): void {
-    const count = (this.#activeByHost.get(host) ?? 0) + change;
-    if (count === 0) this.#activeByHost.delete(host);
-    else this.#activeByHost.set(host, count);
   }
 
   async #deliver(delivery: ClaimedDelivery, host: string, token: string): Promise<void> {
@@ -172,8 +156,7 @@ export class WebhookDispatcher {
     const { verdict, ...result } = await this.#try(delivery, signal);
     // Another process sends it.
     if (signal.aborted && verdict.outcome !== 'delivered') return outbox.release(token);
-    if (result.status_code === null) this.#unresponsive.add(host);
-    else this.#unresponsive.delete(host);
+    this.#slots.tried(host, result.status_code !== null);
     const duration_ms = Math.round(clock.monotonic() - begun);
     const status = await outbox.ack({ delivery_id, token }, { started_at, duration_ms, ...result }, verdict);
     this.#tries[verdict.outcome === 'delivered' ? 'delivered' : 'failed'] += 1;

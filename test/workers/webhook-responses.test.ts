@@ -179,7 +179,7 @@ test('a name that has come to lead to this machine since is not called', async (
   const rebinding: ResolveHost = async () => answers.shift() ?? ['127.0.0.1'];
   await using to = await story({ policy: { disable_loopback: true }, resolve: rebinding });
   const url = trap.url.replace('127.0.0.1', 'rebound.example');
-  await rebinding('rebound.example');
+  await rebinding('rebound.example', 1000);
 
   const { status, attempts } = await to.send(url);
 

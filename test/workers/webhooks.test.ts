@@ -131,6 +131,45 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(down.received).toHaveLength(4);
   });
 
+  test('any number of receivers that do not answer hold up none that did', async () => {
+    await using db = await open();
+    await using silent = await receiver();
+    await using good = await receiver();
+    await using story = dispatching(db);
+    const goodUrl = good.url.replace('127.0.0.1', 'good.test');
+    await story.enqueue({ url: goodUrl });
+    await story.turn();
+    silent.answers.push(...Array<() => void>(64).fill(() => {}));
+    for (let i = 0; i < 64; i++) {
+      await story.enqueue({ url: silent.url.replace('127.0.0.1', `silent${i}.example`) });
+    }
+    await story.enqueue({ url: goodUrl });
+
+    story.dispatcher.start(() => true);
+    await good.came(2);
+    await silent.came(16);
+
+    expect(silent.received).toHaveLength(16);
+  });
+
+  test('the names of one domain that do not answer do not hold up one that was never tried', async () => {
+    await using db = await open();
+    await using silent = await receiver();
+    await using good = await receiver();
+    await using story = dispatching(db);
+    silent.answers.push(...Array<() => void>(64).fill(() => {}));
+    for (let i = 0; i < 64; i++) {
+      await story.enqueue({ url: silent.url.replace('127.0.0.1', `${i}.silent.example`) });
+    }
+    await story.enqueue({ url: good.url.replace('127.0.0.1', 'good.test') });
+
+    story.dispatcher.start(() => true);
+    await good.came(1);
+    await silent.came(8);
+
+    expect(silent.received).toHaveLength(8);
+  });
+
   test('a receiver that did not answer is asked by one at a time until it does', async () => {
     await using db = await open();
     await using hook = await receiver();

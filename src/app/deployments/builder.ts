@@ -1,4 +1,3 @@
-import { lookup } from 'node:dns/promises';
 import { basename, dirname, relative } from 'node:path';
 import { processEnvironment } from '../../config/env.ts';
 import type { Config } from '../../config/schema.ts';
@@ -8,8 +7,12 @@ import type { Isolation } from '../../deployments/request.ts';
 import { type BuildRevision, RevisionError } from '../../services/deployments/builder.ts';
 import type { ResolveRef } from '../../services/deployments/repository.ts';
 import { webhookPolicy } from '../../services/webhooks/webhook-policy.ts';
+import { literalAddress } from '../../services/webhooks/webhook-url.ts';
+import { resolveClientHost } from '../host-lookups.ts';
 
 const MB = 1024 ** 2;
+/** Longest wait for the address of a repository's host, ms. */
+const DNS_TIMEOUT_MS = 30_000;
 
 /** What keeps the code of a build from the rest of the machine. */
 const ISOLATION: Readonly<Record<Isolation, string>> = {
@@ -92,14 +95,12 @@ function revisionError(failure: BuildFailure): RevisionError {
  * resolve to another a moment later.
  */
 function addressCheck({ webhooks: { url } }: Config) {
-  const resolveHost = async (hostname: string) =>
-    (await lookup(hostname, { all: true, verbatim: true })).map(({ address }) => address);
   const anyDomain = { allowed_domains: [], allowed_ports: [] };
   const rules = { ...url, ...anyDomain, https: 'never', has_own_routes: false } as const;
-  const policy = webhookPolicy(rules, resolveHost);
+  const policy = webhookPolicy(rules, resolveClientHost);
   return async ({ hostname }: URL): Promise<string> => {
-    const name = hostname.replace(/^\[|\]$/g, '');
-    const addresses = await resolveHost(name);
+    const literal = literalAddress(hostname);
+    const addresses = literal ? [literal] : await resolveClientHost(hostname, DNS_TIMEOUT_MS);
     for (const address of addresses) {
       if (policy.blockedReason(hostname, address) === undefined) continue;
       throw new Error(`${hostname} is in a private network; webhooks.url.allow_private opens it`);

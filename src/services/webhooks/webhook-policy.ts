@@ -1,7 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { InvalidInput } from '../../core/errors.ts';
 import { type IpRange, isInNetworks, parseNetwork, rangeOf } from '../../core/ip-ranges.ts';
-import { after } from '../../core/timers.ts';
 import { hostnameKind, literalAddress, matchesHost, parseWebhookUrl } from './webhook-url.ts';
 
 /** Which URLs the server may call for a client: `webhooks.url` (CONTRACT §6). */
@@ -21,8 +20,8 @@ export interface WebhookRules {
   readonly has_own_routes: boolean;
 }
 
-/** Resolves a host; throws with the code of `dns.lookup`. */
-export type ResolveHost = (hostname: string) => Promise<readonly string[]>;
+/** Resolves a host. Throws with the code of `dns.lookup`, or with `ETIMEOUT` after `wait_ms`. */
+export type ResolveHost = (hostname: string, wait_ms: number) => Promise<readonly string[]>;
 
 export interface WebhookPolicy {
   /** Throws `InvalidInput` that names the violated rule. Resolves the host, within a time limit. */
@@ -136,10 +135,8 @@ function checkLists(
 
 /** `undefined` if DNS is slow or unavailable: delivery resolves the host again. Throws for an unknown host. */
 async function resolveHost(hostname: string, resolve: ResolveHost): Promise<readonly string[] | undefined> {
-  const { promise: timeout, resolve: giveUp } = Promise.withResolvers<undefined>();
-  using _timer = after(DNS_TIMEOUT_MS, () => giveUp(undefined));
   try {
-    return await Promise.race([resolve(hostname), timeout]);
+    return await resolve(hostname, DNS_TIMEOUT_MS);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     if (code === 'ENOTFOUND' || code === 'ENODATA') throw new InvalidInput(DNS_FAILED, { cause: error });

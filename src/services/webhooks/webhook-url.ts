@@ -32,6 +32,12 @@ export function literalAddress(hostname: string): string | undefined {
   return isIP(bare) === 0 ? undefined : bare;
 }
 
+/** The last two labels of a host's name, which groups most names of one owner; an address is on its own. */
+export function domainOf(host: string): string {
+  const hostname = host.replace(/:\d+$/, '');
+  return literalAddress(hostname) ?? hostname.split('.').slice(-2).join('.');
+}
+
 /** `example.com`, or `*.example.com` for every subdomain. */
 export function matchesHost(hostname: string, patterns: readonly string[]): boolean {
   return patterns.some((pattern) => {

@@ -41,6 +41,12 @@ export interface ClaimedDelivery {
   readonly decryption_error?: DecryptionError;
 }
 
+/** Without statistics SQLite prefers the index of statuses, and reads all pending deliveries for each host. */
+const OUTBOX: DialectSql = {
+  sqlite: raw('webhook_outbox o indexed by webhook_outbox_due'),
+  postgres: raw('webhook_outbox o'),
+};
+
 /**
  * Every host with pending deliveries, the longest due first. A loose index scan from one host to the next: a receiver
  * that is down with a hundred thousand of them costs as much as one with a single one.
@@ -48,13 +54,13 @@ export interface ClaimedDelivery {
 export async function pendingHosts(reader: Reader): Promise<PendingHost[]> {
   const rows = await reader.all(sql`
     with recursive hosts(host) as (
-      select min(host) from webhook_outbox where status = 'pending'
+      select min(o.host) from ${OUTBOX} where o.status = 'pending'
       union all
-      select (select min(o.host) from webhook_outbox o where o.status = 'pending' and o.host > hosts.host)
+      select (select min(o.host) from ${OUTBOX} where o.status = 'pending' and o.host > hosts.host)
       from hosts where hosts.host is not null
     )
     select ${text('host')}, ${NOW} as ${text('now')},
-      (select min(o.next_at) from webhook_outbox o where o.status = 'pending' and o.host = hosts.host
+      (select min(o.next_at) from ${OUTBOX} where o.status = 'pending' and o.host = hosts.host
       ) as ${text('next_at')}
     from hosts where host is not null order by 3`);
   return rows.map(({ host, next_at, now }) => ({

@@ -1,0 +1,12 @@
+import { lookup } from 'node:dns/promises';
+import { systemClock } from '../core/clock.ts';
+import { oneLookupAtATime } from '../services/webhooks/host-lookups.ts';
+
+/**
+ * The system resolver, `/etc/hosts` included, for hosts that clients name. One for all servers of the process, because
+ * they share its threads.
+ */
+export const resolveClientHost = oneLookupAtATime(async (hostname) => {
+  const found = await lookup(hostname, { all: true, verbatim: true });
+  return found.map(({ address }) => address);
+}, systemClock);
