@@ -19,10 +19,21 @@ export interface FollowSources {
   readonly meter?: Meter | undefined;
 }
 
+/** What a follower has of an attempt that is over: up to where, as long as the log has the same. */
+interface Delivered {
+  readonly by: LiveRun;
+  readonly to: number;
+}
+
+function isDelivered({ by, to }: Delivered, frame: Frame): boolean {
+  return frame.seq <= to && by.has(frame);
+}
+
 /**
  * Yields each frame after `seq` exactly once and in order; returns at the end of the run's log or on abort. Only the
  * next frame is delivered: a race between memory and log must not leave a gap (invariant 3). A gap in the log of an
- * ended run is reported as an error frame.
+ * ended run is reported as an error frame. If an attempt of a run that is not resumable ends without having logged all
+ * that it has published, the next one uses those numbers again.
  */
 export async function* follow(
   sources: FollowSources,
@@ -34,9 +45,15 @@ export async function* follow(
   // Subscribe before the first read: a frame written in between would wait for the safety poll.
   using _subscription = sources.bus.onUpdated(run_id, () => changed.open());
   let live: LiveRun | undefined;
+  let earlier: Delivered | undefined;
   while (!signal.aborted) {
+    const before = live;
     // It is closed when the run has ended, maybe before its last frames were read here.
-    live = sources.live.get(run_id) ?? (live?.isWhole ? live : undefined);
+    live = sources.live.get(run_id) ?? (before?.isWhole ? before : undefined);
+    if (before && before !== live && !before.logged) {
+      earlier = { by: before, to: seq };
+      seq = Math.min(seq, before.certain);
+    }
     const buffered = live?.after(seq);
     const page = buffered ? undefined : await sources.log.readAfter(run_id, seq, PAGE);
     const frames = buffered ?? page?.frames ?? [];
@@ -44,13 +61,15 @@ export async function* follow(
     for (const frame of frames) {
       if (frame.seq !== seq + 1) break;
       if (isEnd(frame)) return;
+      seq = frame.seq;
+      delivered++;
+      earlier = earlier && isDelivered(earlier, frame) ? earlier : undefined;
+      if (earlier) continue;
       // Frames may be large, and a fast reader may never yield.
       const turn = yieldToEventLoop();
       if (turn !== undefined) await turn;
       yield frame;
       if (signal.aborted) return;
-      seq = frame.seq;
-      delivered++;
     }
     // What came after a read from the log has opened the latch since: reading again would find nothing.
     const isAllRead = live === undefined && page?.isLast && delivered === frames.length;

@@ -13,10 +13,15 @@ const BUFFER_BYTES = 1024 * 1024;
 export class LiveRuns {
   readonly #runs = new Map<string, LiveRun>();
 
-  /** `seq`: the last frame in the log. `logged`: frames are in the log before they are pushed. */
-  open(run_id: string, seq: number, logged = false): LiveRun {
+  /**
+   * `seq`: the last frame in the log. `logged`: frames are in the log before they are pushed. `onClosed` is called once it
+   * is no longer here.
+   */
+  open(run_id: string, seq: number, logged = false, onClosed: () => void = () => {}): LiveRun {
     const run = new LiveRun(seq, logged, () => {
-      if (this.#runs.get(run_id) === run) this.#runs.delete(run_id);
+      if (this.#runs.get(run_id) !== run) return;
+      this.#runs.delete(run_id);
+      onClosed();
     });
     this.#runs.set(run_id, run);
     return run;
@@ -32,6 +37,7 @@ export class LiveRun implements Disposable {
   #frames: Frame[] = [];
   #bytes = 0;
   #last: number;
+  #committed: number;
   #isWhole = false;
   /** Every frame here is durable: a crash cannot take it back. */
   readonly logged: boolean;
@@ -39,6 +45,7 @@ export class LiveRun implements Disposable {
 
   constructor(seq: number, logged: boolean, onClose: () => void) {
     this.#last = seq;
+    this.#committed = seq;
     this.logged = logged;
     this.#onClose = onClose;
   }
@@ -50,6 +57,25 @@ export class LiveRun implements Disposable {
   /** The end of the run is here: the buffer is the end of its log, also once it is closed. */
   get isWhole(): boolean {
     return this.#isWhole;
+  }
+
+  /**
+   * Up to this number, its frames are those of the log, whatever became of the attempt: they are committed, and older
+   * than what is buffered. The database may have lost, or stored, more than this process knows.
+   */
+  get certain(): number {
+    return Math.min(this.#committed, (this.#frames[0]?.seq ?? this.#last + 1) - 1);
+  }
+
+  /** Call with the number of the last frame that is committed. */
+  committed(seq: number): void {
+    this.#committed = seq;
+  }
+
+  /** Whether this very frame is buffered. */
+  has({ seq, event, data }: Frame): boolean {
+    const own = this.#frames[seq - (this.#frames[0]?.seq ?? 0)];
+    return own?.seq === seq && own.event === event && own.data === data;
   }
 
   push(frame: Frame): void {
@@ -136,10 +162,11 @@ export class EventWriter {
 
   /** Call with each batch of frames after it is committed. */
   committed(frames: readonly Frame[]): void {
-    const { resumable, bus, thread_id, run_id, meter } = this.#options;
+    const { resumable, bus, thread_id, run_id, live, meter } = this.#options;
     if (resumable) this.#publish(frames);
     else bus.updated(run_id, 'others');
     const lag_ms = this.#lagOf(frames);
+    live.committed(this.#committed);
     if (lag_ms !== undefined) {
       meter?.observe('log_lag_seconds', lag_ms / 1000);
       if (resumable) meter?.observe('stream_publish_latency', lag_ms);

@@ -1,5 +1,5 @@
 import type { FastifyReply } from 'fastify';
-import { ServerError, Unavailable } from '../core/errors.ts';
+import { InsufficientStorage, ServerError, Unavailable } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { toJson } from '../core/json.ts';
 import type { Logger } from '../core/logger.ts';
@@ -23,7 +23,10 @@ export type SendKeepAliveJson = (
   closing_ms?: number,
 ) => Promise<string | undefined>;
 
-/** Sends a slow reply. A failure before the first newline has its own status; after it, the failure is the body. */
+/**
+ * Sends a slow reply. A failure before the first newline has its own status; after it, the failure is the body. 503 and
+ * 507 then break the connection: a body would say that the run failed, and it goes on.
+ */
 export function keepAliveJsonSender(
   connections: Connections,
   logger: Logger,
@@ -44,7 +47,7 @@ export function keepAliveJsonSender(
     if (connection.signal.aborted) return abortReply(reply, connection);
     if (outcome.status === 'fulfilled' && !raw.headersSent) return outcome.value;
     if (outcome.status === 'fulfilled') raw.end(outcome.value);
-    else if (raw.headersSent) raw.end(failureText(outcome.reason, reply, logger));
+    else if (raw.headersSent) sendFailure(outcome.reason, reply, logger);
     else throw outcome.reason;
     return undefined;
   };
@@ -57,10 +60,17 @@ function abortReply(reply: FastifyReply, connection: Connection): undefined {
   reply.hijack().raw.destroy();
 }
 
+function sendFailure(error: unknown, { raw, request }: FastifyReply, logger: Logger): void {
+  const isAway = error instanceof Unavailable || error instanceof InsufficientStorage;
+  if (isAway || !(error instanceof ServerError))
+    logger.error('request failed after its headers were sent', { request_id: request.id, error });
+  if (isAway) raw.destroy();
+  else raw.end(failureText(error));
+}
+
 /** Body for a failed run (CONTRACT §4). */
-function failureText(error: unknown, reply: FastifyReply, logger: Logger): string {
-  if (error instanceof ServerError)
-    return toJson({ __error__: { error: error.name, message: error.message } });
-  logger.error('request failed after its headers were sent', { request_id: reply.request.id, error });
-  return toJson({ __error__: { error: 'InternalServerError', message: 'Internal Server Error' } });
+function failureText(error: unknown): string {
+  const { name, message } =
+    error instanceof ServerError ? error : { name: 'InternalServerError', message: 'Internal Server Error' };
+  return toJson({ __error__: { error: name, message } });
 }

@@ -28,7 +28,7 @@ export async function runAttempt(
   handOver: AbortSignal,
   onBegun: () => void = () => {},
 ): Promise<void> {
-  using live = deps.live.open(claimed.lease.run_id, claimed.last_seq, claimed.run.kwargs.resumable);
+  using live = openLive(deps, claimed);
   closeWhenLeaseLost(live, stop.signal);
   const attempt = openAttempt(deps, claimed, live, { stop, handOver, onBegun });
   countStart(deps, attempt);
@@ -46,6 +46,11 @@ export async function runAttempt(
   timer[Symbol.dispose]();
   output[Symbol.dispose]();
   await finalizeRun(deps, attempt, stop.signal);
+}
+
+/** Its followers look, once it is closed, where the log goes on. */
+function openLive({ live, bus }: AttemptContext, { lease, last_seq, run }: ClaimedRun): LiveRun {
+  return live.open(lease.run_id, last_seq, run.kwargs.resumable, () => bus.updated(lease.run_id, 'local'));
 }
 
 /** Another process writes the log from then on: followers here must not wait for a graph that still runs. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import { type FollowSources, follow } from '../../src/events/follow.ts';
 import { EventWriter } from '../../src/events/writer.ts';
@@ -119,6 +120,27 @@ describeEachDatabase('following a run', (open) => {
     expect(numbers(await Array.fromAsync(frames))).toEqual([2]);
     expect(counted.reads).toBe(0);
   });
+
+  test.for([4, 2, 0])(
+    'a later attempt here is delivered from its first frame, and nothing twice, if the log has kept %i of 4 frames',
+    async (kept) => {
+      await using db = await open();
+      const run = await executing(db, false);
+      const frames = follow(run.sources, run.run_id, 0, AbortSignal.timeout(20_000));
+      for (let n = 1; n <= 4; n++) run.writer.write('custom', n);
+      const delivered = [1, 2, 3, 4].map((seq) => ({ seq, event: 'custom', data: String(seq) }));
+      for (const frame of delivered) expect((await frames.next()).value).toEqual(frame);
+      await run.writes.commit();
+      await db.run(sql`delete from run_events where run_id = ${run.run_id} and seq > ${kept}`);
+      run.live[Symbol.dispose]();
+
+      using next = run.sources.live.open(run.run_id, kept);
+      const again = upTo(kept + 5, kept + 1).map((seq) => ({ seq, event: 'custom', data: `"again ${seq}"` }));
+      for (const frame of again) next.push(frame);
+      for (const frame of again) expect((await frames.next()).value).toEqual(frame);
+      await frames.return();
+    },
+  );
 
   test('a follower in another process reads the log once for each event', async () => {
     await using db = await open();

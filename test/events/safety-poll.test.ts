@@ -9,6 +9,7 @@ import { insertFrames } from '../../src/storage/runs/events.ts';
 import { type LogEnds, logEnds } from '../../src/storage/runs/log-positions.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+import { until } from '../support/until.ts';
 
 const signal = () => AbortSignal.timeout(10_000);
 
@@ -74,11 +75,59 @@ describeEachDatabase('the poll of those who follow logs', (open) => {
   });
 });
 
-test('nobody waits in vain for a poll that fails', async () => {
-  const broken: LogEnds = { ...NONE, ofRuns: () => Promise.reject(new Unavailable('away')) };
-  const poll = new SafetyPoll(broken, new LiveRuns(), memoryBus());
-  await expect(followers(poll, 3, { of: 'run', id: randomUUID(), seq: 0 })).rejects.toThrow('away');
-  await expect(followers(poll, 1, { of: 'thread', id: randomUUID(), seq: 0 })).rejects.toThrow('away');
+/** Log ends that are away until they are not, and how often they were asked for meanwhile. */
+function away(ends: Partial<LogEnds> = {}) {
+  let isAway = true;
+  const there = { ...NONE, ...ends };
+  const look: LogEnds['ofRuns'] = async (ids) => {
+    if (!isAway || ids.length === 0) return there.ofRuns(ids);
+    state.failures += 1;
+    throw new Unavailable('away');
+  };
+  const state = { failures: 0, ends: { ...there, ofRuns: look }, back: () => (isAway = false) };
+  return state;
+}
+
+test('who waits keeps waiting while polls fail, and gets what came meanwhile from the next one', async () => {
+  const database = away({ ofRuns: async (ids) => ids.map((run_id) => ({ run_id, last: 7, in_flight: 1 })) });
+  const live = new LiveRuns();
+  const here = randomUUID();
+  using run = live.open(here, 3);
+  const bus = memoryBus('frequent');
+  const poll = new SafetyPoll(database.ends, live, bus);
+  const opened = new Latch();
+  const whole = poll.wait({ of: 'run', id: here, seq: 3 }, opened, signal());
+  const behind = followers(poll, 3, { of: 'run', id: randomUUID(), seq: 2 });
+
+  await until('two polls failed', () => database.failures === 2);
+  run.push({ seq: 4, event: 'custom', data: '1' });
+  opened.open();
+  expect(await whole).toBe(true);
+  database.back();
+  expect(await behind).toEqual([true, true, true]);
+});
+
+test('who needs the database is told after half a minute without it, and no one else', async () => {
+  const database = away();
+  const live = new LiveRuns();
+  const here = randomUUID();
+  using _run = live.open(here, 3);
+  let now = 0;
+  const poll = new SafetyPoll(database.ends, live, memoryBus('frequent'), { monotonic: () => now });
+  const left = new AbortController();
+  const whole = poll.wait({ of: 'run', id: here, seq: 3 }, new Latch(), left.signal);
+  let isTold = false;
+  const behind = followers(poll, 3, { of: 'run', id: randomUUID(), seq: 0 });
+  behind.catch(() => (isTold = true));
+
+  await until('a poll failed', () => database.failures === 1);
+  now = 29_999;
+  await until('another one failed', () => database.failures === 3);
+  expect(isTold).toBe(false);
+  now = 30_000;
+  await expect(behind).rejects.toThrow('away');
+  left.abort();
+  expect(await whole).toBe(true);
 });
 
 test('who has all of a run that executes here is not asked for, who is behind is', async () => {

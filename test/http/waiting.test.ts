@@ -1,7 +1,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
-import { NotFound } from '../../src/core/errors.ts';
+import { InsufficientStorage, NotFound, Unavailable } from '../../src/core/errors.ts';
 import { bareServer } from '../support/bare-server.ts';
 
 const ID = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
@@ -47,9 +47,9 @@ function wait(url: string, on_disconnect = 'continue'): Promise<IncomingMessage>
 }
 
 /** The answer to a wait that has lasted for five seconds. */
-async function afterFirstNewline(url: string): Promise<IncomingMessage> {
+async function afterFirstNewline(url: string, on_disconnect?: string): Promise<IncomingMessage> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const answered = wait(url);
+  const answered = wait(url, on_disconnect);
   await vi.waitUntil(() => vi.getTimerCount() > 0);
   vi.advanceTimersByTime(5000);
   return answered;
@@ -102,6 +102,21 @@ test.each([
   const answer = await afterFirstNewline(await http.listen());
   result.reject(error);
   expect(JSON.parse(await text(answer))).toEqual({ __error__ });
+});
+
+test.each([
+  new Unavailable('The database cannot be reached right now.'),
+  new InsufficientStorage('The disk of the database is full.'),
+])('after it, a server without its database breaks the reply off, and the run goes on: %s', async (error) => {
+  const { services, result, abandon } = slowRun();
+  await using http = await bareServer({ services });
+  const answer = await afterFirstNewline(await http.listen(), 'cancel');
+  result.reject(error);
+  await expect(text(answer)).rejects.toThrow('aborted');
+  expect(abandon).not.toHaveBeenCalled();
+  expect(http.log.filter(({ level }) => level === 'error')).toMatchObject([
+    { message: 'request failed after its headers were sent' },
+  ]);
 });
 
 test.each([

@@ -1,14 +1,17 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { Unavailable } from '../../src/core/errors.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import { follow } from '../../src/events/follow.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
-import { runEventRepository } from '../../src/storage/runs/events.ts';
+import { type Frame, insertFrames, runEventRepository } from '../../src/storage/runs/events.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { attemptContext } from '../support/executing-worker.ts';
@@ -24,12 +27,16 @@ import {
 } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
 
-/** A process that executes runs, and its followers. */
-function processOver(db: Db, graphs: GraphRegistry) {
+/** A process that executes runs, and its followers. Its attempts write through `writes`. */
+function processOver(db: Db, graphs: GraphRegistry, writes = db) {
   const { queue } = queueStory(db);
   const log = runEventRepository(db);
   const { live, poll } = liveSources(db);
-  const deps = { ...attemptContext(db, queue, graphs), live };
+  const deps: AttemptContext = {
+    ...attemptContext(db, queue, graphs),
+    live,
+    writes: (lease, options) => new WriteBuffer(writes, lease, options),
+  };
   const worker = new RunWorker({
     ...deps,
     ids: systemIds(systemClock),
@@ -49,12 +56,30 @@ function processOver(db: Db, graphs: GraphRegistry) {
       await queue.enqueue(request(run));
       return run;
     },
-    async read({ run_id }: Run): Promise<string[]> {
-      const frames = await Array.fromAsync(follow(sources, run_id, 0, AbortSignal.timeout(5_000)));
-      return frames.map(({ seq, event, data }) => `${seq} ${event} ${event === 'values' ? data : ''}`.trim());
+    /** Adds what a follower gets to `seen`. */
+    async read({ run_id }: Run, seen: string[] = []): Promise<string[]> {
+      for await (const { seq, event, data } of follow(sources, run_id, 0, AbortSignal.timeout(5_000)))
+        seen.push(`${seq} ${event} ${event === 'values' ? data : ''}`.trim());
+      return seen;
     },
   };
 }
+
+/** A database whose answers to commits do not arrive any more once it is `cut`. */
+function cuttable(db: Db) {
+  const back = Promise.withResolvers<never>();
+  back.promise.catch(() => {});
+  let isCut = false;
+  const transaction: Db['transaction'] = (durability, body) =>
+    isCut ? back.promise : db.transaction(durability, body);
+  return {
+    db: { ...db, transaction },
+    cut: () => (isCut = true),
+    [Symbol.dispose]: () => back.reject(new Unavailable('away')),
+  };
+}
+
+const values = (seq: number, n: unknown): Frame => ({ seq, event: 'values', data: JSON.stringify({ n }) });
 
 /** Gives the run to another process, as happens to one that was silent for too long. */
 async function takeOver(db: Db, { run_id, thread_id }: Run): Promise<Lease> {
@@ -84,7 +109,7 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
 
       const lease = await takeOver(db, run);
       here.bus.emit('run.cancelled', run.run_id);
-      const frames = [3, 4].map((seq) => ({ seq, event: 'values', data: JSON.stringify({ n: seq }) }));
+      const frames = [3, 4].map((seq) => values(seq, seq));
       await here.queue.finish(lease, successful({ batch: { frames, writes: [], steps: [] } }));
 
       expect(await reading).toEqual([
@@ -96,6 +121,58 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
       gate.resolve();
       await here.worker.stop(0);
       expect(await here.log.lastSeq(run.run_id)).toBe(5);
+    },
+  );
+
+  test.for([
+    ['are not stored', []],
+    ['are stored, without its hearing of it', [values(3, 'only shown'), values(4, 'only shown too')]],
+  ] as const)(
+    'shows all of the new attempt to those who have seen events that %s',
+    async ([_what, stored]) => {
+      await using db = await open();
+      using database = cuttable(db);
+      const gates = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+      const deaf = scriptedGraph(async function* () {
+        yield { event: 'values', data: { n: 1 } };
+        await gates[0]?.promise;
+        yield { event: 'values', data: { n: 'only shown' } };
+        yield { event: 'values', data: { n: 'only shown too' } };
+        await gates[1]?.promise;
+      });
+      const here = processOver(db, deaf, database.db);
+      here.worker.start();
+      const run = await here.enqueue(false);
+      here.bus.emit('run.ready');
+      const seen: string[] = [];
+      const reading = here.read(run, seen);
+      await expect.poll(() => here.log.lastSeq(run.run_id)).toBe(2);
+      database.cut();
+      gates[0]?.resolve();
+      await expect.poll(() => seen).toHaveLength(4);
+      await db.transaction('async', (tx) => insertFrames(tx, run.run_id, stored));
+
+      const lease = await takeOver(db, run);
+      const first = stored.length + 3;
+      const frames = [
+        { seq: first, event: 'metadata', data: JSON.stringify({ run_id: run.run_id, attempt: 2 }) },
+        values(first + 1, 2),
+      ];
+      await db.transaction('async', (tx) => insertFrames(tx, run.run_id, frames));
+      here.bus.emit('run.cancelled', run.run_id);
+      await expect.poll(() => seen).toHaveLength(6);
+      await here.queue.finish(lease, successful());
+
+      expect(await reading).toEqual([
+        '1 metadata',
+        '2 values {"n":1}',
+        '3 values {"n":"only shown"}',
+        '4 values {"n":"only shown too"}',
+        `${first} metadata`,
+        `${first + 1} values {"n":2}`,
+      ]);
+      gates[1]?.resolve();
+      await here.worker.stop(0);
     },
   );
 });
