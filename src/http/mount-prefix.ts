@@ -5,7 +5,7 @@ export function prefixOf(prefixes: readonly string[], url: string): string | und
 }
 
 export function hasPrefix(prefix: string, url: string): boolean {
-  return url.startsWith(prefix) && /^(?:[/?]|$)/.test(url.slice(prefix.length));
+  return url.startsWith(prefix) && /^(?:[/?#]|$)/.test(url.slice(prefix.length));
 }
 
 /** The rest of a URL that has the prefix; it begins with a slash. */

@@ -1,5 +1,6 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import { registerRoutes } from './all-routes.ts';
+import { canonicalUrl } from './canonical-url.ts';
 import { closeIncompleteRequests } from './connections.ts';
 import { dispatchingServer, dispatchUpgrades } from './dispatch.ts';
 import { isWebSocketUpgrade, useWebSockets } from './event-streaming/websocket.ts';
@@ -34,6 +35,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const timeouts = nodeTimeouts(options);
   const server = fastify({
     trustProxy: trust_proxy.length > 0 && [...trust_proxy],
+    rewriteUrl: ({ url = '' }) => canonicalUrl(url),
     genReqId: (raw) => internalRequestOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
     // Same as the official server, so that clients reuse connections alike (CONTRACT §1 "Graceful").
     keepAliveTimeout: 75_000,

@@ -1,4 +1,6 @@
+import { connect } from 'node:net';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
@@ -101,6 +103,30 @@ test('a webhook may name one of its routes by the path, and none of ours', async
     server.log.some(({ fields }) => JSON.stringify(fields).includes('404')),
   );
   expect((await server.post('/threads/count', {}, KEY)).body).toBe(0);
+});
+
+test.each([
+  ['with an origin', 'http://anything', '', '/agents'],
+  ['with an origin', 'http://anything', '', ''],
+  ['percent-encoded', '', '/%61gents', '/agents'],
+  ['with an origin and percent-encoded', 'HTTP://anything', '/ag%65nts', '/agents'],
+])('the middleware sees an address %s too: %s%s under "%s"', async (_form, origin, path, mount_prefix) => {
+  await using server = await open('./hono.ts:app', mount_prefix ? { mount_prefix } : {});
+  const { port } = await server.app.listen();
+  const socket = connect(port, '127.0.0.1');
+  const target = `${origin}${path || mount_prefix}/threads/x?stop`;
+  socket.write(`GET ${target} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
+  expect(await text(socket)).toContain('{"stopped":true}');
+});
+
+test('a webhook reaches none of our routes by another form of their address', async () => {
+  await using server = await open('./hono.ts:app', { mount_prefix: '/agents' });
+  const { thread_id } = (await server.post('/agents/threads', {})).body;
+  const webhooks = [`/%61gents/threads/${thread_id}/state`, `/threads/${thread_id}/state`, '/ok'];
+  for (const webhook of webhooks) await server.post('/agents/runs/wait', { ...RUN, webhook });
+  const refused = () => server.log.filter(({ fields }) => JSON.stringify(fields).includes('404')).length;
+  await until('the webhooks were refused', () => refused() >= webhooks.length);
+  expect((await server.get(`/agents/threads/${thread_id}/state`)).body.values).toEqual({});
 });
 
 test.each(['fetching', 'fetchFunction'])('%s answers what it knows', async (name) => {

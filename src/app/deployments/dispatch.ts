@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { canonicalUrl } from '../../http/canonical-url.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import { hasPrefix } from '../../http/mount-prefix.ts';
 import type { DeploymentSlot } from './slot.ts';
@@ -24,13 +25,11 @@ const OWN = /^\/(?:ok|metrics|studio|deployments|o|v2|v1\/projects)(?=[/?]|$)/;
 /** What the server answers until a deployment does: the page for browsers, and what it is. */
 const UNTIL_IT_SERVES = /^\/?(?:info)?(?=[?]|$)/;
 const OF_ONE = /^\/deployments\/([a-z0-9_-]+)(?=[/?]|$)/;
-/** `http://host` of a request line in absolute form. */
-const ORIGIN = /^https?:\/\/[^/?]*/i;
 
 /** Sends each request to the deployment that it is for. */
 export function deploymentDispatch({ prefix, root, find }: DispatchDeps): Dispatch {
   function targetOf({ url = '' }: IncomingMessage): Target | undefined {
-    const path = url.replace(ORIGIN, '');
+    const path = canonicalUrl(url);
     if (!hasPrefix(prefix, path)) return undefined;
     const rest = path.slice(prefix.length);
     const slot = find(OF_ONE.exec(rest)?.[1] ?? '');

@@ -37,8 +37,13 @@ export function useCustomApp(server: FastifyInstance, options: CustomAppOptions)
   server.addHook('onRequest', async (request, reply) => {
     const internal = internalRequestOf(request.raw);
     // WebSockets bypass the app; a request that the app forwarded has already been through it.
+    if (internal?.from || request.ws) return;
     const mount_prefix = prefixOf(prefixes, request.url);
-    if (internal?.from || request.ws || mount_prefix === undefined) return;
+    if (mount_prefix === undefined) {
+      // A webhook has the server's identity.
+      if (internal) throw new NotFound('Not Found');
+      return;
+    }
     // Probes ask for this process, not for the app's.
     if ('send' in app && isProbe(request)) return;
     const requiresAuth = enable_custom_route_auth && request.is404 && !internal;
