@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { runRepository } from '../../src/storage/runs/runs.ts';
+import { type RunList, runRepository } from '../../src/storage/runs/runs.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { KWARGS, newRun, queueStory, request } from '../support/queued-runs.ts';
 import { at, threadId } from '../support/stored-threads.ts';
@@ -42,6 +42,35 @@ describeEachStorage('runs', (open) => {
     expect(await list({ limit: 10, offset: 0, status: 'running' })).toEqual([newest]);
     expect(await list({ limit: 10, offset: 0, status: 'pending' })).toEqual([middle, oldest]);
     expect(await list({ limit: 10, offset: 0, status: 'no such status' })).toEqual([]);
+  });
+
+  test('are measured before they are listed, by what is selected of them', async () => {
+    await using db = await open();
+    const runs = runRepository(db);
+    const { queue } = queueStory(db);
+    for (const text of ['x'.repeat(2000), 'x'.repeat(1000)])
+      await queue.enqueue(request({ ...newRun(threadId(1)), kwargs: { ...KWARGS, input: { text } } }));
+    const list = { limit: 10, offset: 0 };
+    const bytes = (query: Partial<RunList>) => runs.listBytes(threadId(1), { ...list, ...query });
+    const [all, newest, kwargs] = [
+      await bytes({}),
+      await bytes({ limit: 1 }),
+      await bytes({ select: ['kwargs'] }),
+    ];
+    expect(all).toBeGreaterThan(3000);
+    expect([newest > 1000 && newest < all - 1000, kwargs < all]).toEqual([true, true]);
+    expect(await bytes({ select: ['run_id', 'status'] })).toBe(0);
+    expect(await bytes({ offset: 2 })).toBe(0);
+  });
+
+  test('are listed without the JSON that is not selected', async () => {
+    await using db = await open();
+    const runs = runRepository(db);
+    const run_id = await queueStory(db).add(threadId(1));
+    const listed = (select: RunList['select']) => runs.list(threadId(1), { limit: 10, offset: 0, select });
+    const [run] = await listed(['run_id']);
+    expect([run?.run_id, run && 'kwargs' in run, run && 'metadata' in run]).toEqual([run_id, false, false]);
+    expect((await listed(['kwargs']))[0]).toMatchObject({ run_id, kwargs: KWARGS });
   });
 
   test('of an assistant are found on every thread', async () => {

@@ -37,15 +37,17 @@ export async function openServices({
   graphs,
   storage,
   defaults = {},
+  max_list_bytes,
 }: {
   graphs?: string[];
   storage?: Storage;
   defaults?: SystemDefaults;
+  max_list_bytes?: number;
 } = {}) {
   const opened = storage ?? (await temporaryStorage());
   const registry = await fixtureGraphs(graphs);
   const clock = steppedClock();
-  const services = compose(opened, registry, clock, defaults);
+  const services = compose(opened, registry, clock, defaults, max_list_bytes);
   await services.assistants.syncSystem();
   return {
     ...services,
@@ -57,7 +59,13 @@ export async function openServices({
   };
 }
 
-function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults: SystemDefaults) {
+function compose(
+  storage: Storage,
+  graphs: GraphRegistry,
+  clock: Clock,
+  defaults: SystemDefaults,
+  max_list_bytes?: number,
+) {
   const bus = memoryBus();
   const ids = systemIds(clock);
   const stopped: string[] = [];
@@ -100,6 +108,7 @@ function compose(storage: Storage, graphs: GraphRegistry, clock: Clock, defaults
     runs: runService({
       ...storage,
       refreshStatus,
+      ...(max_list_bytes !== undefined && { max_list_bytes }),
       assistants,
       sources,
       bus,

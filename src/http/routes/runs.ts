@@ -63,7 +63,10 @@ export function runRoutes(
         params: ThreadPath,
         querystring: RunListQuery,
         response: { 200: z.array(Run) },
-        failures: { 404: `Thread with ID ${EXAMPLES.thread_id} not found` },
+        failures: {
+          404: `Thread with ID ${EXAMPLES.thread_id} not found`,
+          422: 'limit: these runs have 80000000 bytes of kwargs and metadata, a reply at most 67108864. Lower the limit, or select other fields.',
+        },
       },
     },
     async ({ actor, params, query }) => {

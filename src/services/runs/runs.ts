@@ -1,6 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
-import { NotFound } from '../../core/errors.ts';
+import { InvalidInput, NotFound } from '../../core/errors.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { NewTurn } from '../../storage/a2a/turns.ts';
@@ -25,13 +25,18 @@ export interface RunDeps extends AuthorizeRunDeps, RunStreamDeps, SubmitDeps, Ca
   readonly checkpoints: Pick<CheckpointRepository, 'find'>;
   /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
   readonly refreshStatus: (thread_id: string) => Promise<void>;
+  /** Most JSON of the runs of one list, bytes. */
+  readonly max_list_bytes?: number;
 }
+
+/** Ten runs, the default page, with inputs of the default body limit, also encrypted. */
+const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 export type RunService = ReturnType<typeof runService>;
 
 /** Runs on a thread: create, follow, cancel, delete (CONTRACT §2.3, §3). */
 export function runService(deps: RunDeps) {
-  const { runs, threads, queue, bus } = deps;
+  const { runs, queue, bus } = deps;
   const streams = runStreams(deps);
   const { cancel, ...cancels } = runCancel(deps);
 
@@ -74,15 +79,8 @@ export function runService(deps: RunDeps) {
       return submit(deps, { ...submission, idempotency, turn });
     },
 
-    /** Newest first. */
-    async list(actor: Actor, thread_id: string, query: RunList): Promise<Run[]> {
-      const visibility = await authorize(actor, 'threads:search', { thread_id, ...query });
-      const found = await runs.list(thread_id, query, visibility);
-      if (found.length === 0 && !(await threads.get(thread_id, ['thread_id'], visibility))) {
-        throw new NotFound(`Thread with ID ${thread_id} not found`);
-      }
-      return found;
-    },
+    /** Newest first. Throws `InvalidInput` if several runs are too large for one reply. */
+    list: (actor: Actor, thread_id: string, query: RunList) => listRuns(deps, actor, thread_id, query),
 
     /** `thread_id` is `undefined` if the client does not know the run's thread. */
     async get(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
@@ -113,6 +111,24 @@ export function runService(deps: RunDeps) {
       if (wait) for await (const _ of streams.follow(run, signal));
     },
   };
+}
+
+async function listRuns(
+  { runs, threads, max_list_bytes = MAX_LIST_BYTES }: RunDeps,
+  actor: Actor,
+  thread_id: string,
+  query: RunList,
+): Promise<Run[]> {
+  const visibility = await authorize(actor, 'threads:search', { thread_id, ...query });
+  const bytes = query.limit > 1 ? await runs.listBytes(thread_id, query, visibility) : 0;
+  if (bytes > max_list_bytes)
+    throw new InvalidInput(
+      `limit: these runs have ${bytes} bytes of kwargs and metadata, a reply at most ${max_list_bytes}. Lower the limit, or select other fields.`,
+    );
+  const found = await runs.list(thread_id, query, visibility);
+  if (found.length === 0 && !(await threads.get(thread_id, ['thread_id'], visibility)))
+    throw new NotFound(`Thread with ID ${thread_id} not found`);
+  return found;
 }
 
 function notifyDeleted(

@@ -1,9 +1,9 @@
 import type { Rows } from '../../db/column-types.ts';
-import { columns, nulls } from '../../db/columns.ts';
+import { columns, nulls, number } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf, parseJsonColumns } from '../../db/json.ts';
-import { and, type RowOf, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, join, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Run, RunField } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 
@@ -12,7 +12,10 @@ export const KWARGS_COLUMN = 'runs.kwargs';
 export const RUN_ERROR_COLUMN = 'runs.error';
 
 /** A row of `runs` with its JSON decrypted and parsed. */
-export function runOf<Row extends Pick<Rows['runs'], 'metadata' | 'kwargs'>>(cipher: Cipher, row: Row) {
+export function runOf<Row extends Partial<Pick<Rows['runs'], 'metadata' | 'kwargs'>>>(
+  cipher: Cipher,
+  row: Row,
+) {
   return decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), { kwargs: KWARGS_COLUMN });
 }
 
@@ -21,7 +24,7 @@ export interface RunList {
   readonly offset: number;
   /** An unknown status matches nothing. */
   readonly status?: string | undefined;
-  /** `cancel_reason` is read only if it is named here; the rest always. */
+  /** `kwargs` and `metadata` are read by default, `cancel_reason` only if it is named; the rest always. */
   readonly select?: readonly RunField[] | undefined;
 }
 
@@ -32,7 +35,16 @@ export const RUN_COLUMNS = sql`${columns(
   'runs',
   'run_id, thread_id, assistant_id, metadata, status, kwargs, multitask_strategy, created_at, updated_at',
 )}, ${nulls('langsmith_session_name')}`;
-const WITH_REASON = sql`${RUN_COLUMNS}, ${columns('runs', 'cancel_reason')}`;
+const SMALL_COLUMNS = sql`${columns(
+  'runs',
+  'run_id, thread_id, assistant_id, status, multitask_strategy, created_at, updated_at',
+)}, ${nulls('langsmith_session_name')}`;
+const SELECTED_COLUMNS = {
+  metadata: columns('runs', 'metadata'),
+  kwargs: columns('runs', 'kwargs'),
+  cancel_reason: columns('runs', 'cancel_reason'),
+};
+type ListedRow = RowOf<typeof SMALL_COLUMNS> & Partial<Pick<Rows['runs'], keyof typeof SELECTED_COLUMNS>>;
 
 /**
  * Reads runs; the verbs of `queue/` insert, update and delete them. Visibility is that of their threads: a run on a
@@ -56,16 +68,22 @@ export function runRepository(db: Db) {
     },
 
     /** Newest first. */
-    async list(
-      thread_id: string,
-      { limit, offset, status, select }: RunList,
-      visibility?: Visibility,
-    ): Promise<Run[]> {
-      const wanted = and([listCondition(thread_id, status), threadVisible('runs.thread_id', visibility)]);
-      const rows = await db.all(sql`
-        select ${selected(select)} from runs where ${wanted}
-        order by created_at desc, run_id desc limit ${limit} offset ${offset}`);
-      return rows.map((row) => runOf(db.cipher, row));
+    async list(thread_id: string, query: RunList, visibility?: Visibility): Promise<Run[]> {
+      const rows = await db.all(
+        sql`select ${selected(query.select)} ${pageOf(thread_id, query, visibility)}`,
+      );
+      return rows.map((row) => runOf(db.cipher, row) as Run);
+    },
+
+    /** Stored size of the JSON that `list` would read, bytes. */
+    async listBytes(thread_id: string, query: RunList, visibility?: Visibility): Promise<number> {
+      const { select = JSON_COLUMNS } = query;
+      const sizes = JSON_COLUMNS.filter((name) => select.includes(name)).map(octetLength);
+      if (sizes.length === 0) return 0;
+      const row = await db.get(sql`
+        select cast(coalesce(sum(bytes), 0) as bigint) as ${number('bytes')} from (
+          select ${join(sizes, ' + ')} as bytes ${pageOf(thread_id, query, visibility)}) sized`);
+      return row?.bytes ?? 0;
     },
 
     /** True if the thread has one of these runs, in any state. */
@@ -113,8 +131,27 @@ function listCondition(thread_id: string, status: string | undefined): Sql {
   }
 }
 
-function selected(
-  select: RunList['select'],
-): Sql<RowOf<typeof RUN_COLUMNS> & Partial<RowOf<typeof WITH_REASON>>> {
-  return select?.includes('cancel_reason') ? WITH_REASON : RUN_COLUMNS;
+function pageOf(
+  thread_id: string,
+  { limit, offset, status }: RunList,
+  visibility: Visibility | undefined,
+): Sql {
+  const wanted = and([listCondition(thread_id, status), threadVisible('runs.thread_id', visibility)]);
+  return sql`from runs where ${wanted} order by created_at desc, run_id desc limit ${limit} offset ${offset}`;
+}
+
+function selected(select: RunList['select']): Sql<ListedRow> {
+  if (!select) return RUN_COLUMNS;
+  const named = Object.entries(SELECTED_COLUMNS).filter(([name]) => select.includes(name as RunField));
+  return join<ListedRow>(
+    [SMALL_COLUMNS as Sql<ListedRow>, ...named.map(([, column]) => column as Sql<ListedRow>)],
+    ', ',
+  );
+}
+
+const JSON_COLUMNS = ['kwargs', 'metadata'] as const;
+
+/** SQLite knows it without reading the value. */
+function octetLength(name: string): DialectSql {
+  return { sqlite: raw(`octet_length(${name})`), postgres: raw(`octet_length(${name}::text)`) };
 }

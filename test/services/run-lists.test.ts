@@ -1,0 +1,19 @@
+import { expect, test } from 'vitest';
+import { systemActor } from '../../src/auth/actor.ts';
+import { openServices } from '../support/services.ts';
+
+const actor = systemActor('test');
+
+test('a list of runs that is too large for one reply is refused with what to do', async () => {
+  await using services = await openServices({ max_list_bytes: 5000 });
+  const { thread_id } = await services.threads.create(actor, { if_exists: 'raise' });
+  const input = { text: 'x'.repeat(10_000) };
+  for (let i = 0; i < 2; i++)
+    await services.runs.create(actor, thread_id, { assistant_id: 'echo', input }, 'background');
+  const all = { limit: 1000, offset: 0 };
+  await expect(services.runs.list(actor, thread_id, all)).rejects.toThrow(
+    /^limit: .* a reply at most 5000\. Lower the limit, or select other fields\./,
+  );
+  expect(await services.runs.list(actor, thread_id, { ...all, select: ['run_id'] })).toHaveLength(2);
+  expect(await services.runs.list(actor, thread_id, { ...all, limit: 1 })).toHaveLength(1);
+});
