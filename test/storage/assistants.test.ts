@@ -207,6 +207,20 @@ describeEachStorage('system assistants', (open) => {
     expect(await assistants.count({})).toBe(2);
   });
 
+  test('take the place of what a client made under their id before the graph was there', async () => {
+    await using db = await open();
+    const assistants = assistantRepository(db);
+    const assistant_id = systemAssistantId('counter');
+    for (const metadata of [{ owner: 'mallory' }, { created_by: 'system' }]) {
+      await assistants.insert(assistant(1, { assistant_id, graph_id: 'echo', metadata }));
+      await assistants.update(assistant_id, () => ({ config: { tags: ['evil'] } }), at(2));
+      await assistants.upsertSystemAssistants([system('counter')]);
+      expect(await assistants.get(assistant_id)).toEqual(system('counter'));
+      expect(await assistants.versions(assistant_id, { limit: 10, offset: 0 })).toHaveLength(1);
+      await assistants.delete(assistant_id);
+    }
+  });
+
   test('of graphs that are gone are deleted, and nothing that a client made', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);

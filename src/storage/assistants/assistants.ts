@@ -91,7 +91,10 @@ export function assistantRepository(db: Db) {
       });
     },
 
-    /** Upserts the assistants of the configured graphs: existing ones take the name and description. */
+    /**
+     * Upserts the assistants of the configured graphs: existing ones take the name and description. Replaces what a client
+     * made under such an id.
+     */
     upsertSystemAssistants(assistants: readonly Assistant[]): Promise<void> {
       return upsertSystemAssistants(db, assistants);
     },
@@ -169,6 +172,7 @@ function setLatestVersion(
 function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
     for (const assistant of assistants) {
+      tx.defer(deleteForeign(assistant));
       await tx.run(sql`${insertAssistant(tx.cipher, assistant)}
         on conflict (assistant_id) do update set name = excluded.name, description = excluded.description,
           config = case when assistants.version = 1 then excluded.config else assistants.config end,
@@ -176,6 +180,16 @@ function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promi
       await upsertVersion(tx, assistant.assistant_id);
     }
   });
+}
+
+/**
+ * Deletes what a client made under the id of a system assistant, which can be computed before its graph is configured:
+ * it would give the graph's assistant another graph, configuration and owner.
+ */
+function deleteForeign({ assistant_id, graph_id }: Assistant): Sql {
+  const isSystem = sql`graph_id = ${graph_id} and ${contains('metadata', { created_by: 'system' })}`;
+  return sql`delete from assistants where assistant_id = ${assistant_id} and exists (
+    select 1 from assistant_versions where assistant_id = ${assistant_id} and version = 1 and not (${isSystem}))`;
 }
 
 /**
