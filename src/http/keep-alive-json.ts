@@ -45,12 +45,20 @@ export function keepAliveJsonSender(
     await yieldToEventLoop();
     keepAlive[Symbol.dispose]();
     if (connection.signal.aborted) return abortReply(reply, connection);
+    if (outcome.status === 'fulfilled' && raw.headersSent) await storeAnswer(reply, outcome.value, logger);
     if (outcome.status === 'fulfilled' && !raw.headersSent) return outcome.value;
     if (outcome.status === 'fulfilled') raw.end(outcome.value);
     else if (raw.headersSent) sendFailure(outcome.reason, reply, logger);
     else throw outcome.reason;
     return undefined;
   };
+}
+
+/** The client gets its reply also if that cannot be stored: sent again, the request would wait for the same run. */
+function storeAnswer(reply: FastifyReply, text: string, logger: Logger): Promise<void> {
+  return reply.server.storeAnswer(reply, text).catch((error: unknown) => {
+    logger.error('reply to an Idempotency-Key not stored', { request_id: reply.request.id, error });
+  });
 }
 
 /** A broken reply makes the client reconnect at `Location`; one that has not begun can still report why. */

@@ -81,10 +81,11 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     /** Replies with the result of a new run. */
     wait(reply: FastifyReply, made: Run, headers: Headers, on_disconnect: OnDisconnect) {
       const run = withoutInput(reply, made);
+      const isRepeated = reply.request.idempotencyContext?.run !== undefined;
       return sendKeepAliveJson(
         reply,
         headers,
-        (signal) => runs.result(run, signal),
+        (signal) => (isRepeated ? runs.resultAgain(run, signal) : runs.result(run, signal)),
         disconnectAction(run, on_disconnect),
       );
     },

@@ -69,7 +69,7 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       });
     },
 
-    /** The response is a stream: the key already stores the run that it follows. */
+    /** The response follows a run, which the key already stores. */
     detach(context: IdempotencyContext): void {
       inProgress.delete(keyOf(context));
     },

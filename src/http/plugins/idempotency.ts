@@ -7,6 +7,10 @@ declare module 'fastify' {
     /** Set if the request has an `Idempotency-Key`. */
     idempotencyContext: IdempotencyContext | undefined;
   }
+  interface FastifyInstance {
+    /** Stores the body of a hijacked reply, if its request has an `Idempotency-Key`. Call before sending its end. */
+    readonly storeAnswer: (reply: FastifyReply, body: string) => Promise<void>;
+  }
 }
 
 const REPLAYED = 'idempotency-replayed';
@@ -20,6 +24,13 @@ const STORED_HEADERS = ['content-type', 'content-location', 'location'];
 export function useIdempotency(server: FastifyInstance, idempotency: IdempotencyService): void {
   server.decorateRequest('idempotencyContext');
 
+  const store = (context: IdempotencyContext, reply: FastifyReply, body: string) =>
+    idempotency.store(context, { status: reply.statusCode, headers: headersOf(reply), body });
+  server.decorate('storeAnswer', async (reply: FastifyReply, body: string) => {
+    const { idempotencyContext } = reply.request;
+    if (idempotencyContext) await store(idempotencyContext, reply, body);
+  });
+
   server.addHook('onRoute', (route) => {
     if (route.config?.idempotent) route.schema = { headers: IdempotencyHeaders, ...route.schema };
   });
@@ -31,6 +42,12 @@ export function useIdempotency(server: FastifyInstance, idempotency: Idempotency
     const started = await idempotency.begin(request.actor, key, { method, url, body });
     if (!('answer' in started)) {
       request.idempotencyContext = started;
+      // A hijacked reply does not get to `onSend`.
+      const { hijack } = reply;
+      reply.hijack = () => {
+        idempotency.detach(started);
+        return hijack.call(reply);
+      };
       if (started.run) reply.header(REPLAYED, 'true');
       return;
     }
@@ -41,13 +58,8 @@ export function useIdempotency(server: FastifyInstance, idempotency: Idempotency
   server.addHook('onSend', async ({ idempotencyContext }, reply, payload) => {
     if (!idempotencyContext) return;
     if (reply.statusCode >= 400) await idempotency.release(idempotencyContext);
-    else if (typeof payload === 'string') {
-      await idempotency.store(idempotencyContext, {
-        status: reply.statusCode,
-        headers: headersOf(reply),
-        body: payload,
-      });
-    } else idempotency.detach(idempotencyContext);
+    else if (typeof payload === 'string') await store(idempotencyContext, reply, payload);
+    else idempotency.detach(idempotencyContext);
   });
 }
 

@@ -39,6 +39,10 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
     return run;
   }
 
+  function resultInLog({ run_id }: Run, signal: AbortSignal): Promise<string | undefined> {
+    return resultOf(withoutProtocolEvents(follow(sources, run_id, 0, signal)));
+  }
+
   /** A last event id is more precise than a checkpoint. */
   async function startSeq({ thread_id, run_id }: Run, { after, checkpoint_id }: JoinOptions) {
     if (!checkpoint_id || (after !== 0 && after !== 'now')) return after;
@@ -53,8 +57,16 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
 
     /** JSON text of the final values, the interrupt or the error (CONTRACT §4). */
     async result(run: Run, signal: AbortSignal): Promise<string> {
-      const result = await resultOf(withoutProtocolEvents(follow(sources, run.run_id, 0, signal)));
-      return result ?? resultOfThread(await threads.get(run.thread_id));
+      return (await resultInLog(run, signal)) ?? resultOfThread(await threads.get(run.thread_id));
+    },
+
+    /** The same for a repeated request. Throws `NotFound` if neither the events of the run nor its thread are left. */
+    async resultAgain(run: Run, signal: AbortSignal): Promise<string> {
+      const result = await resultInLog(run, signal);
+      if (result !== undefined) return result;
+      const thread = await threads.get(run.thread_id);
+      if (!thread) throw new NotFound('The result of this run is gone: its thread was deleted');
+      return resultOfThread(thread);
     },
 
     /** Waits for the run's result; a finished run returns its thread's newest state. */
