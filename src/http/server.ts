@@ -70,7 +70,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   // Before any hook that may refuse a request: a refused WebSocket needs its own answer.
   await dispatchUpgrades(server, deps.dispatch, () => useWebSockets(server, body_limit));
   if (isAllowedOrigin) useOriginCheck(server, isAllowedOrigin, logger);
-  useAuthHooks(server, deps, await useRateLimits(server, options.rate_limit));
+  useAuthHooks(server, deps, await useRateLimits(server, options.rate_limit, auth));
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, logger });
   const { version, graph_ids } = info;

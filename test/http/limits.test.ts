@@ -34,6 +34,26 @@ test('guesses of keys count, health does not', async () => {
   expect(await statuses(() => server.get('/ok'), 5)).toEqual([200, 200, 200, 200, 200]);
 });
 
+test('guesses of keys count at /metrics too, and a key that is good for it has no share there', async () => {
+  await using server = await openApp({
+    ...KEYS,
+    server: { rate_limit: { per_address_per_minute: 4, per_key_per_minute: 1 } },
+  });
+  const scrape = (key: string) => () => server.get('/metrics', { 'x-api-key': key });
+  expect(await statuses(scrape('one'), 2)).toEqual([200, 200]);
+  expect(await statuses(scrape('guess'), 3)).toEqual([401, 401, 429]);
+  expect((await scrape('one')()).status).toBe(429);
+});
+
+test('scrapes do not count where /metrics needs no key', async () => {
+  const server = { rate_limit: { per_address_per_minute: 1, per_key_per_minute: 1 } };
+  await using open = await openApp({ graphs: ['echo'], server });
+  expect(await statuses(() => open.get('/metrics'), 3)).toEqual([200, 200, 200]);
+  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  await using amongUsers = await openApp({ graphs: ['echo'], folder, server });
+  expect(await statuses(() => amongUsers.get('/metrics'), 3)).toEqual([200, 200, 200]);
+});
+
 test('users have shares of their own', async () => {
   await using server = await openApp({
     graphs: ['echo'],

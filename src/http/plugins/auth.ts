@@ -48,7 +48,7 @@ export function authenticateHook(
     // A webhook from this server; it reaches custom routes only.
     if (internal && !internal.from) return false;
     if (!authenticate || request.method === 'OPTIONS') return true;
-    if (isPublicRoute(request.routeOptions.config, has_users)) return true;
+    if (isPublicRoute(request, has_users)) return true;
     const before = internal && known.get(internal.from);
     const identity = before ?? (await authenticate(callerOf(request)));
     if (!request.is404) requireScope(identity.scope, request.routeOptions.config.scope ?? 'admin');
@@ -68,8 +68,17 @@ export function traceOf({ traceparent, tracestate }: Readonly<Record<string, unk
 /** Longer ones may be dropped (W3C Trace Context, 3.3.1.5), characters. */
 const MAX_TRACESTATE = 512;
 
-function isPublicRoute({ open = false }: FastifyContextConfig, has_users: boolean): boolean {
+function isPublicRoute({ routeOptions: { config } }: FastifyRequest, has_users: boolean): boolean {
+  const { open = false }: FastifyContextConfig = config;
   return open === 'among users' ? has_users : open;
+}
+
+/** Whether the request is answered to everybody: no key can be guessed by it. */
+export function isPublic(
+  request: FastifyRequest,
+  { authenticate, has_users }: Pick<AuthOptions, 'authenticate' | 'has_users'>,
+): boolean {
+  return !authenticate || isPublicRoute(request, has_users);
 }
 
 /** What authentication needs of a request. */

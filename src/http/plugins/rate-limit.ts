@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { TooManyRequests } from '../../core/errors.ts';
 import { clientNetwork } from '../../core/ip-ranges.ts';
 import { internalRequestOf } from '../in-process.ts';
-import type { AuthHook } from './auth.ts';
+import { type AuthHook, type AuthOptions, isPublic } from './auth.ts';
 
 /** Requests a minute; undefined is unlimited. */
 export interface RateLimits {
@@ -14,7 +14,7 @@ export interface RateLimits {
 
 const MINUTE_MS = 60_000;
 
-/** Probes of proxies and orchestrators must not fail because of other clients' load. */
+/** Probes of proxies, orchestrators and monitoring must not fail because of other clients' load. */
 const PROBES = /\/(ok|metrics)$/;
 
 /** Whether the request asks how this server does. */
@@ -24,22 +24,28 @@ export function isProbe({ routeOptions }: FastifyRequest): boolean {
 
 /**
  * Rate limits: 429 with `Retry-After`. Counters are per process. The address limit applies before authentication, so
- * that it covers key guessing; the returned hook limits authenticated callers.
+ * that it covers key guessing; the returned hook limits authenticated callers. Probes count only by address, where they
+ * need a key.
  */
 export async function useRateLimits(
   server: FastifyInstance,
   limits: RateLimits,
+  auth: AuthOptions,
 ): Promise<AuthHook | undefined> {
   const { per_address_per_minute, per_key_per_minute } = limits;
   if (per_address_per_minute === undefined && per_key_per_minute === undefined) return undefined;
   // Imported late: most servers have no limits.
   const { default: rateLimit } = await import('@fastify/rate-limit');
   await server.register(rateLimit, { global: false });
-  const limiter = (max: number | undefined, keyGenerator: (request: FastifyRequest) => string): AuthHook => {
+  const limiter = (
+    max: number | undefined,
+    keyGenerator: (request: FastifyRequest) => string,
+    isUnlimited: (request: FastifyRequest) => boolean,
+  ): AuthHook => {
     if (max === undefined) return async () => {};
     const count = server.createRateLimit({ max, timeWindow: MINUTE_MS, keyGenerator });
     return async (request) => {
-      if (isExempt(request)) return;
+      if (isExempt(request) || isUnlimited(request)) return;
       const result = await count(request);
       if (!result.isAllowed && result.isExceeded)
         throw new TooManyRequests(limitMessage(max), result.ttlInSeconds);
@@ -47,9 +53,13 @@ export async function useRateLimits(
   };
   server.addHook(
     'onRequest',
-    limiter(per_address_per_minute, ({ ip }) => clientNetwork(ip)),
+    limiter(
+      per_address_per_minute,
+      ({ ip }) => clientNetwork(ip),
+      (request) => isProbe(request) && isPublic(request, auth),
+    ),
   );
-  return limiter(per_key_per_minute, callerKey);
+  return limiter(per_key_per_minute, callerKey, isProbe);
 }
 
 /** A request forwarded by the custom app was already counted: by address, and by caller if authenticated then. */
@@ -57,7 +67,7 @@ function isExempt(request: FastifyRequest): boolean {
   const { raw, method, actor } = request;
   const internal = internalRequestOf(raw);
   const isCounted = internal !== undefined && (!actor || !internal.from || internal.from.actor !== undefined);
-  return isCounted || method === 'OPTIONS' || isProbe(request);
+  return isCounted || method === 'OPTIONS';
 }
 
 function callerKey({ actor, ip }: FastifyRequest): string {
