@@ -95,6 +95,21 @@ export class WritesLost extends Unavailable {
 }
 
 /**
+ * The clock of this process is behind the thread's newest checkpoint: a new one would sort before it, and what it holds
+ * would be lost. A run is tried again later; a client is told when to ask again.
+ */
+export class ClockBehind extends Unavailable {
+  /** By how much the clock is behind, ms. */
+  readonly behind_ms: number;
+
+  constructor(detail: string, behind_ms = 0) {
+    super(detail);
+    this.behind_ms = behind_ms;
+    this.headers['retry-after'] = String(Math.max(1, Math.ceil(behind_ms / 1000)));
+  }
+}
+
+/**
  * Internal: the graph host that executed a run, or answered a request, has ended. A run is tried again; a client is
  * told to ask again.
  */

@@ -30,9 +30,20 @@ export const RunExplanation = z.object({
   /** Attempt number from 1; `null` once it has ended. */
   attempt: z.int().nullable(),
   max_attempts: z.int(),
-  /** Why there is more than one attempt; `unreadable`: the claiming server lacks its encryption key. */
+  /**
+   * Why there is more than one attempt; `unreadable`: the claiming server lacks its encryption key; `clock behind`: its
+   * clock is behind the newest checkpoint of the thread.
+   */
   retry_reason: z
-    .enum(['worker lost', 'attempt broke', 'storage failed', 'server stopped', 'claim lost', 'unreadable'])
+    .enum([
+      'worker lost',
+      'attempt broke',
+      'storage failed',
+      'server stopped',
+      'claim lost',
+      'unreadable',
+      'clock behind',
+    ])
     .nullable(),
   /** A pending cancellation that the worker has not applied yet. */
   cancel_action: CancelAction.nullable(),

@@ -150,6 +150,8 @@ export type Outcome =
       readonly charge: boolean;
       readonly host_ended?: true;
       readonly lease_ended?: true;
+      /** By how much the clock is behind the thread's newest checkpoint, ms. */
+      readonly clock_behind_ms?: number;
     }
   | EndOutcome;
 

@@ -1,5 +1,5 @@
 import { timestamp } from '../core/clock.ts';
-import { HostLost, LeaseLost } from '../core/errors.ts';
+import { ClockBehind, HostLost, LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { failureForLog, publicFailure, toError } from '../core/failure.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
@@ -75,6 +75,8 @@ function stopOrFailure(failure: unknown, signal: AbortSignal): Outcome {
   if (cause instanceof LeaseLost) return { kind: 'lost' };
   if (cause instanceof StopReason) return outcomeOfStop(cause);
   if (cause instanceof HostLost) return { kind: 'release', charge: cause.charge, host_ended: true };
+  if (cause instanceof ClockBehind)
+    return { kind: 'release', charge: false, clock_behind_ms: cause.behind_ms };
   if (isStorageUnavailable(cause)) return { kind: 'release', charge: true };
   if (cause !== undefined) return { kind: 'end', status: 'error', error: publicFailure(cause) };
   return { kind: 'end', status: 'success', error: null };

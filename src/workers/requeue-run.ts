@@ -15,24 +15,39 @@ import {
 import { runStats } from './run-log.ts';
 import { countEnd } from './run-metrics.ts';
 
+/** Longest delay of a run whose server's clock is behind, ms: another server, or NTP, may be faster than time. */
+const MAX_CLOCK_DELAY_MS = 30_000;
+
+type Release = Extract<Outcome, { kind: 'release' }>;
+
 /** Stores the output of the attempt, so that the next attempt and the followers resume after it. */
 export async function requeue(
   deps: AttemptContext,
   attempt: Attempt,
-  { charge, host_ended, lease_ended }: Extract<Outcome, { kind: 'release' }>,
+  { charge, host_ended, lease_ended, clock_behind_ms }: Release,
 ): Promise<boolean> {
   const record = recordAttempt(deps, attempt, 'retried');
   const batch = await attempt.writes.drain();
-  const delay_ms = charge ? deps.rules.retry_ms : 0;
+  const is_clock_behind = clock_behind_ms !== undefined;
+  const delay_ms = charge
+    ? deps.rules.retry_ms
+    : Math.min(Math.ceil(clock_behind_ms ?? 0), MAX_CLOCK_DELAY_MS);
   const failure = charge && host_ended ? hostFailure(deps, attempt) : undefined;
   const watched = failure && watchExhausted(failure);
   const isRequeued = await retryWhileUnavailable(deps, attempt, () =>
-    deps.queue.requeue(attempt.claimed.lease, { charge, delay_ms, batch, failure: watched?.policy }),
+    deps.queue.requeue(attempt.claimed.lease, {
+      charge,
+      delay_ms,
+      batch,
+      is_clock_behind,
+      failure: watched?.policy,
+    }),
   );
   // The loop of due runs wakes the worker when the delay is over.
   if (isRequeued) {
     attempt.log.committed();
-    if (!lease_ended) countRequeue(deps, attempt, { charge, exhausted: watched?.error() });
+    if (!lease_ended)
+      countRequeue(deps, attempt, { charge: charge || is_clock_behind, exhausted: watched?.error() });
     deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
     deps.bus.emit('schedule.changed');
     // The run may have ended instead: its followers read the log.

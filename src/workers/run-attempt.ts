@@ -2,6 +2,7 @@ import { LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { after } from '../core/timers.ts';
 import { EventWriter, type LiveRun } from '../events/writer.ts';
+import { requireClock, waitForClock } from '../graphs/checkpointer/clock-order.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
 import { RunOutput, withRunOutput } from '../graphs/observability/run-output.ts';
 import { isEmptyCommand } from '../graphs/runtime/command.ts';
@@ -30,6 +31,8 @@ export async function runAttempt(
 ): Promise<void> {
   using live = openLive(deps, claimed);
   closeWhenLeaseLost(live, stop.signal);
+  // Before its time-out begins.
+  await waitForClock(claimed.newest_checkpoint_id, stop.signal);
   const attempt = openAttempt(deps, claimed, live, { stop, handOver, onBegun });
   countStart(deps, attempt);
   using _writes = attempt.writes;
@@ -149,6 +152,7 @@ async function execute(
   attempt.graph = await graphs.get(graph_id, config, 'threads.create_run', kwargs.context);
   await budget?.open();
   signal.throwIfAborted();
+  requireClock(claimed.newest_checkpoint_id);
   // The checkpoint holds the input or the resume value: neither is applied twice (invariant 4).
   const isFirstAttempt = !claimed.has_checkpoint;
   if (isFirstAttempt) await recordResumed(deps, attempt);

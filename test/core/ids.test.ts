@@ -1,5 +1,6 @@
+import { uuid6 } from '@langchain/langgraph-checkpoint';
 import { expect, test } from 'vitest';
-import { isUuid, systemAssistantId, systemIds } from '../../src/core/ids.ts';
+import { isUuid, systemAssistantId, systemIds, uuid6Time } from '../../src/core/ids.ts';
 
 /** A clock that the test sets. */
 function clockAt(ms: number) {
@@ -25,4 +26,13 @@ test('an id carries the time it was made at', () => {
 test('the assistant of a graph has the id that every server gives it', () => {
   expect(systemAssistantId('agent')).toBe('fe096781-5601-53d2-b2f6-0d3403f7e9ca');
   expect(systemAssistantId('echo')).toBe('046b5dc7-2108-582c-9c6c-31d556d138f0');
+});
+
+test('the time of a version 6 id is when it was made, and other ids have none', () => {
+  const before = Date.now();
+  const time = uuid6Time(uuid6(0)) ?? 0;
+  expect(time).toBeGreaterThanOrEqual(before);
+  expect(time).toBeLessThan(Date.now() + 1);
+  expect(uuid6Time(systemIds(clockAt(before)).uuid7())).toBeUndefined();
+  expect(uuid6Time('step-1')).toBeUndefined();
 });

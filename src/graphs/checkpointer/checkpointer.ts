@@ -9,7 +9,7 @@ import type {
   PendingWrite,
 } from '@langchain/langgraph-checkpoint';
 import { systemClock } from '../../core/clock.ts';
-import { Conflict } from '../../core/errors.ts';
+import { ClockBehind, Conflict } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { storable } from '../../core/json.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
@@ -25,6 +25,7 @@ import {
   type ValueReader,
   withPendingSends,
 } from './checkpoint-tuple.ts';
+import { requireOrder } from './clock-order.ts';
 import { DeferredUpdates, isStateUpdate } from './deferred-updates.ts';
 import { deltaChannelHistory } from './delta-history.ts';
 import { dumpText, SERVER_SERDE, type Serde, UnstorableValueError } from './serde.ts';
@@ -45,6 +46,9 @@ interface ReadOptions {
 
 const failOnUse: UnreadableFallback = (_at, channel, reason) => unreadableProxy(channel, reason);
 
+/** Why a checkpoint of a run cannot be stored, whatever storage does. */
+const UNSTORABLE = [UnstorableValueError, UnreadableValueError, ClockBehind];
+
 /**
  * LangGraph's `BaseCheckpointSaver` by shape: a graph of any copy of the library accepts it, and the server starts
  * without the library.
@@ -62,7 +66,7 @@ export class Checkpointer {
   readonly #fallback: UnreadableFallback;
   readonly #shares: boolean;
   readonly #failure = new AbortController();
-  /** The checkpoint at which a value could not be stored; nothing of later ones is stored either. */
+  /** The checkpoint that could not be stored; nothing of later ones is stored either. */
   #failedAt: string | undefined;
   readonly #deferred = new DeferredUpdates();
 
@@ -81,8 +85,9 @@ export class Checkpointer {
   }
 
   /**
-   * Aborted with an `UnstorableValueError` when the run produced a value that cannot be stored. Nothing after it is
-   * stored either: a later checkpoint would continue from a missing one. The executor must stop the run.
+   * Aborted with an `UnstorableValueError` when the run produced a value that cannot be stored, and with `ClockBehind`
+   * when the clock was set back. Nothing after it is stored either: a later checkpoint would continue from a missing
+   * one. The executor must stop the run.
    */
   get storeFailure(): AbortSignal {
     return this.#failure.signal;
@@ -146,6 +151,7 @@ export class Checkpointer {
     const isOwn = thread_id === this.writer.thread_id;
     const applied = this.#deferred.flushBefore(checkpoint.id);
     await this.#unlessFailed(checkpoint.id, async () => {
+      requireOrder(parent_id, checkpoint.id);
       const bases = isOwn ? this.#cache.values(thread_id, ns) : new Map();
       // Serialise before the first await: nodes that already run may mutate the values in place.
       const [{ rows, values }, text] = await Promise.all([
@@ -238,7 +244,7 @@ export class Checkpointer {
   }
 
   /**
-   * Stores what a graph produced. In a run, an unstorable value aborts `storeFailure` instead of rejecting: the
+   * Stores what a graph produced. In a run, what cannot be stored aborts `storeFailure` instead of rejecting: the
    * rejection would stay unhandled until the end of the run, which Node reports as an error of the process.
    */
   async #unlessFailed(checkpoint_id: string, store: () => Promise<void>): Promise<void> {
@@ -247,7 +253,7 @@ export class Checkpointer {
     try {
       await store();
     } catch (error) {
-      const isUnstorable = error instanceof UnstorableValueError || error instanceof UnreadableValueError;
+      const isUnstorable = UNSTORABLE.some((reason) => error instanceof reason);
       if (!isUnstorable || !this.writer.is_attempt) throw error;
       this.#failedAt ??= checkpoint_id;
       this.#failure.abort(error);

@@ -7,6 +7,7 @@ import type { Lease } from '../../storage/runs/lease.ts';
 import type { WriteBuffer } from '../../storage/runs/write-buffer.ts';
 import { fencedCheckpoints } from './checkpoint-access.ts';
 import { Checkpointer } from './checkpointer.ts';
+import { requireClock, waitForClock } from './clock-order.ts';
 
 export interface RunCheckpointerDeps {
   readonly checkpoints: CheckpointRepository;
@@ -88,11 +89,25 @@ export interface ThreadCheckpointerDeps {
 
 /**
  * Checkpointer of a thread outside of runs, for one request that reads or updates its state. An update throws
- * `Conflict` while a run of the thread is pending or running.
+ * `Conflict` while a run of the thread is pending or running, and `ClockBehind`.
  */
 export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadCheckpointerDeps): Checkpointer {
+  const access = fencedCheckpoints(checkpoints, { idle_thread_id: thread_id });
+  let ready: Promise<void> | undefined;
+  /** Before the first write: an update first stores its values at the checkpoint from which it continues. */
+  const untilReady = () => {
+    ready ??= checkpoints.newestId(thread_id).then(async (newest_id) => {
+      await waitForClock(newest_id);
+      requireClock(newest_id);
+    });
+    return ready;
+  };
   return new Checkpointer({
-    access: fencedCheckpoints(checkpoints, { idle_thread_id: thread_id }),
+    access: {
+      ...access,
+      put: (checkpoint, durability) => untilReady().then(() => access.put(checkpoint, durability)),
+      putWrites: (request, durability) => untilReady().then(() => access.putWrites(request, durability)),
+    },
     is_attempt: false,
     thread_id,
     run_id: null,

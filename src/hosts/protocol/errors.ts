@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
   BadRequest,
+  ClockBehind,
   Conflict,
   ContentTooLarge,
   Forbidden,
@@ -94,6 +95,11 @@ class OtherServerError extends ServerError {
   }
 }
 
+/** Seconds; 0 if the error has none. */
+function retryAfter({ headers }: WireError): number {
+  return Number(headers?.['retry-after']) || 0;
+}
+
 /** The error of the other side, with its class where that matters, and its own name, message, stack and cause. */
 export function fromWireError(wire: WireError): Error {
   const { name, message, status, stack, code, cause } = wire;
@@ -111,7 +117,7 @@ function errorOf(wire: WireError): Error {
   // Without a status it is an error of the project that has the name of one of ours: no client may see it.
   const isOurs = wire.status !== undefined || !(Known?.prototype instanceof ServerError);
   if (Known && isOurs) return new Known(wire.message);
-  return wire.status === undefined
-    ? new Error(wire.message)
-    : new OtherServerError({ ...wire, status: wire.status });
+  if (wire.status === undefined) return new Error(wire.message);
+  if (wire.name === 'ClockBehind') return new ClockBehind(wire.message, 1000 * retryAfter(wire));
+  return new OtherServerError({ ...wire, status: wire.status });
 }

@@ -35,6 +35,8 @@ const RETRY_REASONS: Record<RetryReason, string> = {
   'server stopped': 'because the server stopped during the last one, which is not counted',
   'claim lost': 'because the response to its claim was lost',
   unreadable: 'because it was claimed by a server that lacks its encryption key',
+  'clock behind':
+    'because the clock of its server was behind the newest checkpoint of the thread, which is not counted',
 };
 
 /** Says in a sentence why a run that is in the queue is in its state. */

@@ -1,3 +1,4 @@
+import { nullable, text } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
@@ -65,6 +66,14 @@ export async function findAncestors(reader: Reader, query: AncestorQuery): Promi
     )
     select ${CHECKPOINT_COLUMNS} from path p ${lateralJoin('checkpoints', 'c', ofPath)} and p.distance > 0 order by p.distance`);
   return loadCheckpoints(reader, heads, channels);
+}
+
+/** Id of the newest checkpoint of a thread's root graph; null if there is none. */
+export async function newestCheckpointId(reader: Reader, thread_id: string): Promise<string | null> {
+  const row = await reader.get(sql`
+    select max(checkpoint_id) as ${nullable(text('id'))} from checkpoints
+    where thread_id = ${thread_id} and ns = ''`);
+  return row?.id ?? null;
 }
 
 /** Page size once the newest checkpoint is damaged: the states of a page are in memory together. */

@@ -7,7 +7,7 @@ export const clockChecks: readonly Check[] = [clockSkew];
 
 const TOLERANCE_MS = 1000;
 
-/** Crons and tokens use the clock of the process; leases and due times that of the database. */
+/** Checkpoints, crons and tokens use the clock of the process; leases and due times that of the database. */
 async function clockSkew({ db, now }: DoctorContext): Promise<Finding[]> {
   const before = now();
   const row = await db.get(sql`select ${NOW} as ${text('time')}`);

@@ -1,4 +1,4 @@
-import { columns, flag, nullable, number } from '../../db/columns.ts';
+import { columns, flag, nullable, number, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { DecryptionError } from '../../db/encryption/cipher.ts';
 import { forEachRow } from '../../db/rows.ts';
@@ -38,6 +38,8 @@ export interface ClaimedRun {
   readonly has_checkpoint: boolean;
   /** The thread has checkpoints; while the run executes, only its attempt adds any. */
   readonly has_history: boolean;
+  /** The newest of the thread's root graph; null if it has none. */
+  readonly newest_checkpoint_id: string | null;
 }
 
 /** Qualified: the statement's other source has a `seq` too. */
@@ -49,7 +51,9 @@ type ClaimedRow = RowOf<typeof CLAIMED>;
 
 /** Here `attempt` counts every start, including refunded ones. */
 const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt, key_id')}, ${MARKER_COLUMNS},
-  exists (select 1 from checkpoints c where c.thread_id = cast(runs.thread_id as text)) as ${flag('has_history')}`;
+  exists (select 1 from checkpoints c where c.thread_id = cast(runs.thread_id as text)) as ${flag('has_history')},
+  (select max(c.checkpoint_id) from checkpoints c where c.thread_id = cast(runs.thread_id as text) and c.ns = '')
+    as ${nullable(text('newest_checkpoint_id'))}`;
 type StartedRow = RowOf<typeof STARTED>;
 type StartedRun = ReturnType<typeof runOf<StartedRow>>;
 
@@ -149,22 +153,23 @@ async function toClaimedRun(
     is_of_cron,
     is_of_task,
     thread_retention,
-    has_history: history,
+    has_history,
+    newest_checkpoint_id,
     ...run
   } = started;
-  const has_history = history === 1;
+  const history = { has_history: has_history === 1, newest_checkpoint_id };
   const markers = markersOf(started, run.kwargs);
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt, starts };
   const { not_before: due_at } = row;
   if (starts === 1)
-    return { lease, run, markers, key_id, due_at, last_seq: 0, has_checkpoint: false, has_history };
+    return { lease, run, markers, key_id, due_at, last_seq: 0, has_checkpoint: false, ...history };
   const [log, checkpoint] = await Promise.all([
     tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`),
     // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
     tx.get(sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`),
   ]);
   const has_checkpoint = checkpoint !== undefined;
-  return { lease, run, markers, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint, has_history };
+  return { lease, run, markers, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint, ...history };
 }
 
 /** Back-off of an undecryptable run, ms: this server must not claim it in a loop; another may have the key. */

@@ -3,6 +3,7 @@ import { withThread } from '../runs/thread-lock.ts';
 import { type Batch, writeBatch } from '../runs/write-buffer.ts';
 import type { QueueContext } from './context.ts';
 import { type AttemptEndResult, endAttempt, type FailurePolicy } from './end-attempt.ts';
+import type { RetryReason } from './position.ts';
 
 export interface RequeueOptions {
   /** False refunds the attempt: the server is stopping, and the run is not at fault (ENGINE §2). */
@@ -11,6 +12,8 @@ export interface RequeueOptions {
   readonly delay_ms: number;
   /** Output of the attempt that is not stored yet. */
   readonly batch: Batch;
+  /** The clock of the worker was behind the thread's newest checkpoint. */
+  readonly is_clock_behind?: boolean;
   /** Set if the attempt failed: too many failures end the run. `undefined` if storage or the server is to blame. */
   readonly failure?: FailurePolicy | undefined;
 }
@@ -22,18 +25,25 @@ export interface RequeueOptions {
 export async function requeue(
   { db, webhooks }: QueueContext,
   lease: Lease,
-  { charge, delay_ms, batch, failure }: RequeueOptions,
+  options: RequeueOptions,
 ): Promise<boolean> {
+  const { charge, delay_ms, batch, failure } = options;
   const result = await withThread(db, 'sync', lease.thread_id, async (tx, thread) => {
     const head = heldHead(lease, thread);
     if (!head || head.cancel_action !== null) return undefined;
     // Stores the output, so that the next attempt and stream readers resume after it, but never beyond a gap.
     if (isNextBatch(batch, head)) await writeBatch(tx, lease, batch);
-    const reason = failure ? 'attempt broke' : charge ? 'storage failed' : 'server stopped';
+    const reason = reasonOf(options);
     return endAttempt(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
   });
   if (result?.outcome === 'ended') failure?.onExhausted?.();
   return result !== undefined;
+}
+
+function reasonOf({ charge, is_clock_behind, failure }: RequeueOptions): RetryReason {
+  if (is_clock_behind) return 'clock behind';
+  if (failure) return 'attempt broke';
+  return charge ? 'storage failed' : 'server stopped';
 }
 
 /** A lease that its holder does not know: the response to its claim was lost. */

@@ -1,9 +1,9 @@
 import { toJson } from '../../core/json.ts';
-import { nullable, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { mergeJson } from '../../db/json.ts';
 import { sql } from '../../db/sql.ts';
 import type { ThreadStatus } from '../../schemas/threads.ts';
+import { newestCheckpointId } from '../checkpoints/find.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { appendThreadEvent, type ThreadEvent } from '../runs/thread-log.ts';
 import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from './row.ts';
@@ -74,11 +74,7 @@ async function isAtCheckpoint(
   thread_id: string,
   checkpoint_id: string | null | undefined,
 ): Promise<boolean> {
-  if (checkpoint_id === undefined) return true;
-  const row = await tx.get(sql`
-    select max(checkpoint_id) as ${nullable(text('id'))} from checkpoints
-    where thread_id = ${thread_id} and ns = ''`);
-  return (row?.id ?? null) === checkpoint_id;
+  return checkpoint_id === undefined || (await newestCheckpointId(tx, thread_id)) === checkpoint_id;
 }
 
 async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
