@@ -74,7 +74,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'AGENT_SERVER_DATA_DIR',
     key: 'storage.folder',
-    text: 'Folder that the path of a SQLite file is relative to.',
+    text: 'Folder that the path of a SQLite file and `deployments.folder` are relative to.',
   },
   {
     name: 'AGENT_SERVER_NOTIFICATIONS',

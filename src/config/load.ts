@@ -97,7 +97,10 @@ function toConfig(
     runs: values.runs,
     usage: values.usage,
     hosts: values.hosts,
-    deployments: { ...values.deployments, folder: resolve(place.root, values.deployments.folder) },
+    deployments: {
+      ...values.deployments,
+      folder: resolve(place.root, storage.folder ?? '', values.deployments.folder),
+    },
     crons: values.crons,
     http: values.http,
     studio: values.studio,
