@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { type Environment, processEnvironment, VARIABLES } from './env.ts';
+import { type Environment, processEnvironment, VARIABLES, withVariables } from './env.ts';
 import { ConfigError, ConfigIssues } from './errors.ts';
 import { envFilePath, findConfigFile, readConfigFile, readEnvFile } from './files.ts';
 import { fromLanggraphJson } from './langgraph-json.ts';
@@ -76,7 +76,7 @@ async function readSources(
   // First, because `${VAR}` in the other keys may refer to these variables.
   const envKey = substitute(env, environment, missing, 'env');
   const variables = await readEnvFile(envKey, root, (line) => warnings.push(line));
-  const known = { ...variables, ...environment };
+  const known = withVariables(environment, variables);
 
   const document = substitute(written, known, missing) as JsonObject;
   if (envKey != null) document['env'] = envKey;
