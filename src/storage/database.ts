@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { systemClock } from '../core/clock.ts';
 import { Unavailable } from '../core/errors.ts';
 import { sleep } from '../core/timers.ts';
@@ -56,12 +57,23 @@ export async function openDatabase(options: DatabaseOptions, prepare: Prepare): 
   };
 }
 
-/** Opens a database for a command, also while servers use it. Throws as `openDatabase` does. */
+export interface SharedDatabaseOptions extends DatabaseOptions {
+  /** A SQLite file that does not exist is made. */
+  readonly creates?: boolean;
+}
+
+/**
+ * Opens a database for a command, also while servers use it. Throws as `openDatabase` does, and `Unavailable` if its
+ * SQLite file does not exist, unless the command `creates` it.
+ */
 export async function openSharedDatabase(
-  options: DatabaseOptions,
+  options: SharedDatabaseOptions,
   prepare: Prepare = async () => {},
 ): Promise<Db> {
-  if (isSqlite(options)) return openSqliteFile(options, prepare, { is_shared: true });
+  if (isSqlite(options)) {
+    if (!options.creates) assertServed(sqlitePath(options.url) as string);
+    return openSqliteFile(options, prepare, { is_shared: true });
+  }
   const pools = postgresPools(options);
   return orClose(pools.open({ max_connections: COMMAND_CONNECTIONS }), options, async (db) => {
     await db.inspect();
@@ -69,6 +81,13 @@ export async function openSharedDatabase(
     await assertNoCopy(db);
     await prepare(db);
   });
+}
+
+/** Throws `Unavailable` if there is no such file: in a shell, variables of the server are easily missing. */
+function assertServed(path: string): void {
+  if (existsSync(path)) return;
+  const place = 'DATABASE_URI and AGENT_SERVER_DATA_DIR must be those of the server';
+  throw new Unavailable(`There is no database ${path}. ${place}, which makes it when it starts.`);
 }
 
 /** Opens a database as it is, without timeouts: for its migrations. Throws `Unavailable`. */
