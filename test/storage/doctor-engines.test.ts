@@ -30,7 +30,13 @@ async function healthy(url: string): Promise<string> {
   return url;
 }
 
-const RULES = { max_attempts: 3, max_connections: 20, log_retention_ms: 60_000, clock: systemClock };
+const RULES = {
+  max_attempts: 3,
+  max_connections: 20,
+  log_retention_ms: 60_000,
+  give_up_ms: 86_400_000,
+  clock: systemClock,
+};
 
 async function messages(url: string, fix = false): Promise<string[]> {
   return (await examine({ url, ...RULES }, { fix })).findings.map(({ message }) => message);
