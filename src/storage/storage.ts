@@ -107,7 +107,7 @@ export async function openApiKeys(options: SharedDatabaseOptions) {
 export async function openKeyRotation({
   encryptor,
   ...options
-}: Omit<DatabaseOptions, 'cipher'> & { readonly encryptor: Encryptor }) {
+}: Omit<SharedDatabaseOptions, 'cipher'> & { readonly encryptor: Encryptor }) {
   const cipher = new EncryptingCipher(encryptor);
   const db = await openSharedDatabase({ ...options, cipher }, (database) =>
     unlock(database, cipher, bufferedRandomBytes()),
