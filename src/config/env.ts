@@ -74,7 +74,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'AGENT_SERVER_DATA_DIR',
     key: 'storage.folder',
-    text: 'Folder that the path of a SQLite file is relative to.',
+    text: 'Folder that the path of a SQLite file and `deployments.folder` are relative to.',
   },
   {
     name: 'AGENT_SERVER_NOTIFICATIONS',
@@ -153,9 +153,18 @@ export function apiKeyFromEnvironment(): string | undefined {
   return keys.find((key) => key !== '');
 }
 
-/** Sets the variables of the file's `env` key without overriding existing ones. Call it before a graph loads. */
+/** Adds the variables of the file's `env` key. Those that are set win; an empty one counts as unset. */
+export function withVariables(
+  environment: Environment,
+  variables: Readonly<Record<string, string>>,
+): Environment {
+  const set = Object.entries(environment).filter(([, value]) => value);
+  return { ...environment, ...variables, ...Object.fromEntries(set) };
+}
+
+/** Sets the variables of the file's `env` key in this process, as `withVariables`. Call it before a graph loads. */
 export function applyEnvironment(variables: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(variables)) process.env[name] ??= value;
+  for (const [name, value] of Object.entries(variables)) process.env[name] ||= value;
 }
 
 /** Variables with secrets of the server, which no graph needs. */

@@ -1,6 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { type Environment, processEnvironment, VARIABLES } from './env.ts';
+import { type Environment, processEnvironment, VARIABLES, withVariables } from './env.ts';
 import { ConfigError, ConfigIssues } from './errors.ts';
 import { envFilePath, findConfigFile, readConfigFile, readEnvFile } from './files.ts';
 import { fromLanggraphJson } from './langgraph-json.ts';
@@ -76,7 +76,7 @@ async function readSources(
   // First, because `${VAR}` in the other keys may refer to these variables.
   const envKey = substitute(env, environment, missing, 'env');
   const variables = await readEnvFile(envKey, root, (line) => warnings.push(line));
-  const known = { ...variables, ...environment };
+  const known = withVariables(environment, variables);
 
   const document = substitute(written, known, missing) as JsonObject;
   if (envKey != null) document['env'] = envKey;
@@ -97,7 +97,10 @@ function toConfig(
     runs: values.runs,
     usage: values.usage,
     hosts: values.hosts,
-    deployments: { ...values.deployments, folder: resolve(place.root, values.deployments.folder) },
+    deployments: {
+      ...values.deployments,
+      folder: resolve(place.root, storage.folder ?? '', values.deployments.folder),
+    },
     crons: values.crons,
     http: values.http,
     studio: values.studio,

@@ -92,7 +92,7 @@ export type WorkerStats = z.infer<typeof WorkerStats>;
 
 /** Signs of whether the loops of this process turn. */
 export interface EngineProgress {
-  /** Time since the loop that claims runs last turned, ms; `undefined` if this process claims none. */
+  /** Time since the loop that claims runs last turned, ms; `undefined` if this process claims none, or no more. */
   readonly claim_loop_age_ms: number | undefined;
   /** Renewals of its lease, since its start, that came more than a heartbeat interval late. */
   readonly late_renewals: number;

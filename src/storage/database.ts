@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { systemClock } from '../core/clock.ts';
 import { Unavailable } from '../core/errors.ts';
 import { sleep } from '../core/timers.ts';
@@ -6,6 +7,7 @@ import { postgresOpenError } from '../db/engines/postgres-errors.ts';
 import { openSqlite } from '../db/engines/sqlite.ts';
 import { sqlitePath } from '../db/engines/sqlite-files.ts';
 import { type MigrationLog, migrate, pendingMigrations } from '../db/migrate.ts';
+import { schemaVersion } from '../db/schema.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
 import { assertNoCopy } from './copy/progress.ts';
 import { checkConnections, poolSizes } from './pool-sizes.ts';
@@ -56,19 +58,51 @@ export async function openDatabase(options: DatabaseOptions, prepare: Prepare): 
   };
 }
 
-/** Opens a database for a command, also while servers use it. Throws as `openDatabase` does. */
+export interface SharedDatabaseOptions extends DatabaseOptions {
+  /** A SQLite file that does not exist is made. */
+  readonly creates?: boolean;
+  /** No server of an earlier version uses it: also migrations are applied that would break one. */
+  readonly contracts?: boolean;
+}
+
+/**
+ * Opens a database for a command, also while servers use it. Throws as `openDatabase` does, and `Unavailable` if its
+ * SQLite file does not exist, unless the command `creates` it, or if a migration is pending that breaks servers of an
+ * earlier version, unless it `contracts`.
+ */
 export async function openSharedDatabase(
-  options: DatabaseOptions,
+  options: SharedDatabaseOptions,
   prepare: Prepare = async () => {},
 ): Promise<Db> {
-  if (isSqlite(options)) return openSqliteFile(options, prepare, { is_shared: true });
+  if (isSqlite(options)) {
+    if (!options.creates) assertServed(sqlitePath(options.url) as string);
+    return openSqliteFile(options, prepare, { is_shared: true });
+  }
   const pools = postgresPools(options);
   return orClose(pools.open({ max_connections: COMMAND_CONNECTIONS }), options, async (db) => {
     await db.inspect();
+    if (!options.contracts) await assertHarmless(db);
     await migratePostgres(options, pools);
     await assertNoCopy(db);
     await prepare(db);
   });
+}
+
+/** Throws `Unavailable` before a migration for which servers must be stopped: they may be running. */
+async function assertHarmless(db: Db): Promise<void> {
+  if ((await schemaVersion(db)) === 0) return;
+  const harmful = (await pendingMigrations(db)).filter(({ expands }) => !expands);
+  if (harmful.length === 0) return;
+  const versions = harmful.map(({ version }) => version).join(', ');
+  const detail = `The database lacks the migrations ${versions}, for which all servers must be stopped`;
+  throw new Unavailable(`${detail}. Stop them, and start the new version or run "agent-server migrate".`);
+}
+
+/** Throws `Unavailable` if there is no such file: in a shell, variables of the server are easily missing. */
+function assertServed(path: string): void {
+  if (existsSync(path)) return;
+  const place = 'DATABASE_URI and AGENT_SERVER_DATA_DIR must be those of the server';
+  throw new Unavailable(`There is no database ${path}. ${place}, which makes it when it starts.`);
 }
 
 /** Opens a database as it is, without timeouts: for its migrations. Throws `Unavailable`. */
@@ -108,12 +142,13 @@ async function openPostgresPools(options: DatabaseOptions, prepare: Prepare): Pr
 }
 
 async function openSqliteFile(
-  options: DatabaseOptions,
+  options: SharedDatabaseOptions,
   prepare: Prepare,
   file: { is_shared: boolean },
 ): Promise<Db> {
   const { log } = options;
   return orClose(openFile(options, file), options, async (db) => {
+    if (file.is_shared && !options.contracts) await assertHarmless(db);
     // The steps of a migration interest who runs several servers; a new file of a project has all of them.
     await migrateAs({ ...options, log: log && { info: () => {}, warn: log.warn } }, db);
     await assertNoCopy(db);

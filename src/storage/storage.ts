@@ -13,7 +13,13 @@ import { visibleIds } from './access/visible-ids.ts';
 import { assistantRepository } from './assistants/assistants.ts';
 import { checkpointRepository } from './checkpoints/checkpoints.ts';
 import { cronFireRepository, cronRepository } from './crons/crons.ts';
-import { type DatabaseOptions, openDatabase, openSharedDatabase, type Pools } from './database.ts';
+import {
+  type DatabaseOptions,
+  openDatabase,
+  openSharedDatabase,
+  type Pools,
+  type SharedDatabaseOptions,
+} from './database.ts';
 import { deploymentRepository } from './deployments/deployments.ts';
 import { pushRepository } from './deployments/pushes.ts';
 import { repositoryAccessRepository } from './deployments/repositories.ts';
@@ -92,7 +98,7 @@ export async function openStorage({
 }
 
 /** Opens API keys only, even while a server has the SQLite file open. */
-export async function openApiKeys(options: DatabaseOptions) {
+export async function openApiKeys(options: SharedDatabaseOptions) {
   const db = await openSharedDatabase(options);
   return { apiKeys: apiKeyRepository(db), [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }
@@ -101,7 +107,7 @@ export async function openApiKeys(options: DatabaseOptions) {
 export async function openKeyRotation({
   encryptor,
   ...options
-}: Omit<DatabaseOptions, 'cipher'> & { readonly encryptor: Encryptor }) {
+}: Omit<SharedDatabaseOptions, 'cipher'> & { readonly encryptor: Encryptor }) {
   const cipher = new EncryptingCipher(encryptor);
   const db = await openSharedDatabase({ ...options, cipher }, (database) =>
     unlock(database, cipher, bufferedRandomBytes()),

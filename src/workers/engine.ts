@@ -114,8 +114,8 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     /** Why this process does not do what it is there for, and must be replaced; `undefined` if it does. */
     stuck(now_ms: number): string | undefined {
       if (!lease.isBeating()) return 'Its heartbeat hangs.';
-      const isClaiming = slots === 0 || now_ms - runs.turned_at < STUCK_MS;
-      return isClaiming ? undefined : 'It has claimed no runs for 30 seconds.';
+      const { claim_loop_age_ms = 0 } = progress(now_ms, slots > 0 ? runs : undefined, lease);
+      return claim_loop_age_ms < STUCK_MS ? undefined : 'It has claimed no runs for 30 seconds.';
     },
 
     /** Whether the loops of this process turn, for metrics. */
@@ -179,7 +179,8 @@ function slotsOf({ clock, queue, worker_id, load }: EngineDeps, { concurrency }:
 
 /** `runs`: what claims runs; `undefined` without slots. */
 function progress(now_ms: number, runs: RunWorker | undefined, lease: WorkerLease): EngineProgress {
-  const claim_loop_age_ms = runs && Math.max(0, now_ms - runs.turned_at);
+  const turned_at = runs?.turned_at;
+  const claim_loop_age_ms = turned_at === undefined ? undefined : Math.max(0, now_ms - turned_at);
   return { claim_loop_age_ms, late_renewals: lease.late_renewals };
 }
 

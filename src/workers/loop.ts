@@ -26,9 +26,9 @@ export class Loop {
     this.#options = options;
   }
 
-  /** When the newest tick began, monotonic ms; when the loop was made before the first. */
-  get turned_at(): number {
-    return this.#turned_at;
+  /** When the newest tick began, monotonic ms; when the loop was made before the first; `undefined` once it stops. */
+  get turned_at(): number | undefined {
+    return this.#stop.signal.aborted ? undefined : this.#turned_at;
   }
 
   start(): void {

@@ -57,8 +57,8 @@ export class RunWorker {
     this.#loop = new Loop({ name: 'run worker', tick: () => this.tick(), logger: deps.logger });
   }
 
-  /** When the loop that claims runs last turned, monotonic ms. */
-  get turned_at(): number {
+  /** When the loop that claims runs last turned, monotonic ms; `undefined` once it claims no more. */
+  get turned_at(): number | undefined {
     return this.#loop.turned_at;
   }
 

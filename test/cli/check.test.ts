@@ -119,18 +119,19 @@ test('check loads handlers, routes and tools of the project as the server does',
   ]);
 });
 
-test('graphs see the variables of the env key, and what is set already wins', async () => {
+test('graphs see the variables of the env key, and what is set already wins unless it is empty', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nenv: .env',
-    '.env': 'FROM_FILE=file\nFROM_BOTH=file\n',
+    '.env': 'FROM_FILE=file\nFROM_BOTH=file\nEMPTY=file\n',
     'one.mjs':
-      'const { FROM_FILE, FROM_BOTH, LANGCHAIN_CALLBACKS_BACKGROUND } = process.env;' +
-      "throw new Error([FROM_FILE, FROM_BOTH, LANGCHAIN_CALLBACKS_BACKGROUND].join(' '));",
+      'const { FROM_FILE, FROM_BOTH, EMPTY, LANGCHAIN_CALLBACKS_BACKGROUND } = process.env;' +
+      "throw new Error([FROM_FILE, FROM_BOTH, EMPTY, LANGCHAIN_CALLBACKS_BACKGROUND].join(' '));",
   });
+  const env = { FROM_BOTH: 'environment', EMPTY: '' };
 
-  const { stdout } = await agentServer(['check'], { cwd: folder.root, env: { FROM_BOTH: 'environment' } });
+  const { stdout } = await agentServer(['check'], { cwd: folder.root, env });
 
-  expect(stdout).toContain('failed to load: file environment false');
+  expect(stdout).toContain('failed to load: file environment file false');
 });
 
 test.each(['check', 'start', 'dev'])(

@@ -89,6 +89,7 @@ describe('a healthy, busy server', () => {
         max_attempts: 3,
         max_connections: 20,
         log_retention_ms: 60_000,
+        give_up_ms: 86_400_000,
         clock: systemClock,
       };
       let looks = 0;

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -12,7 +13,7 @@ test('a key is shown once, listed without itself, and revoked', async () => {
   const created = await run('create', '--name', 'backend', '--scope', 'read', '--days', '30');
   expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ask_[\w-]{43}\n$/) });
   expect(created.stderr).toMatch(
-    /^Created key [0-9a-f-]{36} \(backend, scope read, expires .+\)\.\nStore it now: it cannot be shown again\.\n$/,
+    /^Created the database \S+server\.db: .+\nCreated key [0-9a-f-]{36} \(backend, scope read, expires .+\)\.\nStore it now: it cannot be shown again\.\n$/,
   );
 
   const listed = await run('list');
@@ -29,6 +30,20 @@ test('a key is shown once, listed without itself, and revoked', async () => {
     stderr: expect.stringContaining('already revoked'),
   });
 });
+
+test.each([['list'], ['revoke', '--id', '0197f3a0-0000-7000-8000-000000000000']])(
+  'where no database is, keys %s names the place instead of making an empty one',
+  async (...args) => {
+    await using folder = await project(CONFIG);
+    const file = folder.path('.agent-server/server.db');
+    expect(await agentServer(['keys', ...args], { cwd: folder.root })).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: `agent-server: There is no database ${file}. DATABASE_URI and AGENT_SERVER_DATA_DIR must be those of the server, which makes it when it starts.\n`,
+    });
+    expect(existsSync(file)).toBe(false);
+  },
+);
 
 test('a key is not in the database', async () => {
   await using folder = await project(CONFIG);

@@ -1,6 +1,9 @@
 import { afterAll, describe, expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
-import { migrate } from '../../src/db/migrate.ts';
+import { openSqlite } from '../../src/db/engines/sqlite.ts';
+import { sqlitePath } from '../../src/db/engines/sqlite-files.ts';
+import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 import { agentServer } from '../support/program.ts';
@@ -22,6 +25,11 @@ async function run(url: string, args: readonly string[], env: Record<string, str
   return agentServer(args, { cwd: made.root, env: { DATABASE_URI: url, ...env } });
 }
 
+function openAsIs(url: string): Db {
+  const path = sqlitePath(url);
+  return path === undefined ? openPostgres(url) : openSqlite(path, { synchronous: 'normal' });
+}
+
 describeEachPlace('agent-server migrate', (place) => {
   test('lists what is pending, applies it once, and then finds nothing', { timeout: 60_000 }, async () => {
     const url = await place();
@@ -37,6 +45,35 @@ describeEachPlace('agent-server migrate', (place) => {
     const nothing = { code: 0, stdout: 'The database is up to date.\n', stderr: '' };
     expect(await run(url, ['migrate'])).toEqual(nothing);
     expect(await run(url, ['migrate', '--check'])).toEqual(nothing);
+  });
+
+  test('is not done by a command that servers do not expect, if it would break them', async () => {
+    const url = await place();
+    const contracting = migrations.findLast(({ expands }) => !expands)?.version as number;
+    const before = migrations.filter(({ version }) => version < contracting);
+    const versions = async () => {
+      await using db = openAsIs(url);
+      return (await pendingMigrations(db)).map(({ version }) => version);
+    };
+    {
+      await using db = openAsIs(url);
+      await migrate(db, before);
+    }
+    const pending = await versions();
+    for (const args of [
+      ['keys', 'list'],
+      ['keys', 'create', '--name', 'a'],
+    ]) {
+      expect(await run(url, args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(
+          /^agent-server: The database lacks the migrations .*, for which all servers must be stopped\. Stop them, and start the new version or run "agent-server migrate"\.\n$/,
+        ),
+      });
+    }
+    expect(await versions()).toEqual(pending);
+    expect((await run(url, ['migrate'])).code).toBe(0);
+    expect((await run(url, ['keys', 'list'])).code).toBe(0);
   });
 
   test('is left to a start only if the configuration says so', async () => {

@@ -148,6 +148,17 @@ test('a SQLite path starts at the data folder when there is one, and any other a
   expect(await urlOf('postgres://me@db/agents')).toBe('postgres://me@db/agents');
 });
 
+test('the data of deployments is in the data folder, too, unless their folder is an absolute path', async () => {
+  const environment = { AGENT_SERVER_DATA_DIR: '/data' };
+  const inData = (await load(GRAPHS, { environment })).config;
+  const elsewhere = (await load(`${GRAPHS}deployments: { folder: /srv }`, { environment })).config;
+  const { root, deployments } = (await load(GRAPHS)).config;
+
+  expect(inData.deployments.folder).toBe('/data/.agent-server/deployments');
+  expect(elsewhere.deployments.folder).toBe('/srv');
+  expect(deployments.folder).toBe(join(root, '.agent-server/deployments'));
+});
+
 test('threads stay unless the configuration or the environment says when they go', async () => {
   expect((await load(GRAPHS)).config.checkpointer.ttl).toEqual({
     strategy: 'delete',

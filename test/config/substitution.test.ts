@@ -55,6 +55,16 @@ test('the .env file of the project feeds variables, and the real environment win
   expect((await load(yaml, { files })).config.server.port).toBe(5);
 });
 
+test('an empty variable leaves that of the .env file alone', async () => {
+  const files = { '.env': 'DATABASE_URI=postgres://me@db/agents\nKEY=file\n' };
+  const yaml = `${GRAPHS}env: .env\nserver: { api_keys: ["\${KEY}"] }`;
+
+  const { config } = await load(yaml, { files, environment: { DATABASE_URI: '', KEY: '' } });
+
+  expect(config.storage.url).toBe('postgres://me@db/agents');
+  expect(config.server.api_keys).toEqual(['file']);
+});
+
 test('env may be a list; a bare name is left to the environment', async () => {
   expect((await load(`${GRAPHS}env: ["A=1=2", "B"]`)).config.env).toEqual({ A: '1=2' });
 });

@@ -52,6 +52,7 @@ test('Kubernetes: probes, ports and time to stop', () => {
   const [container] = spec.containers;
   expect(container.ports).toEqual([{ name: 'http', containerPort: 8123 }]);
   expect(container.readinessProbe.httpGet).toEqual({ path: '/ok', port: 'http' });
+  expect(container.livenessProbe.httpGet).toEqual({ path: '/ok?live=1', port: 'http' });
   expect(spec.terminationGracePeriodSeconds).toBeGreaterThan(180);
   expect(container.volumeMounts[0].mountPath).toBe('/data');
   expect(service.spec.ports[0].targetPort).toBe('http');

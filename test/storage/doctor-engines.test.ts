@@ -16,6 +16,7 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { IDS, inMinutes, insert, insertHealthyRows } from '../support/healthy-rows.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../support/postgres-server.ts';
+import { until } from '../support/until.ts';
 
 let places: DatabasesByUrl;
 beforeAll(async () => {
@@ -29,7 +30,13 @@ async function healthy(url: string): Promise<string> {
   return url;
 }
 
-const RULES = { max_attempts: 3, max_connections: 20, log_retention_ms: 60_000, clock: systemClock };
+const RULES = {
+  max_attempts: 3,
+  max_connections: 20,
+  log_retention_ms: 60_000,
+  give_up_ms: 86_400_000,
+  clock: systemClock,
+};
 
 async function messages(url: string, fix = false): Promise<string[]> {
   return (await examine({ url, ...RULES }, { fix })).findings.map(({ message }) => message);
@@ -132,6 +139,32 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
     );
     await db.run(raw(`delete from api_keys where key_id = '${IDS.other}'`));
     expect(await messages(url, true)).toEqual([]);
+  });
+
+  test('creates a missing index while others write', async () => {
+    const url = await healthy(await places.postgres());
+    const writer = new pg.Client({ connectionString: url, application_name: 'writer', lock_timeout: 5000 });
+    const slow = new pg.Client(url);
+    await Promise.all([writer.connect(), slow.connect()]);
+    const [metadata, config, now] = ['{}', '{}', inMinutes(0)];
+    const times = { created_at: now, updated_at: now, state_updated_at: now };
+    const insertThread = (client: pg.Client) =>
+      client.query(
+        insert('threads', { thread_id: randomUUID(), status: 'idle', metadata, config, ...times }),
+      );
+    await writer.query('drop index threads_created');
+    await slow.query('begin');
+    await insertThread(slow);
+    const fixed = messages(url, true);
+    await until('the index waits for the slow transaction', async () => {
+      const { rows } = await writer.query(`select 1 from pg_locks join pg_stat_activity using (pid)
+        where not granted and query ilike 'create index %threads_created on%'`);
+      return rows.length > 0;
+    });
+    await insertThread(writer);
+    await slow.query('commit');
+    expect(await fixed).toEqual([]);
+    await Promise.all([writer.end(), slow.end()]);
   });
 
   test('finds more processes than the database has connections for', async () => {

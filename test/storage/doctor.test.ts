@@ -173,7 +173,7 @@ const BREAKAGES: readonly Breakage[] = [
   {
     does: 'a delivery that waits for ever',
     breaks: [`update webhook_outbox set next_at = '2099-01-01T00:00:00.000Z'`],
-    says: /waits longer than any back-off/,
+    says: /waits for longer than deliveries are retried/,
     fix_leaves: ['webhook_outbox'],
   },
   {
@@ -219,7 +219,13 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
   });
   afterAll(() => places[Symbol.asyncDispose]());
 
-  const RULES = { max_attempts: 3, max_connections: 20, log_retention_ms: 60_000, clock: systemClock };
+  const RULES = {
+    max_attempts: 3,
+    max_connections: 20,
+    log_retention_ms: 60_000,
+    give_up_ms: 86_400_000,
+    clock: systemClock,
+  };
   const look = (url: string, more: Partial<DoctorOptions> = {}) =>
     examine({ url, ...RULES, ...more }, { fix: false });
   const mend = (url: string) => examine({ url, ...RULES }, { fix: true });
@@ -280,6 +286,16 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
         (table) => table !== 'workers' && String(after[table]) !== String(before[table]),
       );
       expect(changed.filter((table) => !breakage.fix_leaves?.includes(table))).toEqual([]);
+    });
+
+    test('leaves a delivery alone for as long as its receiver asked to wait, and one that is being sent', async () => {
+      const url = await healthy(engine);
+      const nothing = { findings: [], fixed: [] };
+      await withDb(url, (db) => execute(db, [`update webhook_outbox set next_at = '${inMinutes(23 * 60)}'`]));
+      expect(await mend(url)).toEqual(nothing);
+      const claim = `update webhook_outbox set token = '${OTHER}', next_at = '2099-01-01T00:00:00.000Z'`;
+      await withDb(url, (db) => execute(db, [claim]));
+      expect(await mend(url)).toEqual(nothing);
     });
 
     test('reports a clock that is not that of the database', async () => {

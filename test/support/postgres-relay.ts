@@ -59,6 +59,11 @@ export class PostgresRelay implements AsyncDisposable {
   /** Passes nothing on any more and breaks no connection, like a firewall that drops packets. */
   silence(): void {
     this.#isSilent = true;
+    this.silenceOpen();
+  }
+
+  /** The same for the connections that are open now: new ones are passed on. */
+  silenceOpen(): void {
     for (const line of this.#lines) line.silence();
   }
 

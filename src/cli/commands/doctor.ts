@@ -21,6 +21,7 @@ export const doctor: Command = {
       max_attempts: config.runs.max_attempts,
       max_connections: config.storage.max_connections,
       log_retention_ms: config.runs.stream_ttl_seconds * 1000,
+      give_up_ms: config.webhooks.delivery.give_up_hours * 3_600_000,
     };
     const fix = values['fix'] !== undefined;
     const own = await examine(options, { fix });

@@ -26,7 +26,9 @@ export const rotateEncryption: Command = {
     const unreadable = [...own.unreadable];
     for (const { name, url } of await configuredDeployments(config)) {
       const prefix = `deployment ${name}, `;
-      const rotated = await rotateIn({ ...config.storage, url, encryptor }, everything, prefix);
+      // The server's own database is up to date, so that no earlier version serves this one.
+      const options = { ...config.storage, url, encryptor, contracts: true };
+      const rotated = await rotateIn(options, everything, prefix);
       rows += rotated.rows;
       unreadable.push(...rotated.unreadable.map((line) => prefix + line));
     }

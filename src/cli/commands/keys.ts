@@ -1,9 +1,11 @@
+import { existsSync } from 'node:fs';
 import { systemActor } from '../../auth/actor.ts';
 import { SCOPES, type Scope } from '../../auth/scopes.ts';
 import { systemClock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
 import { isUuid, systemIds } from '../../core/ids.ts';
 import { silentLogger } from '../../core/logger.ts';
+import { sqlitePath } from '../../db/engines/sqlite-files.ts';
 import { memoryBus } from '../../events/bus.ts';
 import { type Key, MAX_KEY_DAYS } from '../../schemas/keys.ts';
 import { keyService } from '../../services/keys.ts';
@@ -31,8 +33,12 @@ export const createKey: Command = {
     if (!SCOPES.includes(scope as Scope))
       throw new UsageError('keys create: --scope must be read, run, admin or deployments:write');
     const expires_in_days = days === undefined ? null : daysOf(days);
-    await using keys = await openKeys(values);
+    await using keys = await openKeys(values, { creates: true });
     const { key, ...created } = await keys.create(OPERATOR, { name, scope: scope as Scope, expires_in_days });
+    if (keys.new_file !== undefined)
+      process.stderr.write(
+        `Created the database ${keys.new_file}: a server has this key only if it uses that file (DATABASE_URI, AGENT_SERVER_DATA_DIR).\n`,
+      );
     // Only the key goes to stdout, for `KEY=$(agent-server keys create …)`.
     process.stderr.write(
       `Created key ${created.key_id} (${name}, scope ${scope}, ${statusOf(created)}).\nStore it now: it cannot be shown again.\n`,
@@ -73,10 +79,13 @@ export const revokeKey: Command = {
   },
 };
 
-async function openKeys(values: FlagValues) {
+/** `new_file`: the SQLite file, if there was none. */
+async function openKeys(values: FlagValues, { creates } = { creates: false }) {
   const { config } = await loadConfigFor(values);
   const { openApiKeys } = await import('../../storage/storage.ts');
-  const { apiKeys, ...storage } = await openApiKeys(config.storage);
+  const file = sqlitePath(config.storage.url);
+  const new_file = file === undefined || existsSync(file) ? undefined : file;
+  const { apiKeys, ...storage } = await openApiKeys({ ...config.storage, creates });
   const service = keyService({
     apiKeys,
     ring: { forget: () => {} },
@@ -85,7 +94,7 @@ async function openKeys(values: FlagValues) {
     ids: systemIds(systemClock),
     logger: silentLogger,
   });
-  return { ...service, ...storage };
+  return { ...service, ...storage, new_file };
 }
 
 function daysOf(text: string): number {

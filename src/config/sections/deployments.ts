@@ -17,7 +17,7 @@ export const Deployments = group({
   folder: text()
     .default('.agent-server/deployments')
     .describe(
-      'Folder of sources, builds, logs and databases of the deployments, relative to the configuration.',
+      'Folder of sources, builds, logs and databases of the deployments, relative to `storage.folder`.',
     ),
   keep: integer(1, 100, 'builds')
     .default(5)

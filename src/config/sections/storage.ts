@@ -25,7 +25,7 @@ export const Storage = group({
   folder: text()
     .optional()
     .describe(
-      'Folder that the path of a SQLite file is relative to. Unset: the folder of the configuration.',
+      'Folder that the path of a SQLite file and `deployments.folder` are relative to. Unset: the folder of the configuration.',
     ),
   synchronous: oneOf(['full', 'normal'])
     .default('full')

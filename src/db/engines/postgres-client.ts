@@ -7,6 +7,8 @@ import { requirePostgresUrl } from './postgres-url.ts';
 
 /** Time to get a connection, a free one of the pool or a new one from each host of the URL. */
 const CONNECT_TIMEOUT_MS = 3000;
+/** Silence after which a connection is probed: before firewalls forget it, and not after the two hours of the system. */
+const KEEP_ALIVE_MS = 10_000;
 
 /**
  * Options of the client library for a URL, and the targets that have host, port and TLS. No start-up parameter but the
@@ -22,6 +24,7 @@ export function clientConfig(uri: string) {
     application_name: parameters.get('application_name') ?? 'agent-server',
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     types: { getTypeParser: parserOf as typeof pg.types.getTypeParser },
     options: parameters.get('options'),
     enableChannelBinding: parameters.get('channel_binding') === 'require',

@@ -15,11 +15,21 @@ export interface LockOptions {
   readonly onTaken: () => void;
   /** How long PostgreSQL may keep our own session after its connection broke, ms. */
   readonly half_open_ms?: number;
+  /** How often the connection is asked whether it is still there, ms. */
+  readonly ask_every_ms?: number;
 }
 
 const BACKOFF = { first_ms: 100, longest_ms: 2000 };
 const QUERY_TIMEOUT_MS = 5000;
 const HALF_OPEN_MS = 30_000;
+const ASK_EVERY_MS = 10_000;
+
+/**
+ * PostgreSQL ends the session within 20 seconds of the death of its host, which closes no connection, instead of after
+ * two hours. Not all platforms have these settings.
+ */
+const DETECT_DEAD_HOST = `select set_config(name, value, false) from (values ('tcp_keepalives_idle', '10'),
+  ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '2'), ('tcp_user_timeout', '20000')) as setting (name, value)`;
 
 /** Of the session, in the schema. */
 const TRY_LOCK = 'select pg_try_advisory_lock($1, hashtext(current_schema())) as is_held';
@@ -43,11 +53,28 @@ export async function holdLock(options: LockOptions): Promise<AsyncDisposable | 
 
 async function keep(first: Held, options: LockOptions, end: AbortSignal): Promise<void> {
   for (let held: Held | undefined = first; held; held = await again(options, end)) {
-    await Promise.race([held.lost, aborted(end)]);
+    await lost(held, options, end);
     await held.client.end().catch(() => {});
     if (end.aborted) return;
   }
   if (!end.aborted) options.onTaken();
+}
+
+/** Resolves when the connection is gone, or does not answer, for not every end of it is noticed; or at the end. */
+async function lost(
+  { client, closed }: Held,
+  { ask_every_ms = ASK_EVERY_MS }: LockOptions,
+  end: AbortSignal,
+): Promise<void> {
+  const over = new AbortController();
+  const ask = async () => {
+    while (!over.signal.aborted) {
+      await sleep(ask_every_ms, over.signal);
+      await client.query('select 1');
+    }
+  };
+  await Promise.race([closed, aborted(end), ask().catch(() => {})]);
+  over.abort();
 }
 
 /** `undefined` if another process has it, or at the end. */
@@ -68,23 +95,33 @@ async function again(options: LockOptions, end: AbortSignal): Promise<Held | und
 interface Held {
   readonly client: pg.Client;
   /** Resolves when the connection is gone. */
-  readonly lost: Promise<void>;
+  readonly closed: Promise<void>;
 }
 
-async function tryLock({ url, password, key }: LockOptions): Promise<Held | undefined> {
+/** A session that ends soon after this process, even with its host. */
+export async function openLockSession({
+  url,
+  password,
+}: Pick<LockOptions, 'url' | 'password'>): Promise<pg.Client> {
   const client = await connectClient(url, {
     application_name: 'agent-server deployments',
     query_timeout: QUERY_TIMEOUT_MS,
     password,
   });
-  const { promise: lost, resolve } = Promise.withResolvers<void>();
+  await client.query(DETECT_DEAD_HOST).catch(() => {});
+  return client;
+}
+
+async function tryLock({ key, ...access }: LockOptions): Promise<Held | undefined> {
+  const client = await openLockSession(access);
+  const { promise: closed, resolve } = Promise.withResolvers<void>();
   client.on('error', () => resolve());
   client.on('end', () => resolve());
   const { rows } = await client.query<{ is_held: boolean }>(TRY_LOCK, [key]).catch(async (error) => {
     await client.end().catch(() => {});
     throw error;
   });
-  if (rows[0]?.is_held) return { client, lost };
+  if (rows[0]?.is_held) return { client, closed };
   await client.end().catch(() => {});
   return undefined;
 }

@@ -5,22 +5,21 @@ import { type Check, counted, type DoctorContext, type Finding, some } from './f
 
 export const deliveryChecks: readonly Check[] = [postponed, unsent, dead];
 
-/** Beyond the longest wait between two attempts, an hour, ms. */
-const LONGEST_WAIT_MS = 2 * 60 * 60_000;
 const PATIENCE_MS = 10 * 60_000;
 
 const ID = columns('webhook_outbox', 'delivery_id');
 
-/** Due so far in the future that nothing but a wrong clock has set it. */
-async function postponed({ db }: DoctorContext): Promise<Finding[]> {
-  const condition = sql`status = 'pending' and next_at > ${nowPlus(LONGEST_WAIT_MS)}`;
+/** Due so late that nothing but a wrong clock has set it: a receiver may ask to wait until the delivery is given up. */
+async function postponed({ db, give_up_ms }: DoctorContext): Promise<Finding[]> {
+  const late = nowPlus(give_up_ms + PATIENCE_MS);
+  const condition = sql`status = 'pending' and token is null and next_at > ${late}`;
   const rows = await db.all(sql`select ${ID} from webhook_outbox where ${condition}`);
   if (rows.length === 0) return [];
   return [
     {
       check: 'webhooks',
       level: 'problem',
-      message: `Delivery ${some(rows.map(({ delivery_id }) => delivery_id))} waits longer than any back-off: --fix makes it due now.`,
+      message: `Delivery ${some(rows.map(({ delivery_id }) => delivery_id))} waits for longer than deliveries are retried: --fix makes it due now.`,
       fix: () => db.run(sql`update webhook_outbox set next_at = ${NOW} where ${condition}`),
     },
   ];

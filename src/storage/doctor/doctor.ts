@@ -25,7 +25,7 @@ import { integrity, sqliteChecks } from './sqlite.ts';
 import { threadChecks } from './threads.ts';
 
 export interface DoctorOptions
-  extends Pick<DoctorContext, 'max_attempts' | 'log_retention_ms' | 'max_connections'> {
+  extends Pick<DoctorContext, 'max_attempts' | 'log_retention_ms' | 'give_up_ms' | 'max_connections'> {
   /** `sqlite:` and an absolute path, or `postgres://…`. */
   readonly url: string;
   /** Command that prints the password of a PostgreSQL. */

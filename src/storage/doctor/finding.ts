@@ -23,6 +23,8 @@ export interface DoctorContext {
   /** Rules for runs that the doctor ends. */
   readonly log_retention_ms: number;
   readonly max_attempts: number;
+  /** How long a delivery is retried. */
+  readonly give_up_ms: number;
   /** Connections that each process may open. */
   readonly max_connections: number;
 }

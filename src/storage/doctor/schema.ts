@@ -1,4 +1,5 @@
 import { text } from '../../db/columns.ts';
+import type { Db } from '../../db/db.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import { hasTable, NEWEST_VERSION, schemaVersion } from '../../db/schema.ts';
 import { type DialectName, type DialectSql, raw, sql } from '../../db/sql.ts';
@@ -39,12 +40,18 @@ export async function missingIndexes({ db }: DoctorContext): Promise<Finding[]> 
       check: 'indexes',
       level: 'problem',
       message: `${name} is missing, and searches that need it are slow or find too little: --fix creates it.`,
-      fix: () =>
-        db.transaction('sync', async (tx) => {
-          await tx.run(raw(statement));
-          for (const rebuild of rebuilds(name)) await tx.run(raw(rebuild));
-        }),
+      fix: () => create(db, name, statement),
     }));
+}
+
+function create(db: Db, name: string, statement: string): Promise<unknown> {
+  // Otherwise all writes to the table would wait until it is built.
+  if (db.dialect === 'postgres')
+    return db.run(raw(statement.replace(/\bindex(?! concurrently)/i, 'index concurrently')));
+  return db.transaction('sync', async (tx) => {
+    await tx.run(raw(statement));
+    for (const rebuild of rebuilds(name)) await tx.run(raw(rebuild));
+  });
 }
 
 /** Brings up to date what a trigger of this name maintains, and missed while it was not there. */

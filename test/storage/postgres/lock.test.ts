@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { number } from '../../../src/db/columns.ts';
 import { openPostgres } from '../../../src/db/engines/postgres.ts';
-import { holdLock } from '../../../src/db/engines/postgres-lock.ts';
+import { holdLock, openLockSession } from '../../../src/db/engines/postgres-lock.ts';
 import { sql } from '../../../src/db/sql.ts';
+import { PostgresRelay } from '../../support/postgres-relay.ts';
 import { directPostgresSchema, TEST_POSTGRES_URI } from '../../support/postgres-schema.ts';
 import { until } from '../../support/until.ts';
 
@@ -51,4 +52,38 @@ describe.runIf(TEST_POSTGRES_URI)('a lock of a process', () => {
     await until('it is given up', () => isTaken);
     await rival[Symbol.asyncDispose]();
   }, 60_000);
+
+  test('ends soon after its host, as PostgreSQL looks for it', async () => {
+    const client = await openLockSession({ url: TEST_POSTGRES_URI as string });
+    const { rows } = await client.query(`select name, setting from pg_settings
+      where name like 'tcp_%' order by name`);
+    await client.end();
+    expect(Object.fromEntries(rows.map(({ name, setting }) => [name, setting]))).toEqual({
+      tcp_keepalives_count: '2',
+      tcp_keepalives_idle: '10',
+      tcp_keepalives_interval: '5',
+      tcp_user_timeout: '20000',
+    });
+  });
+
+  test('is asked for, so that a connection that is cut without a word is noticed', async () => {
+    await using schema = await directPostgresSchema(TEST_POSTGRES_URI as string);
+    await using relay = await PostgresRelay.listen(schema.url);
+    await using db = openPostgres(schema.url);
+    let isTaken = false;
+    const onTaken = () => (isTaken = true);
+    const { url } = relay;
+    await using _lock = await holdLock({ url, key: KEY, onTaken, half_open_ms: 200, ask_every_ms: 100 });
+    const answers = relay.round_trips;
+    await until('it is asked for', () => relay.round_trips > answers + 1);
+
+    relay.silenceOpen();
+    await db.all(sql`select pg_terminate_backend(pid)::int as ${number('is_ended')} from pg_locks
+      where locktype = 'advisory' and classid = ${KEY}
+        and objid::bigint = hashtext(current_schema())::bigint & 4294967295`);
+    let rival: AsyncDisposable | undefined;
+    while (!rival) rival = await holdLock({ url: schema.url, key: KEY, onTaken: unexpected });
+    await until('it is given up', () => isTaken);
+    await rival[Symbol.asyncDispose]();
+  });
 });
