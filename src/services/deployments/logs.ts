@@ -1,8 +1,9 @@
 import type { Actor } from '../../auth/actor.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import type { DeploymentLogs, LogSearch } from '../../schemas/deployments.ts';
-import type { DeploymentFiles, LogKind } from '../../storage/deployments/files.ts';
+import type { DeploymentFiles } from '../../storage/deployments/files.ts';
 import type { LoggedLine } from '../../storage/deployments/log-file.ts';
+import type { LogKind } from '../../storage/deployments/log-files.ts';
 import { type DeploymentDeps, requireDeployment } from './deployments.ts';
 import type { RevisionService } from './revisions.ts';
 
