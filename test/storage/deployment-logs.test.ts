@@ -31,7 +31,9 @@ test('the log of what serves keeps its newest lines, however much is written', a
   expect(lines.at(-1)?.message).toBe('the last');
   expect(lines.length).toBeGreaterThan(3000);
   expect(await readdir(folder.path('apps/agent/logs'))).toHaveLength(2);
-  expect(await deploymentFiles(folder.root).logged('agent', 'deploy')).toEqual(['one']);
+  expect(await deploymentFiles(folder.root).logged('agent', 'deploy')).toMatchObject([
+    { revision_id: 'one' },
+  ]);
 });
 
 test('the id of a line stays the same when older ones go', async () => {
