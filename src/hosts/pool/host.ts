@@ -179,13 +179,16 @@ export class Host {
     return blocked_ms > 0 && place?.at !== undefined && place.run_id === undefined;
   }
 
-  /** Lets the host finish what must be, such as sending traces, then ends it. Open sessions fail, uncharged. */
-  async stop(reason: string, drain_ms = 0): Promise<void> {
+  /**
+   * Lets the host finish what must be, such as sending traces, then ends it. Open sessions fail, uncharged unless
+   * `charges_runs`.
+   */
+  async stop(reason: string, drain_ms = 0, charges_runs = false): Promise<void> {
     this.#isDraining = true;
     if (drain_ms > 0 && this.#isReady && !this.#hasEnded) {
       await withDeadline(drain_ms, this.peer.request('drain', { ms: drain_ms })).catch(() => {});
     }
-    this.#kill ??= { reason, is_intended: true };
+    this.#kill ??= { reason, is_intended: true, charges_runs };
     this.peer.close(new HostLost(`The graph host was stopped: ${reason}.`, false));
     await this.ended;
   }

@@ -11,7 +11,7 @@ import { Exchanges } from './exchanges.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import { HostChoice, type Work } from './host-choice.ts';
 import type { HostEnd } from './host-end.ts';
-import { type HostLimits, limitReached } from './limits.ts';
+import { type HostLimits, limitReached, type ReachedLimit } from './limits.ts';
 import { keepsEnding, logNotStarted, notLoaded, RESTART_DELAY_MS, recentEnds } from './restarts.ts';
 import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
 import { WaitingForHost } from './waiting.ts';
@@ -269,27 +269,28 @@ export class HostPool implements AsyncDisposable {
   #check(): void {
     const now = this.#options.clock.monotonic();
     for (const host of this.#available()) {
-      const reason = limitReached(host, this.#options, now);
-      if (reason !== undefined) this.#replace(host, reason);
+      const limit = limitReached(host, this.#options, now);
+      if (limit) this.#replace(host, limit);
     }
     this.#waiting.notify();
   }
 
   /** Its runs go on elsewhere from their next checkpoint. */
-  #replace(host: Host, reason: string): void {
-    this.#retire(host, reason);
+  #replace(host: Host, { reason, charges_runs }: ReachedLimit): void {
+    this.#retire(host, reason, charges_runs);
     this.#start(host.number);
   }
 
-  #retire(host: Host, reason: string): void {
+  /** `charges_runs`: those that make no checkpoint in time would do the same in each host. */
+  #retire(host: Host, reason: string, charges_runs = false): void {
     this.#logger.info('a graph host is replaced', { host: host.number, pid: host.pid, reason });
     host.drain();
     this.#leaving.add(host);
-    const stop = () => {
+    const stop = (isLate: boolean) => {
       deadline[Symbol.dispose]();
-      void host.stop(reason, DRAIN_MS);
+      void host.stop(reason, DRAIN_MS, isLate && charges_runs);
     };
-    const deadline = after(HAND_OVER_MS, stop).unref();
-    host.sessions.whenEmpty(stop);
+    const deadline = after(HAND_OVER_MS, () => stop(true)).unref();
+    host.sessions.whenEmpty(() => stop(false));
   }
 }
