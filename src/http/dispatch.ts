@@ -69,11 +69,14 @@ export class MountedServer {
   }
 
   request(request: IncomingMessage, response: ServerResponse): void {
+    // The client left while it was decided where the request goes: nothing would end it.
+    if (response.destroyed) return;
     this.#count(response);
     this.#server.routing(request, response);
   }
 
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (socket.destroyed) return;
     this.#count(socket);
     this.#server.server.emit('upgrade', request, socket, head);
   }

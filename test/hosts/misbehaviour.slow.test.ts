@@ -120,9 +120,17 @@ test('a node that throws undefined ends its run with an error', async () => {
   expect(await wait('throw_undefined')).toMatchObject({ __error__: { error: expect.any(String) } });
 });
 
-test('a value that exceeds the limit of a message ends its run, and no other', async () => {
+test.each([
+  ['exceed', 'a value'],
+  ['exceed_event', 'an event'],
+])('%s: %s that exceeds the limit of a message ends its run, and no other', async (act) => {
   const beside = await waitingRun();
-  expect(await wait('exceed')).toMatchObject({
+  const { thread_id } = await server.client.threads.create();
+  const { run_id } = await server.client.runs.create(thread_id, 'misbehaves', {
+    input: { act },
+    streamMode: 'custom',
+  });
+  expect(await server.client.runs.join(thread_id, run_id)).toMatchObject({
     __error__: { message: expect.stringMatching(/message of \d+ bytes exceeds the limit of 67108864/) },
   });
   await beside.open();

@@ -10,6 +10,7 @@ export interface TrackedRevision extends Disposable {
   /** Its app is there, which executes runs and answers requests. */
   opened(app: ReplaceableApp, mount: MountedServer): void;
   enter(state: 'serving' | 'draining'): void;
+  readonly isServing: boolean;
   /** Its processes are ended; it still answers what needs none. */
   hostsEnded(): void;
 }
@@ -54,6 +55,9 @@ export function liveRevisions(clock: Clock) {
         enter(next) {
           state = next;
           since = now();
+        },
+        get isServing() {
+          return state === 'serving';
         },
         hostsEnded() {
           hasHosts = false;

@@ -1,5 +1,5 @@
 import { type Clock, timestamp } from '../../core/clock.ts';
-import { errorStack, isErrorLike } from '../../core/failure.ts';
+import { errorStack, isErrorLike, tryOrUndefined } from '../../core/failure.ts';
 import { customLogger, type Logger } from '../../core/logger.ts';
 import { secretMask } from '../../core/mask-secrets.ts';
 import type { LogFile } from '../../storage/deployments/log-file.ts';
@@ -27,6 +27,9 @@ export function revisionLogger(
       typeof value === 'string' ? `${name}=${value}` : `${name}=${JSON.stringify(value)}`,
     );
     const text = [mask(message), ...details].join(' ');
-    log.write({ timestamp: timestamp(clock.now()), level: LEVELS[level], message: text });
+    // It is in the log of the server: a full disk must not fail what logs it.
+    tryOrUndefined(() =>
+      log.write({ timestamp: timestamp(clock.now()), level: LEVELS[level], message: text }),
+    );
   });
 }

@@ -18,7 +18,7 @@ export interface PinnedRevisionsDeps {
   readonly graphsOf: (revision: ServedRevision) => Promise<ReadonlySet<string>>;
   /** Its app, with its project loaded; it claims nothing yet. Aborts with the signal. */
   readonly load: (revision: ServedRevision, signal: AbortSignal) => Promise<Served>;
-  /** It may claim runs. */
+  /** It may claim runs. Does not reject. */
   readonly begin: (served: Served) => Promise<void>;
   readonly end: (served: Served) => Promise<void>;
   /** Its runs and requests end, and then it. */

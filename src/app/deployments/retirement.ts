@@ -1,3 +1,4 @@
+import { closeAll } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Served } from './live-revisions.ts';
 
@@ -36,20 +37,27 @@ export class Retirement {
     await Promise.all(this.#retiring);
   }
 
-  /** Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. */
+  /**
+   * Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. A failing
+   * step does not skip the others.
+   */
   async #retire(served: Served, runs_ms: number): Promise<void> {
     const { drain_ms, closing, end, logger } = this.#deps;
     const { app, mount, revision_id, tracked } = served;
     tracked.enter('draining');
     const stop = () => void app.stop(0).catch(() => {});
     closing.addEventListener('abort', stop, { once: true });
-    await Promise.all([app.retire(runs_ms), mount.idle(drain_ms, closing)]);
-    logger.info('old revision executes no more runs', { revision_id });
-    await app.endHosts();
-    tracked.hostsEnded();
-    await mount.idle(FOREVER_MS, closing);
-    closing.removeEventListener('abort', stop);
-    await end(served);
+    const idle = mount.idle(drain_ms, closing);
+    await closeAll([
+      () => app.retire(runs_ms),
+      () => idle,
+      () => logger.info('old revision executes no more runs', { revision_id }),
+      () => app.endHosts(),
+      () => tracked.hostsEnded(),
+      () => mount.idle(FOREVER_MS, closing),
+      () => closing.removeEventListener('abort', stop),
+      () => end(served),
+    ]);
     logger.info('old revision ended', { revision_id });
   }
 }

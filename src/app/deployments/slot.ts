@@ -9,6 +9,7 @@ import { PinnedRevisions } from './pinned-revisions.ts';
 import { Retirement } from './retirement.ts';
 import { RevisionApps, type SlotDeps } from './revision-apps.ts';
 import { type Canary, graphIds, Serving } from './serving.ts';
+import { startWorkers } from './worker-start.ts';
 
 type Activate = Parameters<DataPlane['deploy']>[1]['activate'];
 
@@ -250,10 +251,9 @@ export class DeploymentSlot {
     this.#superseded.abort();
   }
 
-  /** It may begin to claim runs. */
-  async #begin(next: Served): Promise<void> {
-    await next.app.ready();
-    this.#deps.logger.info('revision serves', { revision_id: next.revision_id });
+  /** See `startWorkers`. */
+  #begin(next: Served): Promise<void> {
+    return startWorkers(next, { closing: this.#closing.signal, logger: this.#deps.logger });
   }
 
   async #reserve({ find }: ResumedCanary): Promise<ReservedCanary | undefined> {

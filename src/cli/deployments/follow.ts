@@ -42,13 +42,26 @@ export async function printLog(
   follow: boolean,
   print: (line: string) => void,
 ): Promise<void> {
-  for (let offset = 0; ; ) {
+  // Not an offset into the whole log: the oldest lines of a long one go.
+  let start_time: string | undefined;
+  let offset = 0;
+  let newest: string | undefined;
+  /** Lines of the newest time: there may be more of it. */
+  const printed = new Set<string>();
+  for (;;) {
     const isOver = kind === 'build' && isFinal(await plane.revision(id, revision_id));
-    const { logs } = await plane.logs(id, revision_id, kind, { order: 'asc', limit: PAGE, offset });
-    for (const { timestamp, level, message } of logs)
+    const page = { order: 'asc', limit: PAGE, offset, start_time } as const;
+    const { logs } = await plane.logs(id, revision_id, kind, page);
+    for (const { id: line_id, timestamp, level, message } of logs) {
+      if (printed.has(line_id)) continue;
+      if (timestamp !== newest) printed.clear();
+      newest = timestamp;
+      printed.add(line_id);
       print(`${timestamp} ${level.padEnd(7)} ${oneLine(message)}`);
+    }
     offset += logs.length;
     if (logs.length === PAGE) continue;
+    [start_time, offset] = [newest, 0];
     if (!follow || isOver) return;
     await sleep(POLL_MS);
   }

@@ -1,5 +1,5 @@
 import { yieldToEventLoop } from '../../core/event-loop.ts';
-import { failureForLog } from '../../core/failure.ts';
+import { failureForLog, toError } from '../../core/failure.ts';
 import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { GraphCall, GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
@@ -63,6 +63,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
       error = thrown ?? new Error(String(thrown));
     }
     events.flush();
+    error ??= events.failure;
     const steps = memory.takeSteps();
     if (error instanceof HandedOver) return endWith({ session, handed_over: true, steps }, run);
     const state = await stateAfter(logger, () => graph.state(configOf(writer), memory, false));
@@ -167,14 +168,24 @@ class EventSender {
   #credit = EVENT_WINDOW;
   #onCredit: () => void = () => {};
   #isOpen = false;
+  #failure: Error | undefined;
 
   constructor(server: ServerConnection, session: number) {
     this.#server = server;
     this.#session = session;
   }
 
-  /** Waits while the window is used up: LangGraph then keeps what the graph produces meanwhile. */
+  /** Why an event could not be sent; those after it are not sent either. */
+  get failure(): Error | undefined {
+    return this.#failure;
+  }
+
+  /**
+   * Waits while the window is used up: LangGraph then keeps what the graph produces meanwhile. Throws `FrameError` once an
+   * event was too large.
+   */
   send(event: RunEvent): Promise<void> | undefined {
+    if (this.#failure) throw this.#failure;
     if (this.#events.length === 0) setImmediate(() => this.flush());
     if ('checkpoint_id' in event) {
       this.#events.push(event);
@@ -184,16 +195,21 @@ class EventSender {
     this.#events.push({ event: event.event, json });
     this.#credit -= json.length;
     if (this.#credit > 0 || this.#isOpen) return undefined;
-    return new Promise((resolve) => {
-      this.#onCredit = resolve;
+    return new Promise((resolve, reject) => {
+      this.#onCredit = () => (this.#failure ? reject(this.#failure) : resolve());
     });
   }
 
   flush(): void {
     const events = this.#events;
-    if (events.length === 0) return;
+    if (events.length === 0 || this.#failure) return;
     this.#events = [];
-    this.#server.notify('run/events', { session: this.#session, events });
+    try {
+      this.#server.notify('run/events', { session: this.#session, events });
+    } catch (error) {
+      this.#failure = toError(error);
+      this.#onCredit();
+    }
   }
 
   addCredit(bytes: number): void {

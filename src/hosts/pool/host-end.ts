@@ -26,6 +26,8 @@ export interface Kill {
   readonly run_id?: string | undefined;
   /** It is ended for the sake of code that belongs to no run. */
   readonly is_outside_runs?: boolean;
+  /** Any of the runs that are left may be to blame, although the server ends it on purpose. */
+  readonly charges_runs?: boolean;
 }
 
 interface Ending {
@@ -43,7 +45,8 @@ interface Ending {
 export function endOf({ code, signal, note, kill }: Ending): HostEnd {
   const culprit = kill ? kill.run_id : note?.run_id;
   const is_intended = kill?.is_intended ?? false;
-  const isUncharged = is_intended || kill?.is_outside_runs === true;
+  const charges_runs = kill?.charges_runs === true;
+  const isUncharged = (is_intended && !charges_runs) || kill?.is_outside_runs === true;
   const how = signal === null ? `with code ${code}` : `by ${signal}`;
   const what = kill?.reason ?? (note && whatHappened(note));
   const why = what === undefined || kill || note?.at === undefined ? what : `${what} at ${note.at}`;
@@ -55,7 +58,8 @@ export function endOf({ code, signal, note, kill }: Ending): HostEnd {
     is_outside_runs: kill ? kill.is_outside_runs === true : note !== undefined && culprit === undefined,
     errorFor: (run_id) => {
       const isCharged = !isUncharged && (culprit === undefined || culprit === run_id);
-      const known = culprit !== undefined && culprit === run_id ? what : undefined;
+      const isKnown = culprit === undefined ? charges_runs : culprit === run_id;
+      const known = isKnown ? what : undefined;
       return new HostLost(
         `The graph host ended ${how}${known === undefined ? '' : `: ${known}`}.`,
         isCharged,

@@ -84,14 +84,12 @@ export class Host {
   readonly #stopOrders = new StopOrders();
   #asked: Promise<ProcessLoad> | undefined;
 
+  /** Throws if there can be no process now. */
   constructor({ number, started_at, project, env, lease_fd, store, logger }: HostOptions) {
     this.number = number;
     this.appSocket = project.http.app_socket;
     this.started_at = started_at;
-    this.#process = spawn(process.execPath, [...process.execArgv, PROGRAM], {
-      env,
-      stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', lease_fd ?? 'ignore'],
-    });
+    this.#process = spawnHost(env, lease_fd);
     this.#logger = logger.with({ host: number, ...(this.pid !== undefined && { pid: this.pid }) });
     forwardOutput(this.#process, logger.with({ host: number }));
     this.peer = new Peer(this.#pipe(CONNECTION_FD), {
@@ -181,13 +179,16 @@ export class Host {
     return blocked_ms > 0 && place?.at !== undefined && place.run_id === undefined;
   }
 
-  /** Lets the host finish what must be, such as sending traces, then ends it. Open sessions fail, uncharged. */
-  async stop(reason: string, drain_ms = 0): Promise<void> {
+  /**
+   * Lets the host finish what must be, such as sending traces, then ends it. Open sessions fail, uncharged unless
+   * `charges_runs`.
+   */
+  async stop(reason: string, drain_ms = 0, charges_runs = false): Promise<void> {
     this.#isDraining = true;
     if (drain_ms > 0 && this.#isReady && !this.#hasEnded) {
       await withDeadline(drain_ms, this.peer.request('drain', { ms: drain_ms })).catch(() => {});
     }
-    this.#kill ??= { reason, is_intended: true };
+    this.#kill ??= { reason, is_intended: true, charges_runs };
     this.peer.close(new HostLost(`The graph host was stopped: ${reason}.`, false));
     await this.ended;
   }
@@ -266,4 +267,16 @@ export class Host {
   #pipe(fd: number): Socket {
     return this.#process.stdio[fd] as Socket;
   }
+}
+
+function spawnHost(env: NodeJS.ProcessEnv, lease_fd: number | undefined): ChildProcess {
+  const child = spawn(process.execPath, [...process.execArgv, PROGRAM], {
+    env,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe', 'pipe', 'pipe', lease_fd ?? 'ignore'],
+  });
+  // How the host ends says it too.
+  child.on('error', () => {});
+  // Node makes no pipes if it cannot open the files for all of them.
+  if (child.stdio === undefined) throw new Error('Too many files are open.');
+  return child;
 }

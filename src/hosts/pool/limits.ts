@@ -11,14 +11,22 @@ export interface HostLimits {
 /** Age, ms: a project that needs more than the limit at rest would be replaced all the time. */
 const MIN_AGE_MS = 10_000;
 
-/** Which limit a host has reached, as a clause for the log. `now`: monotonic, ms. */
+export interface ReachedLimit {
+  /** As a clause for the log. */
+  readonly reason: string;
+  /** A run may be to blame. */
+  readonly charges_runs: boolean;
+}
+
+/** Which limit a host has reached. `now`: monotonic, ms. */
 export function limitReached(
   { status, started_at, runs }: Host,
   { max_memory_bytes = Number.POSITIVE_INFINITY, max_runs = Number.POSITIVE_INFINITY }: HostLimits,
   now: number,
-): string | undefined {
+): ReachedLimit | undefined {
   const isOld = now - started_at > MIN_AGE_MS;
   if (isOld && (status?.rss_bytes ?? 0) > max_memory_bytes)
-    return 'it uses more memory than hosts.max_memory_mb';
-  return runs >= max_runs ? 'it has executed hosts.max_runs runs' : undefined;
+    return { reason: 'it uses more memory than hosts.max_memory_mb', charges_runs: true };
+  if (runs >= max_runs) return { reason: 'it has executed hosts.max_runs runs', charges_runs: false };
+  return undefined;
 }

@@ -4,14 +4,15 @@ import { systemIds } from '../../core/ids.ts';
 import type { Logger } from '../../core/logger.ts';
 import { after, every } from '../../core/timers.ts';
 import type { GraphHost } from '../../graphs/graph.ts';
-import { GraphLoadError } from '../../graphs/project/load-error.ts';
+import type { GraphLoadError } from '../../graphs/project/load-error.ts';
 import type { GraphStoreAccess } from '../../graphs/store/graph-store.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import { Exchanges } from './exchanges.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import { HostChoice, type Work } from './host-choice.ts';
 import type { HostEnd } from './host-end.ts';
-import { type HostLimits, limitReached } from './limits.ts';
+import { type HostLimits, limitReached, type ReachedLimit } from './limits.ts';
+import { keepsEnding, logNotStarted, notLoaded, RESTART_DELAY_MS, recentEnds } from './restarts.ts';
 import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
 import { WaitingForHost } from './waiting.ts';
 
@@ -25,11 +26,6 @@ export interface PoolOptions
   readonly clock: Clock;
 }
 
-/** Ends in a row, within the time, after which a host is not started again at once. */
-const MAX_ENDS = 3;
-const ENDS_MS = 30_000;
-/** Delay before a host that keeps ending is started again, ms. */
-const RESTART_DELAY_MS = 10_000;
 /** Interval at which limits are checked, ms. */
 const CHECK_MS = 1000;
 /** How long a host that is replaced may take until its last run has made a checkpoint, ms. */
@@ -182,7 +178,15 @@ export class HostPool implements AsyncDisposable {
   /** `ends`: when earlier processes with this number ended, lately. */
   #start(number: number, ends: readonly number[] = []): void {
     if (this.#isClosed) return;
-    const host = this.#spawn(number, ends);
+    let host: Host;
+    try {
+      host = this.#spawn(number, ends);
+    } catch (error) {
+      logNotStarted(this.#logger, number, error);
+      this.#hosts.delete(number);
+      this.#startLater(number, ends);
+      return;
+    }
     this.#hosts.set(number, host);
     this.#lastNumber = Math.max(this.#lastNumber, number);
     host.ready.then(
@@ -238,33 +242,25 @@ export class HostPool implements AsyncDisposable {
     if (!is_intended) this.#logger.error('a graph host ended', { host: number, pid, reason, run_id });
     this.#hosts.delete(number);
     const now = this.#options.clock.monotonic();
-    const ends = [...before.filter((at) => at > now - ENDS_MS), now];
-    if (ends.length < MAX_ENDS) this.#start(number, ends);
-    else after(RESTART_DELAY_MS, () => this.#startMissing(number, ends)).unref();
+    const ends = recentEnds(before, now);
+    if (keepsEnding(ends)) this.#startLater(number, ends);
+    else this.#start(number, ends);
     // What has been loaded before can be loaded.
     const isBroken = !host.isReady && !this.#listed && !is_external;
     if (isBroken && this.#hosts.size === 0) this.#fail(reason);
   }
 
-  /** A reload may have come before. */
-  #startMissing(number: number, ends: readonly number[]): void {
-    if (!this.#hosts.has(number)) this.#start(number, ends);
+  #startLater(number: number, ends: readonly number[]): void {
+    after(RESTART_DELAY_MS, () => {
+      // A reload may have come before.
+      if (!this.#hosts.has(number)) this.#start(number, ends);
+    }).unref();
   }
 
   /** Until one can load the project, requests for its graphs are answered with the error. */
   #fail(reason: string): void {
     if (this.#failure) return;
-    const times = `${MAX_ENDS} times`;
-    const seconds = RESTART_DELAY_MS / 1000;
-    this.#logger.error(
-      `graph hosts ended ${times} while they loaded the project; tried again each ${seconds} s`,
-      {
-        reason,
-      },
-    );
-    this.#failure = new GraphLoadError(
-      `The graphs failed to load: their process ended ${times}; see the server log.`,
-    );
+    this.#failure = notLoaded(this.#logger, reason);
     this.#listing.reject(this.#failure);
     this.#waiting.notify();
   }
@@ -273,27 +269,28 @@ export class HostPool implements AsyncDisposable {
   #check(): void {
     const now = this.#options.clock.monotonic();
     for (const host of this.#available()) {
-      const reason = limitReached(host, this.#options, now);
-      if (reason !== undefined) this.#replace(host, reason);
+      const limit = limitReached(host, this.#options, now);
+      if (limit) this.#replace(host, limit);
     }
     this.#waiting.notify();
   }
 
   /** Its runs go on elsewhere from their next checkpoint. */
-  #replace(host: Host, reason: string): void {
-    this.#retire(host, reason);
+  #replace(host: Host, { reason, charges_runs }: ReachedLimit): void {
+    this.#retire(host, reason, charges_runs);
     this.#start(host.number);
   }
 
-  #retire(host: Host, reason: string): void {
+  /** `charges_runs`: those that make no checkpoint in time would do the same in each host. */
+  #retire(host: Host, reason: string, charges_runs = false): void {
     this.#logger.info('a graph host is replaced', { host: host.number, pid: host.pid, reason });
     host.drain();
     this.#leaving.add(host);
-    const stop = () => {
+    const stop = (isLate: boolean) => {
       deadline[Symbol.dispose]();
-      void host.stop(reason, DRAIN_MS);
+      void host.stop(reason, DRAIN_MS, isLate && charges_runs);
     };
-    const deadline = after(HAND_OVER_MS, stop).unref();
-    host.sessions.whenEmpty(stop);
+    const deadline = after(HAND_OVER_MS, () => stop(true)).unref();
+    host.sessions.whenEmpty(() => stop(false));
   }
 }

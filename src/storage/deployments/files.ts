@@ -6,9 +6,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ContentTooLarge } from '../../core/errors.ts';
 import { buildFiles, ifMissing } from './build-files.ts';
-import { buildLog } from './log-file.ts';
-
-export type LogKind = 'build' | 'deploy';
+import { logFiles } from './log-files.ts';
 
 export type DeploymentFiles = ReturnType<typeof deploymentFiles>;
 
@@ -41,6 +39,7 @@ export function deploymentFiles(folder: string) {
       return size > 0 ? path : undefined;
     },
     ...buildFiles(home),
+    ...logFiles(home),
 
     /** Names of the deployments that have files here. */
     names: (): Promise<string[]> => readdir(join(folder, 'apps')).catch(ifMissing([])),
@@ -103,16 +102,6 @@ export function deploymentFiles(folder: string) {
     async remove(deployment_id: string, name: string): Promise<void> {
       await rm(home(name), { recursive: true, force: true, maxRetries: 5 });
       await rm(join(folder, 'uploads', deployment_id), { recursive: true, force: true });
-    },
-
-    log: (name: string, revision_id: string, kind: LogKind) =>
-      buildLog(join(home(name), 'logs', `${revision_id}.${kind}.jsonl`)),
-
-    /** The revisions that have a log of this kind. */
-    async logged(name: string, kind: LogKind): Promise<string[]> {
-      const ending = `.${kind}.jsonl`;
-      const found = await readdir(join(home(name), 'logs')).catch(() => []);
-      return found.filter((file) => file.endsWith(ending)).map((file) => file.slice(0, -ending.length));
     },
   };
 }

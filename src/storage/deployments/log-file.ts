@@ -1,9 +1,10 @@
-import { appendFileSync, mkdirSync, statSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { basename, dirname } from 'node:path';
 import { tryOrUndefined } from '../../core/failure.ts';
+import { ifMissing } from './build-files.ts';
 
-/** A line of a log. `id`: its number in the file, from 1. */
+/** A line of a log. `id`: its number in the file, from 1; in the second of several files such as `1.1`. */
 export interface LoggedLine {
   readonly id: string;
   readonly timestamp: string;
@@ -11,46 +12,98 @@ export interface LoggedLine {
   readonly message: string;
 }
 
-/** A build that prints without end must not fill the disk, bytes. */
+/** What prints without end must not fill the disk, bytes. */
 const MAX_BYTES = 8 * 1024 ** 2;
+/** Of each of the two files of a log that keeps its newest lines, bytes. */
+const MAX_PART_BYTES = MAX_BYTES / 2;
 const MAX_MESSAGE_LENGTH = 8 * 1024;
 const TRUNCATED = 'The log is full: further lines are not stored.';
 
-export type LogFile = ReturnType<typeof buildLog>;
-
 /** A log as JSON lines. Each is in the file before `write` returns, so that it outlives a crash of the server. */
-export function buildLog(path: string) {
+export interface LogFile {
+  write(line: Omit<LoggedLine, 'id'>): void;
+  /** Oldest first; empty if there is no log. */
+  read(): Promise<LoggedLine[]>;
+}
+
+/** The log of a build: its first lines are kept, which say how it began. */
+export function buildLog(path: string): LogFile {
   let bytes: number | undefined;
 
-  function append(line: object): void {
-    const text = `${JSON.stringify(line)}\n`;
-    appendFileSync(path, text, { mode: 0o600 });
-    bytes = (bytes ?? 0) + Buffer.byteLength(text);
+  function append(line: Omit<LoggedLine, 'id'>): void {
+    bytes = (bytes ?? 0) + appendLine(path, line);
   }
 
   return {
     write(line: Omit<LoggedLine, 'id'>): void {
-      if (bytes === undefined) {
-        mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
-        bytes = tryOrUndefined(() => statSync(path).size) ?? 0;
-      }
+      bytes ??= openFile(path);
       if (bytes > MAX_BYTES) return;
-      append({ ...line, message: line.message.slice(0, MAX_MESSAGE_LENGTH) });
+      append(line);
       if (bytes > MAX_BYTES) append({ ...line, level: 'WARNING', message: TRUNCATED });
     },
 
-    /** Oldest first; empty if there is no log. */
-    async read(): Promise<LoggedLine[]> {
-      const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'ENOENT') throw error;
-        return '';
-      });
-      return text.split('\n').flatMap((line, at) => {
-        // The last one may be cut off.
-        const parsed =
-          line === '' ? undefined : tryOrUndefined(() => JSON.parse(line) as Omit<LoggedLine, 'id'>);
-        return parsed ? [{ id: String(at + 1), ...parsed }] : [];
-      });
+    read: () => readLines(path, ''),
+  };
+}
+
+/** The log of what serves: its newest lines are kept, in the newest two of the files `path`, `path.1`, `path.2` and so on. */
+export function serverLog(path: string): LogFile {
+  let newest: { readonly part: number; bytes: number } | undefined;
+  const pathOf = (part: number) => (part === 0 ? path : `${path}.${part}`);
+
+  function open(part: number): { readonly part: number; bytes: number } {
+    return { part, bytes: openFile(pathOf(part)) };
+  }
+
+  return {
+    write(line) {
+      newest ??= open(partsOf(path, tryOrUndefined(() => readdirSync(dirname(path))) ?? []).at(-1) ?? 0);
+      if (newest.bytes > MAX_PART_BYTES) {
+        rmSync(pathOf(newest.part - 1), { force: true });
+        newest = open(newest.part + 1);
+      }
+      newest.bytes += appendLine(pathOf(newest.part), line);
+    },
+
+    async read() {
+      const parts = partsOf(path, await readdir(dirname(path)).catch(() => []));
+      const lines = await Promise.all(
+        parts.map((part) => readLines(pathOf(part), part === 0 ? '' : `${part}.`)),
+      );
+      return lines.flat();
     },
   };
+}
+
+/** Numbers of the files of a log that keeps its newest lines, oldest first. */
+function partsOf(path: string, files: readonly string[]): number[] {
+  const name = basename(path);
+  const parts = files.flatMap((file) => {
+    if (file === name) return [0];
+    const number = file.startsWith(`${name}.`) ? Number(file.slice(name.length + 1)) : Number.NaN;
+    return Number.isSafeInteger(number) ? [number] : [];
+  });
+  return parts.sort((one, other) => one - other);
+}
+
+/** Makes its folder. Returns its size, bytes. */
+function openFile(path: string): number {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return tryOrUndefined(() => statSync(path).size) ?? 0;
+}
+
+/** Returns its size, bytes. */
+function appendLine(path: string, line: Omit<LoggedLine, 'id'>): number {
+  const text = `${JSON.stringify({ ...line, message: line.message.slice(0, MAX_MESSAGE_LENGTH) })}\n`;
+  appendFileSync(path, text, { mode: 0o600 });
+  return Buffer.byteLength(text);
+}
+
+async function readLines(path: string, id_prefix: string): Promise<LoggedLine[]> {
+  const text = await readFile(path, 'utf8').catch(ifMissing(''));
+  return text.split('\n').flatMap((line, at) => {
+    // The last one may be cut off.
+    const parsed = line === '' ? undefined : tryOrUndefined(() => JSON.parse(line) as Omit<LoggedLine, 'id'>);
+    return parsed ? [{ id: `${id_prefix}${at + 1}`, ...parsed }] : [];
+  });
 }

@@ -129,8 +129,8 @@ export function revisionRepository(db: Db) {
     },
 
     /**
-     * For the only server on a database, when it starts: what an earlier one left unfinished waits again. After
-     * `max_tries` it fails: it may have ended the server.
+     * For the only server on a database, while it works on nothing: what an earlier one, or a failure of storage, left
+     * unfinished waits again. After `max_tries` it fails: it may be to blame.
      */
     recover: (max_tries: number, failure: RevisionFailure): Promise<void> =>
       db.transaction('sync', async (tx) => {

@@ -1,8 +1,12 @@
+import { basename } from 'node:path';
 import type { DeploymentRow } from '../../storage/deployments/rows.ts';
 import { makeRoom } from './disk-quota.ts';
 import type { WorkDeps } from './work.ts';
 
-/** Deletes builds and uploads that are no longer needed, and everything of a deployment that was deleted meanwhile. */
+/** Revisions of a deployment whose logs are kept, beside those whose code may still run. */
+const LOG_RETENTION_COUNT = 20;
+
+/** Deletes builds, logs and uploads that are no longer needed, and everything of a deployment that was deleted meanwhile. */
 export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: WorkDeps): Promise<void> {
   const { deployments, revisions, files, plane, rules, clock } = deps;
   const row = await deployments.find(deployment_id);
@@ -16,6 +20,9 @@ export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: Work
   for (const id of await files.buildIds(name)) {
     if (!stored.includes(id) && !inUse.has(files.build(name, id))) await files.removeBuild(name, id);
   }
+  const serving = [row.active_revision_id, row.canary_revision_id].filter((id) => id !== null);
+  const running = [...inUse].map((folder) => basename(folder));
+  await files.keepLogs(name, LOG_RETENTION_COUNT, new Set([...serving, ...stored, ...running]));
   await makeRoom(name, deps);
   // What serves can be built again.
   const active = row.active_revision_id && (await revisions.find(deployment_id, row.active_revision_id));

@@ -1,4 +1,5 @@
 import { type Clock, timestamp } from '../../core/clock.ts';
+import { tryOrUndefined } from '../../core/failure.ts';
 import { secretMask } from '../../core/mask-secrets.ts';
 import type { BuildStep } from '../../schemas/deployments.ts';
 import type { LogFile } from '../../storage/deployments/log-file.ts';
@@ -25,17 +26,23 @@ export function revisionProgress({ clock, log, secrets, before, onChange }: Prog
     if (last?.status === 'running') steps[steps.length - 1] = { ...last, status, ended_at: now() };
   }
 
+  function print(level: string, message: string): void {
+    // On a full disk the work goes on without its log.
+    tryOrUndefined(() => log.write({ timestamp: now(), level, message }));
+  }
+
   return {
     steps,
     /** What foreign code says may have secrets in it. */
     mask,
+    /** Never throws. */
     write(level: string, message: string): void {
-      for (const line of mask(message).split('\n')) log.write({ timestamp: now(), level, message: line });
+      for (const line of mask(message).split('\n')) print(level, line);
     },
     begin(name: string): void {
       end('done');
       steps.push({ name, status: 'running', started_at: now(), ended_at: null });
-      log.write({ timestamp: now(), level: 'INFO', message: `== ${name}` });
+      print('INFO', `== ${name}`);
       onChange(steps);
     },
     end,

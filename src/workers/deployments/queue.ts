@@ -16,7 +16,7 @@ export interface QueueDeps extends WorkDeps {
 
 /** A lost notification costs this long, ms. */
 const POLL_MS = 10_000;
-/** How often a revision may be left unfinished by a server that ended. */
+/** How often a revision may be left unfinished, by a server that ended or whose storage failed. */
 const MAX_TRIES = 3;
 const CRASHED = {
   step: 'build',
@@ -32,6 +32,8 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
   const { revisions } = deps;
   let current: { readonly revision_id: string; readonly control: AbortController } | undefined;
   let isStopping = false;
+  /** Storage failed: a revision may be claimed that nothing works on. */
+  let isInDoubt = false;
   const loop = new Loop({ name: 'deployment queue', tick, logger });
   const subscriptions = [
     bus.on('revision.queued', () => loop.wake()),
@@ -42,6 +44,14 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
 
   async function tick(): Promise<number> {
     if (isStopping) return POLL_MS;
+    if (isInDoubt) await revisions.recover(MAX_TRIES, unexpected());
+    isInDoubt = true;
+    const delay_ms = await workOnNext();
+    isInDoubt = false;
+    return delay_ms;
+  }
+
+  async function workOnNext(): Promise<number> {
     const revision = await revisions.claim();
     if (!revision) return POLL_MS;
     const control = new AbortController();

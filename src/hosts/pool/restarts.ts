@@ -1,0 +1,30 @@
+import type { Logger } from '../../core/logger.ts';
+import { GraphLoadError } from '../../graphs/project/load-error.ts';
+
+/** Ends in a row, within the time, after which a host is not started again at once. */
+const MAX_ENDS = 3;
+const ENDS_MS = 30_000;
+/** Delay before a host that keeps ending, or could not be started, is started again, ms. */
+export const RESTART_DELAY_MS = 10_000;
+const SECONDS = RESTART_DELAY_MS / 1000;
+
+/** When processes ended lately, the newest now. Monotonic, ms. */
+export function recentEnds(before: readonly number[], now: number): number[] {
+  return [...before.filter((at) => at > now - ENDS_MS), now];
+}
+
+export function keepsEnding(ends: readonly number[]): boolean {
+  return ends.length >= MAX_ENDS;
+}
+
+export function logNotStarted(logger: Logger, host: number, error: unknown): void {
+  logger.error(`a graph host cannot be started; tried again in ${SECONDS} s`, { host, error });
+}
+
+/** Logs that no host could load the project. Returns the error of requests for its graphs. */
+export function notLoaded(logger: Logger, reason: string): GraphLoadError {
+  const times = `${MAX_ENDS} times`;
+  const what = `graph hosts ended ${times} while they loaded the project; tried again each ${SECONDS} s`;
+  logger.error(what, { reason });
+  return new GraphLoadError(`The graphs failed to load: their process ended ${times}; see the server log.`);
+}

@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest';
+import type { ControlPlane } from '../../src/cli/deployments/control-plane.ts';
+import { printLog } from '../../src/cli/deployments/follow.ts';
+import type { LogSearch } from '../../src/schemas/deployments.ts';
+
+const line = (number: number) => ({
+  id: String(number),
+  // Some lines have the same time.
+  timestamp: new Date(1.7e12 + Math.floor(number / 3) * 1000).toISOString(),
+  level: 'INFO',
+  message: `line ${number}`,
+});
+
+test('a followed log is printed without a gap or a duplicate when its oldest lines go meanwhile', async () => {
+  const from = (start: number, end: number) =>
+    Array.from({ length: end - start }, (_, at) => line(start + at));
+  const turns = [from(0, 2500), from(0, 2501), from(1500, 2504), from(2000, 2510)];
+  let turn = 0;
+  const plane = {
+    revision: async () => ({ status: turn < turns.length - 1 ? 'BUILDING' : 'DEPLOYED' }),
+    async logs(_id: string, _revision_id: string, _kind: string, search: LogSearch) {
+      const { offset, limit, start_time } = search;
+      const found = (turns[turn] ?? []).filter(({ timestamp }) => timestamp >= (start_time ?? ''));
+      const logs = found.slice(Number(offset), Number(offset) + limit);
+      // More is written between two questions for the end.
+      if (logs.length < limit) turn += 1;
+      return { logs, next_offset: null };
+    },
+  } as unknown as ControlPlane;
+  const printed: string[] = [];
+  const log = { id: 'one', revision_id: 'one', kind: 'build' } as const;
+  await printLog(plane, log, true, (text) => printed.push(text.split(' ').at(-1) as string));
+  expect(printed).toEqual(from(0, 2510).map(({ id }) => id));
+});

@@ -1,0 +1,101 @@
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { DeploymentSlot } from '../../src/app/deployments/slot.ts';
+import type { ReplaceableApp } from '../../src/app/lifecycle.ts';
+import type { CreateApp } from '../../src/app/place.ts';
+import { loadConfig } from '../../src/config/load.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import type { KeyLookup } from '../../src/storage/access/api-keys.ts';
+import { deploymentDatabases } from '../../src/storage/deployment-databases.ts';
+import { deploymentFiles } from '../../src/storage/deployments/files.ts';
+import { projectThat } from '../support/deployments.ts';
+import { type Project, project } from '../support/project.ts';
+
+let sources: Project;
+beforeEach(async () => {
+  sources = await project(projectThat('hello'));
+});
+afterEach(() => sources[Symbol.asyncDispose]());
+
+/** An app without workers and hosts, whose steps may fail. */
+function fakeApp(steps: Partial<Pick<ReplaceableApp, 'ready' | 'retire'>> = {}) {
+  const calls: string[] = [];
+  const ended = Promise.withResolvers<void>();
+  const app = {
+    server: {},
+    graphs: { ids: [], loadErrors: () => [] },
+    engine: { workers: () => ({ active: 0 }), hosts: () => [] },
+    services: { threads: { search: async () => ({ items: [] }) } },
+    loaded: async () => {},
+    ready: async () => {},
+    retire: async () => {},
+    endHosts: async () => void calls.push('endHosts'),
+    async stop() {
+      calls.push('stop');
+      ended.resolve();
+    },
+    ...steps,
+  } as unknown as ReplaceableApp;
+  return { app, calls, ended: ended.promise };
+}
+
+/** A deployment whose revisions are these apps, one after the other. */
+async function slotOf(...apps: readonly ReplaceableApp[]) {
+  const config = (await loadConfig({ cwd: sources.root, environment: {} })).config;
+  const files = deploymentFiles(sources.path('deployments'));
+  const left = [...apps];
+  const createApp: CreateApp = async () => left.shift() as ReplaceableApp;
+  const slot = new DeploymentSlot('agent', {
+    ...{ server: config, createApp, files, root: undefined, is_protected: false },
+    administrators: {} as KeyLookup,
+    findPinned: async () => undefined,
+    databases: await deploymentDatabases({
+      ...{ url: 'sqlite:data.sqlite', files, onTaken: () => {} },
+      connections: { server: 1, each: 1 },
+      log: silentLogger,
+    }),
+    ...{ clock: systemClock, ids: systemIds(systemClock), logger: silentLogger },
+  });
+  const deploy = (revision_id: string) => {
+    const { root: folder } = sources;
+    const built = { root: '.', config_file: 'langgraph.json', isolation: 'none' };
+    const rest = { was_checked: true, canary_percent: null, secrets: {} };
+    const revision = { deployment_id: 'of-agent', name: 'agent', revision_id, folder, built, ...rest };
+    return slot.deploy(revision, {
+      ...{ log: () => {}, onStep: () => {} },
+      activate: async () => 'active',
+      signal: new AbortController().signal,
+    });
+  };
+  return { deploy, slot, [Symbol.asyncDispose]: () => slot.close(0) };
+}
+
+test('a revision whose workers cannot start at once serves, and starts them later', async () => {
+  const started = Promise.withResolvers<void>();
+  let tries = 0;
+  const { app, calls } = fakeApp({
+    async ready() {
+      tries += 1;
+      if (tries === 1) throw new Error('The database does not respond.');
+      started.resolve();
+    },
+  });
+  await using deployment = await slotOf(app);
+  expect(await deployment.deploy('one')).toBe(true);
+  await started.promise;
+  expect(deployment.slot.serves).toBe(true);
+  expect(calls).toEqual([]);
+});
+
+test('an old revision whose workers do not end as they should ends, with its hosts', async () => {
+  const retire = async () => {
+    throw new Error('The database does not respond.');
+  };
+  const [old, next] = [fakeApp({ retire }), fakeApp()];
+  await using deployment = await slotOf(old.app, next.app);
+  await deployment.deploy('one');
+  await deployment.deploy('two');
+  await old.ended;
+  expect(old.calls).toEqual(['endHosts', 'stop']);
+});

@@ -1,0 +1,96 @@
+import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import { deploymentFiles } from '../../src/storage/deployments/files.ts';
+import { OPEN_STATUSES, type RevisionRow } from '../../src/storage/deployments/rows.ts';
+import { openStorage } from '../../src/storage/storage.ts';
+import { deploymentQueue, type QueueDeps } from '../../src/workers/deployments/queue.ts';
+import { project } from '../support/project.ts';
+import { until } from '../support/until.ts';
+
+type Replaced = (deps: Pick<QueueDeps, 'revisions' | 'files'>) => Partial<QueueDeps>;
+
+/** How a revision ends whose builds succeed, with parts of the queue replaced. */
+async function ended(replaced: Replaced): Promise<RevisionRow | undefined> {
+  await using folder = await project({});
+  await using storage = await openStorage({
+    url: `sqlite:${folder.path('data.sqlite')}`,
+    synchronous: 'full',
+  });
+  const ids = systemIds(systemClock);
+  const [deployment_id, revision_id] = [ids.uuid4(), ids.uuid7()];
+  const config = { source: 'github', source_revision_config: {} } as const;
+  const row = { deployment_id, name: 'agent', source_config: {}, ...config };
+  await storage.deployments.insert(row, [], { revision_id, trigger: 'api', ...config });
+  const files = deploymentFiles(folder.root);
+  const queue = deploymentQueue({
+    ...storage,
+    files,
+    measure: async () => 0,
+    clock: systemClock,
+    logger: silentLogger,
+    bus: { on: () => ({ [Symbol.dispose]: () => {} }) },
+    rules: { keep: 1, max_disk_mb: 1, build_timeout_seconds: 100 },
+    plane: {
+      deploy: async (_, { activate }) => (await activate()) !== undefined,
+      foldersInUse: () => new Set(),
+    },
+    async build({ onStep, log }) {
+      onStep('install');
+      log({ step: 'install', level: 'INFO', message: 'installed' });
+      return { commit: undefined, root: '.', config_file: 'langgraph.json', isolation: 'None.' };
+    },
+    ...replaced({ revisions: storage.revisions, files }),
+  });
+  queue.start();
+  const find = () => storage.revisions.find(deployment_id, revision_id);
+  const isOpen = async () => (OPEN_STATUSES as readonly unknown[]).includes((await find())?.status);
+  await until('the revision has ended', async () => !(await isOpen()));
+  await queue.stop();
+  return await find();
+}
+
+/** Storage that cannot change a status so many times. */
+const failing =
+  (times: number): Replaced =>
+  ({ revisions }) => {
+    let left = times;
+    return {
+      revisions: {
+        ...revisions,
+        async transition(...change) {
+          left -= 1;
+          if (left >= 0) throw new Error('The database does not respond.');
+          return revisions.transition(...change);
+        },
+      },
+    };
+  };
+
+test('a revision is worked on again after storage failed, without a restart', async () => {
+  expect(await ended(failing(2))).toMatchObject({ status: 'DEPLOYED' });
+});
+
+test('a revision that storage fails for again and again fails', async () => {
+  expect(await ended(failing(Number.POSITIVE_INFINITY))).toMatchObject({
+    status: 'BUILD_FAILED',
+    failure: { code: 'internal' },
+    tries: 3,
+  });
+});
+
+test('a revision is deployed although its log cannot be written', async () => {
+  const revision = await ended(({ files }) => ({
+    files: {
+      ...files,
+      log: (...of) => ({
+        ...files.log(...of),
+        write() {
+          throw new Error('ENOSPC: no space left on device');
+        },
+      }),
+    },
+  }));
+  expect(revision).toMatchObject({ status: 'DEPLOYED' });
+});
