@@ -115,6 +115,49 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     expect(await page.getByRole('article', { name: 'Assistant' }).count()).toBe(1);
   });
 
+  /** The thread of a run that speaks until it is stopped. */
+  async function speaking(): Promise<string> {
+    const { thread_id } = await server.client.threads.create();
+    await server.client.runs.create(thread_id, 'tokens', {
+      input: { count: 10_000, token_ms: 25 },
+      streamMode: ['values', 'messages-tuple'],
+      streamResumable: true,
+    });
+    return thread_id;
+  }
+
+  const isIdle = (page: Page) => page.locator('[role=log][aria-busy=false]').waitFor();
+
+  test('a chat whose stream is refused for a moment shows the answer as it comes', async () => {
+    const page = await open('chat');
+    let refused = 0;
+    await page.route('**/runs/*/stream', (route) =>
+      refused++ === 0
+        ? route.fulfill({ status: 429, headers: { 'retry-after': '0' }, json: { detail: 'Too many.' } })
+        : route.continue(),
+    );
+    await page.goto(`${server.url}/studio/chat/tokens/${await speaking()}`);
+    await says(page, 't0 t1 t2');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await isIdle(page);
+    expect(refused).toBe(2);
+    await page.context().close();
+  });
+
+  test('a chat is no longer busy after its run, although the list of runs was refused then', async () => {
+    const page = await open(`chat/tokens/${await speaking()}`);
+    await says(page, 't0 t1 t2');
+    await page.route('**/runs?limit=20', (route) =>
+      route.fulfill({ status: 403, json: { detail: 'Not now.' } }),
+    );
+    const followed = page.waitForRequest('**/runs/*/stream');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await followed;
+    await page.unroute('**/runs?limit=20');
+    await isIdle(page);
+    await page.context().close();
+  });
+
   test('a message is edited and an answer asked for again; their versions are links', async () => {
     const page = await open('chat/chat');
     await say(page, 'One');
