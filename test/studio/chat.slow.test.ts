@@ -188,6 +188,25 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     expect(await page.getByRole('log').innerText()).not.toMatch(/One/);
   });
 
+  test('what was said is not said anew where the checkpoints before it were pruned', async () => {
+    const { thread_id } = await server.client.threads.create();
+    for (const content of ['One', 'Two'])
+      await server.client.runs.wait(thread_id, 'chat', { input: { messages: [{ role: 'user', content }] } });
+    await server.client.threads.prune([thread_id], { strategy: 'keep_latest' });
+    const before = await server.client.threads.getState(thread_id);
+    const page = await open(`chat/chat/${thread_id}`);
+    await says(page, 'You said: Two');
+    await edit(page, 'One', 'Zero');
+    await page.getByRole('alert').getByText('the checkpoint before it was pruned').waitFor();
+    await page.getByRole('article', { name: 'Assistant' }).last().hover();
+    await page.getByRole('button', { name: 'Regenerate' }).last().click();
+    await page.getByRole('alert').getByText('the checkpoint before it was pruned').waitFor();
+    await isIdle(page);
+    expect(await server.client.threads.getState(thread_id)).toEqual(before);
+    expect(await server.client.runs.list(thread_id)).toHaveLength(2);
+    await page.context().close();
+  });
+
   async function edit(page: Page, text: string, next: string): Promise<void> {
     const message = page.getByRole('article', { name: 'You' }).filter({ hasText: text });
     await message.hover();
