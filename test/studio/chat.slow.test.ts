@@ -188,6 +188,38 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     expect(await page.getByRole('log').innerText()).not.toMatch(/One/);
   });
 
+  test('one message after the other is written without a click, and none is lost that does not arrive', async () => {
+    const page = await open('chat/chat');
+    const box = page.getByRole('textbox', { name: /^Message/ });
+    await box.click();
+    for (const text of ['One', 'Two', 'Three']) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+      await says(page, `You said: ${text}`);
+    }
+    await page.route('**/runs', (route) => route.abort());
+    const refused = () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/runs'));
+    await page.getByLabel('Files').setInputFiles({
+      name: 'dot.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from('iVBORw0KGgo=', 'base64'),
+    });
+    await page.getByRole('list', { name: 'Attached' }).waitFor();
+    await page.keyboard.type('Four');
+    await Promise.all([refused(), page.keyboard.press('Enter')]);
+    await expect.poll(() => box.inputValue()).toBe('Four');
+    await page.getByRole('list', { name: 'Attached' }).waitFor();
+    await Promise.all([refused(), edit(page, 'Three', 'Five')]);
+    await expect.poll(() => page.getByLabel('Edit message').inputValue()).toBe('Five');
+
+    await page.unroute('**/runs');
+    await page.getByLabel('Edit message').press('Enter');
+    await says(page, 'You said: Five');
+    expect(await page.getByLabel('Edit message').count()).toBe(0);
+    expect(await box.inputValue()).toBe('Four');
+    await page.context().close();
+  });
+
   test('what was said is not said anew where the checkpoints before it were pruned', async () => {
     const { thread_id } = await server.client.threads.create();
     for (const content of ['One', 'Two'])
