@@ -17,12 +17,13 @@ const AWAY_MS = 5_000;
  * Keeps what is shown fresh while other clients and the server change it, without polling. By convention a query key
  * begins with the kind of its rows, `run` or `thread` for example, and goes on with the id of one, or with `list`. Out of
  * sight the page hears nothing, and reads everything anew when it is seen again. True while the server is away.
+ * `session` tells the sessions of this page apart, as each hears of other rows; `undefined` hears nothing.
  */
-export function useLiveQueries(isOn: boolean): boolean {
+export function useLiveQueries(session: string | undefined): boolean {
   const client = useQueryClient();
   const [isAway, setAway] = useState(false);
   useEffect(() => {
-    if (!isOn) return;
+    if (session === undefined) return;
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     function open() {
@@ -62,8 +63,8 @@ export function useLiveQueries(isOn: boolean): boolean {
       unwatch();
       close();
     };
-  }, [client, isOn]);
-  return isOn && isAway;
+  }, [client, session]);
+  return session !== undefined && isAway;
 }
 
 function isOf(kind: string, { ids, more }: ChangedIds) {
