@@ -100,6 +100,20 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     await page.context().close();
   });
 
+  test('what is being written is still there after a look at the versions', async () => {
+    const { assistant_id } = await writer('Half written');
+    const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
+    const name = page.getByRole('textbox', { name: 'Name' });
+    await name.fill('Mine');
+    await page.getByRole('link', { name: 'Versions' }).press('Enter');
+    await page.getByRole('region', { name: 'Changes' }).waitFor();
+    expect(await name.count()).toBe(0);
+    await page.getByRole('link', { name: 'Settings' }).press('Enter');
+    expect(await name.inputValue()).toBe('Mine');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('versions are compared, and an earlier one becomes the latest', async () => {
     const { assistant_id } = await writer('Changing');
     await client.assistants.update(assistant_id, { context: { language: 'en' } });

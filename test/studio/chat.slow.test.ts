@@ -115,6 +115,49 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     expect(await page.getByRole('article', { name: 'Assistant' }).count()).toBe(1);
   });
 
+  /** The thread of a run that speaks until it is stopped. */
+  async function speaking(): Promise<string> {
+    const { thread_id } = await server.client.threads.create();
+    await server.client.runs.create(thread_id, 'tokens', {
+      input: { count: 10_000, token_ms: 25 },
+      streamMode: ['values', 'messages-tuple'],
+      streamResumable: true,
+    });
+    return thread_id;
+  }
+
+  const isIdle = (page: Page) => page.locator('[role=log][aria-busy=false]').waitFor();
+
+  test('a chat whose stream is refused for a moment shows the answer as it comes', async () => {
+    const page = await open('chat');
+    let refused = 0;
+    await page.route('**/runs/*/stream', (route) =>
+      refused++ === 0
+        ? route.fulfill({ status: 429, headers: { 'retry-after': '0' }, json: { detail: 'Too many.' } })
+        : route.continue(),
+    );
+    await page.goto(`${server.url}/studio/chat/tokens/${await speaking()}`);
+    await says(page, 't0 t1 t2');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await isIdle(page);
+    expect(refused).toBe(2);
+    await page.context().close();
+  });
+
+  test('a chat is no longer busy after its run, although the list of runs was refused then', async () => {
+    const page = await open(`chat/tokens/${await speaking()}`);
+    await says(page, 't0 t1 t2');
+    await page.route('**/runs?limit=20', (route) =>
+      route.fulfill({ status: 403, json: { detail: 'Not now.' } }),
+    );
+    const followed = page.waitForRequest('**/runs/*/stream');
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await followed;
+    await page.unroute('**/runs?limit=20');
+    await isIdle(page);
+    await page.context().close();
+  });
+
   test('a message is edited and an answer asked for again; their versions are links', async () => {
     const page = await open('chat/chat');
     await say(page, 'One');
@@ -143,6 +186,57 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await says(page, 'You said: Zero');
     await versions.getByText('2/2').waitFor();
     expect(await page.getByRole('log').innerText()).not.toMatch(/One/);
+  });
+
+  test('one message after the other is written without a click, and none is lost that does not arrive', async () => {
+    const page = await open('chat/chat');
+    const box = page.getByRole('textbox', { name: /^Message/ });
+    await box.click();
+    for (const text of ['One', 'Two', 'Three']) {
+      await page.keyboard.type(text);
+      await page.keyboard.press('Enter');
+      await says(page, `You said: ${text}`);
+    }
+    await page.route('**/runs', (route) => route.abort());
+    const refused = () => page.waitForEvent('requestfailed', (request) => request.url().endsWith('/runs'));
+    await page.getByLabel('Files').setInputFiles({
+      name: 'dot.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from('iVBORw0KGgo=', 'base64'),
+    });
+    await page.getByRole('list', { name: 'Attached' }).waitFor();
+    await page.keyboard.type('Four');
+    await Promise.all([refused(), page.keyboard.press('Enter')]);
+    await expect.poll(() => box.inputValue()).toBe('Four');
+    await page.getByRole('list', { name: 'Attached' }).waitFor();
+    await Promise.all([refused(), edit(page, 'Three', 'Five')]);
+    await expect.poll(() => page.getByLabel('Edit message').inputValue()).toBe('Five');
+
+    await page.unroute('**/runs');
+    await page.getByLabel('Edit message').press('Enter');
+    await says(page, 'You said: Five');
+    expect(await page.getByLabel('Edit message').count()).toBe(0);
+    expect(await box.inputValue()).toBe('Four');
+    await page.context().close();
+  });
+
+  test('what was said is not said anew where the checkpoints before it were pruned', async () => {
+    const { thread_id } = await server.client.threads.create();
+    for (const content of ['One', 'Two'])
+      await server.client.runs.wait(thread_id, 'chat', { input: { messages: [{ role: 'user', content }] } });
+    await server.client.threads.prune([thread_id], { strategy: 'keep_latest' });
+    const before = await server.client.threads.getState(thread_id);
+    const page = await open(`chat/chat/${thread_id}`);
+    await says(page, 'You said: Two');
+    await edit(page, 'One', 'Zero');
+    await page.getByRole('alert').getByText('the checkpoint before it was pruned').waitFor();
+    await page.getByRole('article', { name: 'Assistant' }).last().hover();
+    await page.getByRole('button', { name: 'Regenerate' }).last().click();
+    await page.getByRole('alert').getByText('the checkpoint before it was pruned').waitFor();
+    await isIdle(page);
+    expect(await server.client.threads.getState(thread_id)).toEqual(before);
+    expect(await server.client.runs.list(thread_id)).toHaveLength(2);
+    await page.context().close();
   });
 
   async function edit(page: Page, text: string, next: string): Promise<void> {

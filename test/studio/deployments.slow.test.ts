@@ -151,6 +151,40 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
+  test('nothing is done that was not asked: no number is no share, and another revision is not the one of the question', async () => {
+    const deployment = (await studio.server.get('/v2/deployments?name=agent')).body.resources[0];
+    const { id } = deployment;
+    const { resources } = (await studio.server.get(`/v2/deployments/${id}/revisions`)).body;
+    const third = resources.find(({ number }: { number: number }) => number === 3).id;
+    const { page, problems } = await open(`/deployments/${id}`);
+    await page.getByRole('main').getByText('serving #4').waitFor();
+    const sent: string[] = [];
+    page.on('request', (request) => {
+      if (request.method() === 'POST' && /\/(revisions|redeploy)$/.test(request.url()))
+        sent.push(request.url());
+    });
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Deploy newest' }).press('Enter');
+    await dialog.getByLabel('As a canary').pressSequentially('5e');
+    await dialog.getByRole('button', { name: 'Deploy newest' }).press('Enter');
+    await dialog.getByRole('alert').getByText('a whole number from 1 to 99').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Roll back' }).press('Enter');
+    await dialog.getByText('Go back to revision 3?').waitFor();
+    await page.route(`**/v2/deployments/${id}`, (route) =>
+      route.fulfill({ json: { ...deployment, active_revision_id: third } }),
+    );
+    await page.getByText('replaced #3').waitFor();
+    await dialog.getByText('Go back to revision 3?').waitFor();
+    await dialog.getByRole('button', { name: 'Roll back' }).press('Enter');
+    await dialog.getByRole('alert').getByText('Another revision has come meanwhile').waitFor();
+    expect(sent).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
   test('a log outlasts the sleep of its reader; a revision is interrupted and a deployment deleted', async () => {
     const { id } = await studio.server.create('short');
     const { page, problems } = await open(`/deployments/${id}`);

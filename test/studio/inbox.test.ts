@@ -107,6 +107,35 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     expect(problems).toEqual([]);
   });
 
+  test('a key that is held down answers one question, and moves over several', async () => {
+    const asked: string[] = [];
+    for (const name of ['lea', 'max', 'ned', 'ola', 'pia']) asked.push(await order(name));
+    const { page, problems } = await openStudio(browser, server.url, '/inbox');
+    await left(page, 5);
+    const selected = (name: string) =>
+      page.locator('[aria-current=true]', { hasText: `${name}@example.com` }).waitFor();
+    await selected('lea');
+    await page.keyboard.down('a');
+    await left(page, 4);
+    await selected('max');
+    for (let repeats = 0; repeats < 5; repeats++) {
+      await page.getByRole('button', { name: /^Approve/ }).click({ trial: true });
+      await page.keyboard.down('a');
+    }
+    await page.keyboard.up('a');
+    for (const name of ['ned', 'ola', 'pia']) {
+      await page.keyboard.down('j');
+      await selected(name);
+    }
+    await page.keyboard.up('j');
+    await left(page, 4);
+    const runs = await Promise.all(asked.map((thread_id) => server.client.runs.list(thread_id)));
+    expect(runs.map((ofThread) => ofThread.length)).toEqual([2, 1, 1, 1, 1]);
+    await Promise.all(asked.map((thread_id) => server.client.threads.delete(thread_id)));
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('questions in other shapes are answered, and a new one appears without a reload', async () => {
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
     await page.getByText('Nobody waits for you').waitFor();

@@ -7,7 +7,7 @@ import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
 describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () => {
-  const studio = useStudioServer(['nested', 'tokens', 'zod-state']);
+  const studio = useStudioServer(['nested', 'ten-steps', 'tokens', 'zod-state']);
 
   /** A run that has ended, whose events are kept. */
   async function ended(assistant: string, payload: Parameters<Client['runs']['create']>[2]) {
@@ -73,6 +73,25 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.getByText(/^\d+ events$/).waitFor();
     await page.getByLabel('Text of the events').fill('t199 ');
     await expect.poll(() => rows(page).count()).toBeGreaterThan(0);
+    await page.context().close();
+  });
+
+  test('its timeline grows while it executes, and has the step that runs now', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'ten-steps', {
+      input: { n: 0 },
+      config: { configurable: { step_ms: 3_000 } },
+    });
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    const steps = page.getByRole('region', { name: 'Steps' }).getByRole('button');
+    await steps.filter({ hasText: 'running' }).waitFor();
+    const shown = await steps.count();
+    await expect.poll(() => steps.count(), { timeout: 10_000 }).toBeGreaterThan(shown);
+    expect((await studio.client.runs.get(thread_id, run_id)).status).toBe('running');
+    expect(await violations(page)).toEqual([]);
+    await studio.client.runs.cancel(thread_id, run_id);
+    await page.getByRole('main').getByText('interrupted').first().waitFor();
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 

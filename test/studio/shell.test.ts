@@ -6,6 +6,7 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
 
 const OPERATOR = 'an-operator';
+const COLLEAGUE = 'a-colleague';
 
 describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of Studio)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
@@ -13,7 +14,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
   let origin: string;
 
   beforeAll(async () => {
-    const environment = { AGENT_SERVER_API_KEYS: OPERATOR };
+    const environment = { AGENT_SERVER_API_KEYS: `${OPERATOR},${COLLEAGUE}` };
     [http, browser] = await Promise.all([openApp({ graphs: ['echo'], environment }), openBrowser()]);
     origin = new URL((await http.app.listen()).url).origin;
   });
@@ -67,6 +68,52 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.getByText('1 succeeded').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Chat' }).press('Enter');
     await page.getByRole('heading', { name: 'echo' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('who signs in next does not see what the one before has written', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/chat/echo');
+    await signIn(page, OPERATOR);
+    await page.getByRole('button', { name: 'As JSON' }).press('Enter');
+    const input = page.getByLabel('Input as JSON');
+    await input.fill('{"x":5}');
+    await input.press('Control+Enter');
+    await page.getByRole('link', { name: 'Last run' }).waitFor();
+    const written = async () => {
+      await page.getByRole('button', { name: 'As JSON' }).press('Enter');
+      await input.fill('');
+      await input.press('ArrowUp');
+      return input.inputValue();
+    };
+    expect(await written()).toBe('{"x":5}');
+    await page.getByRole('button', { name: 'Sign out' }).press('Enter');
+    await signIn(page, COLLEAGUE);
+    await page.getByRole('link', { name: 'Last run' }).waitFor();
+    expect(await written()).toBe('');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('when the view of a user has ended, changes are seen that this user did not see', async () => {
+    const named = (title: string) =>
+      http.post('/threads', { metadata: { title } }, { 'x-api-key': OPERATOR });
+    const { page, problems } = await openStudio(browser, origin, '');
+    await signIn(page, OPERATOR);
+    await page.evaluate(`fetch('${origin}/studio/session', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ view_as: 'jane' }),
+    })`);
+    const hearing = page.waitForResponse('**/system/changes');
+    await page.goto(`${origin}/studio/threads`);
+    await page.getByText('Seen as jane').waitFor();
+    await hearing;
+    await named('Of the operator');
+    await page.getByRole('button', { name: 'End' }).press('Enter');
+    await page.getByRole('link', { name: /^Of the operator/ }).waitFor();
+    await named('Of the operator too');
+    await page.getByRole('link', { name: /^Of the operator too/ }).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

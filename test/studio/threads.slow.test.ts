@@ -6,6 +6,17 @@ import { openBrowser } from '../support/browser.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
+/** Counts in a page how often it hears of changes. */
+const COUNT_CHANGES = `
+  globalThis.changesHeard = 0;
+  globalThis.EventSource = class extends EventSource {
+    constructor(...args) {
+      super(...args);
+      this.addEventListener('changes', () => { changesHeard += 1; });
+    }
+  };
+`;
+
 /** The machine may be busy. */
 const PATIENTLY = { timeout: 20_000 };
 
@@ -82,6 +93,33 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await page.keyboard.press('Enter');
     await page.getByText('No thread fits').waitFor();
     expect(problems).toEqual([]);
+  });
+
+  test('changes that come faster than answers keep neither news nor older threads away', async () => {
+    const team = { team: 'steady' };
+    const [first = ''] = await Promise.all(Array.from({ length: 60 }, (_, n) => named(`Number ${n}`, team)));
+    const other = await named('Of another team');
+    const { page, problems } = await openStudio(browser, origin, '/runs');
+    await page.addInitScript(COUNT_CHANGES);
+    await page.goto(`${origin}/studio/threads?metadata=team%3Dsteady`);
+    await expect.poll(() => rows(page).count(), PATIENTLY).toBe(50);
+    const heard = () => page.evaluate<number>('changesHeard');
+    // Each page of the list is answered when the page has heard of a further change.
+    await page.route('**/threads/search', async (route) => {
+      if (route.request().postDataJSON().cursor !== undefined) {
+        const before = await heard();
+        await client.threads.update(other, { metadata: { before } });
+        await expect.poll(heard, PATIENTLY).toBeGreaterThan(before);
+      }
+      await route.continue();
+    });
+    await client.threads.update(first, { metadata: { title: 'Renamed' } });
+    await rows(page).getByText('Renamed').waitFor();
+    await page.getByRole('button', { name: 'Show older threads' }).click();
+    await expect.poll(() => rows(page).count(), PATIENTLY).toBe(60);
+    await page.unrouteAll({ behavior: 'ignoreErrors' });
+    expect(problems).toEqual([]);
+    await page.context().close();
   });
 
   test('cancels, copies, prunes and deletes what is selected, by keyboard too', async () => {

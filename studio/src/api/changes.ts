@@ -1,4 +1,4 @@
-import { type QueryClient, useQueryClient } from '@tanstack/react-query';
+import { type Query, type QueryClient, type QueryFilters, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useState } from 'react';
 import { API_URL } from './base.ts';
 import { sessionQuery } from './session.ts';
@@ -17,12 +17,13 @@ const AWAY_MS = 5_000;
  * Keeps what is shown fresh while other clients and the server change it, without polling. By convention a query key
  * begins with the kind of its rows, `run` or `thread` for example, and goes on with the id of one, or with `list`. Out of
  * sight the page hears nothing, and reads everything anew when it is seen again. True while the server is away.
+ * `session` tells the sessions of this page apart, as each hears of other rows; `undefined` hears nothing.
  */
-export function useLiveQueries(isOn: boolean): boolean {
+export function useLiveQueries(session: string | undefined): boolean {
   const client = useQueryClient();
   const [isAway, setAway] = useState(false);
   useEffect(() => {
-    if (!isOn) return;
+    if (session === undefined) return;
     let source: EventSource | undefined;
     let timer: ReturnType<typeof setTimeout> | undefined;
     function open() {
@@ -36,8 +37,8 @@ export function useLiveQueries(isOn: boolean): boolean {
       });
       source.addEventListener('changes', ({ data }: MessageEvent<string>) => {
         const changes = JSON.parse(data) as Record<string, ChangedIds>;
-        for (const [kind, ids] of Object.entries(changes)) refresh(client, kind, ids);
-        void client.invalidateQueries({ queryKey: ['system'] });
+        for (const [kind, ids] of Object.entries(changes)) refresh(client, { predicate: isOf(kind, ids) });
+        refresh(client, { queryKey: ['system'] });
       });
       source.addEventListener('error', () => {
         timer ??= setTimeout(lose, AWAY_MS);
@@ -62,13 +63,37 @@ export function useLiveQueries(isOn: boolean): boolean {
       unwatch();
       close();
     };
-  }, [client, isOn]);
-  return isOn && isAway;
+  }, [client, session]);
+  return session !== undefined && isAway;
 }
 
-function refresh(client: QueryClient, kind: string, { ids, more }: ChangedIds): void {
-  void client.invalidateQueries({
-    predicate: ({ queryKey: [queryKind, id] }) =>
-      queryKind === kind && (more || id === 'list' || ids.includes(String(id))),
+function isOf(kind: string, { ids, more }: ChangedIds) {
+  return ({ queryKey: [queryKind, id] }: Query) =>
+    queryKind === kind && (more || id === 'list' || ids.includes(String(id)));
+}
+
+/** Queries that are fetched again when their fetch has ended. */
+const behind = new WeakSet<Query>();
+
+/**
+ * Fetches anew what a change concerns. A fetch that is under way may have read before the change. It is not dropped: while
+ * changes come faster than answers, none would ever arrive. Another one follows it.
+ */
+function refresh(client: QueryClient, filters: QueryFilters): void {
+  for (const query of client.getQueryCache().findAll(filters)) {
+    if (query.state.fetchStatus !== 'idle') refreshAfterwards(client, query);
+    else void client.invalidateQueries({ queryKey: query.queryKey, exact: true });
+  }
+}
+
+function refreshAfterwards(client: QueryClient, query: Query): void {
+  if (behind.has(query)) return;
+  behind.add(query);
+  const unsubscribe = client.getQueryCache().subscribe((event) => {
+    if (event.query !== query || (event.type !== 'removed' && query.state.fetchStatus !== 'idle')) return;
+    unsubscribe();
+    behind.delete(query);
+    // What has just ended is not over before this turn is.
+    queueMicrotask(() => refresh(client, { queryKey: query.queryKey, exact: true }));
   });
 }

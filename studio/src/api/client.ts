@@ -11,11 +11,14 @@ export const api = createClient<paths>({ baseUrl: API_URL, credentials: 'same-or
 /** An answer that is not a success. `message` is written by the server for the reader. */
 export class ApiError extends Error {
   readonly status: number;
+  /** How long the server asks to wait before another attempt, ms. */
+  readonly retry_after_ms: number | undefined;
 
-  constructor(status: number, message: string) {
+  constructor(status: number, message: string, retry_after_ms?: number) {
     super(message);
     this.name = 'ApiError';
     this.status = status;
+    this.retry_after_ms = retry_after_ms;
   }
 }
 
@@ -42,7 +45,7 @@ export async function pageOf<Data>(
   const { data, error, response } = await answering.catch((cause: unknown) => {
     throw new Unreachable('The server does not answer.', { cause });
   });
-  if (!response.ok) throw new ApiError(response.status, detailOf(error, response));
+  if (!response.ok) throw new ApiError(response.status, detailOf(error, response), retryAfterOf(response));
   return { data: data as Data, next: response.headers.get('x-pagination-next') ?? undefined };
 }
 
@@ -52,4 +55,10 @@ function detailOf(error: unknown, { status, statusText }: Response): string {
     return typeof detail === 'string' ? detail : JSON.stringify(detail);
   }
   return typeof error === 'string' && error !== '' ? error : `${status} ${statusText}`.trim();
+}
+
+/** Of a header in seconds; the server sends no other. */
+function retryAfterOf({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? Number.NaN);
+  return Number.isFinite(seconds) ? 1000 * seconds : undefined;
 }

@@ -2,8 +2,11 @@ import { ApiError } from './client.ts';
 import { eventsOf, type StreamEvent } from './event-stream.ts';
 import { untilVisible, watchVisibility } from './visibility.ts';
 
-/** First and longest wait before a stream is joined again, ms. */
-const RETRY_MS = { first: 250, most: 5_000 };
+/** First and longest wait before a stream is joined again, ms; `asked` is the longest that the server may ask for. */
+const RETRY_MS = { first: 250, most: 5_000, asked: 60_000 };
+
+/** Refusals that pass: a request that took too long, and one too many. */
+const TEMPORARY = [408, 429];
 
 export interface Source {
   /** Opens the stream after the event with the id `last`; `-1` before the first one. */
@@ -15,7 +18,7 @@ export interface Source {
 /**
  * The events of a stream, each once and in order, until it is over or `signal` aborts. It is joined again after the last
  * one when the connection is lost, when the server restarts, and when the page is seen again; out of sight it asks for
- * nothing. Throws the server's refusal.
+ * nothing. Throws the server's refusal, unless that passes.
  */
 export async function* followStream(
   { join, isOver }: Source,
@@ -24,6 +27,7 @@ export async function* followStream(
   let last = '-1';
   let wait_ms = RETRY_MS.first;
   while (!signal.aborted) {
+    let asked_ms = 0;
     const connection = new AbortController();
     const letGo = () => connection.abort();
     signal.addEventListener('abort', letGo, { once: true });
@@ -38,7 +42,10 @@ export async function* followStream(
       if (await isOver()) return;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof ApiError && error.status < 500) throw error;
+      if (error instanceof ApiError) {
+        if (error.status < 500 && !TEMPORARY.includes(error.status)) throw error;
+        asked_ms = Math.min(RETRY_MS.asked, error.retry_after_ms ?? 0);
+      }
     } finally {
       unwatch();
       signal.removeEventListener('abort', letGo);
@@ -46,12 +53,13 @@ export async function* followStream(
       connection.abort();
     }
     await untilVisible(signal);
-    await pause(wait_ms, signal);
+    await pause(Math.max(wait_ms, asked_ms), signal);
     wait_ms = Math.min(RETRY_MS.most, wait_ms * 2);
   }
 }
 
-function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Resolves after a time, or when `signal` aborts. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);
     signal.addEventListener('abort', done, { once: true });

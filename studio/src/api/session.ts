@@ -43,9 +43,17 @@ export function useSignOut() {
   });
 }
 
+const forgetting = new Set<() => void>();
+
+/** Calls `forget` when somebody else is to use the page, for what is kept outside the cache of queries. */
+export function onForget(forget: () => void): void {
+  forgetting.add(forget);
+}
+
 /** The session stays in the cache, whose observers would not notice a new one in its place. */
 function forget(client: ReturnType<typeof useQueryClient>, session: Session): void {
   const others = { predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== 'session' };
+  for (const each of forgetting) each();
   client.getMutationCache().clear();
   client.setQueryData(sessionQuery.queryKey, session);
   if (session.signed_in) void client.resetQueries(others);

@@ -15,7 +15,7 @@ export function Shell() {
   const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
   // A key for deployments only may not hear of anything else.
   const isHearing = session?.signed_in === true && session.scope !== 'deployments:write';
-  const isAway = useLiveQueries(isHearing);
+  const isAway = useLiveQueries(isHearing ? `${session.viewing_as} ${session.expires_at}` : undefined);
   if (isPending) return <Loading what="Studio" />;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!session.signed_in) return <SignIn session={session} />;

@@ -10,14 +10,21 @@ interface ConfirmProps {
   readonly disabled?: boolean;
   /** What would be done. */
   readonly children: ReactNode;
+  readonly onOpen?: () => void;
   readonly onConfirm: () => Promise<unknown>;
 }
 
 /** A button that asks before it does what cannot be undone. A refusal of the server is shown in the question. */
-export function Confirm({ action, question, look = 'danger', disabled, children, onConfirm }: ConfirmProps) {
+export function Confirm({ action, question, look = 'danger', disabled, ...props }: ConfirmProps) {
+  const { children, onOpen, onConfirm } = props;
   const [isOpen, setOpen] = useState(false);
   const [isPending, setPending] = useState(false);
   const [error, setError] = useState('');
+  function open() {
+    onOpen?.();
+    setError('');
+    setOpen(true);
+  }
   async function confirm() {
     setPending(true);
     setError('');
@@ -32,7 +39,7 @@ export function Confirm({ action, question, look = 'danger', disabled, children,
   }
   return (
     <>
-      <Button look={look} disabled={disabled} onClick={() => setOpen(true)}>
+      <Button look={look} disabled={disabled} onClick={open}>
         {action}
       </Button>
       <Dialog title={question} open={isOpen} onClose={() => setOpen(false)}>

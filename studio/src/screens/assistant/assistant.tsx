@@ -64,14 +64,15 @@ function View({ assistant }: { assistant: AssistantData }) {
         .
       </p>
       <Tabs tabs={TABS} open={tab} />
-      {tab === 'versions' ? (
-        <Versions assistant={assistant} />
-      ) : tab === 'try' ? (
+      {/* What was written there is not lost by looking at another tab. */}
+      <div hidden={tab === 'versions' || tab === 'try'}>
+        <Settings assistant={assistant} />
+      </div>
+      {tab === 'versions' && <Versions assistant={assistant} />}
+      {tab === 'try' && (
         <Suspense fallback={<Loading what="the view" />}>
           <TryVersions assistant={assistant} />
         </Suspense>
-      ) : (
-        <Settings assistant={assistant} />
       )}
     </Page>
   );

@@ -9,8 +9,10 @@ interface ChatInputProps {
   /** JSON Schema of the input of the graph. */
   readonly schema: unknown;
   readonly said: readonly string[];
+  /** Nothing can be sent now; it can be written. */
   readonly isDisabled: boolean;
-  readonly onMessage: (message: Message) => void;
+  /** Calls `onRefused` if the message does not arrive. */
+  readonly onMessage: (message: Message, onRefused: () => void) => void;
   readonly onInput: (input: unknown) => void;
   /** Stops the run; `undefined` while none is active. */
   readonly onStop: (() => void) | undefined;
@@ -36,7 +38,7 @@ export function ChatInput({ name, said, schema, onMessage, onInput, ...common }:
       {...common}
       name={name}
       said={said}
-      onSend={(content) => onMessage(humanMessage(content))}
+      onSend={(content, onRefused) => onMessage(humanMessage(content), onRefused)}
       onForm={names.length > 1 ? () => setForm(true) : undefined}
     />
   );

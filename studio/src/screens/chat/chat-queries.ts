@@ -75,11 +75,14 @@ export const recentThreadsQuery = (assistant_id?: string) =>
       ),
   });
 
-/** The checkpoint to continue from so that a message, and what follows it, is said anew. */
+/**
+ * The checkpoint to continue from so that a message, and what follows it, is said anew. Throws where the history does not go
+ * back so far: a run from the newest checkpoint would add to what it should replace.
+ */
 export async function forkPointOf(
   client: QueryClient,
   at: { thread_id: string; head_id: string; message_id: string },
-): Promise<string | undefined> {
+): Promise<string> {
   const tree = await client.fetchQuery(treeQuery(at.thread_id));
   const lineage = lineageOf(tree, at.head_id);
   const first = await firstWhere(lineage.length, async (index) => {
@@ -88,5 +91,10 @@ export async function forkPointOf(
     );
     return messagesOf(values).some(({ id }) => id === at.message_id);
   });
-  return forkPoint(lineage, first);
+  const checkpoint_id = forkPoint(lineage, first);
+  if (checkpoint_id === undefined) throw new Error(NO_FORK_POINT);
+  return checkpoint_id;
 }
+
+const NO_FORK_POINT =
+  'This cannot be said anew: the checkpoint before it was pruned, or is more than 1,000 checkpoints back.';

@@ -17,8 +17,10 @@ interface ComposerProps {
   readonly assistant_id: string;
   readonly name: string;
   readonly said: readonly string[];
+  /** Nothing can be sent now; it can be written. */
   readonly isDisabled: boolean;
-  readonly onSend: (content: Message['content']) => void;
+  /** Calls `onRefused` if the message does not arrive. */
+  readonly onSend: (content: Message['content'], onRefused: () => void) => void;
   /** Stops the run; `undefined` while none is active. */
   readonly onStop: (() => void) | undefined;
   /** Shows all fields of the input; `undefined` if it has no others. */
@@ -33,7 +35,12 @@ export function Composer({ assistant_id, name, said, isDisabled, onSend, onStop,
   const isEmpty = text.trim() === '' && attached.blocks.length === 0;
   function send() {
     if (isEmpty || isDisabled) return;
-    onSend(contentOf(text, attached.blocks));
+    const { blocks } = attached;
+    onSend(contentOf(text, blocks), () => {
+      // What was written meanwhile stays behind it.
+      setText((since) => (since === '' ? text : `${text}\n${since}`));
+      attached.putBack(blocks);
+    });
     remember(assistant_id, text);
     setText('');
     attached.clear();
@@ -52,15 +59,14 @@ export function Composer({ assistant_id, name, said, isDisabled, onSend, onStop,
         aria-label={`Message ${name}`}
         placeholder={`Message ${name} …`}
         rows={2}
-        disabled={isDisabled}
         value={text}
         onChange={({ target }) => setText(target.value)}
         onKeyDown={onKeyDown}
         onPaste={attached.onPaste}
-        className="field-sizing-content max-h-60 min-h-12 w-full resize-none bg-transparent outline-none disabled:opacity-50"
+        className="field-sizing-content max-h-60 min-h-12 w-full resize-none bg-transparent outline-none"
       />
       <div className="flex items-center gap-2">
-        <Attach onFiles={attached.add} isDisabled={isDisabled} />
+        <Attach onFiles={attached.add} />
         {onForm && (
           <Button look="quiet" onClick={onForm}>
             All fields
@@ -110,7 +116,9 @@ function useAttachments() {
     add([...event.dataTransfer.files]);
   }
   const remove = (block: Block) => setBlocks((before) => before.filter((each) => each !== block));
-  return { blocks, error, add, remove, onPaste, onDrop, clear: () => setBlocks([]) };
+  const clear = () => setBlocks([]);
+  const putBack = (sent: readonly Block[]) => setBlocks((since) => [...sent, ...since]);
+  return { blocks, error, add, remove, onPaste, onDrop, clear, putBack };
 }
 
 function Attached({ blocks, error, remove }: ReturnType<typeof useAttachments>) {
@@ -145,7 +153,7 @@ function Attached({ blocks, error, remove }: ReturnType<typeof useAttachments>) 
   );
 }
 
-function Attach({ onFiles, isDisabled }: { onFiles: (files: File[]) => void; isDisabled: boolean }) {
+function Attach({ onFiles }: { onFiles: (files: File[]) => void }) {
   const input = useRef<HTMLInputElement>(null);
   return (
     <>
@@ -160,7 +168,7 @@ function Attach({ onFiles, isDisabled }: { onFiles: (files: File[]) => void; isD
           target.value = '';
         }}
       />
-      <Button look="quiet" className="-ml-2.5" disabled={isDisabled} onClick={() => input.current?.click()}>
+      <Button look="quiet" className="-ml-2.5" onClick={() => input.current?.click()}>
         Attach
       </Button>
     </>

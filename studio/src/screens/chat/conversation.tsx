@@ -1,4 +1,4 @@
-import { type ReactNode, useLayoutEffect, useMemo, useRef } from 'react';
+import { type Key, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import { BranchSwitch, useForks } from './branch-switch.tsx';
 import { Message } from './message.tsx';
 import type { Message as ChatMessage } from './messages.ts';
@@ -9,7 +9,8 @@ interface ConversationProps {
   readonly thread_id: string;
   readonly chat: Chat;
   readonly hasMessages: boolean;
-  readonly onEdit: ((message: ChatMessage, text: string) => void) | undefined;
+  /** Calls `onSent` when the new text has arrived. */
+  readonly onEdit: ((message: ChatMessage, text: string, onSent: () => void) => void) | undefined;
   readonly onRegenerate: ((message: ChatMessage) => void) | undefined;
   /** After the messages: questions of the agent, errors. */
   readonly children: ReactNode;
@@ -28,6 +29,7 @@ export function Conversation({
   const forks = useForks(thread_id, chat.is_busy ? undefined : chat.state.data?.checkpoint_id);
   const results = useMemo(() => resultsOf(messages), [messages]);
   const scroller = useStaysAtEnd();
+  const [drafts, write] = useDrafts();
   return (
     <div
       ref={scroller}
@@ -40,14 +42,21 @@ export function Conversation({
       <div className="flex flex-col gap-2 pb-4">
         {messages.map((message, i) => {
           const fork = forks.get(i);
+          const key = message.id ?? i;
           return (
             <Message
-              key={message.id ?? i}
+              key={key}
               message={message}
               results={results}
               isLive={i >= first_live}
               branches={fork && <BranchSwitch fork={fork} />}
-              onEdit={onEdit}
+              editing={
+                onEdit && {
+                  text: drafts.get(key),
+                  write: (text) => write(key, text),
+                  send: (text) => onEdit(message, text, () => write(key, undefined)),
+                }
+              }
               onRegenerate={
                 i === messages.length - 1 || messages[i + 1]?.type === 'human' ? onRegenerate : undefined
               }
@@ -69,6 +78,20 @@ function resultsOf(messages: readonly ChatMessage[]): ReadonlyMap<string, ChatMe
       .filter(({ tool_call_id }) => tool_call_id !== undefined && asked.has(tool_call_id))
       .map((message) => [message.tool_call_id ?? '', message]),
   );
+}
+
+/**
+ * New texts of messages that are being written, by the key of the message. They are not kept by the message: while its new
+ * version is on its way, it is not shown.
+ */
+function useDrafts() {
+  const [drafts, setDrafts] = useState<ReadonlyMap<Key, string>>(new Map());
+  const write = (key: Key, text: string | undefined) =>
+    setDrafts((before) => {
+      const others = [...before].filter(([each]) => each !== key);
+      return new Map(text === undefined ? others : [...others, [key, text]]);
+    });
+  return [drafts, write] as const;
 }
 
 /** Nearer than this to its end counts as there, px. */

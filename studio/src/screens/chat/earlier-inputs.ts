@@ -1,7 +1,9 @@
 import { type KeyboardEvent, useState } from 'react';
+import { onForget } from '../../api/session.ts';
 
-/** What was sent to each assistant since the page was loaded, oldest first. */
+/** What was sent to each assistant in this session since the page was loaded, oldest first. */
 const sent = new Map<string, string[]>();
+onForget(() => sent.clear());
 
 export function remember(assistant_id: string, text: string): void {
   const texts = sent.get(assistant_id) ?? [];

@@ -1,6 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import type { StreamEvent } from '../../api/event-stream.ts';
+import { pause } from '../../api/follow-stream.ts';
 import { runEvents } from '../../api/run-events.ts';
 import { withChunk } from './chunks.ts';
 import { type Message, messagesOf } from './messages.ts';
@@ -18,6 +19,9 @@ export interface Live {
 /** Tokens that arrive closer together are drawn at once, ms. */
 const DRAW_MS = 40;
 
+/** Before a run is followed once more that is still said to be active, ms: its stream or the list of runs was refused. */
+const AGAIN_MS = 1_000;
+
 /**
  * Follows the active run of a thread from its first event: every page that is opened while it runs shows the same. The
  * server keeps the events, so that nothing is lost by a reload, a pause of the tab or a restart of the server. A run is
@@ -26,16 +30,18 @@ const DRAW_MS = 40;
 export function useLiveRun(thread_id: string, active_id: string | undefined) {
   const client = useQueryClient();
   const [live, setLive] = useState<Live>();
-  const [followed, setFollowed] = useState<string>();
+  // An object, so that following the same run once more is a change.
+  const [followed, setFollowed] = useState<{ readonly run_id: string }>();
+  const last_id = useRef<string>(undefined);
   if (followed === undefined && active_id !== undefined) {
-    setFollowed(active_id);
-    setLive(undefined);
+    setFollowed({ run_id: active_id });
+    if (live?.run_id !== active_id) setLive(undefined);
   }
   useEffect(() => {
     if (followed === undefined) return;
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let now: Live = { run_id: followed, values: undefined, messages: [], error: undefined };
+    let now: Live = { run_id: followed.run_id, values: undefined, messages: [], error: undefined };
     const draw = () => {
       timer = undefined;
       setLive(now);
@@ -45,6 +51,7 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
       timer ??= setTimeout(draw, DRAW_MS);
     };
     async function untilRead(run_id: string) {
+      if (last_id.current === run_id) await pause(AGAIN_MS, abort.signal);
       try {
         for await (const event of runEvents({ thread_id, run_id }, abort.signal)) take(event);
       } catch (error) {
@@ -54,16 +61,17 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
       await client.invalidateQueries({ queryKey: ['thread', thread_id] });
       if (abort.signal.aborted) return;
       clearTimeout(timer);
+      last_id.current = run_id;
       setLive(now.error === undefined ? undefined : { ...now, values: undefined, messages: [] });
       setFollowed(undefined);
     }
-    void untilRead(followed);
+    void untilRead(followed.run_id);
     return () => {
       abort.abort();
       clearTimeout(timer);
     };
   }, [client, thread_id, followed]);
-  return { live, followed };
+  return { live, followed: followed?.run_id };
 }
 
 /** What is shown after an event. */

@@ -8,6 +8,15 @@ import { Media } from './media.tsx';
 import { type Message as ChatMessage, reasoningOf, textOf, toolCallsOf } from './messages.ts';
 import { ToolCall } from './tool-call.tsx';
 
+/** The new text of a message that is written instead of it. */
+interface Editing {
+  /** `undefined` while nobody writes one. */
+  readonly text: string | undefined;
+  /** `undefined` leaves the message as it is. */
+  readonly write: (text: string | undefined) => void;
+  readonly send: (text: string) => void;
+}
+
 interface MessageProps {
   readonly message: ChatMessage;
   /** Messages of tools by the call they answer. */
@@ -15,8 +24,8 @@ interface MessageProps {
   readonly isLive: boolean;
   /** ‹2/3› between the versions of this message. */
   readonly branches: ReactNode;
-  /** Sends a new text instead of this message. `undefined` where that is not possible. */
-  readonly onEdit: ((message: ChatMessage, text: string) => void) | undefined;
+  /** `undefined` where no other text can be sent instead. */
+  readonly editing: Editing | undefined;
   readonly onRegenerate: ((message: ChatMessage) => void) | undefined;
 }
 
@@ -37,20 +46,8 @@ export const Message = memo(function Message(props: MessageProps) {
   );
 });
 
-function Human({ message, branches, onEdit }: MessageProps) {
-  const [isEditing, setEditing] = useState(false);
-  if (isEditing && onEdit) {
-    return (
-      <Editor
-        text={textOf(message)}
-        onClose={() => setEditing(false)}
-        onSend={(text) => {
-          setEditing(false);
-          onEdit(message, text);
-        }}
-      />
-    );
-  }
+function Human({ message, branches, editing }: MessageProps) {
+  if (editing?.text !== undefined) return <Editor {...editing} text={editing.text} />;
   return (
     <article aria-label="You" className="group flex max-w-[85%] flex-col items-end gap-1 self-end">
       <Media message={message} />
@@ -60,8 +57,8 @@ function Human({ message, branches, onEdit }: MessageProps) {
         </p>
       )}
       <Tools branches={branches}>
-        {onEdit && (
-          <Button look="quiet" onClick={() => setEditing(true)}>
+        {editing && (
+          <Button look="quiet" onClick={() => editing.write(textOf(message))}>
             Edit
           </Button>
         )}
@@ -121,19 +118,13 @@ function Copy({ text }: { text: string }) {
   );
 }
 
-interface EditorProps {
-  readonly text: string;
-  readonly onClose: () => void;
-  readonly onSend: (text: string) => void;
-}
-
-function Editor({ text: before, onClose, onSend }: EditorProps) {
-  const [text, setText] = useState(before);
+function Editor({ text, write, send }: Editing & { text: string }) {
+  const close = () => write(undefined);
   function onKeyDown(event: KeyboardEvent) {
-    if (event.key === 'Escape') onClose();
+    if (event.key === 'Escape') close();
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    onSend(text);
+    send(text);
   }
   return (
     <div className="flex w-full max-w-[85%] flex-col gap-2 self-end">
@@ -143,11 +134,11 @@ function Editor({ text: before, onClose, onSend }: EditorProps) {
         className="field-sizing-content max-h-60"
         value={text}
         onKeyDown={onKeyDown}
-        onChange={({ target }) => setText(target.value)}
+        onChange={({ target }) => write(target.value)}
       />
       <div className="flex justify-end gap-2">
-        <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" onClick={() => onSend(text)}>
+        <Button onClick={close}>Cancel</Button>
+        <Button look="primary" onClick={() => send(text)}>
           Send
         </Button>
       </div>

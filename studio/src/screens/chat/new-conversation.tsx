@@ -56,8 +56,11 @@ export function NewConversation({ assistant, schema }: { assistant: Assistant; s
             said={[]}
             isDisabled={begin.isPending}
             onStop={undefined}
-            onMessage={(message) =>
-              begin.mutate({ input: { messages: [message] }, title: titleOf(textOf(message)) })
+            onMessage={(message, onRefused) =>
+              begin.mutate(
+                { input: { messages: [message] }, title: titleOf(textOf(message)) },
+                { onError: onRefused },
+              )
             }
             onInput={(input) => begin.mutate({ input, title: titleOf(textIn(input)) })}
           />

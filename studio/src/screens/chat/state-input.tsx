@@ -10,6 +10,7 @@ interface StateInputProps {
   readonly assistant_id: string;
   /** JSON Schema of the input; unknown for some graphs. */
   readonly schema: unknown;
+  /** Nothing can be sent now; it can be written. */
   readonly isDisabled: boolean;
   readonly onSend: (input: unknown) => void;
   readonly onStop: (() => void) | undefined;
@@ -27,6 +28,7 @@ export function StateInput({ assistant_id, schema, isDisabled, onSend, onStop, o
   const goThrough = useEarlierInputs({ assistant_id, said: [], text: json, setText: setJson });
   const isForm = properties !== undefined && !isRaw;
   function send() {
+    if (isDisabled) return;
     const read = isForm ? valuesOf(properties, draft) : jsonInput(json);
     setErrors(read.errors);
     if (Object.keys(read.errors).length > 0) return;
@@ -53,13 +55,12 @@ export function StateInput({ assistant_id, schema, isDisabled, onSend, onStop, o
         }}
       >
         {isForm ? (
-          <SchemaFields {...{ properties, draft, errors }} disabled={isDisabled} onChange={setDraft} />
+          <SchemaFields {...{ properties, draft, errors }} onChange={setDraft} />
         ) : (
           <Field label="Input as JSON" error={errors['']}>
             <TextArea
               className="field-sizing-content max-h-60 min-h-16 font-mono text-xs"
               spellCheck={false}
-              disabled={isDisabled}
               value={json}
               onKeyDown={goThrough}
               onChange={({ target }) => setJson(target.value)}

@@ -46,7 +46,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
         <Conversation
           {...props}
           hasMessages={hasMessages || chat.messages.length > 0}
-          onEdit={mayChange ? (message, text) => edit(chat, message, text) : undefined}
+          onEdit={mayChange ? (...edited) => edit(chat, ...edited) : undefined}
           onRegenerate={mayChange ? (message) => regenerate(chat, message) : undefined}
         >
           <Questions {...props} at={at} onAnswered={toNewest} />
@@ -63,14 +63,17 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
 /** The newest version, with what else is in the address. */
 const newest = ({ at: _, ...others }: { at?: string }) => others;
 
-function edit(chat: Chat, message: Message, text: string): void {
+function edit(chat: Chat, message: Message, text: string, onSent: () => void): void {
   const edited = humanMessage(withText(message, text));
   const before = chat.messages.slice(0, chat.messages.indexOf(message));
-  chat.create.mutate({
-    input: { messages: [edited] },
-    messages: [...before, edited],
-    ...(message.id && { instead_of: message.id }),
-  });
+  chat.create.mutate(
+    {
+      input: { messages: [edited] },
+      messages: [...before, edited],
+      ...(message.id && { instead_of: message.id }),
+    },
+    { onSuccess: onSent },
+  );
 }
 
 /** The answer begins after the last message of a person. */
@@ -96,8 +99,11 @@ function Input({ chat, ...props }: InputProps) {
       said={messages.filter(({ type }) => type === 'human').map(textOf)}
       isDisabled={create.isPending}
       onStop={active && stop}
-      onMessage={(message) =>
-        create.mutate({ input: { messages: [message] }, messages: [...messages, message] })
+      onMessage={(message, onRefused) =>
+        create.mutate(
+          { input: { messages: [message] }, messages: [...messages, message] },
+          { onError: onRefused },
+        )
       }
       onInput={(input) => create.mutate({ input, messages })}
     />

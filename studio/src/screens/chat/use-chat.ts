@@ -38,11 +38,11 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
   const [sent, setSent] = useState<{ messages: readonly Message[]; run_id?: string }>();
   const create = useMutation({
     mutationFn: async ({ input, instead_of }: NewRun) => {
-      const head_id = state.data?.checkpoint_id ?? undefined;
+      const head_id = state.data?.checkpoint_id ?? '';
       const checkpoint_id =
-        instead_of !== undefined && head_id !== undefined
-          ? await forkPointOf(client, { thread_id, head_id, message_id: instead_of })
-          : at;
+        instead_of === undefined
+          ? at
+          : await forkPointOf(client, { thread_id, head_id, message_id: instead_of });
       return createRun({ assistant_id, thread_id, input, checkpoint_id });
     },
     onMutate: ({ messages }) => setSent({ messages }),

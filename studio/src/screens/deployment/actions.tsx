@@ -1,6 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
+import { type ReactNode, useRef, useState } from 'react';
 import { controlPlane, type Deployment, type Revision } from '../../api/control-plane.ts';
 import { useDeploymentAccess } from '../../api/session.ts';
 import type { ButtonLook } from '../../ui/button.tsx';
@@ -37,33 +37,37 @@ export function DeploymentActions({ deployment, active, latest, previous }: Acti
         It is no longer served. Its threads, store, keys, crons, builds and secrets are deleted. This cannot
         be undone.
       </Action>
-      <Action
+      <RevisionAction
         action="Interrupt"
-        question={`Interrupt revision ${open?.number ?? ''}?`}
+        revision={open}
+        question={(number) => `Interrupt revision ${number}?`}
         reason={open ? undefined : 'Nothing is being built or deployed.'}
-        onConfirm={() => show(controlPlane.interrupt(id, open?.id ?? ''))}
+        onConfirm={(revision_id) => show(controlPlane.interrupt(id, revision_id))}
       >
-        It ends where it is. {serving(active)}
-      </Action>
-      <Action
+        {() => `It ends where it is. ${serving(active)}`}
+      </RevisionAction>
+      <RevisionAction
         action="Roll back"
         look="plain"
-        question={`Go back to revision ${previous?.number ?? ''}?`}
+        revision={previous}
+        question={(number) => `Go back to revision ${number}?`}
         reason={previous ? undefined : 'No earlier revision that served has its build kept.'}
-        onConfirm={() => show(controlPlane.redeploy(id, previous?.id ?? ''))}
+        onConfirm={(revision_id) => show(controlPlane.redeploy(id, revision_id))}
       >
-        A new revision with the code of revision {previous?.number} takes over, without a build. Threads and
-        other data stay as they are.
-      </Action>
-      <Action
+        {(number) =>
+          `A new revision with the code of revision ${number} takes over, without a build. Threads and other data stay as they are.`
+        }
+      </RevisionAction>
+      <RevisionAction
         action="Redeploy"
         look="plain"
-        question={`Deploy revision ${latest?.number ?? ''} again?`}
+        revision={latest}
+        question={(number) => `Deploy revision ${number} again?`}
         reason={redeployReason(latest)}
-        onConfirm={() => show(controlPlane.redeploy(id, latest?.id ?? ''))}
+        onConfirm={(revision_id) => show(controlPlane.redeploy(id, revision_id))}
       >
-        A new revision with the same code, and with the secrets as they are now. {serving(active)}
-      </Action>
+        {() => `A new revision with the same code, and with the secrets as they are now. ${serving(active)}`}
+      </RevisionAction>
       <DeployNewest {...{ deployment, active, show }} />
     </>
   );
@@ -76,6 +80,7 @@ interface DeployNewestProps extends Pick<ActionsProps, 'deployment' | 'active'> 
 /** Deploys the newest sources, for everything or as a canary beside what serves. */
 function DeployNewest({ deployment: { id, name, source }, active, show }: DeployNewestProps) {
   const [share, setShare] = useState('');
+  const field = useRef<HTMLInputElement>(null);
   const canary_percent = share === '' ? undefined : Number(share);
   return (
     <Action
@@ -88,6 +93,9 @@ function DeployNewest({ deployment: { id, name, source }, active, show }: Deploy
           : 'Its sources are uploaded: send newer ones with agent-server deploy.'
       }
       onConfirm={async () => {
+        // What is no number is empty for the page, which would be no canary.
+        if (field.current?.validity.valid === false)
+          throw new Error('The share of a canary is a whole number from 1 to 99. Nothing was deployed.');
         await show(controlPlane.deployNewest(id, canary_percent));
         setShare('');
       }}
@@ -97,6 +105,7 @@ function DeployNewest({ deployment: { id, name, source }, active, show }: Deploy
         {active && (
           <Field label="As a canary: its share of new threads and stateless runs, percent (empty: no canary)">
             <TextInput
+              ref={field}
               type="number"
               min={1}
               max={99}
@@ -114,47 +123,46 @@ function DeployNewest({ deployment: { id, name, source }, active, show }: Deploy
 /** Promotes or ends a canary; deploys a revision that another one has replaced, or that did not come to serve. */
 export function RevisionActions({ revision }: { revision: Revision }) {
   const { canChange } = useDeploymentAccess();
-  const { id, deployment_id, number, is_active, is_built, is_canary } = revision;
+  const { deployment_id, is_active, is_built, is_canary } = revision;
   const show = useShownAfter(deployment_id);
   if (!canChange || is_active || isOpen(revision)) return null;
   if (is_canary) return <CanaryActions {...{ revision, show }} />;
   return (
-    <Action
+    <RevisionAction
       action="Deploy this revision"
       look="plain"
-      question={`Deploy revision ${number} again?`}
-      onConfirm={() => show(controlPlane.redeploy(deployment_id, id))}
+      revision={revision}
+      question={(number) => `Deploy revision ${number} again?`}
+      onConfirm={(id) => show(controlPlane.redeploy(deployment_id, id))}
     >
-      A new revision with the code of revision {number}
-      {is_built ? ' takes over, without a build.' : ' is built, checked, and takes over.'}
-    </Action>
+      {(number) =>
+        `A new revision with the code of revision ${number} ${is_built ? 'takes over, without a build.' : 'is built, checked, and takes over.'}`
+      }
+    </RevisionAction>
   );
 }
 
-function CanaryActions({
-  revision: { id, deployment_id, number },
-  show,
-}: {
-  revision: Revision;
-  show: DeployNewestProps['show'];
-}) {
+function CanaryActions({ revision, show }: { revision: Revision; show: DeployNewestProps['show'] }) {
+  const { deployment_id } = revision;
   return (
     <>
-      <Action
+      <RevisionAction
         action="End canary"
-        question={`End revision ${number}?`}
-        onConfirm={() => show(controlPlane.interrupt(deployment_id, id))}
+        revision={revision}
+        question={(number) => `End revision ${number}?`}
+        onConfirm={(id) => show(controlPlane.interrupt(deployment_id, id))}
       >
-        Its threads and runs go on in the revision that serves the rest.
-      </Action>
-      <Action
+        {() => 'Its threads and runs go on in the revision that serves the rest.'}
+      </RevisionAction>
+      <RevisionAction
         action="Promote"
         look="primary"
-        question={`Let revision ${number} serve everything?`}
-        onConfirm={() => show(controlPlane.promote(deployment_id, id))}
+        revision={revision}
+        question={(number) => `Let revision ${number} serve everything?`}
+        onConfirm={(id) => show(controlPlane.promote(deployment_id, id))}
       >
-        It takes over at once. The revision that serves the rest ends as at any other switch.
-      </Action>
+        {() => 'It takes over at once. The revision that serves the rest ends as at any other switch.'}
+      </RevisionAction>
     </>
   );
 }
@@ -185,6 +193,7 @@ interface ActionProps {
   readonly look?: ButtonLook;
   /** Why it cannot be done; undefined if it can. */
   readonly reason?: string | undefined;
+  readonly onOpen?: () => void;
   readonly onConfirm: () => Promise<unknown>;
   readonly children: ReactNode;
 }
@@ -196,5 +205,33 @@ function Action({ reason, look = 'danger', ...props }: ActionProps) {
       <Confirm {...props} look={look} disabled={reason !== undefined} />
       {reason !== undefined && <span className="sr-only">{reason}</span>}
     </span>
+  );
+}
+
+interface RevisionActionProps extends Pick<ActionProps, 'action' | 'look' | 'reason'> {
+  /** The revision that is meant at present. */
+  readonly revision: Revision | undefined;
+  readonly question: (number: number | undefined) => string;
+  readonly onConfirm: (revision_id: string) => Promise<unknown>;
+  readonly children: (number: number | undefined) => string;
+}
+
+/** Asks about the revision that was meant when it was opened, and refuses when another one is meant since. */
+function RevisionAction({ revision, question, onConfirm, children, ...props }: RevisionActionProps) {
+  const [asked, setAsked] = useState(revision);
+  async function confirm() {
+    if (asked === undefined || asked.id !== revision?.id)
+      throw new Error('Another revision has come meanwhile. Nothing was done: close this and look again.');
+    await onConfirm(asked.id);
+  }
+  return (
+    <Action
+      {...props}
+      question={question(asked?.number)}
+      onOpen={() => setAsked(revision)}
+      onConfirm={confirm}
+    >
+      {children(asked?.number)}
+    </Action>
   );
 }

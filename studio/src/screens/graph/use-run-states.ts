@@ -1,11 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
-import { explanationQuery, stepsQuery } from '../run/run-queries.ts';
+import { explanationQuery, pollOf, stepsQuery } from '../run/run-queries.ts';
 import { nextNodesQuery } from './graph-queries.ts';
 import { type NodeState, nodeStates } from './node-states.ts';
-
-/** How often the steps of an executing run are read, ms: changes tell of runs, not of their steps. */
-const POLL_MS = 1000;
 
 export interface RunStates {
   readonly status: string | undefined;
@@ -20,13 +17,12 @@ export function useRunStates(run_id: string | undefined): RunStates {
   const id = run_id ?? '';
   const { data: explanation, error } = useQuery({ ...explanationQuery(id), enabled });
   const status = explanation?.status;
-  const isActive = status === 'running' || status === 'pending';
-  const refetchInterval = isActive ? POLL_MS : false;
+  const refetchInterval = pollOf(status);
   const { data: recorded } = useQuery({ ...stepsQuery(id), enabled, refetchInterval });
   const { data: state } = useQuery({
     ...nextNodesQuery(id, explanation?.thread_id ?? ''),
     // A run that stopped at a breakpoint has ended well.
-    enabled: enabled && (isActive || status === 'interrupted' || status === 'success'),
+    enabled: enabled && (refetchInterval !== false || status === 'interrupted' || status === 'success'),
     refetchInterval,
   });
   const states = useMemo(() => {

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
+import type { Schemas } from '../../api/client.ts';
 import { LogLines } from '../../ui/log-lines.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { logsQuery } from './run-queries.ts';
+import { logsQuery, pollOf } from './run-queries.ts';
 
 /** What the code of the run printed, with the node that did. */
-export function Logs({ run_id }: { run_id: string }) {
-  const { data, error, refetch } = useQuery(logsQuery(run_id));
+export function Logs({ run: { run_id, status } }: { run: Schemas['Run'] }) {
+  const { data, error, refetch } = useQuery({ ...logsQuery(run_id), refetchInterval: pollOf(status) });
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="the log" />;
   if (data.length === 0) {

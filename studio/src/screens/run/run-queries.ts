@@ -4,6 +4,16 @@ import { api, dataOf, type Schemas } from '../../api/client.ts';
 export type Steps = Awaited<ReturnType<typeof allSteps>>;
 export type Step = Steps['steps'][number];
 export type Attempt = Steps['attempts'][number];
+/** A step that is recorded, or one that executes or has ended since the newest checkpoint. */
+export type ShownStep = Step | Steps['current'][number];
+
+/** How often what an executing run does is read, ms: changes tell of runs, not of their steps and lines. */
+const POLL_MS = 1000;
+
+/** `refetchInterval` for what a run of this status does. */
+export function pollOf(status: string | undefined): number | false {
+  return status === 'running' || status === 'pending' ? POLL_MS : false;
+}
 
 /** Why a run is as it is; it also says which thread it belongs to. */
 export const explanationQuery = (run_id: string) =>
@@ -28,7 +38,7 @@ export const logsQuery = (run_id: string) =>
     queryFn: () => dataOf(api.GET('/runs/{run_id}/logs', { params: { path: { run_id } } })),
   });
 
-/** Every recorded step, page by page. */
+/** Every recorded step, page by page, and those that are not recorded yet. */
 async function allSteps(run_id: string) {
   const page = (after?: string) =>
     dataOf(
@@ -36,12 +46,11 @@ async function allSteps(run_id: string) {
         params: { path: { run_id }, query: after === undefined ? {} : { after } },
       }),
     );
-  const first = await page();
-  const steps = [...first.steps];
-  for (let { next } = first; next !== null; ) {
-    const following = await page(next);
-    steps.push(...following.steps);
-    next = following.next;
+  let last = await page();
+  const steps = [...last.steps];
+  while (last.next !== null) {
+    last = await page(last.next);
+    steps.push(...last.steps);
   }
-  return { ...first, steps };
+  return { ...last, steps, current: last.current ?? [] };
 }

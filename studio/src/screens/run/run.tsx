@@ -15,7 +15,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { AsCode } from './as-code.tsx';
 import { Logs } from './logs.tsx';
 import { Rerun } from './rerun.tsx';
-import { explanationQuery, runQuery, type Steps, stepsQuery } from './run-queries.ts';
+import { explanationQuery, pollOf, runQuery, type Steps, stepsQuery } from './run-queries.ts';
 import { Timeline } from './timeline.tsx';
 
 const Flame = lazy(() => import('./flame.tsx').then(({ Flame }) => ({ default: Flame })));
@@ -51,7 +51,8 @@ export function Run() {
 function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
   const { tab = 'timeline' } = useSearch({ from: '/runs/$runId' });
   const { data: run } = useSuspenseQuery(runQuery(explanation));
-  const steps = useQuery(stepsQuery(explanation.run_id));
+  const refetchInterval = pollOf(run.status);
+  const steps = useQuery({ ...stepsQuery(explanation.run_id), refetchInterval });
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const assistant = assistants.find(({ assistant_id }) => assistant_id === run.assistant_id);
   return (
@@ -80,7 +81,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
         {tab === 'graph' && <RunGraph run={run} />}
         {tab === 'events' && <Events run={run} />}
         {tab === 'input' && <Json value={run.kwargs} label="Input and options of the run" />}
-        {tab === 'logs' && <Logs run_id={run.run_id} />}
+        {tab === 'logs' && <Logs run={run} />}
         {tab === 'explain' && <Explanation explanation={explanation} />}
       </Suspense>
     </Page>

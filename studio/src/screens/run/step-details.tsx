@@ -1,10 +1,10 @@
 import { count, duration } from '../../ui/format.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
-import type { Step } from './run-queries.ts';
+import type { ShownStep } from './run-queries.ts';
 
 /** When a step ran, what it used and how it ended. `start` is the beginning of its run, epoch ms. */
-export function StepDetails({ step, start }: { step: Step; start: number }) {
+export function StepDetails({ step, start }: { step: ShownStep; start: number }) {
   const from = Date.parse(step.started_at);
   return (
     <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
@@ -18,12 +18,12 @@ export function StepDetails({ step, start }: { step: Step; start: number }) {
       <Facts
         items={[
           ['Started', `+${duration(from - start)}`],
-          ['Took', duration(Date.parse(step.ended_at) - from)],
+          ['Took', step.ended_at === null ? 'not ended yet' : duration(Date.parse(step.ended_at) - from)],
           ...(step.model ? [['Model', step.model] as const] : []),
           ...(step.tokens_in !== null
             ? [['Tokens', `${count(step.tokens_in)} in · ${count(step.tokens_out ?? 0)} out`] as const]
             : []),
-          ...(step.cost === null ? [] : [['Cost', String(step.cost)] as const]),
+          ...('cost' in step && step.cost !== null ? [['Cost', String(step.cost)] as const] : []),
           ['Attempt', step.attempt],
           ...(step.checkpoint_id
             ? [

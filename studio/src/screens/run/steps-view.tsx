@@ -19,18 +19,28 @@ interface StepsViewProps {
 }
 
 /** A drawing of the steps of a run, and beside it the selected one. */
-export function StepsView({ steps: { data, error, refetch }, children }: StepsViewProps) {
+export function StepsView({ steps: { data, dataUpdatedAt, error, refetch }, children }: StepsViewProps) {
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="steps" />;
-  if (data.steps.length === 0) {
+  if (data.steps.length + data.current.length === 0) {
     return <Empty title="No steps">Steps are recorded with the checkpoint that holds their result.</Empty>;
   }
-  return <Panes data={data}>{children}</Panes>;
+  return (
+    <Panes data={data} now={dataUpdatedAt}>
+      {children}
+    </Panes>
+  );
 }
 
-function Panes({ data, children }: { data: Steps; children: StepsViewProps['children'] }) {
+interface PanesProps extends Pick<StepsViewProps, 'children'> {
+  readonly data: Steps;
+  /** When it was read, epoch ms. */
+  readonly now: number;
+}
+
+function Panes({ data, now, children }: PanesProps) {
   const { step: selectedId } = useSearch({ from: '/runs/$runId' });
-  const drawn = useMemo(() => timelineRows(data), [data]);
+  const drawn = useMemo(() => timelineRows(data, now), [data, now]);
   const selected = drawn.rows.find(({ id }) => id === selectedId)?.step;
   return (
     <div className="grid min-h-0 flex-1 gap-4 lg:grid-cols-[1fr_320px]">

@@ -1,5 +1,6 @@
 import { count } from '../../ui/format.tsx';
-import type { Step, Steps } from './run-queries.ts';
+import { nestedSteps } from './nested-steps.ts';
+import type { ShownStep, Steps } from './run-queries.ts';
 
 /** A bar of the timeline: an attempt, or a step. */
 export interface Row {
@@ -8,7 +9,7 @@ export interface Row {
   readonly name: string;
   readonly note: string;
   /** Absent for an attempt. */
-  readonly step?: Step;
+  readonly step?: ShownStep;
   /** Epoch ms. */
   readonly from: number;
   readonly to: number;
@@ -22,53 +23,50 @@ export interface TimelineRows {
 
 /**
  * Rows in the order of their beginning, each step below the one that it is part of. Attempts have a row if there is more
- * than one. `start` is the beginning of the first, `span` the time until the last end, both in ms.
+ * than one. What has not ended goes on until `now`. `start` is the beginning of the first, `span` the time until the last
+ * end, both in ms.
  */
-export function timelineRows({ attempts, steps }: Steps): TimelineRows {
-  const times = steps.flatMap(({ started_at, ended_at }) => [Date.parse(started_at), Date.parse(ended_at)]);
+export function timelineRows({ attempts, steps, current }: Steps, now: number): TimelineRows {
+  const all: readonly ShownStep[] = [...steps, ...current];
+  const times = all.flatMap((step) => [Date.parse(step.started_at), endOf(step, now)]);
   const begun = attempts.map(({ started_at }) => Date.parse(started_at));
   const start = [...begun, ...times].reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
   const end = [...begun, ...times].reduce((most, each) => Math.max(most, each), 0);
   const hasAttempts = attempts.length > 1;
   const rows: Row[] = [];
   for (const { attempt, started_at, ended_at, status } of attempts) {
-    const own = steps.filter((step) => step.attempt === attempt);
+    const own = all.filter((step) => step.attempt === attempt);
     if (hasAttempts) {
       const from = Date.parse(started_at);
-      const to = ended_at === null ? lastEnd(own, from) : Date.parse(ended_at);
+      const to =
+        ended_at === null
+          ? own.reduce((most, step) => Math.max(most, endOf(step, now)), from)
+          : Date.parse(ended_at);
       rows.push({ id: `attempt-${attempt}`, depth: 0, name: `Attempt ${attempt}`, note: status, from, to });
     }
-    addSteps(rows, own, hasAttempts ? 1 : 0);
-  }
-  return { rows, start, span: Math.max(1, end - start) };
-}
-
-function addSteps(rows: Row[], steps: readonly Step[], depth: number): void {
-  const children = Map.groupBy(steps, ({ parent }) => parent);
-  const add = (parent: number | null, level: number): void => {
-    for (const step of children.get(parent) ?? []) {
+    for (const { step, depth } of nestedSteps(own)) {
       rows.push({
         id: `${step.attempt}.${step.number}`,
-        depth: level,
+        depth: depth + (hasAttempts ? 1 : 0),
         name: step.name,
         note: noteOf(step),
         step,
         from: Date.parse(step.started_at),
-        to: Date.parse(step.ended_at),
+        to: endOf(step, now),
       });
-      add(step.number, level + 1);
     }
-  };
-  add(null, depth);
+  }
+  return { rows, start, span: Math.max(1, end - start) };
 }
 
-function noteOf({ kind, tokens_in, tokens_out }: Step): string {
+/** Not before its beginning: the clock here may be behind that of the server. */
+function endOf({ started_at, ended_at }: ShownStep, now: number): number {
+  return ended_at === null ? Math.max(now, Date.parse(started_at)) : Date.parse(ended_at);
+}
+
+function noteOf({ kind, tokens_in, tokens_out }: ShownStep): string {
   if (kind !== 'model' || tokens_in === null) return kind === 'tool' ? 'tool' : '';
   return `${count(tokens_in)} → ${count(tokens_out ?? 0)} tok`;
-}
-
-function lastEnd(steps: readonly Step[], from: number): number {
-  return steps.reduce((most, { ended_at }) => Math.max(most, Date.parse(ended_at)), from);
 }
 
 /** Ticks of an axis over `span` ms: five at the most, at round figures. */

@@ -14,6 +14,8 @@ const COLOURS: Readonly<Record<Step['kind'], string>> = {
   model: 'bg-run',
   tool: 'bg-tool',
 };
+/** Instead of how long it took. */
+const WORDS: Readonly<Record<string, string>> = { interrupted: 'waits', running: 'running' };
 
 /** When each step began and how long it took. */
 export function Timeline({ steps }: { steps: UseQueryResult<Steps> }) {
@@ -102,7 +104,7 @@ function Bar({ row: { id, depth, name, note, step, from, to }, start, span, isSe
           className="absolute top-[7px] pl-2 text-xs/5 whitespace-nowrap text-ink-2"
           style={{ left: `${left + width}%` }}
         >
-          {step?.status === 'interrupted' ? 'waits' : duration(to - from)}
+          {(step && WORDS[step.status]) ?? duration(to - from)}
         </span>
       </span>
     </button>

@@ -51,7 +51,8 @@ function searchOf({ status, assistant, metadata, values, find }: ThreadFilters):
 /** First messages of threads, by id: the list does not wait for them. */
 export function firstMessagesQuery(ids: readonly string[]) {
   return queryOptions({
-    queryKey: ['thread', 'first-messages', ids],
+    // In no order: lists that are sorted by changes would ask again with each of them.
+    queryKey: ['thread', 'first-messages', ids.toSorted()],
     queryFn: async () => {
       const extract = { first: 'values.messages[0].content' };
       const body: ThreadSearch = { ids: [...ids], limit: ids.length, select: ['thread_id'], extract };
@@ -68,7 +69,7 @@ export function firstMessagesQuery(ids: readonly string[]) {
 /** Bytes of the histories of threads, by id: the list does not wait for them. */
 export function sizesQuery(ids: readonly string[]) {
   return queryOptions({
-    queryKey: ['thread', 'sizes', ids],
+    queryKey: ['thread', 'sizes', ids.toSorted()],
     queryFn: async () => {
       const select = ['thread_id' as const, 'total_bytes' as const];
       const body: ThreadSearch = { ids: [...ids], limit: ids.length, select };
