@@ -126,6 +126,50 @@ test('a subscription that is replaced or given up before its replay is answered,
   expect(answered.sort()).toEqual([1, 2, 3]);
 });
 
+test('a connection has at most a hundred subscriptions; one that ends makes room', async () => {
+  using client = await connect(randomUUID());
+  for (let id = 1; id <= 101; id++) {
+    client.send({
+      id,
+      method: 'subscription.reconnect',
+      params: { subscription_id: `${id}`, channels: ['values'] },
+    });
+  }
+  expect((await client.until(answerTo(101))).at(-1)).toEqual({
+    type: 'error',
+    id: 101,
+    error: 'invalid_argument',
+    message: 'A connection may have at most 100 subscriptions.',
+  });
+  const again = { subscription_id: '7', channels: ['lifecycle'] };
+  client.send({ id: 102, method: 'subscription.reconnect', params: again });
+  expect((await client.until(answerTo(102))).at(-1)).toMatchObject({ type: 'success' });
+  client.send({ id: 103, method: 'subscription.unsubscribe', params: again });
+  client.send(subscribe(104, { channels: ['values'] }));
+  expect((await client.until(answerTo(104))).at(-1)).toMatchObject({ type: 'success' });
+});
+
+test.for([
+  ['a long channel', { channels: [`custom:${'x'.repeat(1000)}`] }, 'channels', '1000 characters'],
+  ['many channels', { channels: Array(65).fill('values') }, 'channels', '64 entries'],
+  ['a long namespace', { namespaces: [['x'.repeat(1024 * 1024)]] }, 'namespaces', '1000 characters'],
+  ['many segments', { namespaces: [Array(501).fill('x')] }, 'namespaces', '1000 characters'],
+  ['many namespaces', { namespaces: Array(257).fill([]) }, 'namespaces', '256 entries'],
+] as const)('a filter with %s is refused', async ([_what, filter, field, limit]) => {
+  using client = await connect(randomUUID());
+  client.send(subscribe(1, { channels: ['values'], ...filter }));
+  expect(await client.until(answerTo(1))).toMatchObject([
+    { error: 'invalid_argument', message: expect.stringMatching(`^${field} may have at most ${limit}`) },
+  ]);
+});
+
+test('the id of a subscription has at most 1000 characters', async () => {
+  using client = await connect(randomUUID());
+  const params = { subscription_id: 'x'.repeat(1001), channels: ['values'] };
+  client.send({ id: 1, method: 'subscription.reconnect', params });
+  expect(await client.until(answerTo(1))).toMatchObject([{ error: 'invalid_argument' }]);
+});
+
 test('what is no command is answered, and the socket stays open', async () => {
   using client = await connect(randomUUID());
   const broken = (message: Message) => message['error'] === 'invalid_argument';

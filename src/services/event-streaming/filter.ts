@@ -11,10 +11,21 @@ export interface EventFilter {
   readonly depth: number | undefined;
 }
 
-/** Throws `BadRequest` with the official server's messages. */
+const MAX_CHANNELS = 64;
+/** Over server-sent events, clients ask with one filter for each subgraph that they show. */
+const MAX_NAMESPACES = 256;
+/** Characters of a channel, and of a namespace with a separator after each segment: connections keep filters. */
+const MAX_ENTRY_LENGTH = 1000;
+
+/** Throws `BadRequest`, with the official server's messages where it has them. */
 export function eventFilter({ channels, namespaces, depth }: EventStreamRequest): EventFilter {
   if (!Array.isArray(channels) || channels.length === 0) {
     throw new BadRequest('channels is required and must be a non-empty array');
+  }
+  if (channels.length > MAX_CHANNELS)
+    throw new BadRequest(`channels may have at most ${MAX_CHANNELS} entries`);
+  if (channels.some((channel) => typeof channel === 'string' && channel.length > MAX_ENTRY_LENGTH)) {
+    throw new BadRequest(`channels may have at most ${MAX_ENTRY_LENGTH} characters each`);
   }
   const bogus = channels.filter((channel) => typeof channel !== 'string' || !isChannel(channel));
   if (bogus.length > 0) {
@@ -23,11 +34,22 @@ export function eventFilter({ channels, namespaces, depth }: EventStreamRequest)
   }
   const places = Namespace.array().nullish().safeParse(namespaces);
   if (!places.success) throw new BadRequest('namespaces must be an array of arrays of strings');
+  checkSizes(places.data ?? []);
   return {
     channels: new Set(channels as string[]),
     namespaces: places.data && places.data.length > 0 ? places.data : undefined,
     depth: wholeNumber('depth', depth),
   };
+}
+
+function checkSizes(namespaces: readonly Namespace[]): void {
+  if (namespaces.length > MAX_NAMESPACES) {
+    throw new BadRequest(`namespaces may have at most ${MAX_NAMESPACES} entries`);
+  }
+  const length = (namespace: Namespace) => namespace.reduce((sum, segment) => sum + segment.length + 1, 0);
+  if (namespaces.some((namespace) => length(namespace) > MAX_ENTRY_LENGTH)) {
+    throw new BadRequest(`namespaces may have at most ${MAX_ENTRY_LENGTH} characters each`);
+  }
 }
 
 const WholeNumber = boundedInt({ min: 0, max: MAX_INTEGER }).nullish();

@@ -1,5 +1,6 @@
 import { Latch } from '../../core/latch.ts';
 import type { Meter } from '../../core/meter.ts';
+import { CommandError } from './command-errors.ts';
 import { type EventFilter, wants } from './filter.ts';
 import type { ProtocolEvent } from './protocol-events.ts';
 
@@ -24,6 +25,9 @@ interface Subscription {
   isActive: boolean;
 }
 
+/** Subscriptions of one connection. */
+const MAX_SUBSCRIPTIONS = 100;
+
 /** One connection with its subscriptions; an event is sent once even if several match. */
 export class Subscriber {
   readonly #sink: EventSink;
@@ -39,9 +43,15 @@ export class Subscriber {
 
   /**
    * Starts after event `since`, and replaces a subscription with the same id. Resolves to the number of replayed events
-   * once it has caught up or is unsubscribed.
+   * once it has caught up or is unsubscribed. Throws `CommandError` if the connection has too many.
    */
   subscribe(id: string, filter: EventFilter, since: number): Promise<number> {
+    if (!this.#subscriptions.has(id) && this.#subscriptions.size >= MAX_SUBSCRIPTIONS) {
+      throw new CommandError(
+        'invalid_argument',
+        `A connection may have at most ${MAX_SUBSCRIPTIONS} subscriptions.`,
+      );
+    }
     this.unsubscribe(id);
     return new Promise((onCaughtUp) => {
       this.#subscriptions.set(id, {

@@ -9,6 +9,9 @@ import type { Subscriber } from './subscriber.ts';
 
 type CommandHandler = (actor: Actor, thread_id: string, params: unknown) => Promise<Record<string, unknown>>;
 
+/** A connection keeps the ids that its client chose. */
+const MAX_ID_LENGTH = 1000;
+
 /**
  * Subscription commands of a connection. Over HTTP they are accepted without effect, as on the official server, because
  * each event request is its own subscription.
@@ -35,8 +38,14 @@ export function subscriptionCommands(
     },
 
     /** Resubscribes under the same id, after event `since`. */
-    'subscription.reconnect'(_actor, _thread_id, params) {
+    async 'subscription.reconnect'(_actor, _thread_id, params) {
       const id = isObject(params) ? params['subscription_id'] : undefined;
+      if (typeof id === 'string' && id.length > MAX_ID_LENGTH) {
+        throw new CommandError(
+          'invalid_argument',
+          `subscription_id may have at most ${MAX_ID_LENGTH} characters`,
+        );
+      }
       return subscribe(typeof id === 'string' ? id : ids.uuid4(), params);
     },
   };
