@@ -3,6 +3,7 @@ import { ServerError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Meter } from '../../core/meter.ts';
+import { every } from '../../core/timers.ts';
 import type { ProtocolError } from '../../schemas/event-streaming.ts';
 import { toProtocolError } from '../../services/event-streaming/command-errors.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
@@ -18,6 +19,10 @@ const STATUS_CODE_BASE = 4000;
 /** A close reason may have 123 bytes; a truncated character may take two more than the cut. */
 const MAX_REASON_BYTES = 120;
 const INTERNAL_ERROR = 1011;
+/** How often the caller of an open socket is authenticated, ms. */
+const AUTHENTICATE_EVERY_MS = 60_000;
+/** Status codes of refusals that pass. */
+const PASSING: readonly number[] = [408, 425, 429];
 
 /** The subset of the `ws` socket in use. */
 export interface Socket extends Pausable {
@@ -31,6 +36,10 @@ export interface Socket extends Pausable {
 
 export interface SessionDeps {
   readonly eventStreaming: EventStreamingService;
+  /** Authenticates the caller anew; rejects as it would for a request. */
+  readonly authenticate: () => Promise<Actor>;
+  /** Interval of that without commands, ms. */
+  readonly authenticate_every_ms?: number | undefined;
   readonly logger: Logger;
   readonly bodies: Pick<RequestBodies, 'json' | 'count'>;
   readonly meter?: Meter | undefined;
@@ -44,18 +53,16 @@ export function closeWithStatus(socket: Socket, status: number, reason = ''): vo
 /**
  * Executes commands sequentially in order of arrival; events interleave with the answers. A subscription, answered
  * after its replay, does not block the next command (head-of-line blocking). A command stays in the window until its
- * answer is written, so that back-pressure also covers a client that does not read.
+ * answer is written, so that back-pressure also covers a client that does not read. Each command is authenticated like
+ * a request, and the socket closed once the caller is refused.
  */
-export function runSession(
-  socket: Socket,
-  actor: Actor,
-  thread_id: string,
-  { eventStreaming, logger, bodies, meter }: SessionDeps,
-): void {
+export function runSession(socket: Socket, actor: Actor, thread_id: string, deps: SessionDeps): void {
+  const { eventStreaming, logger, bodies, meter } = deps;
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
   const send = sender(socket, meter);
   const opening = eventStreaming.connect(actor, thread_id, sinkOf(socket, send), gone.signal);
+  const authenticate = authentication(deps, gone.signal, refuse);
   const window = new ReceiveWindow(socket);
   let isOver = false;
   let turn = Promise.resolve();
@@ -65,7 +72,9 @@ export function runSession(
     const connection = await opening.catch(() => undefined);
     if (!connection) return release();
     const command = message.refused ? message : await commandIn(message.text, bodies.json);
-    const response = answerTo(connection, command)
+    const caller = await authenticate();
+    if (!caller) return release();
+    const response = answerTo(connection, command, caller)
       // Release the bytes before the answer is written: a client that does not read holds only the answer.
       .finally(() => message.counted?.[Symbol.dispose]())
       .then((answer) => (gone.signal.aborted ? undefined : send(JSON.stringify(answer))))
@@ -77,6 +86,12 @@ export function runSession(
   function fail(error: unknown): void {
     logger.error('command aborted', { error });
     socket.close(INTERNAL_ERROR, 'thread stream ended');
+    end();
+  }
+
+  function refuse({ status, message }: ServerError): void {
+    closeWithStatus(socket, status, message);
+    gone.abort();
     end();
   }
 
@@ -121,9 +136,39 @@ function idOf(data: Buffer): number | null {
 async function answerTo(
   connection: Connection,
   command: ParsedJson | { readonly refused: ProtocolError },
+  caller: Actor | ServerError,
 ): Promise<object> {
   if ('refused' in command) return command.refused;
-  return 'problem' in command ? badEnvelope(null, command.problem) : connection.command(command.value);
+  if ('problem' in command) return badEnvelope(null, command.problem);
+  if (!(caller instanceof ServerError)) return connection.command(command.value, caller);
+  const id = isObject(command.value) ? command.value['id'] : undefined;
+  return toProtocolError(Number.isInteger(id) ? (id as number) : null, caller) as ProtocolError;
+}
+
+/**
+ * Authenticates the caller now and then until abort, and when called: resolves to who it is, to why that is unknown now,
+ * or to `undefined` once it is refused.
+ */
+function authentication(
+  { authenticate, authenticate_every_ms = AUTHENTICATE_EVERY_MS, logger }: SessionDeps,
+  signal: AbortSignal,
+  refuse: (error: ServerError) => void,
+): () => Promise<Actor | ServerError | undefined> {
+  async function check() {
+    try {
+      return await authenticate();
+    } catch (error) {
+      if (!(error instanceof ServerError)) throw error;
+      if (error.status >= 500 || PASSING.includes(error.status)) return error;
+      return void refuse(error);
+    }
+  }
+
+  const timer = every(authenticate_every_ms, () => {
+    check().catch((error: unknown) => logger.error('authentication failed', { error }));
+  }).unref();
+  signal.addEventListener('abort', () => timer[Symbol.dispose](), { once: true });
+  return check;
 }
 
 /** Sends a message. Resolves when the kernel has accepted it, or the socket is closed. */

@@ -7,6 +7,7 @@ import { after } from '../../core/timers.ts';
 import { ThreadPath } from '../../schemas/request-params.ts';
 import type { EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import type { HttpMetrics } from '../metrics/metrics.ts';
+import { type AuthOptions, reauthentication } from '../plugins/auth.ts';
 import { closeWithStatus, runSession, type Socket } from './websocket-session.ts';
 
 const SERVICE_RESTART = 1012;
@@ -38,9 +39,15 @@ export function webSocketRoutes(
   server: FastifyInstance,
   {
     eventStreaming,
+    auth,
     logger,
     metrics,
-  }: { eventStreaming: EventStreamingService; logger: Logger; metrics: Pick<HttpMetrics, 'meter'> },
+  }: {
+    eventStreaming: EventStreamingService;
+    auth: Pick<AuthOptions, 'authenticate'>;
+    logger: Logger;
+    metrics: Pick<HttpMetrics, 'meter'>;
+  },
 ) {
   server.route<{ Params: { thread_id: string } }>({
     method: 'GET',
@@ -62,12 +69,14 @@ export function webSocketRoutes(
     },
     handler: (_request, reply) =>
       reply.code(405).header('allow', 'POST').send({ detail: 'Method Not Allowed' }),
-    wsHandler(socket: Socket, { actor, params, id }) {
+    wsHandler(socket: Socket, request) {
+      const { actor, params, id } = request;
       const path = ThreadPath.safeParse(params);
       if (!path.success) return closeWithStatus(socket, 422, path.error.issues[0]?.message);
       const log = logger.with({ request_id: id });
       return runSession(socket, actor, path.data.thread_id, {
         eventStreaming,
+        authenticate: reauthentication(request, auth.authenticate),
         logger: log,
         bodies: server.bodies,
         meter: metrics.meter,

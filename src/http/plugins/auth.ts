@@ -81,6 +81,25 @@ export function isPublic(
   return !authenticate || isPublicRoute(request, has_users);
 }
 
+/**
+ * Authenticates the caller of a request that is over, as a new request to the same route would. Without authentication
+ * it stays who it is. Rejects as requests do.
+ */
+export function reauthentication(
+  request: FastifyRequest,
+  authenticate: Authenticate | undefined,
+): () => Promise<Actor> {
+  const { actor, routeOptions } = request;
+  if (!authenticate) return async () => actor;
+  const caller = callerOf(request);
+  const scope = routeOptions.config.scope ?? 'admin';
+  return async () => {
+    const identity = await authenticate(caller);
+    requireScope(identity.scope, scope);
+    return { ...actor, key: undefined, token_key: undefined, ...identity };
+  };
+}
+
 /** What authentication needs of a request. */
 export function callerOf(request: FastifyRequest): Caller {
   const { method, url, headers } = request;

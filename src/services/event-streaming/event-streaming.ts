@@ -123,8 +123,8 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     },
 
     /**
-     * A connection that subscribes by commands; `served` rejects if events become unavailable. Throws `NotFound` if the
-     * thread is hidden.
+     * A connection that subscribes by commands; `served` rejects if events become unavailable. `command` takes the
+     * actor of each, who may have lost rights since the connection opened. Throws `NotFound` if the thread is hidden.
      */
     async connect(actor: Actor, thread_id: string, sink: EventSink, signal: AbortSignal) {
       const guard = await authorizeSubscriber(threads, actor, thread_id);
@@ -135,7 +135,7 @@ export function eventStreamingService(deps: EventStreamingDeps) {
       );
       return {
         served: broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, refused.signal])),
-        command: (envelope: unknown) => command(actor, thread_id, envelope, { subscriber }),
+        command: (envelope: unknown, caller: Actor) => command(caller, thread_id, envelope, { subscriber }),
       };
     },
   };

@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter, once } from 'node:events';
+import { expect, test } from 'vitest';
+import { UNRESTRICTED } from '../../src/auth/actor.ts';
+import { Forbidden, Unauthorized, Unavailable } from '../../src/core/errors.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import {
+  runSession,
+  type SessionDeps,
+  type Socket,
+} from '../../src/http/event-streaming/websocket-session.ts';
+import { openApp } from '../support/app.ts';
+import { bareServer } from '../support/bare-server.ts';
+
+const OPERATOR = { 'x-api-key': 'operator' };
+const environment = { AGENT_SERVER_API_KEYS: 'operator' };
+const START = { id: 1, method: 'run.start', params: { assistant_id: 'echo', input: { x: 1 } } };
+
+type Server = Awaited<ReturnType<typeof openApp>>;
+
+async function created(server: Server) {
+  return (await server.post('/keys', { name: 'backend', scope: 'run' }, OPERATOR)).body as {
+    key: string;
+    key_id: string;
+  };
+}
+
+/** An open socket to a thread that does not exist yet. */
+async function connect(server: Server, { query = '', headers = {} } = {}) {
+  const thread_id = randomUUID();
+  const { url } = await server.app.listen();
+  const address = `${url.replace('http', 'ws')}/threads/${thread_id}/stream/events${query}`;
+  const socket = new WebSocket(address, { headers } as never);
+  const closed = once(socket, 'close') as Promise<[CloseEvent]>;
+  await once(socket, 'open');
+  return { socket, thread_id, closed: closed.then(([{ code, reason }]) => [code, reason]) };
+}
+
+test('a key that was revoked starts no run over a socket that it opened before', async () => {
+  await using server = await openApp({
+    graphs: ['echo'],
+    environment,
+    one_process: 'another one knows a second later',
+  });
+  const { key, key_id } = await created(server);
+  const { socket, thread_id, closed } = await connect(server, { headers: { 'x-api-key': key } });
+  await server.send('DELETE', `/keys/${key_id}`, undefined, OPERATOR);
+  socket.send(JSON.stringify(START));
+  expect(await closed).toEqual([4401, 'This API key was revoked']);
+  expect((await server.get(`/threads/${thread_id}`, OPERATOR)).status).toBe(404);
+});
+
+test('a token that has expired starts no run over a socket that it opened before', async () => {
+  const clock = { ms: Date.now(), now: () => clock.ms, monotonic: () => clock.ms };
+  await using server = await openApp({ graphs: ['echo'], environment, clock });
+  const grant = { user: 'jane', ttl_seconds: 60 };
+  const { token } = (await server.post('/auth/tokens', grant, OPERATOR)).body;
+  const { socket, thread_id, closed } = await connect(server, { query: `?access_token=${token}` });
+  clock.ms += 61_000;
+  socket.send(JSON.stringify(START));
+  expect(await closed).toEqual([4401, 'This token is invalid or has expired']);
+  expect((await server.get(`/threads/${thread_id}`, OPERATOR)).status).toBe(404);
+});
+
+test('a command is carried out as who the caller is now, and answered if that is unknown for a moment', async () => {
+  const names = ['ann', 'ann', new Unavailable('the database is away'), 'ann, who was promoted'];
+  const callers: unknown[] = [];
+  const eventStreaming = {
+    connect: async (_actor: unknown, _thread_id: string, _sink: unknown, signal: AbortSignal) => ({
+      served: once(signal, 'abort').then(() => {}),
+      async command({ id }: { id: number }, { principal }: { principal: string }) {
+        callers.push(principal);
+        return { type: 'success', id, result: {} };
+      },
+    }),
+  };
+  await using server = await bareServer({
+    services: { eventStreaming },
+    async authenticate() {
+      const next = names.shift();
+      if (typeof next === 'string') return { ...UNRESTRICTED, principal: next };
+      throw next;
+    },
+  });
+  const url = `${(await server.listen()).replace('http', 'ws')}/threads/${randomUUID()}/stream/events`;
+  const socket = new WebSocket(url);
+  await once(socket, 'open');
+  const answers: unknown[] = [];
+  for (const id of [1, 2, 3]) {
+    socket.send(JSON.stringify({ id, method: 'state.get' }));
+    const [{ data }] = (await once(socket, 'message')) as [MessageEvent];
+    answers.push(JSON.parse(String(data)));
+  }
+  expect(answers).toMatchObject([
+    { type: 'success', id: 1 },
+    { type: 'error', id: 2, error: 'unknown_error', message: '503: the database is away' },
+    { type: 'success', id: 3 },
+  ]);
+  expect(callers).toEqual(['ann', 'ann, who was promoted']);
+  socket.close();
+});
+
+test.for([
+  [new Unauthorized('This API key was revoked'), [4401, 'This API key was revoked']],
+  [new Forbidden('Forbidden'), [4403, 'Forbidden']],
+] as const)(
+  'a caller that is refused is disconnected without a command, too: %s',
+  async ([refusal, code]) => {
+    const closed = Promise.withResolvers<unknown>();
+    const socket = Object.assign(new EventEmitter(), {
+      close: (...why: unknown[]) => closed.resolve(why),
+      resume() {},
+    }) as unknown as Socket;
+    const answers: unknown[] = [new Unavailable('the database is away'), refusal];
+    const ended = Promise.withResolvers<void>();
+    const eventStreaming = {
+      async connect(_actor: unknown, _thread_id: string, _sink: unknown, signal: AbortSignal) {
+        signal.addEventListener('abort', () => ended.resolve());
+        return { served: ended.promise, command: async () => ({}) };
+      },
+    } as unknown as SessionDeps['eventStreaming'];
+
+    runSession(socket, { ...UNRESTRICTED, request_id: 'r' }, 'a-thread', {
+      eventStreaming,
+      authenticate: () => Promise.reject(answers.shift()),
+      authenticate_every_ms: 1,
+      logger: silentLogger,
+      bodies: { json: async () => ({ value: {} }), count: () => ({ [Symbol.dispose]() {} }) },
+    });
+    expect(await closed.promise).toEqual(code);
+    await ended.promise;
+  },
+);
