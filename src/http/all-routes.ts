@@ -6,6 +6,7 @@ import { webSocketRoutes } from './event-streaming/websocket.ts';
 import { mcpRoutes } from './mcp/routes.ts';
 import type { HttpMetrics } from './metrics/metrics.ts';
 import { openAiRoutes } from './openai/routes.ts';
+import type { RateCounts } from './plugins/rate-limit.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
@@ -47,6 +48,8 @@ import type { HttpOptions, ServerDeps } from './server-deps.ts';
 export interface RouteDeps extends Services, Omit<ServerDeps, 'services'> {
   readonly metrics: HttpMetrics;
   readonly replies: RunReplies;
+  /** Undefined without rate limits. */
+  readonly rates: RateCounts | undefined;
   readonly mount_prefix: string;
 }
 

@@ -70,7 +70,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   // Before any hook that may refuse a request: a refused WebSocket needs its own answer.
   await dispatchUpgrades(server, deps.dispatch, () => useWebSockets(server, body_limit));
   if (isAllowedOrigin) useOriginCheck(server, isAllowedOrigin, logger);
-  useAuthHooks(server, deps, await useRateLimits(server, options.rate_limit, auth));
+  const rates = await useRateLimits(server, options.rate_limit, auth);
+  useAuthHooks(server, deps, rates?.countCaller);
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, logger });
   const { version, graph_ids } = info;
@@ -88,7 +89,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     await server.register(
       (mounted, _options, done) => {
         if (prefix) healthRoutes(mounted, { engine, path: '/ok' });
-        registerRoutes(mounted, { ...deps, ...services, metrics, replies, mount_prefix: prefix });
+        registerRoutes(mounted, { ...deps, ...services, metrics, replies, rates, mount_prefix: prefix });
         done();
       },
       { prefix },

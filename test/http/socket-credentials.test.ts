@@ -124,10 +124,36 @@ test.for([
       eventStreaming,
       authenticate: () => Promise.reject(answers.shift()),
       authenticate_every_ms: 1,
+      count: async () => {},
       logger: silentLogger,
       bodies: { json: async () => ({ value: {} }), count: () => ({ [Symbol.dispose]() {} }) },
     });
     expect(await closed.promise).toEqual(code);
     await ended.promise;
+  },
+);
+
+test.for(['per_key_per_minute', 'per_address_per_minute'])(
+  'commands count as requests: %s',
+  async (limit) => {
+    await using server = await openApp({
+      graphs: ['echo'],
+      environment,
+      server: { rate_limit: { [limit]: 3 } },
+    });
+    const { socket } = await connect(server, { headers: OPERATOR });
+    const types: unknown[] = [];
+    for (const id of [1, 2, 3]) {
+      socket.send(JSON.stringify({ id, method: 'subscription.subscribe', params: { channels: ['values'] } }));
+      const [{ data }] = (await once(socket, 'message')) as [MessageEvent];
+      const { type, error, message } = JSON.parse(String(data));
+      types.push(type === 'success' ? type : `${error} ${message}`);
+    }
+    // The upgrade was the first.
+    const refused = expect.stringMatching(
+      /^unknown_error 429: More than 3 requests per minute. Retry after \d+ s\.$/,
+    );
+    expect(types).toEqual(['success', 'success', refused]);
+    socket.close();
   },
 );

@@ -37,6 +37,7 @@ test('an event that cannot be written to its WebSocket is counted', async () => 
   runSession(socket, { ...UNRESTRICTED, request_id: 'r' }, 'a-thread', {
     eventStreaming,
     authenticate: async () => ({ ...UNRESTRICTED, request_id: 'r' }),
+    count: async () => {},
     logger: silentLogger,
     meter,
     bodies: { json: async () => ({ value: {} }), count: () => ({ [Symbol.dispose]() {} }) },

@@ -40,6 +40,8 @@ export interface SessionDeps {
   readonly authenticate: () => Promise<Actor>;
   /** Interval of that without commands, ms. */
   readonly authenticate_every_ms?: number | undefined;
+  /** Counts a command as a request; rejects beyond the rate limit. */
+  readonly count: () => Promise<void>;
   readonly logger: Logger;
   readonly bodies: Pick<RequestBodies, 'json' | 'count'>;
   readonly meter?: Meter | undefined;
@@ -62,7 +64,7 @@ export function runSession(socket: Socket, actor: Actor, thread_id: string, deps
   socket.on('close', () => gone.abort());
   const send = sender(socket, meter);
   const opening = eventStreaming.connect(actor, thread_id, sinkOf(socket, send), gone.signal);
-  const authenticate = authentication(deps, gone.signal, refuse);
+  const checkCaller = callerCheck(deps, gone.signal, refuse);
   const window = new ReceiveWindow(socket);
   let isOver = false;
   let turn = Promise.resolve();
@@ -72,7 +74,7 @@ export function runSession(socket: Socket, actor: Actor, thread_id: string, deps
     const connection = await opening.catch(() => undefined);
     if (!connection) return release();
     const command = message.refused ? message : await commandIn(message.text, bodies.json);
-    const caller = await authenticate();
+    const caller = await checkCaller();
     if (!caller) return release();
     const response = answerTo(connection, command, caller)
       // Release the bytes before the answer is written: a client that does not read holds only the answer.
@@ -146,17 +148,17 @@ async function answerTo(
 }
 
 /**
- * Authenticates the caller now and then until abort, and when called: resolves to who it is, to why that is unknown now,
- * or to `undefined` once it is refused.
+ * Authenticates the caller now and then until abort. Call it before each command: resolves to who the caller is, to why
+ * the command cannot be carried out now, or to `undefined` once the caller is refused.
  */
-function authentication(
-  { authenticate, authenticate_every_ms = AUTHENTICATE_EVERY_MS, logger }: SessionDeps,
+function callerCheck(
+  { authenticate, authenticate_every_ms = AUTHENTICATE_EVERY_MS, count, logger }: SessionDeps,
   signal: AbortSignal,
   refuse: (error: ServerError) => void,
 ): () => Promise<Actor | ServerError | undefined> {
-  async function check() {
+  async function unlessRefused(identify: () => Promise<Actor>) {
     try {
-      return await authenticate();
+      return await identify();
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
       if (error.status >= 500 || PASSING.includes(error.status)) return error;
@@ -165,10 +167,15 @@ function authentication(
   }
 
   const timer = every(authenticate_every_ms, () => {
-    check().catch((error: unknown) => logger.error('authentication failed', { error }));
+    unlessRefused(authenticate).catch((error: unknown) => logger.error('authentication failed', { error }));
   }).unref();
   signal.addEventListener('abort', () => timer[Symbol.dispose](), { once: true });
-  return check;
+  return () =>
+    unlessRefused(async () => {
+      const caller = await authenticate();
+      await count();
+      return caller;
+    });
 }
 
 /** Sends a message. Resolves when the kernel has accepted it, or the socket is closed. */

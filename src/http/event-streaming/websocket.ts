@@ -8,6 +8,7 @@ import { ThreadPath } from '../../schemas/request-params.ts';
 import type { EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import type { HttpMetrics } from '../metrics/metrics.ts';
 import { type AuthOptions, reauthentication } from '../plugins/auth.ts';
+import type { RateCounts } from '../plugins/rate-limit.ts';
 import { closeWithStatus, runSession, type Socket } from './websocket-session.ts';
 
 const SERVICE_RESTART = 1012;
@@ -42,11 +43,13 @@ export function webSocketRoutes(
     auth,
     logger,
     metrics,
+    rates,
   }: {
     eventStreaming: EventStreamingService;
     auth: Pick<AuthOptions, 'authenticate'>;
     logger: Logger;
     metrics: Pick<HttpMetrics, 'meter'>;
+    rates: Pick<RateCounts, 'countCommand'> | undefined;
   },
 ) {
   server.route<{ Params: { thread_id: string } }>({
@@ -77,6 +80,7 @@ export function webSocketRoutes(
       return runSession(socket, actor, path.data.thread_id, {
         eventStreaming,
         authenticate: reauthentication(request, auth.authenticate),
+        count: async () => rates?.countCommand(request),
         logger: log,
         bodies: server.bodies,
         meter: metrics.meter,

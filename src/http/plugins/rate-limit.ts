@@ -22,16 +22,24 @@ export function isProbe({ routeOptions }: FastifyRequest): boolean {
   return PROBES.test(routeOptions.url ?? '');
 }
 
+/** Both throw `TooManyRequests`. */
+export interface RateCounts {
+  /** Counts a request for its authenticated caller. */
+  readonly countCaller: AuthHook;
+  /** Counts a command over the WebSocket that the request opened, for its address and its caller. */
+  readonly countCommand: AuthHook;
+}
+
 /**
  * Rate limits: 429 with `Retry-After`. Counters are per process. The address limit applies before authentication, so
- * that it covers key guessing; the returned hook limits authenticated callers. Probes count only by address, where they
- * need a key.
+ * that it covers key guessing; callers and commands are counted by what is returned. Probes count only by address, where
+ * they need a key.
  */
 export async function useRateLimits(
   server: FastifyInstance,
   limits: RateLimits,
   auth: AuthOptions,
-): Promise<AuthHook | undefined> {
+): Promise<RateCounts | undefined> {
   const { per_address_per_minute, per_key_per_minute } = limits;
   if (per_address_per_minute === undefined && per_key_per_minute === undefined) return undefined;
   // Imported late: most servers have no limits.
@@ -48,18 +56,23 @@ export async function useRateLimits(
       if (isExempt(request) || isUnlimited(request)) return;
       const result = await count(request);
       if (!result.isAllowed && result.isExceeded)
-        throw new TooManyRequests(limitMessage(max), result.ttlInSeconds);
+        throw new TooManyRequests(limitMessage(request, max, result.ttlInSeconds), result.ttlInSeconds);
     };
   };
-  server.addHook(
-    'onRequest',
-    limiter(
-      per_address_per_minute,
-      ({ ip }) => clientNetwork(ip),
-      (request) => isProbe(request) && isPublic(request, auth),
-    ),
+  const countAddress = limiter(
+    per_address_per_minute,
+    ({ ip }) => clientNetwork(ip),
+    (request) => isProbe(request) && isPublic(request, auth),
   );
-  return limiter(per_key_per_minute, callerKey, isProbe);
+  const countCaller = limiter(per_key_per_minute, callerKey, isProbe);
+  server.addHook('onRequest', countAddress);
+  return {
+    countCaller,
+    async countCommand(request) {
+      await countAddress(request);
+      await countCaller(request);
+    },
+  };
 }
 
 /** A request forwarded by the custom app was already counted: by address, and by caller if authenticated then. */
@@ -75,6 +88,8 @@ function callerKey({ actor, ip }: FastifyRequest): string {
   return who === undefined ? `address ${clientNetwork(ip)}` : `caller ${who}`;
 }
 
-function limitMessage(max: number): string {
-  return `More than ${max} requests per minute. Retry after the seconds in Retry-After.`;
+/** A client of a WebSocket sees no headers. */
+function limitMessage({ ws }: FastifyRequest, max: number, ttl_seconds: number): string {
+  const when = ws ? `${ttl_seconds} s` : 'the seconds in Retry-After';
+  return `More than ${max} requests per minute. Retry after ${when}.`;
 }
