@@ -10,6 +10,7 @@ import { badEnvelope, type EventStreamingService } from '../../services/event-st
 import type { EventSink } from '../../services/event-streaming/subscriber.ts';
 import type { RequestBodies } from '../request-bodies.ts';
 import type { ParsedJson } from '../secure-json.ts';
+import { disconnectIfSilent, type Pingable } from './liveness.ts';
 import { type Pausable, ReceiveWindow } from './receive-window.ts';
 
 /** Send buffer of one client, bytes; beyond it, the client is served from the log at its own pace. */
@@ -25,11 +26,9 @@ const AUTHENTICATE_EVERY_MS = 60_000;
 const PASSING: readonly number[] = [408, 425, 429];
 
 /** The subset of the `ws` socket in use. */
-export interface Socket extends Pausable {
-  readonly bufferedAmount: number;
+export interface Socket extends Pausable, Pingable {
   send(text: string, onWritten?: (error?: Error | null) => void): void;
   close(code: number, reason?: string): void;
-  terminate(): void;
   on(event: 'close' | 'error', listener: () => void): void;
   on(event: 'message', listener: (data: Buffer) => void): void;
 }
@@ -40,6 +39,8 @@ export interface SessionDeps {
   readonly authenticate: () => Promise<Actor>;
   /** Interval of that without commands, ms. */
   readonly authenticate_every_ms?: number | undefined;
+  /** Interval of pings, ms. */
+  readonly ping_every_ms?: number | undefined;
   /** Counts a command as a request; rejects beyond the rate limit. */
   readonly count: () => Promise<void>;
   readonly logger: Logger;
@@ -62,6 +63,7 @@ export function runSession(socket: Socket, actor: Actor, thread_id: string, deps
   const { eventStreaming, logger, bodies, meter } = deps;
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
+  disconnectIfSilent(socket, gone.signal, deps.ping_every_ms);
   const send = sender(socket, meter);
   const opening = eventStreaming.connect(actor, thread_id, sinkOf(socket, send), gone.signal);
   const checkCaller = callerCheck(deps, gone.signal, refuse);
