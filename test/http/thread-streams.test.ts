@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { httpClient } from '../support/http-client.ts';
@@ -133,4 +134,34 @@ test('what cannot be followed is said before the stream begins', async () => {
     422,
     expect.stringContaining('Invalid last-event-id: must be a valid Redis stream ID'),
   ]);
+});
+
+const ALICE = { authorization: 'Bearer alice-token' };
+const BOB = { authorization: 'Bearer bob-token' };
+
+test('a thread stream ends when its thread is deleted and another user makes one of its id', async () => {
+  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  await using server = await openApp({ graphs: ['echo'], folder });
+  const { stream } = httpClient((await server.app.listen()).url);
+  const { thread_id } = (await server.post('/threads', {}, ALICE)).body;
+  const { events } = await stream('GET', `/threads/${thread_id}/stream`, { headers: ALICE });
+  const input = { messages: ['of Bob'] };
+  const body = { assistant_id: 'echo', input, stream_resumable: true };
+  await server.send('DELETE', `/threads/${thread_id}`, undefined, ALICE);
+  await server.post('/threads', { thread_id }, BOB);
+  expect((await server.post(`/threads/${thread_id}/runs/wait`, body, BOB)).status).toBe(200);
+  expect(await Array.fromAsync(events)).toEqual([]);
+});
+
+test('a thread stream goes on with a thread that the same user makes under the id of a deleted one', async () => {
+  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  await using server = await openApp({ graphs: ['echo'], folder });
+  const { stream } = httpClient((await server.app.listen()).url);
+  const { thread_id } = (await server.post('/threads', {}, ALICE)).body;
+  const { events } = await stream('GET', `/threads/${thread_id}/stream`, { headers: ALICE });
+  await server.send('DELETE', `/threads/${thread_id}`, undefined, ALICE);
+  await server.post('/threads', { thread_id }, ALICE);
+  const body = { assistant_id: 'echo', input: { messages: ['hi'] }, stream_resumable: true };
+  await server.post(`/threads/${thread_id}/runs/wait`, body, ALICE);
+  expect((await take(events, 1)).map(({ event }) => event)).toEqual(['metadata']);
 });

@@ -15,7 +15,7 @@ import { plainFrame } from '../runs/run-streams.ts';
 import { STATE_UPDATE } from './thread-state.ts';
 
 export interface ThreadStreamDeps {
-  readonly threads: Pick<ThreadRepository, 'get'>;
+  readonly threads: Pick<ThreadRepository, 'get' | 'checkVisibility'>;
   readonly sources: ThreadFollowSources;
 }
 
@@ -30,7 +30,10 @@ export type ThreadStreamService = ReturnType<typeof threadStreamService>;
 /** Event stream of a thread across its runs (CONTRACT §5 "Thread stream"). */
 export function threadStreamService({ threads, sources }: ThreadStreamDeps) {
   return {
-    /** Follows until abort; frames carry the thread log's numbers. Throws `NotFound` before the first frame. */
+    /**
+     * Follows until abort, or until the id belongs to a thread that the caller may not see; frames carry the thread
+     * log's numbers. Throws `NotFound` before the first frame.
+     */
     async follow(
       actor: Actor,
       thread_id: string,
@@ -44,9 +47,28 @@ export function threadStreamService({ threads, sources }: ThreadStreamDeps) {
       // Read before the response begins, so that no event after it is missed.
       const end = await lastThreadSeq(sources, thread_id);
       const from = after === 'now' ? end : Math.min(after, end);
-      return filterModes(followThread(sources, thread_id, from, signal), modes);
+      const entries = followThread(sources, thread_id, from, signal);
+      if (!visibility) return filterModes(entries, modes);
+      const access = () => threads.checkVisibility(thread_id, visibility);
+      return filterModes(whileVisible(entries, access), modes);
     },
   };
+}
+
+/** The thread may be deleted meanwhile, and another user make one of its id: each run is checked before its first event. */
+async function* whileVisible(
+  entries: AsyncIterable<ThreadFrame>,
+  access: () => Promise<'visible' | 'hidden' | 'missing'>,
+): AsyncIterable<ThreadFrame> {
+  let authorizedRun: string | undefined;
+  for await (const entry of entries) {
+    const found = entry.run_id === authorizedRun ? 'visible' : await access();
+    if (found === 'hidden') return;
+    // Whose the deleted thread was is not known any more.
+    if (found === 'missing') continue;
+    authorizedRun = entry.run_id;
+    yield entry;
+  }
 }
 
 async function* filterModes(
