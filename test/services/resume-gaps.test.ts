@@ -44,7 +44,7 @@ describeEachDatabase('a client of event streaming that resumes', (open) => {
     const sent: string[] = [];
     const subscriber = new Subscriber(
       { send: ({ method }) => sent.push(method), isFull: () => false, drained: async () => {} },
-      meter,
+      { meter },
     );
     const gone = new AbortController();
     const replayed = subscriber.subscribe(

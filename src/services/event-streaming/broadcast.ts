@@ -57,7 +57,14 @@ export function threadBroadcasts(deps: BroadcastDeps) {
     const { thread_id, seq, listeners, stop } = broadcast;
     const events = translate();
     for await (const entry of followThread(sources, thread_id, seq, stop.signal)) {
-      for (const event of await events(entry)) for (const listener of listeners) listener.offer(event);
+      const translated = await events(entry);
+      const asked = new Set<Subscriber>();
+      // No await between the last question and the offers, so that nobody who joins meanwhile is left out.
+      for (let more = authorizeMore(listeners, asked, entry.run_id); more; ) {
+        await more;
+        more = authorizeMore(listeners, asked, entry.run_id);
+      }
+      for (const event of translated) for (const listener of listeners) listener.offer(event);
       for (const listener of listeners) listener.advance(entry.seq);
       broadcast.seq = entry.seq;
     }
@@ -106,6 +113,17 @@ export function threadBroadcasts(deps: BroadcastDeps) {
   };
 }
 
+/** Authorizes those for the run that were not asked yet; `undefined` if there are none. */
+function authorizeMore(
+  listeners: ReadonlySet<Subscriber>,
+  asked: Set<Subscriber>,
+  run_id: string,
+): Promise<unknown> | undefined {
+  const next = [...listeners].filter((each) => !asked.has(each) && !each.isAuthorizedFor(run_id));
+  for (const listener of next) asked.add(listener);
+  return next.length > 0 ? Promise.all(next.map((listener) => listener.authorize(run_id))) : undefined;
+}
+
 /** Replays missed events to the subscriber until it catches up with the broadcast. */
 async function catchUp(
   { sources, translate, meter }: BroadcastDeps,
@@ -121,7 +139,9 @@ async function catchUp(
     const entries = await reader.next();
     for (const entry of entries) {
       if (isLostEvents(entry.frame)) meter?.count('protocol_v2_resume_gap');
-      for (const event of await events(entry)) subscriber.offer(event);
+      const translated = await events(entry);
+      await subscriber.authorize(entry.run_id);
+      for (const event of translated) subscriber.offer(event);
       subscriber.advance(entry.seq);
       if (subscriber.isFull()) await subscriber.drained(signal);
       if (signal.aborted || subscriber.needsReplay) return;

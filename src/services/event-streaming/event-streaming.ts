@@ -104,22 +104,18 @@ export function eventStreamingService(deps: EventStreamingDeps) {
     async open(actor: Actor, thread_id: string, request: EventStreamRequest) {
       const filter = eventFilter(request);
       const since = wholeNumber('since', request.since) ?? 0;
-      return { thread_id, filter, since, gate: await authorizeSubscriber(threads, actor, thread_id) };
+      return { thread_id, filter, since, access: await authorizeSubscriber(threads, actor, thread_id) };
     },
 
     /** Replays past events that match the filter, then follows live ones, until abort. */
     async events(
-      { thread_id, filter, since, gate: guard }: Awaited<ReturnType<typeof this.open>>,
+      { thread_id, filter, since, access }: Awaited<ReturnType<typeof this.open>>,
       sink: EventSink,
       signal: AbortSignal,
     ): Promise<void> {
-      const refused = new AbortController();
-      const subscriber = new Subscriber(
-        guard(sink, () => refused.abort()),
-        meter,
-      );
+      const subscriber = new Subscriber(sink, { access, meter });
       void subscriber.subscribe('', filter, since);
-      await broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, refused.signal]));
+      await broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, subscriber.refused]));
     },
 
     /**
@@ -127,14 +123,10 @@ export function eventStreamingService(deps: EventStreamingDeps) {
      * actor of each, who may have lost rights since the connection opened. Throws `NotFound` if the thread is hidden.
      */
     async connect(actor: Actor, thread_id: string, sink: EventSink, signal: AbortSignal) {
-      const guard = await authorizeSubscriber(threads, actor, thread_id);
-      const refused = new AbortController();
-      const subscriber = new Subscriber(
-        guard(sink, () => refused.abort()),
-        meter,
-      );
+      const access = await authorizeSubscriber(threads, actor, thread_id);
+      const subscriber = new Subscriber(sink, { access, meter });
       return {
-        served: broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, refused.signal])),
+        served: broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, subscriber.refused])),
         command: (envelope: unknown, caller: Actor) => command(caller, thread_id, envelope, { subscriber }),
       };
     },

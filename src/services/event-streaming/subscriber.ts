@@ -1,5 +1,6 @@
 import { Latch } from '../../core/latch.ts';
 import type { Meter } from '../../core/meter.ts';
+import type { CheckAccess } from './authorization-gate.ts';
 import { CommandError } from './command-errors.ts';
 import { type EventFilter, wants } from './filter.ts';
 import type { ProtocolEvent } from './protocol-events.ts';
@@ -34,11 +35,41 @@ export class Subscriber {
   readonly #meter: Meter | undefined;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #wakeup = new Latch();
+  readonly #access: CheckAccess | undefined;
+  readonly #refused = new AbortController();
   #needsReplay = false;
+  /** The run whose events it may see. */
+  #authorizedRun: string | undefined;
+  #isMuted = false;
 
-  constructor(sink: EventSink, meter?: Meter) {
+  /** `access`: undefined if it may see every thread. */
+  constructor(
+    sink: EventSink,
+    { access, meter }: { access?: CheckAccess | undefined; meter?: Meter | undefined } = {},
+  ) {
     this.#sink = sink;
+    this.#access = access;
     this.#meter = meter;
+  }
+
+  /** Aborts once it may no longer see the thread. */
+  get refused(): AbortSignal {
+    return this.#refused.signal;
+  }
+
+  /** Needs no `authorize` for an event of this run. */
+  isAuthorizedFor(run_id: string): boolean {
+    return !this.#access || run_id === this.#authorizedRun;
+  }
+
+  /** Call after an event of the run was read and before it is offered; never rejects. */
+  async authorize(run_id: string): Promise<void> {
+    if (!this.#access || run_id === this.#authorizedRun) return;
+    const found = await this.#access().catch(() => 'hidden');
+    // Whose a deleted thread was is not known any more.
+    this.#isMuted = found !== 'visible';
+    this.#authorizedRun = found === 'visible' ? run_id : undefined;
+    if (found === 'hidden') this.#refused.abort();
   }
 
   /**
@@ -81,6 +112,7 @@ export class Subscriber {
   }
 
   offer(event: ProtocolEvent): void {
+    if (this.#isMuted) return;
     const wanting = this.#active().filter(
       ({ last_seq, filter }) => event.seq > last_seq && wants(filter, event),
     );
