@@ -261,16 +261,20 @@ export class WriteBuffer implements Disposable {
   }
 }
 
-/** Part of a transaction that has checked the lease. Returns what is used of budgets, if the batch is charged to any. */
+/**
+ * Part of a transaction that has checked the lease. Returns what is used of budgets, if the batch is charged to any.
+ * `isRepeated`: see `insertSteps`.
+ */
 export async function writeBatch(
   tx: Transaction,
   lease: Lease,
   batch: Batch,
+  isRepeated = false,
 ): Promise<BudgetsUsed | undefined> {
   for (const write of batch.writes) await write(tx);
   await insertFrames(tx, lease.run_id, batch.frames);
   if (batch.attempt) putAttempt(tx, lease, batch.attempt);
-  await insertSteps(tx, lease, batch.steps, batch.account);
+  await insertSteps(tx, lease, batch.steps, batch.account, isRepeated);
   // Last: the sums, which runs share, stay locked until the end of the transaction.
   return batch.budget && chargeBudgets(tx, batch.budget);
 }
