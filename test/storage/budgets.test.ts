@@ -20,6 +20,7 @@ import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const DAY_MS = 86_400_000;
 const TODAY = '2026-03-01';
+const ALL_DAYS = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
 
 /** A run that a worker executes, and its buffer, whose batches are charged to `subjects`. */
 async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON, account?: UsageAccount) {
@@ -127,16 +128,34 @@ describeEachStorage('budgets', (open) => {
     });
     await run.queue.finish(run.lease, { ...successful(), batch });
     expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 1000 } });
-    const usage = await usageRepository(db).sum({
-      by: [],
-      from: '2000-01-01',
-      to: '2099-12-31',
-      limit: 1,
-      offset: 0,
-    });
+    const usage = await usageRepository(db).sum(ALL_DAYS);
     expect(usage).toMatchObject([{ calls: 10, unpriced_calls: 10, tokens_in: 600, tokens_out: 400 }]);
     const row = await db.get(sql`select count(*) as ${number('n')} from run_steps`);
     expect(row?.n).toBe(2);
+  });
+
+  test('count what a run has used whose thread is deleted, and only that of a deleted run', async () => {
+    await using db = await open();
+    const { sum } = usageRepository(db);
+    const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
+    const thread_id = randomUUID();
+    const subjects = { thread: thread_id, user_day: 'alice' };
+    using run = await begun(db, subjects, undefined, account);
+    await run.step(10);
+    run.writes.addSteps([modelCall(2, 5)]);
+    const batch = await run.writes.drain();
+    await run.queue.chargeDeleted(run.lease, batch);
+    expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
+
+    await deleteThread(db, run.lease.thread_id);
+    // Its worker hears of it late: meanwhile everything about ended runs is gone.
+    await budgetRepository(db).deleteEndedRuns(10);
+    await db.run(sql`delete from budget_sums where scope = 'thread'`);
+    await run.queue.chargeDeleted(run.lease, batch);
+    expect(await budgetRepository(db).used(subjects, TODAY)).toEqual({
+      user_day: { tokens: 15, cost_nanos: 0, steps: 1 },
+    });
+    expect(await sum(ALL_DAYS)).toMatchObject([{ calls: 2, tokens_in: 15 }]);
   });
 
   test('of a day begin again at midnight UTC, also within a run', async () => {
