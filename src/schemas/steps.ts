@@ -43,11 +43,13 @@ export const RecordedStep = z.object({
   tokens_in: z.int().nullable(),
   tokens_cached: z.int().nullable(),
   tokens_out: z.int().nullable(),
+  /** Of a sum of calls of a model beyond the limit of steps: how many. They are charged, and not stored one by one. */
+  calls: z.int().optional(),
 });
 export type RecordedStep = z.infer<typeof RecordedStep>;
 
 /** A step that is not stored yet: it executes (`ended_at` null), or its checkpoint is not stored. */
-export const CurrentStep = RecordedStep.extend({
+export const CurrentStep = RecordedStep.omit({ calls: true }).extend({
   /** Epoch ms. */
   ended_at: z.number().nullable(),
   status: z.enum([...StepStatus.options, 'running']),
@@ -55,7 +57,7 @@ export const CurrentStep = RecordedStep.extend({
 export type CurrentStep = z.infer<typeof CurrentStep>;
 
 /** A recorded step on the wire. */
-export const Step = RecordedStep.extend({
+export const Step = RecordedStep.omit({ calls: true }).extend({
   attempt: z.int(),
   /** Of the step in traces: 16 hexadecimal digits. */
   span_id: z.string(),

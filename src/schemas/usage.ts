@@ -27,7 +27,7 @@ export type UsageSearch = z.infer<typeof UsageSearch>;
 export const Usage = z.object({
   /** All calls, those that failed too. */
   calls: z.int(),
-  /** Calls that succeeded and whose cost is unknown: their model has no price, or its provider reported no tokens. */
+  /** Calls whose cost is unknown: their model has no price, or its provider reported no tokens, as of most that failed. */
   unpriced_calls: z.int(),
   tokens_in: z.int(),
   /** Part of `tokens_in` that the provider had in a cache. */

@@ -100,15 +100,18 @@ function outcomeOfStop({ kind, detail }: StopReason): Outcome {
 
 /**
  * A rolled-back run may no longer write, which looks like a lost lease. It still holds its place in the queue, which
- * blocks the next run of the thread. If the lease is really lost, this is a no-op.
+ * blocks the next run of the thread, and is charged for what it used. If the lease is really lost, this does nothing,
+ * unless the run was deleted.
  */
 async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promise<void> {
+  // A commit under way may never end: its database may be away.
+  const batch = attempt.writes.mayBeStored ? emptyBatch() : await attempt.writes.drain();
   await commitEnd(deps, attempt, {
     status: 'interrupted',
     error: null,
     state: undefined,
     record: undefined,
-    batch: emptyBatch(),
+    batch: { ...batch, frames: [], writes: [], attempt: undefined },
   });
 }
 
@@ -146,7 +149,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
     });
     return notifyFinished(deps, attempt, end.batch, finished);
   }
-  if (finished.outcome === 'lease lost') return;
+  if (finished.outcome === 'lease lost') return chargeDeleted(deps, attempt, end.batch);
   // The result depends on steps that the database lost: the next attempt repeats them.
   deps.logger.warn('run released: the database lost part of it', runFields(attempt));
   const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
@@ -155,6 +158,20 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
     countRequeue(deps, attempt, { charge: true, exhausted: undefined });
     deps.bus.emit('schedule.changed');
   } else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
+}
+
+/** A run that was deleted has used what it used. It is tried once, as a repetition might charge it twice. */
+async function chargeDeleted(
+  { queue, logger }: AttemptContext,
+  attempt: Attempt,
+  batch: Batch,
+): Promise<void> {
+  if (attempt.writes.mayBeStored) return;
+  try {
+    await queue.chargeDeleted(attempt.claimed.lease, batch);
+  } catch (error) {
+    logger.error('cannot charge what a deleted run has used', { ...runFields(attempt), error });
+  }
 }
 
 /** Storage rejects the result, such as a value that is too large: the run must still end. */

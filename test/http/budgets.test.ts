@@ -12,7 +12,7 @@ type Limits = Partial<Omit<Config['runs'], 'budgets'>> & { budgets?: Partial<Con
 /** A server with budgets; each call of a model uses 100 tokens. */
 async function serverWith({ budgets, ...runs }: Limits) {
   const limits = { ...runs, budgets: { ...NONE, ...budgets } };
-  const http = await openApp({ graphs: ['spender'], folder, environment: KEYS, runs: limits });
+  const http = await openApp({ graphs: ['spender', 'one-node'], folder, environment: KEYS, runs: limits });
   const as = (user: string) => ({ authorization: `Bearer ${user}` });
   return {
     http,
@@ -145,6 +145,33 @@ test('a run that waits in the queue while its budget is used up ends before its 
   const done = [(await server.state(one)).values.done, (await server.state(other)).values.done];
   expect(done.sort()).toEqual([0, 3]);
 });
+
+test.each([
+  ['its thread is deleted', 'DELETE', ''],
+  ['it is deleted', 'DELETE', '/runs/{run_id}'],
+  ['it is rolled back', 'POST', '/runs/{run_id}/cancel?action=rollback'],
+] as const)(
+  'what a run has used counts for its user also if %s while it executes',
+  async (_, method, path) => {
+    await using server = await serverWith({ budgets: { user_day: { max_tokens: 250 } } });
+    const { http, as } = server;
+    const thread_id = await server.thread();
+    const given = { assistant_id: 'one-node', input: { calls: ['small', 'small', 'small', 'endless'] } };
+    const { run_id } = (await http.post(`/threads/${thread_id}/runs`, given, as('alice'))).body;
+    const isCalling = async () =>
+      (await http.get(`/runs/${run_id}/steps`)).body.current?.some(
+        ({ model }: { model: string }) => model === 'endless',
+      );
+    await expect.poll(isCalling).toBe(true);
+    const { status } = await http.send(method, `/threads/${thread_id}${path.replace('{run_id}', run_id)}`);
+    expect(status).toBeLessThan(300);
+    const used = async () => (await http.get('/usage?user=alice', as('administrator'))).body.groups[0];
+    await expect.poll(used).toMatchObject({ calls: 4, tokens_in: 210, tokens_out: 90, unpriced_calls: 1 });
+    const refused = await server.spend('', 1);
+    expect(refused.status).toBe(429);
+    expect(refused.body.detail).toContain('The user has used 300 of 250 tokens today');
+  },
+);
 
 test('a budget stops a subgraph between its steps too, where a new run goes on', async () => {
   await using http = await openApp({

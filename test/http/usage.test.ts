@@ -7,7 +7,7 @@ import { seededRandom } from '../support/seeded-random.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/usage');
 const http = await openApp({
-  graphs: ['spender'],
+  graphs: ['spender', 'one-node'],
   folder,
   environment: { AGENT_SERVER_API_KEYS: 'operator' },
 });
@@ -34,7 +34,7 @@ async function sumOfSteps(run_ids: readonly string[]): Promise<Usage> {
     const { steps } = (await http.get(`/runs/${run_id}/steps`)).body as RunSteps;
     for (const step of steps.filter(({ kind }) => kind === 'model')) {
       sum.calls += 1;
-      if (step.cost === null && step.status === 'success') sum.unpriced_calls += 1;
+      if (step.cost === null) sum.unpriced_calls += 1;
       sum.tokens_in += step.tokens_in ?? 0;
       sum.tokens_cached += step.tokens_cached ?? 0;
       sum.tokens_out += step.tokens_out ?? 0;
@@ -136,10 +136,25 @@ test('users see what they used, and nothing of others', async () => {
   expect((await report('by=user&user=frank', 'eve')).groups).toEqual([]);
 });
 
-test('calls that fail are counted, and have no price', async () => {
+test('calls that fail are counted as unpriced', async () => {
   await spend('grace', ['small', 'broken']);
   expect((await report('by=model&user=grace')).groups).toMatchObject([
-    { model: 'broken', calls: 1, unpriced_calls: 0, cost: 0, tokens_in: 0 },
+    { model: 'broken', calls: 1, unpriced_calls: 1, cost: 0, tokens_in: 0 },
+    { model: 'small', calls: 1, unpriced_calls: 0, tokens_in: 70 },
+  ]);
+});
+
+test('a call that is cancelled before its end is counted as unpriced', async () => {
+  const { body: thread } = await http.post('/threads', {}, as('ivan'));
+  const at = `/threads/${thread.thread_id}/runs`;
+  const given = { assistant_id: 'one-node', input: { calls: ['small', 'endless'] } };
+  const run = `${at}/${(await http.post(at, given, as('ivan'))).body.run_id}`;
+  const isCalling = async () =>
+    (await http.get(`${run}/steps`)).body.current.some(({ model }: { model: string }) => model === 'endless');
+  await expect.poll(isCalling).toBe(true);
+  await http.post(`${run}/cancel?wait=1`, undefined, as('ivan'));
+  expect((await report('by=model&user=ivan')).groups).toMatchObject([
+    { model: 'endless', calls: 1, unpriced_calls: 1, cost: 0, tokens_in: 0 },
     { model: 'small', calls: 1, unpriced_calls: 0, tokens_in: 70 },
   ]);
 });

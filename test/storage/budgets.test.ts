@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
+import { placeOf, StepRecorder } from '../../src/graphs/steps/recorder.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { BudgetMeter } from '../../src/storage/runs/budget-meter.ts';
 import { type BudgetSubjects, budgetRepository } from '../../src/storage/runs/budgets.ts';
-import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
+import { admitBatch } from '../../src/storage/runs/lease.ts';
+import type { UsageAccount } from '../../src/storage/runs/usage.ts';
+import { WriteBuffer, writeBatch } from '../../src/storage/runs/write-buffer.ts';
 import { deleteThread } from '../../src/storage/threads/delete.ts';
+import { usageRepository } from '../../src/storage/usage.ts';
 import { describeEachStorage, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
 import { modelCall } from '../support/model-call.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
@@ -14,9 +20,10 @@ import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 const NOON = Date.parse('2026-03-01T12:00:00Z');
 const DAY_MS = 86_400_000;
 const TODAY = '2026-03-01';
+const ALL_DAYS = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
 
 /** A run that a worker executes, and its buffer, whose batches are charged to `subjects`. */
-async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON) {
+async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON, account?: UsageAccount) {
   const { queue, add } = queueStory(db);
   await add(randomUUID());
   const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
@@ -26,6 +33,7 @@ async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON) {
   const failures: unknown[] = [];
   const writes = new WriteBuffer(db, lease, {
     budget: meter,
+    ...(account && { usage: { account, costOf: () => null } }),
     onCommitted: () => {},
     onError: (error) => failures.push(error),
   });
@@ -93,6 +101,61 @@ describeEachStorage('budgets', (open) => {
     await db.run(sql`update run_queue set cancel_action = 'rollback' where run_id = ${run.lease.run_id}`);
     await run.queue.finish(run.lease, { ...successful(), batch: await run.writes.drain() });
     expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
+  });
+
+  test('count calls of models beyond the limit of steps once, and without a row each', async () => {
+    await using db = await open();
+    const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
+    const subjects = { user_day: 'alice' };
+    using run = await begun(db, subjects, undefined, account);
+    const recorder = new StepRecorder('all', systemClock, 2);
+    for (let n = 0; n < 10; n++) {
+      const call = {
+        kind: 'model',
+        name: 'Model',
+        place: placeOf({}),
+        model: 'small',
+        provider: null,
+      } as const;
+      recorder.succeed(recorder.begin(call), { tokens_in: 60, tokens_cached: null, tokens_out: 40 });
+    }
+    run.writes.addSteps(recorder.take());
+    const batch = await run.writes.drain();
+    // The commit of the batch succeeds, and its answer is lost.
+    await db.transaction('sync', async (tx) => {
+      await admitBatch(tx, run.lease, 0);
+      await writeBatch(tx, run.lease, batch);
+    });
+    await run.queue.finish(run.lease, { ...successful(), batch });
+    expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 1000 } });
+    const usage = await usageRepository(db).sum(ALL_DAYS);
+    expect(usage).toMatchObject([{ calls: 10, unpriced_calls: 10, tokens_in: 600, tokens_out: 400 }]);
+    const row = await db.get(sql`select count(*) as ${number('n')} from run_steps`);
+    expect(row?.n).toBe(2);
+  });
+
+  test('count what a run has used whose thread is deleted, and only that of a deleted run', async () => {
+    await using db = await open();
+    const { sum } = usageRepository(db);
+    const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
+    const thread_id = randomUUID();
+    const subjects = { thread: thread_id, user_day: 'alice' };
+    using run = await begun(db, subjects, undefined, account);
+    await run.step(10);
+    run.writes.addSteps([modelCall(2, 5)]);
+    const batch = await run.writes.drain();
+    await run.queue.chargeDeleted(run.lease, batch);
+    expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
+
+    await deleteThread(db, run.lease.thread_id);
+    // Its worker hears of it late: meanwhile everything about ended runs is gone.
+    await budgetRepository(db).deleteEndedRuns(10);
+    await db.run(sql`delete from budget_sums where scope = 'thread'`);
+    await run.queue.chargeDeleted(run.lease, batch);
+    expect(await budgetRepository(db).used(subjects, TODAY)).toEqual({
+      user_day: { tokens: 15, cost_nanos: 0, steps: 1 },
+    });
+    expect(await sum(ALL_DAYS)).toMatchObject([{ calls: 2, tokens_in: 15 }]);
   });
 
   test('of a day begin again at midnight UTC, also within a run', async () => {

@@ -76,17 +76,19 @@ describeEachStorage('usage', (open) => {
   test('is told by model and day, and calls without a cost are counted', async () => {
     await using db = await open();
     const run = await begun(db);
+    const unknown = { cost: null, tokens_in: null, tokens_cached: null, tokens_out: null };
     const steps = [
       call(1),
       call(2, { model: null, cost: null }),
       call(3, { ended_at: DAY + 1 }),
-      call(4, { status: 'error', cost: null, tokens_in: null, tokens_cached: null, tokens_out: null }),
+      call(4, { status: 'error', ...unknown }),
+      call(5, { status: 'cancelled', ...unknown }),
     ];
     await store(db, run, steps);
     const rows = await usageRepository(db).sum({ ...ALL, by: ['day', 'model'] });
     expect(rows.map(({ day, model, calls, unpriced_calls }) => [day, model, calls, unpriced_calls])).toEqual([
       ['2026-03-01', '', 1, 1],
-      ['2026-03-01', 'small', 2, 0],
+      ['2026-03-01', 'small', 3, 2],
       ['2026-03-02', 'small', 1, 0],
     ]);
   });

@@ -3,9 +3,13 @@ import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
+import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
+import { usageRepository } from '../../src/storage/usage.ts';
+import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
+import { modelCall } from '../support/model-call.ts';
 import { scriptedGraph, untilStopped } from '../support/scripted-graph.ts';
 
 async function* twoValues(): AsyncGenerator<GraphEvent> {
@@ -123,6 +127,33 @@ describeEachDatabase('an attempt', (open) => {
     // Nobody tells the worker; its next write is refused.
     written?.();
     expect(await at.ended(run)).toBeUndefined();
+    await at.worker.stop(0);
+  });
+
+  test('a rolled-back run is charged for what it used, even when it hears of it only from storage', async () => {
+    await using db = await open();
+    let writes: WriteBuffer | undefined;
+    let written: (() => void) | undefined;
+    const graph = scriptedGraph(async function* ({ signal }) {
+      writes?.addSteps([modelCall(1, 10)]);
+      await new Promise<void>((resolve) => (written = resolve));
+      yield { event: 'values', data: {} };
+      await once(signal, 'abort');
+      signal.throwIfAborted();
+    });
+    const buffered = () => ({
+      writes: (...args: Parameters<AttemptContext['writes']>) => (writes = new WriteBuffer(db, ...args)),
+    });
+    const at = executingWorker(db, graph, {}, buffered);
+    at.worker.start();
+    const run = await at.enqueue();
+    await expect.poll(() => written).toBeDefined();
+    const error = { error: 'UserRollback', message: 'asked' };
+    await at.queue.cancel(run.thread_id, [run.run_id], { action: 'rollback', error, log_retention_ms: 1000 });
+    written?.();
+    await at.ended(run);
+    const of = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
+    expect(await usageRepository(db).sum(of)).toMatchObject([{ calls: 1, tokens_in: 10 }]);
     await at.worker.stop(0);
   });
 

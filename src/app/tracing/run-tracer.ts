@@ -5,7 +5,12 @@ import type { Run } from '../../schemas/runs.ts';
 import { graphIdOf } from '../../services/runs/run-options.ts';
 import { isFinal } from '../../services/runs/transitions.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
-import type { AttemptRecord, RunStepRepository, StoredAttempt } from '../../storage/runs/steps.ts';
+import {
+  type AttemptRecord,
+  isStep,
+  type RunStepRepository,
+  type StoredAttempt,
+} from '../../storage/runs/steps.ts';
 import type { Recorded } from '../../workers/attempt.ts';
 import { dueAt } from '../../workers/run-log.ts';
 import type { SpanBuffer } from './span-buffer.ts';
@@ -91,7 +96,7 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
       const run = tracedRun(claimed.run);
       if (!isSampled(run, sampler)) return;
       const { run_id, starts } = claimed.lease;
-      for (const step of steps) buffer.add(() => spans.step(run, starts, step));
+      for (const step of steps.filter(isStep)) buffer.add(() => spans.step(run, starts, step));
       if (attempt?.ended !== undefined) {
         const over = { ...attempt, attempt: starts, ended: attempt.ended };
         if (attempt.resumed_from_run_id === undefined) buffer.add(() => spans.attempt(run, over));

@@ -1,5 +1,12 @@
 import { isObject } from '../../core/json.ts';
-import { NO_TOKENS, type OpenStep, placeOf, type StepRecorder, type TokenCounts } from './recorder.ts';
+import {
+  addTokens,
+  NO_TOKENS,
+  type OpenStep,
+  placeOf,
+  type StepRecorder,
+  type TokenCounts,
+} from './recorder.ts';
 
 /**
  * LangChain callback handler, by shape, that records the calls of models and tools, and what is no node of a graph that
@@ -147,15 +154,11 @@ function tokensOf(output: unknown): TokenCounts {
 
 function added(sum: TokenCounts, usage: Record<string, unknown>): TokenCounts {
   const details = isObject(usage['input_token_details']) ? usage['input_token_details'] : {};
-  return {
-    tokens_in: plus(sum.tokens_in, count(usage['input_tokens'])),
-    tokens_cached: plus(sum.tokens_cached, count(details['cache_read'])),
-    tokens_out: plus(sum.tokens_out, count(usage['output_tokens'])),
-  };
-}
-
-function plus(one: number | null, other: number | null): number | null {
-  return one === null ? other : one + (other ?? 0);
+  return addTokens(sum, {
+    tokens_in: count(usage['input_tokens']),
+    tokens_cached: count(details['cache_read']),
+    tokens_out: count(usage['output_tokens']),
+  });
 }
 
 /** More than this is no count of tokens, and would not fit into the database's `integer`. */

@@ -34,23 +34,27 @@ export type OpenStep = Omit<RecordedStep, 'ended_at' | 'status' | 'error' | keyo
 export class StepRecorder {
   readonly level: Exclude<RecordLevel, 'off'>;
   readonly #clock: Clock;
+  readonly #max_steps: number;
   readonly #open = new Set<OpenStep>();
   /** The node that executes in a task, by the namespace of the task. */
   readonly #nodes = new Map<string, OpenStep>();
   #ended: RecordedStep[] = [];
+  /** Sums of the calls of models beyond the limit that have ended. */
+  readonly #sums = new Map<string, RecordedStep>();
   #last = 0;
   #isClosed = false;
 
-  constructor(level: Exclude<RecordLevel, 'off'>, clock: Clock) {
+  constructor(level: Exclude<RecordLevel, 'off'>, clock: Clock, max_steps = MAX_STEPS) {
     this.level = level;
     this.#clock = clock;
+    this.#max_steps = max_steps;
   }
 
-  /** `undefined` after the end of the attempt, and beyond the limit. */
+  /** `undefined` after the end of the attempt, and beyond the limit, except for calls of models: they cost money. */
   begin({ kind, name, model, provider, place, parent }: StepStart): OpenStep | undefined {
     if (this.#isClosed) return undefined;
     this.#last += 1;
-    if (this.#last > MAX_STEPS) return undefined;
+    if (this.#last > this.#max_steps && kind !== 'model') return undefined;
     const within = parent ?? this.#nodes.get(kind === 'node' ? place.namespace : place.task_namespace);
     const step: OpenStep = {
       number: this.#last,
@@ -82,16 +86,18 @@ export class StepRecorder {
     this.#end(step, status, status === 'error' ? publicFailure(thrown) : null, NO_TOKENS);
   }
 
-  /** Ended steps that are not taken yet. */
+  /** Ended steps that are not taken yet, and sums of the calls beyond the limit. */
   take(): readonly RecordedStep[] {
-    const ended = this.#ended;
+    const ended = this.#sums.size > 0 ? [...this.#ended, ...this.#sums.values()] : this.#ended;
     if (ended.length > 0) this.#ended = [];
+    this.#sums.clear();
     return ended;
   }
 
-  /** Steps that are not taken yet, and those that execute; by number. */
+  /** Steps that are not taken yet, and those that execute; by number. None is beyond the limit. */
   current(): CurrentStep[] {
-    const open = [...this.#open].map(({ task_namespace: _place, ...step }): CurrentStep => {
+    const shown = [...this.#open].filter(({ number }) => number <= this.#max_steps);
+    const open = shown.map(({ task_namespace: _place, ...step }): CurrentStep => {
       return { ...step, ended_at: null, status: 'running', error: null, ...NO_TOKENS };
     });
     return [...this.#ended, ...open].sort((one, other) => one.number - other.number);
@@ -113,8 +119,35 @@ export class StepRecorder {
     const { task_namespace, ...recorded } = step;
     if (this.#nodes.get(task_namespace) === step) this.#nodes.delete(task_namespace);
     const ended_at = Math.max(step.started_at, this.#clock.now());
-    this.#ended.push({ ...recorded, ended_at, status, error, ...tokens });
+    const ended = { ...recorded, ended_at, status, error, ...tokens };
+    if (step.number <= this.#max_steps) this.#ended.push(ended);
+    else this.#addToSums(ended);
   }
+
+  /** One for each model and day. Calls without tokens have a sum of their own: they have no cost. */
+  #addToSums(call: RecordedStep): void {
+    const { model, ended_at, tokens_in, tokens_out } = call;
+    const isCounted = tokens_in !== null || tokens_out !== null;
+    const key = JSON.stringify([model, Math.floor(ended_at / DAY_MS), isCounted]);
+    const sum = this.#sums.get(key);
+    const tokens = sum ? addTokens(sum, call) : undefined;
+    this.#sums.set(key, { ...call, ...tokens, calls: (sum?.calls ?? 0) + 1 });
+  }
+}
+
+const DAY_MS = 86_400_000;
+
+/** Of two calls; null where neither is known. */
+export function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
+  return {
+    tokens_in: plus(one.tokens_in, other.tokens_in),
+    tokens_cached: plus(one.tokens_cached, other.tokens_cached),
+    tokens_out: plus(one.tokens_out, other.tokens_out),
+  };
+}
+
+function plus(one: number | null, other: number | null): number | null {
+  return one === null ? other : one + (other ?? 0);
 }
 
 /** What LangGraph throws to leave a graph (`is_bubble_up` of its GraphBubbleUp) is no error. */

@@ -22,7 +22,8 @@ export function countCalls(
   onStepsStored(({ assistant_id, graph_id, steps }) => {
     for (const step of steps) {
       if (step.kind === 'model') countUse(assistant_id, graph_id, step);
-      measure(step);
+      // The distributions are of single calls.
+      if (step.calls === undefined) measure(step);
     }
   });
 }

@@ -8,7 +8,7 @@ import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { recordCronRunEnd } from '../crons/crons.ts';
 import { chargeBudgets } from '../runs/budgets.ts';
 import { closeRunLog, type RunOutcome } from '../runs/events.ts';
-import { heldHead, isNextBatch, type Lease } from '../runs/lease.ts';
+import { heldHead, isNextBatch, isRepeatedBatch, type Lease } from '../runs/lease.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import { insertSteps } from '../runs/steps.ts';
 import { type HeadRow, withThread } from '../runs/thread-lock.ts';
@@ -92,7 +92,8 @@ function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Pr
     if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, head, { ...end, status });
     // Its checkpoints and steps are deleted with the thread.
     const batch = removed ? { ...end.batch, writes: [], steps: [], attempt: undefined } : end.batch;
-    if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch);
+    const isRepeated = isRepeatedBatch(batch, head);
+    if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch, isRepeated);
     // What a run has used counts even if nothing else of it stays.
     else if (batch.budget) await chargeBudgets(tx, batch.budget);
     const outcome = outcomeOf(status, end);
@@ -119,9 +120,10 @@ async function chargeRest(
 ): Promise<void> {
   const calls = batch.steps.filter(({ kind }) => kind === 'model');
   if (calls.length === 0 || !batch.account) return;
+  const isRepeated = isRepeatedBatch(batch, head);
   if (status !== 'rollback') {
-    if (remove_thread) await insertSteps(tx, lease, calls, batch.account);
-  } else if (batch.follows === head.batches) await chargeCalls(tx, lease.run_id, batch.account, calls);
+    if (remove_thread) await insertSteps(tx, lease, calls, batch.account, isRepeated);
+  } else if (!isRepeated) await chargeCalls(tx, lease.run_id, batch.account, calls);
 }
 
 function endedRun({ run_id }: Lease, status: RunOutcome['status'], { error, thread, at }: RunEnd): EndedRun {

@@ -1,4 +1,4 @@
-import { heldHead, isNextBatch, type Lease } from '../runs/lease.ts';
+import { heldHead, isNextBatch, isRepeatedBatch, type Lease } from '../runs/lease.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { type Batch, writeBatch } from '../runs/write-buffer.ts';
 import type { QueueContext } from './context.ts';
@@ -32,7 +32,7 @@ export async function requeue(
     const head = heldHead(lease, thread);
     if (!head || head.cancel_action !== null) return undefined;
     // Stores the output, so that the next attempt and stream readers resume after it, but never beyond a gap.
-    if (isNextBatch(batch, head)) await writeBatch(tx, lease, batch);
+    if (isNextBatch(batch, head)) await writeBatch(tx, lease, batch, isRepeatedBatch(batch, head));
     const reason = reasonOf(options);
     return endAttempt(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
   });

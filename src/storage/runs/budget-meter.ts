@@ -47,9 +47,10 @@ export class BudgetMeter {
 
   /** To be stored with the next batch; `undefined` if nothing was used since the last one. */
   charge(): BudgetCharge | undefined {
-    if (!this.#isOpen || this.#totals === (this.#used.run ?? NOTHING_USED)) return undefined;
+    const charged = this.#used.run ?? NOTHING_USED;
+    if (!this.#isOpen || this.#totals === charged) return undefined;
     const day = dayOf(this.#now());
-    return { run_id: this.#run_id, subjects: this.#subjects, day, totals: this.#totals };
+    return { run_id: this.#run_id, subjects: this.#subjects, day, totals: this.#totals, charged };
   }
 
   /** A charge was committed. */

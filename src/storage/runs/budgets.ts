@@ -33,6 +33,8 @@ export interface BudgetCharge {
   readonly day: string;
   /** Of the run, in all of its attempts. */
   readonly totals: BudgetUsage;
+  /** What of it was charged with earlier batches, as far as the attempt knows. */
+  readonly charged: BudgetUsage;
 }
 
 const INTERRUPT_PREFIX = 'budget:';
@@ -67,13 +69,27 @@ export async function chargeBudgets(
     values (${run_id}, ${totals.tokens}, ${totals.cost_nanos}, ${totals.steps})
     on conflict (run_id) do update
       set tokens = excluded.tokens, cost_nanos = excluded.cost_nanos, steps = excluded.steps`);
+  return { run: totals, ...(await addToSums(tx, { subjects, day, totals, charged: before })) };
+}
+
+/** Part of a transaction: adds what a run that is gone has used since it was charged last. Not idempotent. */
+export async function chargeUncounted(tx: Transaction, charge: BudgetCharge): Promise<void> {
+  await addToSums(tx, charge);
+}
+
+async function addToSums(
+  tx: Transaction,
+  { subjects, day, totals, charged }: Omit<BudgetCharge, 'run_id'>,
+): Promise<BudgetsUsed> {
+  const keys = keysOf(subjects, day);
+  if (keys.length === 0) return {};
   const { tokens, cost_nanos, steps } = totals;
   const sums = await insertRowsReturning(
     tx,
     sql`budget_sums (scope, subject, day, tokens, cost_nanos, steps)`,
-    keysOf(subjects, day).map(
-      (key) => sql`(${key.scope}, ${key.subject}, ${key.day}, ${tokens - before.tokens},
-        ${cost_nanos - before.cost_nanos}, ${steps - before.steps})`,
+    keys.map(
+      (key) => sql`(${key.scope}, ${key.subject}, ${key.day}, ${tokens - charged.tokens},
+        ${cost_nanos - charged.cost_nanos}, ${steps - charged.steps})`,
     ),
     {
       onConflict: sql`on conflict (scope, subject, day) do update set tokens = budget_sums.tokens + excluded.tokens,
@@ -81,7 +97,7 @@ export async function chargeBudgets(
       returning: OF_SUM,
     },
   );
-  return { run: totals, ...byScope(sums) };
+  return byScope(sums);
 }
 
 /** In one order in all processes, which therefore never wait for each other in a circle. */

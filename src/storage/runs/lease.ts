@@ -28,6 +28,14 @@ export function isNextBatch(batch: { readonly follows?: number | undefined }, { 
   return batch.follows === undefined || batch.follows === batches || batch.follows + 1 === batches;
 }
 
+/** Whether storage holds the batch already, in whole or in part: the response to its commit was lost. */
+export function isRepeatedBatch(
+  { follows }: { readonly follows?: number | undefined },
+  { batches }: HeadRow,
+): boolean {
+  return follows !== undefined && follows !== batches;
+}
+
 /**
  * Fenced write: admits the next batch of an attempt, and locks the head until the transaction ends. The batch names how
  * many stored batches it `follows`: after a crash or a failover, the database may have lost commits that were

@@ -71,27 +71,35 @@ function stepOf<Row extends { error: unknown }>(cipher: Cipher, row: Row) {
 /** A step with its cost, in the configured currency; null if it is not a model's call, or has no price. */
 export type PricedStep = RecordedStep & { readonly cost: number | null };
 
+/** Whether it stands for itself, and not for calls beyond the limit of steps, which have no rows. */
+export function isStep({ calls }: RecordedStep): boolean {
+  return calls === undefined;
+}
+
 /**
  * Part of a transaction that has checked the lease: stores the steps, and charges the account for the calls of models
- * among them. Idempotent: the response to a commit may be lost.
+ * among them. Idempotent, as the response to a commit may be lost: `isRepeated` says that the steps may be stored.
  */
 export async function insertSteps(
   tx: Transaction,
   lease: Lease,
   steps: readonly PricedStep[],
   account: UsageAccount | undefined,
+  isRepeated: boolean,
 ): Promise<void> {
-  const calls = steps.filter(({ kind }) => kind === 'model');
-  const others = calls.length === 0 ? steps : steps.filter(({ kind }) => kind !== 'model');
+  const ofModels = steps.filter(({ kind }) => kind === 'model');
+  const others = ofModels.length === 0 ? steps : steps.filter(({ kind }) => kind !== 'model');
   await insertRows(tx, INTO, rowsOf(tx, lease, others), ONCE);
-  if (calls.length === 0) return;
+  if (ofModels.length === 0) return;
+  const calls = ofModels.filter(isStep);
   const inserted = await insertRowsReturning(tx, INTO, rowsOf(tx, lease, calls), {
     onConflict: ONCE,
     returning: columns('run_steps', 'number'),
   });
   if (!account) return;
   const numbers = new Set(inserted.map(({ number }) => number));
-  const charged = calls.filter(({ number }) => numbers.has(number));
+  const isCharged = (step: PricedStep) => (isStep(step) ? !numbers.has(step.number) : isRepeated);
+  const charged = ofModels.filter((step) => !isCharged(step));
   await chargeCalls(tx, lease.run_id, account, charged);
 }
 

@@ -17,7 +17,7 @@ export interface UsageAccount {
 /** Sums over calls of models. */
 export interface UsageSums {
   readonly calls: number;
-  /** Calls that succeeded, and whose cost is unknown. */
+  /** Calls whose cost is unknown. */
   readonly unpriced_calls: number;
   readonly tokens_in: number;
   readonly tokens_cached: number;
@@ -30,7 +30,7 @@ export const NANOS = 1e9;
 
 type Call = Pick<
   RecordedStep,
-  'status' | 'model' | 'ended_at' | 'tokens_in' | 'tokens_cached' | 'tokens_out'
+  'model' | 'ended_at' | 'tokens_in' | 'tokens_cached' | 'tokens_out' | 'calls'
 > & { readonly cost: number | null };
 
 const SUMS = 'calls, unpriced_calls, tokens_in, tokens_cached, tokens_out, cost_nanos';
@@ -72,10 +72,10 @@ function byKey([a]: [string, unknown], [b]: [string, unknown]): number {
   return a < b ? -1 : 1;
 }
 
-function sumsOf({ status, cost, ...call }: Call): UsageSums {
+function sumsOf({ cost, calls = 1, ...call }: Call): UsageSums {
   return {
-    calls: 1,
-    unpriced_calls: cost === null && status === 'success' ? 1 : 0,
+    calls,
+    unpriced_calls: cost === null ? calls : 0,
     tokens_in: call.tokens_in ?? 0,
     tokens_cached: call.tokens_cached ?? 0,
     tokens_out: call.tokens_out ?? 0,

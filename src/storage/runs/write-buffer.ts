@@ -1,4 +1,4 @@
-import { Unavailable } from '../../core/errors.ts';
+import { LeaseLost, Unavailable } from '../../core/errors.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import type { RecordedStep } from '../../schemas/steps.ts';
@@ -78,6 +78,7 @@ export class WriteBuffer implements Disposable {
   #current: CurrentSteps = () => [];
   #isHostBusy: () => boolean = () => false;
   #failure: { readonly error: unknown } | undefined;
+  #mayBeStored = false;
 
   /** With `active`, readers of the thread find the attempt there until it is disposed. */
   constructor(db: Db, lease: Lease, options: WriteBufferOptions, active?: ActiveAttempts) {
@@ -168,7 +169,13 @@ export class WriteBuffer implements Disposable {
 
   /** The end of the attempt cannot be written for now: fails waiting readers, as storage may stay away for long. */
   rejectReaders(error: unknown): void {
+    this.#mayBeStored = true;
     this.#finished.reject(error);
+  }
+
+  /** A commit is under way, or its response may be lost: storage may hold what the buffer takes for pending. */
+  get mayBeStored(): boolean {
+    return this.#mayBeStored;
   }
 
   /** The attempt is over. */
@@ -225,6 +232,7 @@ export class WriteBuffer implements Disposable {
     if (this.#failure || batch.frames.length + batch.writes.length === 0) return;
     this.#pending = emptyBatch();
     this.#pendingBytes = 0;
+    this.#mayBeStored = true;
     const isPublishedNext = this.#options.resumable === true && batch.frames.length > 0;
     try {
       const used = await this.#db.transaction(isPublishedNext ? 'sync' : durability, async (tx) => {
@@ -232,10 +240,12 @@ export class WriteBuffer implements Disposable {
         return writeBatch(tx, this.#lease, batch);
       });
       this.#stored += 1;
+      this.#mayBeStored = false;
       if (used) this.#options.budget?.charged(used);
       this.#options.onCommitted(batch);
     } catch (error) {
       this.#failure = { error };
+      if (error instanceof LeaseLost) this.#mayBeStored = false;
       const { frames, writes, steps, attempt } = this.#pending;
       this.#pending = {
         frames: [...batch.frames, ...frames],
@@ -261,16 +271,20 @@ export class WriteBuffer implements Disposable {
   }
 }
 
-/** Part of a transaction that has checked the lease. Returns what is used of budgets, if the batch is charged to any. */
+/**
+ * Part of a transaction that has checked the lease. Returns what is used of budgets, if the batch is charged to any.
+ * `isRepeated`: see `insertSteps`.
+ */
 export async function writeBatch(
   tx: Transaction,
   lease: Lease,
   batch: Batch,
+  isRepeated = false,
 ): Promise<BudgetsUsed | undefined> {
   for (const write of batch.writes) await write(tx);
   await insertFrames(tx, lease.run_id, batch.frames);
   if (batch.attempt) putAttempt(tx, lease, batch.attempt);
-  await insertSteps(tx, lease, batch.steps, batch.account);
+  await insertSteps(tx, lease, batch.steps, batch.account, isRepeated);
   // Last: the sums, which runs share, stay locked until the end of the transaction.
   return batch.budget && chargeBudgets(tx, batch.budget);
 }

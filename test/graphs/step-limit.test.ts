@@ -1,0 +1,69 @@
+import { expect, test } from 'vitest';
+import { placeOf, StepRecorder, type TokenCounts } from '../../src/graphs/steps/recorder.ts';
+import { SERVER_METHODS } from '../../src/hosts/protocol/messages.ts';
+
+const NOON = Date.parse('2026-03-01T12:00:00Z');
+const DAY_MS = 86_400_000;
+const TOKENS: TokenCounts = { tokens_in: 7, tokens_cached: null, tokens_out: 3 };
+
+/** A recorder of at most two steps, and what calls models and tools. */
+function recording() {
+  const clock = { now: () => NOON + days * DAY_MS, monotonic: () => 0 };
+  let days = 0;
+  const recorder = new StepRecorder('all', clock, 2);
+  const begin = (kind: 'model' | 'tool', model: string | null) =>
+    recorder.begin({ kind, name: kind, place: placeOf({}), model, provider: null });
+  return {
+    recorder,
+    begin,
+    call: (model: string, tokens?: TokenCounts) => recorder.succeed(begin('model', model), tokens),
+    nextDay: () => {
+      days += 1;
+    },
+  };
+}
+
+test('calls of models beyond the limit of steps are summed up, by model and day', () => {
+  const { recorder, begin, call, nextDay } = recording();
+  call('small', TOKENS);
+  call('small', TOKENS);
+  for (let n = 0; n < 1000; n++) call('small', TOKENS);
+  call('large', TOKENS);
+  call('small');
+  expect(begin('tool', null)).toBeUndefined();
+  nextDay();
+  call('small', TOKENS);
+  const taken = recorder.take().map(({ model, calls, tokens_in, tokens_out }) => {
+    return { model, calls, tokens_in, tokens_out };
+  });
+  const one = { model: 'small', tokens_in: 7, tokens_out: 3 };
+  expect(taken).toEqual([
+    { ...one, calls: undefined },
+    { ...one, calls: undefined },
+    { model: 'small', calls: 1000, tokens_in: 7000, tokens_out: 3000 },
+    { ...one, model: 'large', calls: 1 },
+    { model: 'small', calls: 1, tokens_in: null, tokens_out: null },
+    { ...one, calls: 1 },
+  ]);
+  expect(recorder.take()).toEqual([]);
+});
+
+test('what executes beyond the limit of steps is not shown, and counts when its attempt ends', () => {
+  const { recorder, begin, call } = recording();
+  call('small');
+  call('small');
+  begin('model', 'small');
+  expect(recorder.current()).toHaveLength(2);
+  recorder.take();
+  recorder.close();
+  expect(recorder.take()).toMatchObject([{ model: 'small', calls: 1, tokens_in: null }]);
+});
+
+test('a graph host tells the server how many calls were beyond the limit', () => {
+  const { recorder, call } = recording();
+  for (let n = 0; n < 5; n++) call('small', TOKENS);
+  const steps = recorder.take();
+  const received = SERVER_METHODS['run/end'].params.parse({ session: 1, steps: structuredClone(steps) });
+  expect(received.steps).toEqual(steps);
+  expect(received.steps?.at(-1)).toMatchObject({ calls: 3, tokens_in: 21 });
+});
