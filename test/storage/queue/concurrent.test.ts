@@ -60,7 +60,7 @@ describePostgresServer('transactions that meet', (open) => {
     commit.resume();
 
     expect(await releasing).toBe(true);
-    expect(await cancelling).toEqual({ stopping: [], ended: [run_id], promoted: true });
+    expect(await cancelling).toEqual({ stopping: [], ended: [run_id], spared: 0, promoted: true });
     expect(await states(thread_id)).toEqual({ [next]: 'ready' });
     expect(await statusOf(run_id)).toBeUndefined();
   });
@@ -98,7 +98,7 @@ describePostgresServer('transactions that meet', (open) => {
     expect(await queue.isMoreReady()).toBe(true);
     read.resume();
 
-    expect(await cancelling).toEqual({ stopping: [], ended: [run_id], promoted: true });
+    expect(await cancelling).toEqual({ stopping: [], ended: [run_id], spared: 0, promoted: true });
     expect((await queue.claim(claimOf(10))).map(({ lease }) => lease.run_id)).toEqual([next]);
     expect(await queue.isMoreReady()).toBe(false);
   });
