@@ -96,8 +96,8 @@ export class StepRecorder {
 
   /** Steps that are not taken yet, and those that execute; by number. None is beyond the limit. */
   current(): CurrentStep[] {
-    const shown = [...this.#open].filter(({ number }) => number <= this.#max_steps);
-    const open = shown.map(({ task_namespace: _place, ...step }): CurrentStep => {
+    const visible = [...this.#open].filter(({ number }) => number <= this.#max_steps);
+    const open = visible.map(({ task_namespace: _place, ...step }): CurrentStep => {
       return { ...step, ended_at: null, status: 'running', error: null, ...NO_TOKENS };
     });
     return [...this.#ended, ...open].sort((one, other) => one.number - other.number);
