@@ -161,7 +161,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await button(page, 'Deploy newest').press('Enter');
     await share.fill('100');
     await inDialog(page, 'Deploy newest').press('Enter');
-    await page.getByRole('dialog').getByRole('alert').getByText('canary_percent').waitFor();
+    await page.getByRole('dialog').getByRole('alert').getByText('a whole number from 1 to 99').waitFor();
     await share.fill('25');
     await inDialog(page, 'Deploy newest').press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });

@@ -118,7 +118,6 @@ export const FAULTS = {
       'create unique index run_queue_head',
       'create index run_queue_head',
     ),
-    edit('src/storage/queue/enqueue.ts', ': hasHead\n', ': !hasHead && delay_ms < 0\n'),
     edit('src/storage/queue/enqueue.ts', "then 'blocked' else 'ready' end", "then 'ready' else 'ready' end"),
   ],
   'answers before their commit': [
