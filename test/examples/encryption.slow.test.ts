@@ -32,6 +32,7 @@ test('the key is changed as the page says', async () => {
     await readFile(join(ROOT, PAGE), 'utf8'),
   );
   const script = `export DATABASE_URI=sqlite:${folder}/server.db LANGGRAPH_AES_KEY=${TEST_KEY}
+    ${here('npx agent-server migrate')} > /dev/null 2>&1
     ${here(shell[1]?.text ?? '')}
     ${change?.[0]}
     ${here(shell[1]?.text ?? '')}`;

@@ -143,8 +143,7 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
 
   test('creates a missing index while others write', async () => {
     const url = await healthy(await places.postgres());
-    const writer = new pg.Client({ connectionString: url, application_name: 'writer', lock_timeout: 5000 });
-    const slow = new pg.Client(url);
+    const [writer, slow] = [new pg.Client(url), new pg.Client(url)];
     await Promise.all([writer.connect(), slow.connect()]);
     const [metadata, config, now] = ['{}', '{}', inMinutes(0)];
     const times = { created_at: now, updated_at: now, state_updated_at: now };
@@ -161,7 +160,9 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
         where not granted and query ilike 'create index %threads_created on%'`);
       return rows.length > 0;
     });
+    await writer.query("begin; set local lock_timeout = '5s'");
     await insertThread(writer);
+    await writer.query('commit');
     await slow.query('commit');
     expect(await fixed).toEqual([]);
     await Promise.all([writer.end(), slow.end()]);
