@@ -41,7 +41,8 @@ test('no secret of a deployment is in an answer, a log, the output of a command,
     environment: { LANGGRAPH_AES_KEY: 'k'.repeat(32) },
   });
   await using app = await project({
-    'langgraph.json': '{ "graphs": { "agent": "./agent.ts:graph" } }',
+    // As `init` makes it; other tests have the official langgraph.json.
+    'agent.config.yaml': 'graphs: { agent: "./agent.ts:graph" }\n',
     'agent.ts': TALKATIVE,
     // A build is given no secrets, but its sources may have some.
     'leak.txt': Buffer.from(Object.values(SECRETS).join('\n')).toString('base64'),
