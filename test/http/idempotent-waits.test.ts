@@ -35,15 +35,21 @@ async function serverWithKey() {
   return { ...server, send, result, claims, saveResponse };
 }
 
-test('a reply that took longer than the first newline is replayed as it was', async () => {
-  await using server = await serverWithKey();
+/** The answer to a wait that takes longer than the first newline comes. */
+async function longWait({ send, result }: Awaited<ReturnType<typeof serverWithKey>>): Promise<Response> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const sent = server.send('wait');
+  const sent = send('wait');
   await vi.waitUntil(() => vi.getTimerCount() > 0);
   vi.advanceTimersByTime(5000);
-  const first = await sent;
-  server.result.resolve('{"x":1}');
-  expect(await first.text()).toBe('\n{"x":1}');
+  const answer = await sent;
+  result.resolve('{"x":1}');
+  expect(await answer.clone().text()).toBe('\n{"x":1}');
+  return answer;
+}
+
+test('a reply that took longer than the first newline is replayed as it was', async () => {
+  await using server = await serverWithKey();
+  const first = await longWait(server);
 
   const again = await server.send('wait');
   expect([await again.text(), again.headers.get('idempotency-replayed')]).toEqual(['{"x":1}', 'true']);
@@ -54,13 +60,7 @@ test('a reply that took longer than the first newline is replayed as it was', as
 test('a reply that cannot be stored is sent', async () => {
   await using server = await serverWithKey();
   server.saveResponse.mockRejectedValue(new Error('disk full'));
-  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-  const sent = server.send('wait');
-  await vi.waitUntil(() => vi.getTimerCount() > 0);
-  vi.advanceTimersByTime(5000);
-  const first = await sent;
-  server.result.resolve('{"x":1}');
-  expect(await first.text()).toBe('\n{"x":1}');
+  await longWait(server);
 });
 
 test('a request is no longer in progress once its stream has begun', async () => {

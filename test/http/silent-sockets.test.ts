@@ -5,12 +5,9 @@ import { expect, test } from 'vitest';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import { disconnectIfSilent, type Pingable } from '../../src/http/event-streaming/liveness.ts';
-import {
-  runSession,
-  type SessionDeps,
-  type Socket,
-} from '../../src/http/event-streaming/websocket-session.ts';
+import { runSession, type Socket } from '../../src/http/event-streaming/websocket-session.ts';
 import { bareServer } from '../support/bare-server.ts';
+import { endlessSubscription } from '../support/endless-subscription.ts';
 
 /** A socket whose client does with each ping what is said. */
 function socketOf(onPing: (socket: Socket & EventEmitter, pings: number) => void) {
@@ -37,13 +34,7 @@ test('a client that no longer answers pings is disconnected, and its subscriptio
   const { socket, terminated } = socketOf((peer, pings) => {
     if (pings <= 3) peer.emit('pong');
   });
-  const ended = Promise.withResolvers<void>();
-  const eventStreaming = {
-    async connect(_actor: unknown, _thread_id: string, _sink: unknown, signal: AbortSignal) {
-      signal.addEventListener('abort', () => ended.resolve());
-      return { served: ended.promise, command: async () => ({}) };
-    },
-  } as unknown as SessionDeps['eventStreaming'];
+  const { eventStreaming, ended } = endlessSubscription();
   runSession(socket, { ...UNRESTRICTED, request_id: 'r' }, 'a-thread', {
     eventStreaming,
     authenticate: async () => ({ ...UNRESTRICTED, request_id: 'r' }),
@@ -53,7 +44,7 @@ test('a client that no longer answers pings is disconnected, and its subscriptio
     bodies: { json: async () => ({ value: {} }), count: () => ({ [Symbol.dispose]() {} }) },
   });
   expect(await terminated).toBe(5);
-  await ended.promise;
+  await ended;
 });
 
 test('what a client sends is a sign of life, too', async () => {

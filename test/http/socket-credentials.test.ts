@@ -4,13 +4,10 @@ import { expect, test } from 'vitest';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { Forbidden, Unauthorized, Unavailable } from '../../src/core/errors.ts';
 import { silentLogger } from '../../src/core/logger.ts';
-import {
-  runSession,
-  type SessionDeps,
-  type Socket,
-} from '../../src/http/event-streaming/websocket-session.ts';
+import { runSession, type Socket } from '../../src/http/event-streaming/websocket-session.ts';
 import { openApp } from '../support/app.ts';
 import { bareServer } from '../support/bare-server.ts';
+import { endlessSubscription } from '../support/endless-subscription.ts';
 
 const OPERATOR = { 'x-api-key': 'operator' };
 const environment = { AGENT_SERVER_API_KEYS: 'operator' };
@@ -112,13 +109,7 @@ test.for([
       resume() {},
     }) as unknown as Socket;
     const answers: unknown[] = [new Unavailable('the database is away'), refusal];
-    const ended = Promise.withResolvers<void>();
-    const eventStreaming = {
-      async connect(_actor: unknown, _thread_id: string, _sink: unknown, signal: AbortSignal) {
-        signal.addEventListener('abort', () => ended.resolve());
-        return { served: ended.promise, command: async () => ({}) };
-      },
-    } as unknown as SessionDeps['eventStreaming'];
+    const { eventStreaming, ended } = endlessSubscription();
 
     runSession(socket, { ...UNRESTRICTED, request_id: 'r' }, 'a-thread', {
       eventStreaming,
@@ -129,7 +120,7 @@ test.for([
       bodies: { json: async () => ({ value: {} }), count: () => ({ [Symbol.dispose]() {} }) },
     });
     expect(await closed.promise).toEqual(code);
-    await ended.promise;
+    await ended;
   },
 );
 

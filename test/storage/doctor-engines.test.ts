@@ -3,7 +3,6 @@ import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import Database from 'better-sqlite3';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { sqlitePath } from '../../src/db/engines/sqlite-files.ts';
@@ -14,7 +13,7 @@ import { longTransactions } from '../../src/storage/doctor/postgres.ts';
 import { freePages, writeAheadLog } from '../../src/storage/doctor/sqlite.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
-import { IDS, inMinutes, insert, insertHealthyRows } from '../support/healthy-rows.ts';
+import { DOCTOR_RULES, IDS, inMinutes, insert, insertHealthyRows } from '../support/healthy-rows.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/until.ts';
 
@@ -30,16 +29,8 @@ async function healthy(url: string): Promise<string> {
   return url;
 }
 
-const RULES = {
-  max_attempts: 3,
-  max_connections: 20,
-  log_retention_ms: 60_000,
-  give_up_ms: 86_400_000,
-  clock: systemClock,
-};
-
 async function messages(url: string, fix = false): Promise<string[]> {
-  return (await examine({ url, ...RULES }, { fix })).findings.map(({ message }) => message);
+  return (await examine({ url, ...DOCTOR_RULES }, { fix })).findings.map(({ message }) => message);
 }
 
 describe('the doctor of a SQLite file', () => {

@@ -12,6 +12,7 @@ import {
   aDelivery,
   aQueueRow,
   aRun,
+  DOCTOR_RULES,
   IDS,
   inMinutes,
   insert,
@@ -219,16 +220,9 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
   });
   afterAll(() => places[Symbol.asyncDispose]());
 
-  const RULES = {
-    max_attempts: 3,
-    max_connections: 20,
-    log_retention_ms: 60_000,
-    give_up_ms: 86_400_000,
-    clock: systemClock,
-  };
   const look = (url: string, more: Partial<DoctorOptions> = {}) =>
-    examine({ url, ...RULES, ...more }, { fix: false });
-  const mend = (url: string) => examine({ url, ...RULES }, { fix: true });
+    examine({ url, ...DOCTOR_RULES, ...more }, { fix: false });
+  const mend = (url: string) => examine({ url, ...DOCTOR_RULES }, { fix: true });
 
   async function healthy(engine: 'sqlite' | 'postgres'): Promise<string> {
     const url = engine === 'sqlite' ? places.sqlite() : await places.postgres();

@@ -1,3 +1,4 @@
+import { systemClock } from '../../src/core/clock.ts';
 import { nextCronTime } from '../../src/core/cron-times.ts';
 import type { Db } from '../../src/db/db.ts';
 import { raw } from '../../src/db/sql.ts';
@@ -11,6 +12,15 @@ export const IDS = {
   assistant: '00000000-0000-4000-a000-000000000006',
   other: '00000000-0000-4000-a000-000000000007',
 } as const;
+
+/** What the doctor knows of the configuration of servers. */
+export const DOCTOR_RULES = {
+  max_attempts: 3,
+  max_connections: 20,
+  log_retention_ms: 60_000,
+  give_up_ms: 86_400_000,
+  clock: systemClock,
+};
 
 /** From now, ISO-8601. */
 export function inMinutes(minutes: number): string {
