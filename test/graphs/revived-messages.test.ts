@@ -183,6 +183,7 @@ describe('the library itself revives what is more than messages', () => {
     const record = JSON.stringify({ ...human, kwargs: { content: 'x' } });
     for (const odd of ['{"__proto__":{"a":1}}', '-0', '1e999']) {
       await compared(`[${odd},${record}]`);
+      await compared(`[${odd}]`);
       await compared(record.replace('"x"', odd));
     }
   });
