@@ -8,6 +8,7 @@ import {
   publicFailure,
   toError,
 } from '../../src/core/failure.ts';
+import { generatedCases } from '../support/generated-cases.ts';
 import { ODD_THROWS } from '../support/odd-throws.ts';
 import { madeFrom, recipes } from '../support/thrown-values.ts';
 
@@ -36,12 +37,10 @@ describe('whatever is thrown', () => {
     isTold(make());
   });
 
-  /** More of them: `THROWN_VALUES=10000 npx vitest run test/core/failure.test.ts`. */
   test('also what nobody thought of', { timeout: 120_000 }, () => {
-    const numRuns = Number(process.env['THROWN_VALUES'] ?? 300);
     fc.assert(
       fc.property(recipes(), (recipe) => isTold(madeFrom(recipe))),
-      { numRuns },
+      generatedCases(300),
     );
   });
 });

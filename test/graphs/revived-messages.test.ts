@@ -16,6 +16,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { revive } from '../../src/graphs/checkpointer/serde.ts';
 import { toWire } from '../../src/graphs/wire.ts';
+import { generatedCases } from '../support/generated-cases.ts';
 
 const { serde } = new MemorySaver();
 
@@ -124,7 +125,7 @@ describe('a message is revived as by the library, once its class is known withou
     );
     await fc.assert(
       fc.asyncProperty(value, async (each) => void (await compared(JSON.stringify(each), library))),
-      { numRuns: 500 },
+      generatedCases(500),
     );
   });
 });

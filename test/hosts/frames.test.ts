@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { encodeFrame, FrameDecoder, FrameError, MAX_MESSAGE_BYTES } from '../../src/hosts/protocol/frames.ts';
+import { generatedCases } from '../support/generated-cases.ts';
 
 const frame = (message: unknown) => Buffer.concat(encodeFrame(message));
 
@@ -21,6 +22,7 @@ test('messages arrive whole and in order, wherever the stream is cut', () => {
       }
       expect(received).toEqual(sent.map((each) => ({ ...each, bytes: Buffer.from(each.bytes) })));
     }),
+    generatedCases(100),
   );
 });
 
