@@ -55,16 +55,13 @@ function serdeOf(load: () => Promise<SaverLibrary>): Serde {
 /** In every record that is more than JSON; LangGraph's reviver only copies all others, 10 times slower. */
 const LC_MARKER = '"lc"';
 
-/** A key that the reviver's copy does not have: its assignment replaces the prototype instead. */
-const PROTOTYPE_KEY = '"__proto__"';
-
 export async function revive(serde: Serde, type: string, bytes: Uint8Array): Promise<unknown> {
   return type === 'json' ? reviveText(serde, textOf(bytes)) : serde.loadsTyped(type, bytes);
 }
 
 /** The same of JSON text. */
 export async function reviveText(serde: Serde, text: string): Promise<unknown> {
-  if (!text.includes(LC_MARKER) && !text.includes(PROTOTYPE_KEY)) return JSON.parse(text);
+  if (!text.includes(LC_MARKER)) return JSON.parse(text);
   const revived = await reviveMessages(serde, JSON.parse(text));
   return revived ? revived.value : serde.loadsTyped('json', text);
 }
