@@ -65,6 +65,22 @@ describe('streams', () => {
     expect(await names(true)).toEqual(['messages|inner', 'messages|inner']);
     expect(await names(false)).toEqual(['messages', 'messages']);
   });
+
+  test('calls of a tool belong to the graph that holds the node', async () => {
+    const names = async (subgraphs: boolean) => {
+      const conversation = await Conversation.with('nested-tool');
+      const events = await conversation.run({ input: {}, stream_mode: ['tools'], subgraphs });
+      return events.map(({ event, data }) => [event.replace(/:.*/, ''), (data as { event: string }).event]);
+    };
+    expect(await names(true)).toEqual([
+      ['tools|inner', 'on_tool_start'],
+      ['tools|inner', 'on_tool_end'],
+    ]);
+    expect(await names(false)).toEqual([
+      ['tools', 'on_tool_start'],
+      ['tools', 'on_tool_end'],
+    ]);
+  });
 });
 
 describe('state', () => {

@@ -10,6 +10,7 @@ import { recordingSteps } from '../steps/recorded-graph.ts';
 import { toWire } from '../wire.ts';
 import { CheckpointEvents } from './checkpoint-events.ts';
 import { type CommandLibrary, isEmptyCommand, requirePending, toLangGraphCommand } from './command.ts';
+import { ToolTasks } from './event-places.ts';
 import { pendingInterrupts } from './interrupts.ts';
 import { type LangGraphEvent, ProtocolStream } from './protocol-stream.ts';
 import { type LangGraphChunk, langGraphModes, StreamModes } from './stream-modes.ts';
@@ -81,19 +82,18 @@ async function runGraph(
   if (call.protocol)
     return streamProtocol(graph, input, call, signal, new ProtocolStream(emit, checkpointEvents));
   const failures = new TaskFailures();
-  const modes = new StreamModes(call, { failures, checkpointEvents, emit });
+  const tools = new ToolTasks();
+  const modes = new StreamModes(call, { failures, tools, checkpointEvents, emit });
   const streamOptions = {
     ...call,
     checkpoint_events: call.checkpoint_events === true && isLocalPregel(graph),
   };
   const emitsTasks = call.stream_mode.some((mode) => mode === 'tasks' || mode === 'debug');
-  const options = callOptions(
-    graph,
-    call,
-    langGraphModes(streamOptions),
-    signal,
-    emitsTasks ? [failures] : [],
-  );
+  const handlers = [
+    ...(emitsTasks ? [failures] : []),
+    ...(call.stream_mode.includes('tools') ? [tools] : []),
+  ];
+  const options = callOptions(graph, call, langGraphModes(streamOptions), signal, handlers);
   try {
     if (call.stream_mode.includes('events')) await streamEvents(graph, input, options, modes, emit);
     else for await (const chunk of await graph.stream(input, options)) modes.chunk(chunk as LangGraphChunk);

@@ -5,7 +5,8 @@ import { checkpointOf, namespaceConfigOf, publicConfig } from '../checkpoint-con
 import type { GraphCall, GraphEvent } from '../graph.ts';
 import { withPublicError, withPublicTasks } from '../public-errors.ts';
 import { chunkType, isMessage, type Message, messageToWire, toWire } from '../wire.ts';
-import { type CheckpointEvents, isRootNamespace, parentNamespace } from './checkpoint-events.ts';
+import { type CheckpointEvents, isRootNamespace } from './checkpoint-events.ts';
+import { graphOfTask, type ToolTasks } from './event-places.ts';
 import type { TaskFailure, TaskFailures } from './task-failures.ts';
 
 /** An item of LangGraph's stream, requested with subgraphs and a list of modes. */
@@ -34,6 +35,7 @@ interface WireMetadata {
 
 interface StreamParts {
   readonly failures: TaskFailures;
+  readonly tools: ToolTasks;
   readonly checkpointEvents: CheckpointEvents;
   readonly emit: (event: GraphEvent) => void;
 }
@@ -46,6 +48,7 @@ export class StreamModes {
   readonly #modes: ReadonlySet<StreamMode>;
   readonly #subgraphs: boolean;
   readonly #failures: TaskFailures;
+  readonly #tools: ToolTasks;
   readonly #checkpointEvents: CheckpointEvents;
   readonly #emit: (event: GraphEvent) => void;
   readonly #messages = new MessageStream();
@@ -53,10 +56,11 @@ export class StreamModes {
   /** By namespace: the last state, and the interrupts. */
   readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
 
-  constructor(options: GraphModes, { failures, checkpointEvents, emit }: StreamParts) {
+  constructor(options: GraphModes, { failures, tools, checkpointEvents, emit }: StreamParts) {
     this.#modes = new Set(options.stream_mode);
     this.#subgraphs = options.subgraphs;
     this.#failures = failures;
+    this.#tools = tools;
     this.#checkpointEvents = checkpointEvents;
     this.#emit = emit;
   }
@@ -72,8 +76,8 @@ export class StreamModes {
 
   #event(namespace: readonly string[], mode: string, payload: unknown): void {
     if (mode === 'values') this.#value(namespace, payload);
-    else if (mode === 'messages') this.#message(parentNamespace(namespace), payload);
-    else if (mode === 'tools') this.#tool(parentNamespace(namespace), payload);
+    else if (mode === 'messages') this.#message(namespace, payload);
+    else if (mode === 'tools') this.#tool(namespace, payload);
     else if (mode === 'tasks') this.#send('tasks', namespace, this.#task(payload));
     else if (mode === 'debug') this.#send('debug', namespace, this.#debug(payload));
     // With subgraphs LangGraph also sends short notices of checkpoints, unrequested: those have no `config`.
@@ -138,7 +142,7 @@ export class StreamModes {
       return;
     }
     if (!this.#modes.has('messages-tuple')) return;
-    const place = this.#subgraphs ? namespace : [];
+    const place = this.#subgraphs ? graphOfTask(namespace, taskOf(metadata)) : [];
     const wire = messageToWire(message, chunkType(message));
     const of = this.#metadataOf(metadata);
     const event = ['messages', ...place].join('|');
@@ -156,7 +160,8 @@ export class StreamModes {
   }
 
   #tool(namespace: readonly string[], payload: unknown): void {
-    this.#send('tools', this.#subgraphs ? namespace : [], toWire(withPublicError(payload)));
+    const place = this.#subgraphs ? this.#tools.graphOf(namespace, payload) : [];
+    this.#send('tools', place, toWire(withPublicError(payload)));
   }
 
   #task(payload: unknown): unknown {
@@ -173,6 +178,10 @@ export class StreamModes {
     if (payload.type !== 'checkpoint' || !isObject(payload.payload)) return toWire(payload);
     return { ...payload, payload: debugCheckpoint(payload.payload) };
   }
+}
+
+function taskOf(metadata: unknown): unknown {
+  return isObject(metadata) ? metadata.langgraph_checkpoint_ns : undefined;
 }
 
 function failedTask({ id, name, error }: TaskFailure): Record<string, unknown> {
