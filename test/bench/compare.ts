@@ -11,7 +11,8 @@ const ROUNDS = 6;
 
 /** A server under comparison. It has the graphs of `test/bench/agent.config.yaml`. */
 interface Compared {
-  readonly name: 'this server' | 'the other';
+  /** `this server`, perhaps with hosts, or the address of another. */
+  readonly name: string;
   readonly http: HttpClient;
   /** Of the server, with the processes that it started; without it, CPU is not compared. */
   readonly pid?: number | undefined;
@@ -60,24 +61,34 @@ async function readStream({ http }: Compared): Promise<void> {
   for await (const _ of events);
 }
 
+/** Another server. `pid`: its process, if it runs on this machine, to compare CPU. */
+export interface OtherServer {
+  readonly url: string;
+  readonly pid?: number | undefined;
+}
+
 /**
- * The same load on a server of this repository and on the one at `url`, in turns. `pid`: its process, if it runs on this
- * machine, to compare CPU. Throws if it does not give the same results.
+ * The same load on a server of this repository, on the same with `hosts` graph hosts (0: not measured), and on the
+ * others, in turns. Throws if one does not give the same results.
  */
-export async function compareWith(url: string, pid: number | undefined): Promise<Result> {
-  await using ours = await benchServer({ concurrency: 64 });
-  using http = httpClient(url.replace(/\/$/, ''));
+export async function compareWith(others: readonly OtherServer[], hosts: number): Promise<Result> {
+  await using stack = new AsyncDisposableStack();
   const servers: Compared[] = [];
-  for (const [name, server] of [
-    ['this server', { http: ours.http, pid: ours.process.pid }],
-    ['the other', { http, pid }],
-  ] as const) {
-    await requireSameResults(name, server.http);
-    servers.push({ name, ...server, thread_id: await converse(server.http) });
+  const add = async (name: string, http: HttpClient, pid: number | undefined) => {
+    await requireSameResults(name, http);
+    servers.push({ name, http, pid, thread_id: await converse(http) });
+  };
+  for (const count of hosts === 0 ? [0] : [0, hosts]) {
+    const env = { AGENT_SERVER_HOSTS: String(count) };
+    const ours = stack.use(await benchServer({ concurrency: 64, env }));
+    const name =
+      count === 0 ? 'this server' : `this server, ${count} graph ${count === 1 ? 'host' : 'hosts'}`;
+    await add(name, ours.http, ours.process.pid);
   }
+  for (const { url, pid } of others) await add(url, stack.use(httpClient(url.replace(/\/$/, ''))), pid);
   const measurements: Measurement[] = [];
   for (const load of LOADS) measurements.push(...(await inTurns(servers, load)));
-  return { scenario: 'compare', title: `Compared with ${url}`, measurements };
+  return { scenario: 'compare', title: 'Compared, the same load in turns', measurements };
 }
 
 /** A server that answers something else is not compared: it may do less. */
@@ -103,7 +114,7 @@ async function inTurns(servers: readonly Compared[], load: ComparedLoad): Promis
     for (const [server, done] of parts) done.push(await part(server, load));
   const count = load.count * ROUNDS;
   const of = (value: (parts: readonly Part[]) => number, what: string, unit: Unit) =>
-    ratio(
+    ratios(
       `${load.what}, ${what}:`,
       unit,
       [...parts].map(([{ name }, all]) => [name, value(all)] as const),
@@ -121,16 +132,22 @@ async function inTurns(servers: readonly Compared[], load: ComparedLoad): Promis
   ];
 }
 
-/** Both values, and how many times that of this server the other one is. */
-function ratio(
+/** All values, and how many times that of this server each other one is. */
+function ratios(
   what: string,
   unit: Unit,
   values: readonly (readonly [name: string, value: number])[],
 ): Measurement[] {
-  const [ours, other] = values.map(([, value]) => value) as [number, number];
+  const [[, ours] = ['', Number.NaN], ...others] = values;
   return [
     ...values.map(([name, value]): Measurement => ({ what: `${what} ${name}`, value, unit })),
-    { what: `${what} the other ÷ this server`, value: other / ours, unit: '×' },
+    ...others.map(
+      ([name, value]): Measurement => ({
+        what: `${what} ${name} ÷ this server`,
+        value: value / ours,
+        unit: '×',
+      }),
+    ),
   ];
 }
 

@@ -63,7 +63,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 const ENGINES: Readonly<Record<string, readonly string[]>> = { postgres: ['processes', 'workers'] };
 
 /**
- * `npm run bench [-- scenario …] [--engine postgres] [--json FILE]`, or `--compare URL [--pid PID]` instead of scenarios:
+ * `npm run bench [-- scenario …] [--engine postgres] [--json FILE]`, or `--compare URL [--pid PID] [--hosts N]` instead of scenarios:
  * docs/performance.md says what the measurements mean.
  */
 const { values, positionals } = parseArgs({
@@ -71,8 +71,9 @@ const { values, positionals } = parseArgs({
   options: {
     json: { type: 'string' },
     engine: { type: 'string' },
-    compare: { type: 'string' },
-    pid: { type: 'string' },
+    compare: { type: 'string', multiple: true },
+    pid: { type: 'string', multiple: true },
+    hosts: { type: 'string', default: '0' },
   },
 });
 const engine = values.engine === undefined ? [] : ENGINES[values.engine];
@@ -94,7 +95,9 @@ if (values.compare === undefined) {
     console.log(table(result));
   }
 } else {
-  const result = await compareWith(values.compare, values.pid === undefined ? undefined : Number(values.pid));
+  const pids = values.pid?.map(Number) ?? [];
+  const others = values.compare.map((url, index) => ({ url, pid: pids[index] }));
+  const result = await compareWith(others, Number(values.hosts));
   results.push(result);
   console.log(table(result));
 }

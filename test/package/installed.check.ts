@@ -30,18 +30,25 @@ test.each([
     expect(await project.run('node --version')).toMatch(new RegExp(`^v${major}\\.`));
     expect(await project.run('npx agent-server --help')).toContain('Usage: agent-server <command>');
     expect(await project.run('npx agent-server version')).toBe(`${version}\n`);
-    expect(await project.run('npx agent-server check')).toBe('  ok      greeter  ./greeter.ts:graph\n');
+    expect(await project.run('npx agent-server check')).toBe(
+      '  ok      greeter  ./greeter.ts:graph\n  ok      nested   ./nested.ts:graph\n',
+    );
     const key = await project.run('npx agent-server keys create --name tests --scope run');
     expect(key).toMatch(/^ask_[\w-]{43}\n$/);
 
     await using server = await serving(project);
     expect((await fetch(`${server.url}/ok`)).status).toBe(200);
-    const answer = await fetch(`${server.url}/runs/wait`, {
-      method: 'POST',
-      headers: { 'Content-Type': 'application/json', 'X-Api-Key': key.trim() },
-      body: JSON.stringify({ assistant_id: 'greeter', input: { name: 'Ada' } }),
-    });
+    const post = (path: string, body: object) =>
+      fetch(`${server.url}${path}`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json', 'X-Api-Key': key.trim() },
+        body: JSON.stringify(body),
+      });
+    const answer = await post('/runs/wait', { assistant_id: 'greeter', input: { name: 'Ada' } });
     expect(await answer.json()).toEqual({ name: 'Ada', greeting: 'Hello Ada!' });
+    const run = { assistant_id: 'nested', input: {}, stream_mode: ['tools'], stream_subgraphs: true };
+    const events = (await (await post('/runs/stream', run)).text()).match(/(?<=^event: tools)\|\w+/gm);
+    expect(events).toEqual(['|inner', '|inner']);
     expect(await server.stop()).toBe(0);
   },
 );

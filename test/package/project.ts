@@ -1,10 +1,11 @@
-import { mkdir, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { command } from './command.ts';
 
 const FILES = {
   'package.json': '{ "private": true, "type": "module" }\n',
-  'agent.config.yaml': 'graphs: { greeter: "./greeter.ts:graph" }\nserver: { port: 0 }\n',
+  'agent.config.yaml':
+    'graphs: { greeter: "./greeter.ts:graph", nested: "./nested.ts:graph" }\nserver: { port: 0 }\n',
   'greeter.ts': `
 import { END, START, StateGraph, StateSchema } from '@langchain/langgraph';
 import { z } from 'zod';
@@ -27,7 +28,7 @@ const INSTALL: Record<Manager, readonly string[]> = {
   pnpm: ['npx', '--yes', 'pnpm@10', 'add'],
 };
 
-/** A project with one graph, in which the package was installed from its tarball. */
+/** A project with two graphs and the newest LangGraph, in which the package was installed from its tarball. */
 export interface InstalledProject {
   readonly root: string;
   readonly env: NodeJS.ProcessEnv;
@@ -45,6 +46,7 @@ export async function installedProject(given: {
   const { root, manager, node, tarball } = given;
   await mkdir(root, { recursive: true });
   for (const [name, content] of Object.entries(FILES)) await writeFile(join(root, name), content);
+  await copyFile('test/fixtures/graphs/nested-tool.ts', join(root, 'nested.ts'));
   const project = projectIn(root, node);
   await project.run(
     [...INSTALL[manager], tarball, '@langchain/langgraph', '@langchain/core', 'zod'].join(' '),
