@@ -102,8 +102,7 @@ function outcomeOfStop({ kind, detail }: StopReason): Outcome {
 
 /**
  * A rolled-back run may no longer write, which looks like a lost lease. It still holds its place in the queue, which
- * blocks the next run of the thread, and is charged for what it used. If the lease is really lost, this does nothing,
- * unless the run was deleted.
+ * blocks the next run of the thread, and is charged for what it used. If the lease is really lost, only that is stored.
  */
 async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promise<void> {
   // A commit under way may never end: its database may be away.
@@ -150,7 +149,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
     });
     return notifyFinished(deps, attempt, finished, stored === end ? end.batch : undefined);
   }
-  if (finished.outcome === 'lease lost') return chargeDeleted(deps, attempt, end.batch);
+  if (finished.outcome === 'lease lost') return chargeLost(deps, attempt, end.batch);
   // The result depends on steps that the database lost: the next attempt repeats them.
   deps.logger.warn('run released: the database lost part of it', runFields(attempt));
   const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
@@ -161,17 +160,13 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   } else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
 }
 
-/** A run that was deleted has used what it used. It is tried once, as a repetition might charge it twice. */
-async function chargeDeleted(
-  { queue, logger }: AttemptContext,
-  attempt: Attempt,
-  batch: Batch,
-): Promise<void> {
+/** What was used was used, whoever has the run now. It is tried once, as a repetition might charge it twice. */
+async function chargeLost({ queue, logger }: AttemptContext, attempt: Attempt, batch: Batch): Promise<void> {
   if (attempt.writes.mayBeStored) return;
   try {
-    await queue.chargeDeleted(attempt.claimed.lease, batch);
+    await queue.chargeLost(attempt.claimed.lease, batch);
   } catch (error) {
-    logger.error('cannot charge what a deleted run has used', { ...runFields(attempt), error });
+    logger.error('cannot charge what an attempt has used', { ...runFields(attempt), error });
   }
 }
 
