@@ -106,29 +106,17 @@ interface OpenParts {
   readonly place: AppPlace | undefined;
 }
 
-async function buildApp(
-  { foundation, worker_id, hosts, lease, capture, place }: OpenParts,
-  config: Config,
-  options: AppOptions,
-): Promise<ReplaceableApp> {
+async function buildApp(opened: OpenParts, config: Config, options: AppOptions): Promise<ReplaceableApp> {
+  const { foundation, worker_id, hosts, lease, capture, place } = opened;
   const { clock = systemClock } = options;
   const { storage, bus, live } = foundation;
-  const server_root = place?.server_root ?? config.root;
   const logger = uncapturedLogger(options.logger);
   const ids = options.ids ?? systemIds(clock);
   const end = new AbortController();
   const drain = new AbortController();
-  const longTermStore = await openLongTermStore(config, storage, { logger, hosts });
-  hosts?.pool.serveStore(longTermStore);
-  const graphs = await openGraphs(config, { hosts: hosts?.pool, logger, end: end.signal });
-  await capture?.nameNodes(config.root);
-  // Graph hosts trace by themselves.
-  const traces = hosts ? undefined : await openTraces(config.root, isTracingEnabled);
-  const tracing = await openTracing(server_root, { storage, logger });
-  const access = await openAccessControl(config, storage, { clock, ids, hosts, ...place });
+  const project = await openProject(opened, config, { logger, clock, ids, end: end.signal });
+  const { longTermStore, graphs, traces, tracing, access, versions } = project;
   const meters = openMeters(config.metrics);
-  const langgraph_js = await langgraphVersion(config.root);
-  const versions = { server: VERSION, langgraph_js, node: process.versions.node };
   const parents = { foundation, access, logger, clock, ids, build: options.build };
   const deployments = await openDeployments(config, { ...parents, createApp: createReplaceableApp });
   const context: AppContext = {
@@ -169,6 +157,25 @@ async function buildApp(
     ...{ server, services, engine, graphs, hosts, lease, workers, foundation, traces, tracing, loopback },
     ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },
   });
+}
+
+/** The code of the project, and what comes with its configuration. */
+async function openProject(
+  { foundation: { storage }, hosts, capture, place }: OpenParts,
+  config: Config,
+  { logger, clock, ids, end }: Pick<AppContext, 'logger' | 'clock' | 'ids'> & { readonly end: AbortSignal },
+) {
+  const longTermStore = await openLongTermStore(config, storage, { logger, hosts });
+  hosts?.pool.serveStore(longTermStore);
+  const graphs = await openGraphs(config, { hosts: hosts?.pool, logger, end });
+  await capture?.nameNodes(config.root);
+  // Graph hosts trace by themselves.
+  const traces = hosts ? undefined : await openTraces(config.root, isTracingEnabled);
+  const tracing = await openTracing(place?.server_root ?? config.root, { storage, logger });
+  const access = await openAccessControl(config, storage, { clock, ids, hosts, ...place });
+  const langgraph_js = await langgraphVersion(config.root);
+  const versions = { server: VERSION, langgraph_js, node: process.versions.node };
+  return { longTermStore, graphs, traces, tracing, access, versions };
 }
 
 /** `undefined` if they are off: then nothing of them is loaded. */

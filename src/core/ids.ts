@@ -62,6 +62,12 @@ export function uuid6Time(id: string): number | undefined {
   return Number(ticks - UUID_EPOCH) / 10_000;
 }
 
+/** The lowest version 6 UUID of a time, epoch ms: those that are made earlier sort before it. */
+export function firstUuid6(time: number): string {
+  const ticks = (BigInt(Math.floor(time)) * 10_000n + UUID_EPOCH).toString(16).padStart(15, '0');
+  return `${ticks.slice(0, 8)}-${ticks.slice(8, 12)}-6${ticks.slice(12)}-0000-000000000000`;
+}
+
 /** Any version, including 0: clients send ids of every kind. */
 export function isUuid(text: string): boolean {
   return UUID.test(text);

@@ -192,6 +192,19 @@ export class EventWriter {
     return systemClock.monotonic() - written_at;
   }
 
+  /** An error in place of the frames that are not committed. */
+  errorInstead(data: unknown): Frame {
+    return { seq: this.#committed + 1, event: 'error', data: toJson(data) };
+  }
+
+  /** The log goes on otherwise than here: followers read it. */
+  leaveToLog(): void {
+    const { live, bus, run_id, thread_id } = this.#options;
+    live[Symbol.dispose]();
+    bus.updated(run_id);
+    bus.updated(thread_id);
+  }
+
   #publish(frames: readonly Frame[], audience: 'all' | 'local' = 'all'): void {
     const { live, bus, run_id } = this.#options;
     for (const frame of frames) live.push(frame);

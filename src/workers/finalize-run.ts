@@ -38,6 +38,8 @@ type AttemptEnd = Pick<RunEnd, 'status' | 'error' | 'batch'> & {
   readonly record: AttemptRecord | undefined;
 };
 
+type StoredEnd = Pick<AttemptEnd, 'status' | 'error' | 'batch' | 'record'>;
+
 /** Commits the end of an attempt to storage, and notifies followers and workers. */
 export async function finalizeRun(
   deps: AttemptContext,
@@ -100,8 +102,7 @@ function outcomeOfStop({ kind, detail }: StopReason): Outcome {
 
 /**
  * A rolled-back run may no longer write, which looks like a lost lease. It still holds its place in the queue, which
- * blocks the next run of the thread, and is charged for what it used. If the lease is really lost, this does nothing,
- * unless the run was deleted.
+ * blocks the next run of the thread, and is charged for what it used. If the lease is really lost, only that is stored.
  */
 async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promise<void> {
   // A commit under way may never end: its database may be away.
@@ -132,13 +133,12 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   const { lease } = attempt.claimed;
   const endOfRun = runEnd(deps, attempt, end);
   await yieldToEventLoop();
-  let stored: Pick<AttemptEnd, 'status' | 'error' | 'batch' | 'record'> = end;
-  const finished = await retryWhileUnavailable(deps, attempt, () => deps.queue.finish(lease, endOfRun)).catch(
-    (refused: unknown) => {
-      stored = { status: 'error', error: publicFailure(refused), batch: emptyBatch(), record: end.record };
-      return commitFailedEnd(deps, attempt, endOfRun, refused);
-    },
-  );
+  let stored: StoredEnd = end;
+  const finished = await finishRun(deps, attempt, endOfRun).catch(async (refused: unknown) => {
+    const failed = await commitFailedEnd(deps, attempt, end, endOfRun, refused);
+    stored = failed.stored;
+    return failed.finished;
+  });
   if (finished.outcome === 'finished') {
     countEnd(deps, runStats(attempt, stored.status, deps.clock.now()), end.error);
     deps.onRecorded?.({
@@ -147,9 +147,9 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
       attempt: stored.record,
       end: { status: finished.ending.status, error: stored.error, at: endOfRun.at },
     });
-    return notifyFinished(deps, attempt, end.batch, finished);
+    return notifyFinished(deps, attempt, finished, stored === end ? end.batch : undefined);
   }
-  if (finished.outcome === 'lease lost') return chargeDeleted(deps, attempt, end.batch);
+  if (finished.outcome === 'lease lost') return chargeLost(deps, attempt, end.batch);
   // The result depends on steps that the database lost: the next attempt repeats them.
   deps.logger.warn('run released: the database lost part of it', runFields(attempt));
   const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
@@ -160,39 +160,49 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   } else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
 }
 
-/** A run that was deleted has used what it used. It is tried once, as a repetition might charge it twice. */
-async function chargeDeleted(
-  { queue, logger }: AttemptContext,
-  attempt: Attempt,
-  batch: Batch,
-): Promise<void> {
+/** What was used was used, whoever has the run now. It is tried once, as a repetition might charge it twice. */
+async function chargeLost({ queue, logger }: AttemptContext, attempt: Attempt, batch: Batch): Promise<void> {
   if (attempt.writes.mayBeStored) return;
   try {
-    await queue.chargeDeleted(attempt.claimed.lease, batch);
+    await queue.chargeLost(attempt.claimed.lease, batch);
   } catch (error) {
-    logger.error('cannot charge what a deleted run has used', { ...runFields(attempt), error });
+    logger.error('cannot charge what an attempt has used', { ...runFields(attempt), error });
   }
 }
 
-/** Storage rejects the result, such as a value that is too large: the run must still end. */
-function commitFailedEnd(
+function finishRun(deps: AttemptContext, attempt: Attempt, end: RunEnd): Promise<FinishResult> {
+  return retryWhileUnavailable(deps, attempt, () => deps.queue.finish(attempt.claimed.lease, end));
+}
+
+/**
+ * Storage rejects the result, such as a value that is too large: the run must still end, with what it used, unless that
+ * is what storage rejects.
+ */
+async function commitFailedEnd(
   deps: AttemptContext,
   attempt: Attempt,
+  { record, batch }: AttemptEnd,
   end: RunEnd,
   refused: unknown,
-): Promise<FinishResult> {
-  const { lease } = attempt.claimed;
+): Promise<{ readonly finished: FinishResult; readonly stored: StoredEnd }> {
   deps.meter?.count('run_set_status_error');
   deps.logger.error('cannot store the result of a run', { ...runFields(attempt), error: refused });
+  const error = publicFailure(refused);
   const thread = { ...end.thread, status: 'error', values: null } as const;
-  const failed: RunEnd = {
-    ...end,
-    status: 'error',
-    error: publicFailure(refused),
-    thread,
-    batch: emptyBatch(),
+  const bare: Batch = { ...emptyBatch(), frames: [attempt.writer.errorInstead(error)] };
+  const used: Batch = { ...batch, ...bare, steps: batch.steps, attempt: asFailed(batch.attempt) };
+  const finishWith = async (storable: Batch) => {
+    const stored = { status: 'error', error, batch: storable, record: asFailed(record) } as const;
+    return { finished: await finishRun(deps, attempt, { ...end, ...stored, thread }), stored };
   };
-  return retryWhileUnavailable(deps, attempt, () => deps.queue.finish(lease, failed));
+  return finishWith(used).catch((again: unknown) => {
+    deps.logger.error('cannot store what a run has used', { ...runFields(attempt), error: again });
+    return finishWith(bare);
+  });
+}
+
+function asFailed(record: AttemptRecord | undefined): AttemptRecord | undefined {
+  return record && { ...record, status: 'error' };
 }
 
 function runEnd(
@@ -246,17 +256,18 @@ async function stateAfter({ logger }: AttemptContext, attempt: Attempt): Promise
   }
 }
 
+/** `batch`: undefined if storage has another end of the log than the attempt has written. */
 function notifyFinished(
   { bus }: AttemptContext,
   { claimed, writer, log, kwargs }: Attempt,
-  batch: Batch,
   finished: Extract<FinishResult, { outcome: 'finished' }>,
+  batch: Batch | undefined,
 ): void {
-  const data = JSON.stringify(finished.ending);
-  writer.committed(batch.frames);
+  if (batch) writer.committed(batch.frames);
   // Before the end, at which followers of the lines stop.
   log.ended();
-  writer.publishEnd(END_EVENT, data);
+  if (batch) writer.publishEnd(END_EVENT, JSON.stringify(finished.ending));
+  else writer.leaveToLog();
   if (finished.promoted) bus.emit('run.ready');
   bus.emit('row.changed', 'run', claimed.lease.run_id);
   bus.emit('row.changed', 'thread', claimed.lease.thread_id);

@@ -3,7 +3,7 @@ import { after, sleep } from '../core/timers.ts';
 import type { PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
-import type { Lease } from '../storage/runs/lease.ts';
+import { type Lease, leaseKey } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
 import { Loop } from './loop.ts';
 import { requeueFailed } from './requeue-run.ts';
@@ -38,7 +38,7 @@ export class RunWorker {
   readonly #active = new Map<string, Active>();
   /** Tokens of claims in flight. */
   readonly #claiming = new Set<string>();
-  /** Leases of broken attempts that could not be requeued, by token. */
+  /** Leases of broken attempts that could not be requeued, by `leaseKey`. */
   readonly #unreleased = new Map<string, Lease>();
   /** The last tick found no free slot: more runs may be ready. */
   #saturated = false;
@@ -169,20 +169,20 @@ export class RunWorker {
    */
   async reconcileLeases(): Promise<void> {
     this.#reconciled_at = systemClock.monotonic();
-    const known = new Set([...this.#claiming, ...this.#activeTokens()]);
+    const known = new Set([...this.#claiming, ...this.#activeKeys()]);
     const active = [...this.#active.values()];
     this.#isUncertain = false;
     const leases = await this.#deps.queue.heldLeases(this.#deps.worker_id);
-    const byToken = new Map(leases.map((lease) => [lease.run_id + lease.token, lease]));
+    const held = new Map(leases.map((lease) => [leaseKey(lease), lease]));
     for (const { claimed, stop } of active) {
-      const lease = byToken.get(claimed.lease.run_id + claimed.lease.token);
+      const lease = held.get(leaseKey(claimed.lease));
       if (!lease) stop.abort(new StopReason('lease lost'));
       else if (lease.cancel_action) stop.abort(new StopReason('cancelled', lease.error));
     }
-    for (const token of [...this.#claiming, ...this.#activeTokens()]) known.add(token);
-    for (const lease of leases) if (!known.has(lease.token)) await this.#recoverOrphan(lease);
-    const tokens = new Set(leases.map(({ token }) => token));
-    for (const token of this.#unreleased.keys()) if (!tokens.has(token)) this.#unreleased.delete(token);
+    for (const each of [...this.#claiming, ...this.#activeKeys()]) known.add(each);
+    for (const [key, lease] of held)
+      if (!known.has(key) && !known.has(lease.token)) await this.#recoverOrphan(lease);
+    for (const key of this.#unreleased.keys()) if (!held.has(key)) this.#unreleased.delete(key);
   }
 
   /** Whether storage may hold leases of this process; a claim whose reply was lost is found twice a minute. */
@@ -245,20 +245,19 @@ export class RunWorker {
     this.#active.set(run_id, { claimed, stop, done });
   }
 
-  /** All runs of one claim share its token. */
-  #activeTokens(): string[] {
-    return [...this.#active.values()].map(({ claimed }) => claimed.lease.token);
+  #activeKeys(): string[] {
+    return [...this.#active.values()].map(({ claimed }) => leaseKey(claimed.lease));
   }
 
   /** Under the thread's lock: an attempt that has ended in the meantime is left alone. */
   async #recoverOrphan(lease: HeldLease): Promise<void> {
     const { queue, bus, logger, worker_id } = this.#deps;
     const { run_id, thread_id, token } = lease;
-    const broken = this.#unreleased.get(token);
+    const broken = this.#unreleased.get(leaseKey(lease));
     try {
       const unknown = { worker_id, run_id, thread_id, token };
       const requeued = broken ? await this.#requeue(broken) : await queue.requeueUnknown(unknown);
-      this.#unreleased.delete(token);
+      this.#unreleased.delete(leaseKey(lease));
       if (!requeued) return;
       logger.warn('recovered an orphaned run', { run_id, thread_id });
       bus.updated(run_id);
@@ -279,7 +278,7 @@ export class RunWorker {
       bus.updated(lease.run_id);
       bus.emit('schedule.changed');
     } catch (refused) {
-      this.#unreleased.set(lease.token, lease);
+      this.#unreleased.set(leaseKey(lease), lease);
       logger.error('cannot release a failed attempt, retrying', { ...fields, error: refused });
     }
   }

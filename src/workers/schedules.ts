@@ -10,9 +10,6 @@ const MAX_SLEEP_MS: PollIntervals = { rare: 30_000, usual: 5_000, frequent: 1_00
 /** A backward step of the clock below this is a mere correction, ms. */
 const CLOCK_TOLERANCE_MS = 1_000;
 
-/** Poll of a delayed run while the clock of this process is ahead of the database's, ms. */
-const CLOCK_AHEAD_POLL_MS = 100;
-
 /** Creates the runs of due crons; sleeps until the next one is due. */
 export function cronLoop({
   ticks,
@@ -35,7 +32,9 @@ export function cronLoop({
       if (offset_ms < clock_offset_ms - CLOCK_TOLERANCE_MS) await ticks.recalculateDates();
       clock_offset_ms = offset_ms;
       await ticks.fireDue();
-      return sleepUntil(await ticks.nextDue(), clock, MAX_SLEEP_MS[bus.poll_rate]);
+      const next = await ticks.nextDue();
+      const in_ms = next === undefined ? undefined : Date.parse(next) - clock.now();
+      return sleepFor(in_ms, MAX_SLEEP_MS[bus.poll_rate]);
     },
   });
 }
@@ -44,32 +43,29 @@ export function cronLoop({
 export function delayedRunsLoop({
   queue,
   bus,
-  clock,
   logger,
 }: {
-  queue: RunQueue;
+  queue: Pick<RunQueue, 'promoteDue' | 'nextDue'>;
   bus: EventBus;
-  clock: Clock;
   logger: Logger;
 }): Loop {
-  let next: string | undefined;
+  let due_at: string | undefined;
   return new Loop({
     name: 'due runs',
     logger,
     async tick() {
       // A run in back-off is in state `ready` already, and only its time has come.
-      const before = next;
+      const before = due_at;
       const isPromoted = await queue.promoteDue();
-      next = await queue.nextDue();
-      if (isPromoted || (before !== undefined && before !== next)) bus.emit('run.ready');
-      // Due by this clock, but not by that of the database, which decides.
-      if (next !== undefined && Date.parse(next) <= clock.now()) return CLOCK_AHEAD_POLL_MS;
-      return sleepUntil(next, clock, MAX_SLEEP_MS[bus.poll_rate]);
+      const next = await queue.nextDue();
+      due_at = next?.due_at;
+      if (isPromoted || (before !== undefined && before !== due_at)) bus.emit('run.ready');
+      return sleepFor(next?.in_ms, MAX_SLEEP_MS[bus.poll_rate]);
     },
   });
 }
 
-/** Sleep until `next`, ms, at most `max_ms`. One more than needed: timers may fire early by a fraction of it. */
-function sleepUntil(next: string | undefined, clock: Clock, max_ms: number): number {
-  return next === undefined ? max_ms : Math.min(max_ms, Math.max(1, Date.parse(next) - clock.now() + 1));
+/** Sleep, ms, at most `max_ms`. One more than needed: timers may fire early by a fraction of it. */
+function sleepFor(ms: number | undefined, max_ms: number): number {
+  return ms === undefined ? max_ms : Math.min(max_ms, Math.max(1, ms + 1));
 }

@@ -1,6 +1,6 @@
 import { uuid6 } from '@langchain/langgraph-checkpoint';
 import { expect, test } from 'vitest';
-import { isUuid, systemAssistantId, systemIds, uuid6Time } from '../../src/core/ids.ts';
+import { firstUuid6, isUuid, systemAssistantId, systemIds, uuid6Time } from '../../src/core/ids.ts';
 
 /** A clock that the test sets. */
 function clockAt(ms: number) {
@@ -35,4 +35,7 @@ test('the time of a version 6 id is when it was made, and other ids have none', 
   expect(time).toBeLessThan(Date.now() + 1);
   expect(uuid6Time(systemIds(clockAt(before)).uuid7())).toBeUndefined();
   expect(uuid6Time('step-1')).toBeUndefined();
+  expect(uuid6Time(firstUuid6(before))).toBe(before);
+  expect(firstUuid6(before) <= uuid6(0)).toBe(true);
+  expect(firstUuid6(before + 60_000) > uuid6(0)).toBe(true);
 });

@@ -218,6 +218,9 @@ export class TestWorker {
       },
       committed: (committed: readonly Frame[]) => resumable && shown(lease.run_id, committed),
       publishEnd: (_event: string, data: string) => ended(lease.run_id, frames, JSON.parse(data)),
+      errorInstead: () => {
+        throw new Error('no end of a run is refused here');
+      },
     };
   }
 

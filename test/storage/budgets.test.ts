@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { number } from '../../src/db/columns.ts';
+import { columns, number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import { placeOf, StepRecorder } from '../../src/graphs/steps/recorder.ts';
@@ -10,7 +10,7 @@ import { BudgetMeter } from '../../src/storage/runs/budget-meter.ts';
 import { type BudgetSubjects, budgetRepository } from '../../src/storage/runs/budgets.ts';
 import { admitBatch } from '../../src/storage/runs/lease.ts';
 import type { UsageAccount } from '../../src/storage/runs/usage.ts';
-import { WriteBuffer, writeBatch } from '../../src/storage/runs/write-buffer.ts';
+import { emptyBatch, WriteBuffer, writeBatch } from '../../src/storage/runs/write-buffer.ts';
 import { deleteThread } from '../../src/storage/threads/delete.ts';
 import { usageRepository } from '../../src/storage/usage.ts';
 import { describeEachStorage, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
@@ -24,8 +24,13 @@ const ALL_DAYS = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offse
 
 /** A run that a worker executes, and its buffer, whose batches are charged to `subjects`. */
 async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON, account?: UsageAccount) {
-  const { queue, add } = queueStory(db);
-  await add(randomUUID());
+  await queueStory(db).add(randomUUID());
+  return attemptOf(db, subjects, now, account);
+}
+
+/** Of the run that is ready. */
+async function attemptOf(db: Db, subjects: BudgetSubjects, now = () => NOON, account?: UsageAccount) {
+  const { queue } = queueStory(db);
   const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   const { lease } = claimed as ClaimedRun;
   const meter = new BudgetMeter({ run_id: lease.run_id, subjects }, now);
@@ -134,7 +139,7 @@ describeEachStorage('budgets', (open) => {
     expect(row?.n).toBe(2);
   });
 
-  test('count what a run has used whose thread is deleted, and only that of a deleted run', async () => {
+  test('count what a run has used whose thread is deleted, and nothing twice', async () => {
     await using db = await open();
     const { sum } = usageRepository(db);
     const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
@@ -144,18 +149,48 @@ describeEachStorage('budgets', (open) => {
     await run.step(10);
     run.writes.addSteps([modelCall(2, 5)]);
     const batch = await run.writes.drain();
-    await run.queue.chargeDeleted(run.lease, batch);
+    await run.queue.chargeLost(run.lease, batch);
     expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
 
     await deleteThread(db, run.lease.thread_id);
     // Its worker hears of it late: meanwhile everything about ended runs is gone.
     await budgetRepository(db).deleteEndedRuns(10);
     await db.run(sql`delete from budget_sums where scope = 'thread'`);
-    await run.queue.chargeDeleted(run.lease, batch);
+    await run.queue.chargeLost(run.lease, batch);
     expect(await budgetRepository(db).used(subjects, TODAY)).toEqual({
       user_day: { tokens: 15, cost_nanos: 0, steps: 1 },
     });
     expect(await sum(ALL_DAYS)).toMatchObject([{ calls: 2, tokens_in: 15 }]);
+  });
+
+  test('count what an attempt has used that lost its run to another one, with its steps and nothing else', async () => {
+    await using db = await open();
+    const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
+    const subjects = { user_day: 'alice' };
+    using lost = await begun(db, subjects, undefined, account);
+    const { queue, lease } = lost;
+    await lost.step(10);
+    lost.writes.addSteps([modelCall(2, 5)]);
+    lost.writes.addFrame({ seq: 1, event: 'values', data: '{}' }, false);
+    const batch = await lost.writes.drain();
+    await queue.requeue(lease, { charge: false, delay_ms: 0, batch: emptyBatch() });
+    using next = await attemptOf(db, subjects, undefined, account);
+    await next.step(100);
+    await queue.chargeLost(lease, batch);
+    await next.step(1000);
+
+    const { run, user_day } = await budgetRepository(db).used(subjects, TODAY, lease.run_id);
+    expect([run?.tokens, user_day?.tokens]).toEqual([1110, 1115]);
+    const sums = await usageRepository(db).sum(ALL_DAYS);
+    expect(sums).toMatchObject([{ calls: 4, tokens_in: 1115 }]);
+    const steps = await db.all(sql`select ${columns('run_steps', 'attempt, number')} from run_steps`);
+    expect(steps.map(({ attempt, number }) => `${attempt}/${number}`).sort()).toEqual([
+      '1/1',
+      '1/2',
+      '2/1',
+      '2/2',
+    ]);
+    expect(await db.all(sql`select 1 from run_events`)).toEqual([]);
   });
 
   test('of a day begin again at midnight UTC, also within a run', async () => {

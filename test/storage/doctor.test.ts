@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { firstUuid6 } from '../../src/core/ids.ts';
 import type { Db } from '../../src/db/db.ts';
 import { raw } from '../../src/db/sql.ts';
 import { openTarget } from '../../src/storage/copy/databases.ts';
@@ -9,6 +10,7 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { testSealer } from '../support/encryption.ts';
 import {
+  aCheckpoint,
   aDelivery,
   aQueueRow,
   aRun,
@@ -100,14 +102,7 @@ const BREAKAGES: readonly Breakage[] = [
     breaks: [
       `delete from run_queue ${AT_THREAD}`,
       `delete from runs where run_id = '${IDS.scheduled}'`,
-      insert('checkpoints', {
-        thread_id: IDS.thread,
-        ns: '',
-        checkpoint_id: 'c',
-        checkpoint: '{}',
-        versions: '{}',
-        metadata: '{}',
-      }),
+      aCheckpoint(IDS.thread, 'c'),
       `update threads set status = 'interrupted', interrupts = '{"t":[{"value":"really?"}]}'`,
     ],
     says: /nothing waits there for an answer/,
@@ -204,6 +199,17 @@ const BREAKAGES: readonly Breakage[] = [
     ],
     says: /\(ci\) is in use and expires at/,
     level: 'notice',
+  },
+  {
+    does: 'a thread whose newest checkpoint was made by a clock that is ahead',
+    breaks: [
+      aCheckpoint(IDS.thread, firstUuid6(Date.parse('2020-01-01'))),
+      aCheckpoint(IDS.thread, firstUuid6(Date.parse('2099-01-01'))),
+      // The ids of others say no time, or one that has passed.
+      aCheckpoint(IDS.other, 'z'),
+      aCheckpoint(IDS.run, firstUuid6(Date.parse('2020-01-01'))),
+    ],
+    says: new RegExp(`^Thread ${IDS.thread} has a checkpoint that was made by a clock that is ahead`),
   },
   {
     does: 'a missing index',

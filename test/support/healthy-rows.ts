@@ -56,6 +56,11 @@ export function aQueueRow(run_id: string, state: string, more: Record<string, st
   return insert('run_queue', { run_id, thread_id: IDS.thread, state, not_before: now, ...more });
 }
 
+export function aCheckpoint(thread_id: string, checkpoint_id: string): string {
+  const rest = { checkpoint: '{}', versions: '{}', metadata: '{}' };
+  return insert('checkpoints', { thread_id, ns: '', checkpoint_id, ...rest });
+}
+
 export function aDelivery(delivery_id: string, status: string, next_at: string): string {
   return insert('webhook_outbox', {
     delivery_id,

@@ -12,6 +12,7 @@ import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
+import type { runAttempt } from '../../src/workers/run-attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { attemptContext } from '../support/executing-worker.ts';
@@ -33,6 +34,7 @@ function working(
   db: Db,
   graph: () => AsyncGenerator<GraphEvent>,
   change: (queue: RunQueue) => Partial<RunQueue>,
+  attempt?: typeof runAttempt,
 ) {
   const { queue: whole, statusOf } = queueStory(db);
   const queue = { ...whole, ...change(whole) };
@@ -45,10 +47,11 @@ function working(
     ...deps,
     ids: systemIds(systemClock),
     worker_id: WORKER.worker_id,
-    concurrency: 2,
+    concurrency: 3,
     failure: FAILURE_RULES,
     isLeaseHeld: () => true,
     attempts: deps,
+    ...(attempt && { attempt }),
   });
   return {
     ...deps,
@@ -176,6 +179,36 @@ describeEachDatabase('a worker', (open) => {
     isBroken = false;
     await at.worker.reconcileLeases();
     expect(await at.queue.position(run.run_id)).toMatchObject({ retry_reason: 'attempt broke', failures: 1 });
+    await at.worker.stop(0);
+  });
+
+  test('gives back each run of a claim whose attempt broke, also while another one of it executes', async () => {
+    await using db = await open();
+    let isBroken = true;
+    const going = Promise.withResolvers<void>();
+    let begun = 0;
+    const at = working(
+      db,
+      oneValue,
+      (queue) => ({
+        async requeue(lease, how) {
+          if (isBroken) throw new TypeError('no such column');
+          return queue.requeue(lease, how);
+        },
+      }),
+      async () => {
+        if (++begun === 3) return going.promise;
+        throw new TypeError('cannot be stored');
+      },
+    );
+    const runs = [await at.enqueue(), await at.enqueue(), await at.enqueue()];
+    await at.worker.tick();
+    await expect.poll(() => at.worker.active).toBe(1);
+    isBroken = false;
+    await at.worker.reconcileLeases();
+    for (const { run_id } of runs.slice(0, 2))
+      expect(await at.queue.position(run_id)).toMatchObject({ retry_reason: 'attempt broke', failures: 1 });
+    going.resolve();
     await at.worker.stop(0);
   });
 

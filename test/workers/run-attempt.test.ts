@@ -1,16 +1,33 @@
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { expect, test } from 'vitest';
 import { Unavailable } from '../../src/core/errors.ts';
 import { sql } from '../../src/db/sql.ts';
+import { follow } from '../../src/events/follow.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
+import type { Run } from '../../src/schemas/runs.ts';
+import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { usageRepository } from '../../src/storage/usage.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
+import { liveSources } from '../support/live-sources.ts';
 import { modelCall } from '../support/model-call.ts';
 import { scriptedGraph, untilStopped } from '../support/scripted-graph.ts';
+
+type At = ReturnType<typeof executingWorker>;
+
+async function rollBack({ queue }: At, { run_id, thread_id }: Run): Promise<void> {
+  const error = { error: 'UserRollback', message: 'asked' };
+  await queue.cancel(thread_id, [run_id], { action: 'rollback', error, log_retention_ms: 1000 });
+}
+
+async function takeOver({ db }: At, { run_id }: Run): Promise<void> {
+  await db.run(sql`update run_queue set lease_token = ${randomUUID()}, worker_id = ${randomUUID()}
+    where run_id = ${run_id}`);
+}
 
 async function* twoValues(): AsyncGenerator<GraphEvent> {
   yield { event: 'values', data: { n: 1 } };
@@ -130,32 +147,37 @@ describeEachDatabase('an attempt', (open) => {
     await at.worker.stop(0);
   });
 
-  test('a rolled-back run is charged for what it used, even when it hears of it only from storage', async () => {
-    await using db = await open();
-    let writes: WriteBuffer | undefined;
-    let written: (() => void) | undefined;
-    const graph = scriptedGraph(async function* ({ signal }) {
-      writes?.addSteps([modelCall(1, 10)]);
-      await new Promise<void>((resolve) => (written = resolve));
-      yield { event: 'values', data: {} };
-      await once(signal, 'abort');
-      signal.throwIfAborted();
-    });
-    const buffered = () => ({
-      writes: (...args: Parameters<AttemptContext['writes']>) => (writes = new WriteBuffer(db, ...args)),
-    });
-    const at = executingWorker(db, graph, {}, buffered);
-    at.worker.start();
-    const run = await at.enqueue();
-    await expect.poll(() => written).toBeDefined();
-    const error = { error: 'UserRollback', message: 'asked' };
-    await at.queue.cancel(run.thread_id, [run.run_id], { action: 'rollback', error, log_retention_ms: 1000 });
-    written?.();
-    await at.ended(run);
-    const of = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
-    expect(await usageRepository(db).sum(of)).toMatchObject([{ calls: 1, tokens_in: 10 }]);
-    await at.worker.stop(0);
-  });
+  test.for([
+    ['rolled back', rollBack],
+    ['taken by another process', takeOver],
+  ] as const)(
+    'a run that is %s is charged for what it used, even when it hears of it only from storage',
+    async ([_what, rid]) => {
+      await using db = await open();
+      let writes: WriteBuffer | undefined;
+      let written: (() => void) | undefined;
+      const graph = scriptedGraph(async function* ({ signal }) {
+        writes?.addSteps([modelCall(1, 10)]);
+        await new Promise<void>((resolve) => (written = resolve));
+        yield { event: 'values', data: {} };
+        await once(signal, 'abort');
+        signal.throwIfAborted();
+      });
+      const buffered = () => ({
+        writes: (...args: Parameters<AttemptContext['writes']>) => (writes = new WriteBuffer(db, ...args)),
+      });
+      const at = executingWorker(db, graph, {}, buffered);
+      at.worker.start();
+      const run = await at.enqueue();
+      await expect.poll(() => written, { timeout: 10_000 }).toBeDefined();
+      await rid(at, run);
+      written?.();
+      await expect.poll(() => at.worker.active, { timeout: 10_000 }).toBe(0);
+      const of = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
+      expect(await usageRepository(db).sum(of)).toMatchObject([{ calls: 1, tokens_in: 10 }]);
+      await at.worker.stop(0);
+    },
+  );
 
   test('a run whose end storage refuses for a while ends when it takes it again', async () => {
     await using db = await open();
@@ -173,6 +195,53 @@ describeEachDatabase('an attempt', (open) => {
     expect(at.counts.run_set_status_error).toBeGreaterThan(0);
     expect(at.counts.run_success).toBe(1);
   });
+
+  test.for([true, false])(
+    'a run whose result storage refuses ends as an error, with what it used and without what is not stored (resumable: %s)',
+    async (resumable) => {
+      await using db = await open();
+      const { poll } = liveSources(db);
+      let writes: WriteBuffer | undefined;
+      const followed = Promise.withResolvers<void>();
+      const graph = scriptedGraph(async function* () {
+        await followed.promise;
+        writes?.addSteps([modelCall(1, 10)]);
+        yield* twoValues();
+      });
+      const at = executingWorker(db, graph, {}, (queue) => ({
+        writes: (...args) => (writes = new WriteBuffer(db, ...args)),
+        queue: {
+          ...queue,
+          async finish(lease, end) {
+            if (end.status === 'success') throw new TypeError('too large');
+            return queue.finish(lease, end);
+          },
+        },
+      }));
+      at.worker.start();
+      const run = await at.enqueue({ resumable });
+      const log = runEventRepository(db);
+      const seen: string[] = [];
+      for await (const { event } of follow(
+        { ...at, log, poll },
+        run.run_id,
+        0,
+        AbortSignal.timeout(30_000),
+      )) {
+        seen.push(event);
+        if (event === 'metadata') followed.resolve();
+      }
+      expect(await at.ended(run)).toBe('error');
+      const stored = (await at.events(run)).map(([event]) => event);
+      expect(stored.slice(-2)).toEqual(['error', '__end__']);
+      expect(seen.filter((event) => event !== 'values')).toEqual(['metadata', 'error']);
+      if (resumable) expect(seen).toEqual(stored.slice(0, -1));
+      const of = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
+      expect(await usageRepository(db).sum(of)).toMatchObject([{ calls: 1, tokens_in: 10 }]);
+      expect(await db.all(sql`select status from run_attempts`)).toEqual([{ status: 'error' }]);
+      await at.worker.stop(0);
+    },
+  );
 
   test('an attempt that lost its lease ends without a trace', async () => {
     await using db = await open();

@@ -1,9 +1,11 @@
-import { text } from '../../db/columns.ts';
+import { timestamp } from '../../core/clock.ts';
+import { firstUuid6, uuid6Time } from '../../core/ids.ts';
+import { columns, text } from '../../db/columns.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import type { Check, DoctorContext, Finding } from './finding.ts';
+import { type Check, type DoctorContext, type Finding, some } from './finding.ts';
 
-export const clockChecks: readonly Check[] = [clockSkew];
+export const clockChecks: readonly Check[] = [clockSkew, checkpointsToCome];
 
 const TOLERANCE_MS = 1000;
 
@@ -22,6 +24,30 @@ async function clockSkew({ db, now }: DoctorContext): Promise<Finding[]> {
       check: 'clock',
       level: 'problem',
       message: `The clock of this machine is ${seconds} s ${skew_ms < 0 ? 'ahead of' : 'behind'} that of the database: let NTP set both.`,
+    },
+  ];
+}
+
+/** No run adds to such a thread before the clock has passed its newest checkpoint. */
+async function checkpointsToCome({ db, now }: DoctorContext): Promise<Finding[]> {
+  const from = now() + TOLERANCE_MS;
+  const rows = await db.all(sql`
+    select ${columns('checkpoints', 'c.thread_id')}, max(c.checkpoint_id) as ${text('newest')} from checkpoints c
+    where c.ns = '' and c.checkpoint_id >= ${firstUuid6(from)}
+      and not exists (select 1 from thread_deletions d where cast(d.thread_id as text) = c.thread_id)
+    group by c.thread_id order by c.thread_id`);
+  // Ids of other kinds say no time.
+  const waiting = rows.flatMap(({ thread_id, newest }) => {
+    const time = uuid6Time(newest);
+    return time === undefined ? [] : [{ thread_id, time }];
+  });
+  if (waiting.length === 0) return [];
+  const until = timestamp(Math.max(...waiting.map(({ time }) => time)));
+  return [
+    {
+      check: 'clock',
+      level: 'problem',
+      message: `Thread ${some(waiting.map(({ thread_id }) => thread_id))} has a checkpoint that was made by a clock that is ahead: its runs wait in the queue ("clock behind"), until ${until} at the latest. Let NTP set the clocks of all servers; if that time is far away, cancel the runs, and write the values of the thread to a new one.`,
     },
   ];
 }

@@ -1,3 +1,4 @@
+import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { and, list, sql } from '../../db/sql.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
@@ -5,6 +6,7 @@ import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { deleteLogs } from '../runs/events.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
+import { deleteTemporaryThread } from '../threads/delete.ts';
 import { promote } from './promote.ts';
 
 export interface DeletedRun {
@@ -18,9 +20,11 @@ export interface DeletedRun {
 /** Whether the thread's history loses or keeps what the run wrote. */
 export type CheckpointDisposition = 'remove checkpoints' | 'keep checkpoints';
 
+const OWNS_THREAD = columns('run_queue', 'owns_thread');
+
 /**
  * Deletes a run in any state with its log; a worker that executes it loses its lease. The thread retains its values
- * (CONTRACT §2.3).
+ * (CONTRACT §2.3); one that the run created for itself is deleted too, as the end of the run would have done.
  */
 export function deleteRun(
   db: Db,
@@ -37,11 +41,13 @@ export function deleteRun(
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
     const gone = thread.exists ? await tx.run(sql`delete from runs where ${wanted}`) : 0;
     if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
-    const queued = await tx.run(sql`delete from run_queue where run_id = ${run_id}`);
+    const queued = await tx.get(sql`delete from run_queue where run_id = ${run_id} returning ${OWNS_THREAD}`);
     // Reserves a number for the end event that was never written, so that no two runs start at the same number.
     await closeThreadLog(tx, thread_id, run_id, 1);
     await deleteLogs(tx, list([run_id]));
     if (checkpoints === 'remove checkpoints') await deleteCheckpointsOfRun(tx, thread_id, run_id);
-    return { deleted: true, was_in_flight: queued > 0, promoted: await promote(tx, thread_id) };
+    const removed = queued?.owns_thread === 1 && (await deleteTemporaryThread(tx, thread_id));
+    const promoted = !removed && (await promote(tx, thread_id));
+    return { deleted: true, was_in_flight: queued !== undefined, promoted };
   });
 }

@@ -72,14 +72,23 @@ function promoteThread(db: Db, thread_id: string): Promise<boolean> {
   });
 }
 
-/** When the next waiting run is due, ISO-8601; `undefined` if none waits for a future time. Two index lookups. */
-export async function nextDue(db: Db): Promise<string | undefined> {
+export interface NextDue {
+  /** ISO-8601. */
+  readonly due_at: string;
+  /** Until then, ms, by the clock of the database, which decides what is due. */
+  readonly in_ms: number;
+}
+
+/** When the next waiting run is due; `undefined` if none waits for a future time. Two index lookups. */
+export async function nextDue(db: Db): Promise<NextDue | undefined> {
   const first = (state: 'scheduled' | 'ready') => sql`(
     select not_before from run_queue where state = ${state === 'ready' ? sql`'ready'` : sql`'scheduled'`}
     and not_before > ${NOW} order by not_before limit 1)`;
   const row = await db.get(sql`
     select ${first('scheduled')} as ${nullable(text('scheduled'))},
-      ${first('ready')} as ${nullable(text('ready'))}`);
+      ${first('ready')} as ${nullable(text('ready'))}, ${NOW} as ${text('now')}`);
   const times = [row?.scheduled, row?.ready].filter((time) => typeof time === 'string');
-  return times.toSorted()[0];
+  const [due_at] = times.toSorted();
+  if (!row || due_at === undefined) return undefined;
+  return { due_at, in_ms: Date.parse(due_at) - Date.parse(row.now) };
 }

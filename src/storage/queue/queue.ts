@@ -2,7 +2,7 @@ import { bind } from '../../db/bind.ts';
 import type { Db } from '../../db/db.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../webhooks/run-ended.ts';
 import { cancelRuns, findInFlight, inFlightOnThread } from './cancel.ts';
-import { chargeDeleted } from './charge-deleted.ts';
+import { chargeLost } from './charge-lost.ts';
 import { claim, hasReady, isMoreReady } from './claim.ts';
 import type { Fairness } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
@@ -56,7 +56,7 @@ export function runQueue(
       inFlight: findInFlight,
       inFlightOn: inFlightOnThread,
       deleteRun,
-      chargeDeleted,
+      chargeLost,
       deleteExpiredWorkers,
       hasReady,
       isMoreReady,

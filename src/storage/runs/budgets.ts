@@ -72,7 +72,10 @@ export async function chargeBudgets(
   return { run: totals, ...(await addToSums(tx, { subjects, day, totals, charged: before })) };
 }
 
-/** Part of a transaction: adds what a run that is gone has used since it was charged last. Not idempotent. */
+/**
+ * Part of a transaction: adds what an attempt without its run has used since it was charged last. Not to what the run
+ * has used, which is gone or counted by another attempt. Not idempotent.
+ */
 export async function chargeUncounted(tx: Transaction, charge: BudgetCharge): Promise<void> {
   await addToSums(tx, charge);
 }

@@ -15,6 +15,11 @@ export interface Lease {
   readonly starts: number;
 }
 
+/** Identifies a lease: all runs of one claim share its token. */
+export function leaseKey({ run_id, token }: Pick<Lease, 'run_id' | 'token'>): string {
+  return `${run_id} ${token}`;
+}
+
 /** The head of the thread, if the lease still holds it. */
 export function heldHead(
   { run_id, token }: Pick<Lease, 'run_id' | 'token'>,

@@ -4,7 +4,7 @@ import { sql } from '../../../src/db/sql.ts';
 import { runEventRepository } from '../../../src/storage/runs/events.ts';
 import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../../support/databases.ts';
-import { queueStory, successful, WORKER } from '../../support/queued-runs.ts';
+import { MARKERS, queueStory, successful, WORKER } from '../../support/queued-runs.ts';
 
 describeEachStorage('the life of a run', (open) => {
   test('the end of a run is one fact: status, thread, values, log and queue', async () => {
@@ -56,7 +56,10 @@ describeEachStorage('the life of a run', (open) => {
     const direct = await add(thread_id);
     expect(await states(thread_id)).toEqual({ [delayed]: 'scheduled', [direct]: 'ready' });
     expect(await claimed()).toEqual([direct]);
-    expect(Date.parse((await queue.nextDue()) as string)).toBeGreaterThan(Date.parse('2026-01-01'));
+    const next = await queue.nextDue();
+    expect(Date.parse(next?.due_at as string)).toBeGreaterThan(Date.parse('2026-01-01'));
+    expect(next?.in_ms).toBeGreaterThan(3_000_000);
+    expect(next?.in_ms).toBeLessThanOrEqual(3_600_000);
     expect(await queue.promoteDue()).toBe(false);
   });
 
@@ -153,4 +156,26 @@ describeEachStorage('the life of a run', (open) => {
     expect(await statusOf(first)).toBeUndefined();
     expect(await claimed()).toEqual([second]);
   });
+
+  test.for(['executes', 'waits'])(
+    'a run that is deleted while it %s takes the thread that it made for itself with it',
+    async (does) => {
+      await using db = await open();
+      const { queue, add, claimed } = queueStory(db);
+      const [thread_id, shared] = [randomUUID(), randomUUID()];
+      const own = { markers: { ...MARKERS, thread_retention: 'delete' } as const };
+      const run_id = await add(thread_id, own);
+      const first = await add(shared, own);
+      if (does === 'executes') await claimed();
+      const second = await add(shared);
+
+      await queue.deleteRun(thread_id, run_id);
+      await queue.deleteRun(shared, first);
+
+      const threads = threadRepository(db);
+      expect(await threads.get(thread_id)).toBeUndefined();
+      expect(await threads.get(shared)).toBeDefined();
+      expect(await claimed()).toEqual([second]);
+    },
+  );
 });
