@@ -14,11 +14,13 @@ import type {
   AssistantVersionsSearch,
 } from '../../schemas/assistants.ts';
 import type { Visibility } from '../access/visibility.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import {
   ASSISTANT_COLUMNS,
   assistantOf,
   findAssistant,
   insertAssistant,
+  LARGE_COLUMNS,
   upsertVersion,
   VERSIONED_COLUMNS,
 } from './row.ts';
@@ -53,8 +55,8 @@ export function assistantRepository(db: Db) {
     },
 
     /** Whole rows; the caller applies `select`. */
-    search(query: AssistantSearch, visibility?: Visibility): Promise<Assistant[]> {
-      return searchAssistants(db, query, visibility);
+    search(query: AssistantSearch, visibility?: Visibility, max_bytes?: number): Promise<Assistant[]> {
+      return searchAssistants(db, query, visibility, max_bytes);
     },
 
     count(filter: AssistantFilter, visibility?: Visibility): Promise<number> {
@@ -74,8 +76,12 @@ export function assistantRepository(db: Db) {
     },
 
     /** Newest first. */
-    versions(assistant_id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
-      return listVersions(db, assistant_id, query);
+    versions(
+      assistant_id: string,
+      query: AssistantVersionsSearch,
+      max_bytes?: number,
+    ): Promise<AssistantVersion[]> {
+      return listVersions(db, assistant_id, query, max_bytes);
     },
 
     /** Restores a version as current. Returns `undefined` if it does not exist. */
@@ -146,11 +152,20 @@ async function listVersions(
   db: Db,
   assistant_id: string,
   { metadata, limit, offset }: AssistantVersionsSearch,
+  max_bytes: number | undefined,
 ): Promise<AssistantVersion[]> {
   const wanted = and([sql`assistant_id = ${assistant_id}`, metadata && contains('metadata', metadata)]);
-  const rows = await db.all(sql`
-    select ${columns('assistant_versions', 'assistant_id, created_at')}, ${VERSIONED_COLUMNS}
-    from assistant_versions where ${wanted} order by version desc limit ${limit} offset ${offset}`);
+  const page = sql`order by version desc limit ${limit} offset ${offset}`;
+  const rows = await boundedRows(db, {
+    what: 'versions',
+    select: (fits) => sql`
+      select ${columns('assistant_versions', 'assistant_id, created_at')}, ${VERSIONED_COLUMNS}
+      from assistant_versions where ${wanted} and ${fits} ${page}`,
+    from: sql`from assistant_versions where ${wanted} ${page}`,
+    limit,
+    large: LARGE_COLUMNS,
+    max_bytes,
+  });
   return rows.map((row) => assistantOf(db.cipher, row));
 }
 

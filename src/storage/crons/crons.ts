@@ -6,6 +6,7 @@ import type { CronCount, CronFilter, CronRun, CronRunsQuery, CronSearch } from '
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { CronStats } from '../../schemas/system.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import {
   assignments,
   COLUMNS,
@@ -13,6 +14,7 @@ import {
   cronOf,
   encryptReason,
   findCron,
+  LARGE_COLUMNS,
   type StoredCron,
   TIMES,
   timesOf,
@@ -43,12 +45,19 @@ export function cronRepository(db: Db) {
     },
 
     /** Whole rows; the caller applies `select`. */
-    async search(query: CronSearch, visibility?: Visibility): Promise<StoredCron[]> {
+    async search(query: CronSearch, visibility?: Visibility, max_bytes?: number): Promise<StoredCron[]> {
       const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
-      const rows = await db.all(sql`
-        select ${COLUMNS} from crons where ${matches(query, visibility)}
-        order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
-        limit ${query.limit} offset ${query.offset}`);
+      const wanted = matches(query, visibility);
+      const page = sql`order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
+        limit ${query.limit} offset ${query.offset}`;
+      const rows = await boundedRows(db, {
+        what: 'crons',
+        select: (fits) => sql`select ${COLUMNS} from crons where ${wanted} and ${fits} ${page}`,
+        from: sql`from crons where ${wanted} ${page}`,
+        limit: query.limit,
+        large: LARGE_COLUMNS,
+        max_bytes,
+      });
       return rows.map((row) => cronOf(db.cipher, row));
     },
 
