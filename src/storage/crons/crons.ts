@@ -1,5 +1,6 @@
 import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
+import { isOneOf } from '../../db/json.ts';
 import { metadataMatches } from '../../db/metadata-filter.ts';
 import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { CronCount, CronFilter, CronRun, CronRunsQuery, CronSearch } from '../../schemas/crons.ts';
@@ -98,10 +99,12 @@ export function cronRepository(db: Db) {
       return rows.map(timesOf);
     },
 
-    /** Time of the next tick, past or future; `undefined` if there is none. */
-    async nextDue(): Promise<string | undefined> {
+    /** Time of the next tick, past or future, of all crons except these; `undefined` if there is none. */
+    async nextDue(except: readonly string[] = []): Promise<string | undefined> {
+      const others = except.length === 0 ? undefined : sql`not (${isOneOf('cron_id', except)})`;
+      const wanted = and([raw('next_run_date is not null'), others]);
       const row = await db.get(
-        sql`select min(next_run_date) as ${nullable(text('next'))} from crons where next_run_date is not null`,
+        sql`select min(next_run_date) as ${nullable(text('next'))} from crons where ${wanted}`,
       );
       return row?.next ?? undefined;
     },
