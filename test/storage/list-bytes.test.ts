@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
 import { type Assistant, AssistantSearch } from '../../src/schemas/assistants.ts';
@@ -13,6 +12,7 @@ import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase, describeEachStorage } from '../support/databases.ts';
 import { KWARGS, newRun, queueStory, request } from '../support/queued-runs.ts';
 import { storeOver } from '../support/store.ts';
+import { storedCron } from '../support/stored-crons.ts';
 import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';
 
 const TEXT = 'x'.repeat(10_000);
@@ -68,24 +68,7 @@ const LISTS: Record<string, (db: Db) => Promise<(limit: number, max_bytes?: numb
     },
     async crons(db) {
       const crons = cronRepository(db);
-      const times = {
-        next_run_date: at(0),
-        created_at: at(0),
-        updated_at: at(0),
-        end_time: null,
-        ends_at: null,
-      };
-      const rest = { thread_id: null, user_id: '', schedule: '0 * * * *', timezone: null, metadata: {} };
-      const state = {
-        on_run_completed: 'delete',
-        enabled: true,
-        disabled_reason: null,
-        run_as: null,
-      } as const;
-      for (const _ of [1, 2, 3]) {
-        const ids = { cron_id: randomUUID(), assistant_id: randomUUID() };
-        await crons.insert({ ...ids, ...times, ...rest, ...state, payload: { input: TEXT } });
-      }
+      for (const _ of [1, 2, 3]) await crons.insert(storedCron({ payload: { input: TEXT } }));
       return (limit, max_bytes) => crons.search(CronSearch.parse({ limit }), undefined, max_bytes);
     },
     async runs(db) {

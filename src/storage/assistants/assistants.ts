@@ -4,7 +4,7 @@ import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains, isOneOf, mergeJson } from '../../db/json.ts';
-import { and, join, type Sql, sql } from '../../db/sql.ts';
+import { and, join, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type {
   Assistant,
@@ -187,7 +187,7 @@ function setLatestVersion(
 function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
     for (const assistant of assistants) {
-      tx.defer(deleteForeign(assistant));
+      for (const table of ['crons', 'assistants'] as const) tx.defer(deleteForeign(table, assistant));
       await tx.run(sql`${insertAssistant(tx.cipher, assistant)}
         on conflict (assistant_id) do update set name = excluded.name, description = excluded.description,
           config = case when assistants.version = 1 then excluded.config else assistants.config end,
@@ -199,11 +199,12 @@ function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promi
 
 /**
  * Deletes what a client made under the id of a system assistant, which can be computed before its graph is configured:
- * it would give the graph's assistant another graph, configuration and owner.
+ * it would give the graph's assistant another graph, configuration and owner. Its crons go with it: they are for another
+ * graph.
  */
-function deleteForeign({ assistant_id, graph_id }: Assistant): Sql {
+function deleteForeign(table: 'crons' | 'assistants', { assistant_id, graph_id }: Assistant): Sql {
   const isSystem = sql`graph_id = ${graph_id} and ${contains('metadata', { created_by: 'system' })}`;
-  return sql`delete from assistants where assistant_id = ${assistant_id} and exists (
+  return sql`delete from ${raw(table)} where assistant_id = ${assistant_id} and exists (
     select 1 from assistant_versions where assistant_id = ${assistant_id} and version = 1 and not (${isSystem}))`;
 }
 
