@@ -31,6 +31,10 @@ async function* endless(signal: AbortSignal) {
   if (!signal.aborted) await once(signal, 'abort');
 }
 
+const threadStream = {
+  follow: (_actor: unknown, _thread_id: string, _options: unknown, signal: AbortSignal) => endless(signal),
+};
+
 const task = { task_id: 't', state: 'working', status: 'running' };
 const a2a = {
   cardDataOf: async () => ({ assistant: { assistant_id: 'echo' } }),
@@ -74,10 +78,7 @@ beforeAll(async () => {
           abandoned += 1;
         },
       },
-      threadStream: {
-        follow: (_actor: unknown, _thread_id: string, _options: unknown, signal: AbortSignal) =>
-          endless(signal),
-      },
+      threadStream,
     },
   });
   origin = await server.listen();
@@ -90,10 +91,16 @@ beforeEach(() => {
 afterAll(() => server[Symbol.asyncDispose]());
 
 /** A stream whose credential is refused once its first event has come; and its text until it ended. */
-async function refused(path: string, body?: object, headers = {}, refusal: Error = REVOKED): Promise<string> {
+async function refused(
+  path: string,
+  body?: object,
+  headers = {},
+  refusal: Error = REVOKED,
+  at = origin,
+): Promise<string> {
   const key = randomUUID();
   answers[key] = [undefined];
-  const response = await fetch(`${origin}${path}`, {
+  const response = await fetch(`${at}${path}`, {
     method: body ? 'POST' : 'GET',
     headers: { 'x-api-key': key, ...(body && { 'content-type': 'application/json' }), ...headers },
     ...(body && { body: JSON.stringify(body) }),
@@ -116,6 +123,18 @@ test.for([
   const first = 'event: values\r\ndata: {"x":1}\r\nid: 1\r\n\r\n';
   const last = `event: error\r\ndata: {"error":"HTTPException","message":"${message}"}\r\n\r\n`;
   expect(await refused(EVENTS, undefined, {}, refusal)).toBe(first + last);
+});
+
+test('a stream that the custom app passes on ends with the credential that came to the app', async () => {
+  await using relay = await bareServer({
+    authenticate,
+    authenticate_every_ms: 1,
+    services: { threadStream },
+    options: { middleware_order: 'auth_first' },
+    customApp: { routes: [], fetch: ({ url }, { forward }) => forward(new Request(url)) },
+  });
+  const text = await refused(EVENTS, undefined, {}, REVOKED, await relay.listen());
+  expect(text).toContain('401: This API key was revoked');
 });
 
 test('the run of a stream whose credential ended goes on, also one that a disconnect cancels', async () => {
