@@ -50,8 +50,16 @@ beforeAll(async () => {
   server = await bareServer({
     authenticate,
     authenticate_every_ms: 1,
+    options: { openai: { enabled: true } },
     services: {
       a2a: async () => a2a,
+      chatCompletions: {
+        start: async () => ({ run_id: run.run_id, updated_at: '2026-01-01T00:00:00.000Z' }),
+        async *answer(_run: unknown, signal: AbortSignal) {
+          if (!signal.aborted) await once(signal, 'abort');
+          yield 'too late';
+        },
+      },
       eventStreaming: {
         open: async () => ({}),
         async events(_request: unknown, sink: { send(event: object): void }, signal: AbortSignal) {
@@ -165,6 +173,15 @@ test.for([
   const messages = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(String(data)));
   expect(messages).toHaveLength(2);
   expect(messages[1]).toMatchObject(error);
+});
+
+test('a chat completion ends with an error of its API', async () => {
+  const messages = [{ role: 'user', content: 'Hello!' }];
+  const text = await refused('/v1/chat/completions', { model: 'echo', messages, stream: true });
+  const [first, last, ...more] = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => String(data));
+  expect(JSON.parse(String(first))).toMatchObject({ object: 'chat.completion.chunk' });
+  const error = { message: REVOKED.message, type: 'authentication_error', param: null, code: null };
+  expect([JSON.parse(String(last)), more]).toEqual([{ error }, []]);
 });
 
 test('a listener of MCP is disconnected', async () => {
