@@ -62,7 +62,8 @@ export interface Credentials {
   readonly query: string | undefined;
 }
 
-function credentialsOf({ method, headers, url }: Caller): Credentials {
+/** Of undefined ones, the request has none. */
+export function credentialsOf({ method, headers, url }: Caller): Credentials {
   const authorization = headers['authorization'];
   const bearer = typeof authorization === 'string' ? /^bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;
   const key = headers['x-api-key'];

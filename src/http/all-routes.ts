@@ -142,9 +142,9 @@ export function registerRoutes(server: FastifyInstance, deps: RouteDeps): void {
 }
 
 function mcpGroup(server: FastifyInstance, { options, auth, info, extendMcpServer, ...deps }: RouteDeps) {
-  const { mcp, ids, logger, mount_prefix } = deps;
+  const { mcp, ids, logger, replies, mount_prefix } = deps;
   mcpRoutes(server, {
-    ...{ ...options.mcp, mcp, ids, logger, mount_prefix },
+    ...{ ...options.mcp, mcp, ids, logger, replies, mount_prefix },
     issuers: auth.issuers,
     version: info.version,
     extend: extendMcpServer,

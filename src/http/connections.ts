@@ -9,6 +9,8 @@ export interface Connection extends Disposable {
   /** Aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
   readonly clientDisconnected: boolean;
+  /** Aborts the signal for this reason: the server ends the reply. */
+  readonly end: (reason: Error) => void;
 }
 
 /** Long-lived replies of a server. They end in `preClose`: an open one would block `close()`. */
@@ -50,6 +52,7 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
         get clientDisconnected() {
           return signal.reason === CLIENT_GONE;
         },
+        end: (reason) => controller.abort(reason),
         [Symbol.dispose]() {
           open.delete(controller);
           raw.off('close', onClientClose);

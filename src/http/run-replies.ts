@@ -4,8 +4,10 @@ import type { Logger } from '../core/logger.ts';
 import type { Run } from '../schemas/runs.ts';
 import type { JoinOptions } from '../services/runs/run-streams.ts';
 import type { RunService } from '../services/runs/runs.ts';
+import { callerWatch } from './caller-watch.ts';
 import { trackConnections } from './connections.ts';
 import { keepAliveJsonSender } from './keep-alive-json.ts';
+import type { AuthOptions } from './plugins/auth.ts';
 import { eventPusher, eventSender } from './sse.ts';
 
 type Headers = Readonly<Record<string, string>>;
@@ -22,9 +24,13 @@ const STOP_MS = 6_000;
 export type RunReplies = ReturnType<typeof runReplies>;
 
 /** Replies that last as long as a run: its event stream, or its result. */
-export function runReplies(server: FastifyInstance, { runs, logger }: { runs: RunService; logger: Logger }) {
+export function runReplies(
+  server: FastifyInstance,
+  { runs, auth, logger }: { runs: RunService; auth: AuthOptions; logger: Logger },
+) {
   const connections = trackConnections(server, logger);
-  const sendEvents = eventSender(connections, logger);
+  const callers = callerWatch({ ...auth, logger });
+  const sendEvents = eventSender(connections, callers, logger);
   const sendKeepAliveJson = keepAliveJsonSender(connections, logger);
   /** Drops the input from the run and the body budget: a long wait must not pin large payloads in memory. */
   function withoutInput({ request }: FastifyReply, { kwargs, ...run }: Run): Run {
@@ -35,12 +41,13 @@ export function runReplies(server: FastifyInstance, { runs, logger }: { runs: Ru
     what === 'cancel' ? () => runs.abandon(run) : undefined;
 
   return {
+    callers,
     sendEvents,
-    pushEvents: eventPusher(connections, logger),
+    pushEvents: eventPusher(connections, callers, logger),
     sendKeepAliveJson,
     /** For clients that time out before the default keep-alive. */
     withShortKeepAlive: {
-      sendEvents: eventSender(connections, logger, SHORT_KEEP_ALIVE_MS),
+      sendEvents: eventSender(connections, callers, logger, SHORT_KEEP_ALIVE_MS),
       sendKeepAliveJson: keepAliveJsonSender(connections, logger, SHORT_KEEP_ALIVE_MS),
     },
 

@@ -73,7 +73,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const rates = await useRateLimits(server, options.rate_limit, auth);
   useAuthHooks(server, deps, rates?.countCaller);
   useIdempotency(server, services.idempotency);
-  const replies = runReplies(server, { runs: services.runs, logger });
+  const replies = runReplies(server, { runs: services.runs, auth, logger });
   const { version, graph_ids } = info;
   const custom_routes = deps.customApp?.routes ?? [];
   await useOpenApi(server, {

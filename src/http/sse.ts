@@ -1,9 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { NotFound } from '../core/errors.ts';
+import { NotFound, ServerError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
 import type { Frame } from '../events/frame.ts';
+import type { CallerWatch } from './caller-watch.ts';
 import type { Connections } from './connections.ts';
 
 /** CONTRACT §5. `X-Accel-Buffering` disables response buffering in nginx. */
@@ -28,7 +29,9 @@ export interface EventStream {
   /** Whether to send event ids: only a run with stored events can be resumed. */
   readonly resumable: boolean;
   /** Encodes an event for another protocol. */
-  readonly encode?: (frame: Frame) => string;
+  readonly encode?: (frame: Frame, resumable: boolean) => string;
+  /** The last event for a caller that is refused while it reads, in another protocol. */
+  readonly refusal?: (error: ServerError) => Frame;
   /** Called before the headers are sent, so that a failure still has its own status. */
   readonly frames: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
 }
@@ -43,16 +46,20 @@ export type SendEvents = (
 /** Back-pressure: pulls a frame only when the previous one is written, so that a slow reader costs no memory. */
 export function eventSender(
   connections: Connections,
+  callers: CallerWatch,
   logger: Logger,
   heartbeat_ms = HEARTBEAT_MS,
 ): SendEvents {
-  return async (reply, { headers, resumable, frames: open, encode }, onDisconnect) => {
+  return async (reply, { headers, resumable, frames: open, ...protocol }, onDisconnect) => {
+    const { encode = formatEvent, refusal = refusalEvent } = protocol;
     using connection = connections.open(reply, onDisconnect);
     const frames = await open(connection.signal);
     using _heartbeat = beginStream(reply, headers, { lineEnd: '\r\n', heartbeat_ms });
+    using _watch = callers.watch(reply.request, connection.end);
     const { raw } = reply;
     try {
-      await pump(raw, frames, encode ?? ((frame) => formatEvent(frame, resumable)), connection.signal);
+      await pump(raw, frames, (frame) => encode(frame, resumable), connection.signal);
+      finish(raw, connection.signal, (error) => encode(refusal(error), false));
     } catch (error) {
       logger.error('stream aborted', { request_id: reply.request.id, error });
       raw.destroy();
@@ -73,13 +80,16 @@ export interface FrameSink {
 export type PushEvents = (
   reply: FastifyReply,
   write: (sink: FrameSink, signal: AbortSignal) => Promise<void>,
+  /** The last event for a caller that is refused while it reads. */
+  refusal: (error: ServerError) => Frame,
 ) => Promise<void>;
 
 /** For unbounded streams: ends by cutting the connection, which makes the client reconnect. */
-export function eventPusher(connections: Connections, logger: Logger): PushEvents {
-  return async (reply, write) => {
+export function eventPusher(connections: Connections, callers: CallerWatch, logger: Logger): PushEvents {
+  return async (reply, write, refusal) => {
     using connection = connections.open(reply);
     using _heartbeat = beginStream(reply, {}, { lineEnd: '\n', heartbeat_ms: HEARTBEAT_MS });
+    using _watch = callers.watch(reply.request, connection.end);
     const { raw } = reply;
     const sink: FrameSink = {
       // Some parsers of this protocol split events at `\n\n` only.
@@ -92,7 +102,9 @@ export function eventPusher(connections: Connections, logger: Logger): PushEvent
     await write(sink, connection.signal).catch((error: unknown) =>
       logger.error('stream aborted', { request_id: reply.request.id, error }),
     );
-    raw.destroy();
+    const isRefused = connection.signal.reason instanceof ServerError;
+    if (isRefused) finish(raw, connection.signal, (error) => formatEvent(refusal(error), false, '\n'));
+    else raw.destroy();
   };
 }
 
@@ -125,9 +137,24 @@ async function pump(
     if (raw.writableNeedDrain) await drained(raw, signal);
   }
   chunks.flush();
+}
+
+/** Ends the response, with the reason for a caller that was refused. */
+function finish(raw: ServerResponse, signal: AbortSignal, refusal: (error: ServerError) => string): void {
+  const { reason } = signal;
+  // Who does not read would keep the connection until then.
+  if (reason instanceof ServerError && !raw.writableNeedDrain) raw.end(refusal(reason));
   // A clean end would signal the end of the run; a broken connection makes the client reconnect.
-  if (signal.aborted) raw.destroy();
+  else if (signal.aborted) raw.destroy();
   else raw.end();
+}
+
+function refusalEvent({ status, message }: ServerError): Frame {
+  return {
+    seq: 0,
+    event: 'error',
+    data: JSON.stringify({ error: 'HTTPException', message: `${status}: ${message}` }),
+  };
 }
 
 /** Length of the text that is sent without waiting for more, characters. */
@@ -217,6 +244,5 @@ function escapeCharacter(character: string): string {
  */
 export function notFoundAsErrorEvent(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!(error instanceof NotFound) || request.actor.rules.length === 0) throw error;
-  const data = JSON.stringify({ error: 'HTTPException', message: `${error.status}: ${error.message}` });
-  reply.type('text/event-stream; charset=utf-8').send(`event: error\r\ndata: ${data}\r\n\r\n`);
+  reply.type('text/event-stream; charset=utf-8').send(formatEvent(refusalEvent(error), false));
 }

@@ -25,6 +25,7 @@ import type { RunLimits } from './assistants/run-config.ts';
 import type { SystemDefaults } from './assistants/system-assistants.ts';
 import { changeService } from './changes.ts';
 import { chatCompletionService } from './chat/chat-completions.ts';
+import { CronDeferrals } from './crons/cron-deferrals.ts';
 import { type CronExplainDeps, cronExplain } from './crons/cron-explain.ts';
 import { cronTicks, type MissedPolicy } from './crons/cron-ticks.ts';
 import { cronService } from './crons/crons.ts';
@@ -179,7 +180,8 @@ export function createServices(
       for (const run_id of run_ids) stopRun(bus, run_id);
     },
   });
-  const cronDeps = { ...runDeps, crons, cronFires, missed: missed_crons, impersonate };
+  const deferrals = new CronDeferrals(context.clock);
+  const cronDeps = { ...runDeps, crons, cronFires, missed: missed_crons, impersonate, deferrals };
   const stepsNow = currentSteps(bus, context.ids, storage.runSteps.current);
   const a2aDeps = { ...shared, ...tasksOf(storage), runs, threads, threadState, assistants, sources };
   return {

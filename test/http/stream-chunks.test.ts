@@ -3,13 +3,15 @@ import { type AddressInfo, connect } from 'node:net';
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
 import { silentLogger } from '../../src/core/logger.ts';
+import { callerWatch } from '../../src/http/caller-watch.ts';
 import { trackConnections } from '../../src/http/connections.ts';
 import { eventSender } from '../../src/http/sse.ts';
 
 /** Lengths of the chunks in which a response of `frames` arrives, without the last, empty one; and its body. */
 async function chunksOf(frames: () => AsyncIterable<{ seq: number; event: string; data: string }>) {
   const server = fastify();
-  const send = eventSender(trackConnections(server, silentLogger), silentLogger);
+  const callers = callerWatch({ authenticate: undefined, logger: silentLogger });
+  const send = eventSender(trackConnections(server, silentLogger), callers, silentLogger);
   server.get('/', (_request, reply) => send(reply, { headers: {}, resumable: false, frames }));
   await server.listen({ port: 0, host: '127.0.0.1' });
   const socket = connect((server.server.address() as AddressInfo).port, '127.0.0.1');

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { systemActor } from '../../src/auth/actor.ts';
+import { type Actor, systemActor } from '../../src/auth/actor.ts';
+import { Unavailable } from '../../src/core/errors.ts';
 import type { Db } from '../../src/db/db.ts';
 import { cronExplain } from '../../src/services/crons/cron-explain.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
@@ -10,9 +11,12 @@ import { WORKER } from '../support/queued-runs.ts';
 const HOUR = 3_600_000;
 const ME = systemActor('r1');
 
-async function story(db: Db, { fires_crons = true } = {}) {
+async function story(
+  db: Db,
+  { fires_crons = true, ...options }: { fires_crons?: boolean; impersonate?: () => Actor } = {},
+) {
   const clock = settableClock();
-  const server = await cronServer(db, { clock });
+  const server = await cronServer(db, { clock, ...options });
   const { explain } = cronExplain({ ...server, crons: server.rows, clock, fires_crons });
   return { ...server, clock, explain: (cron_id: string) => explain(ME, cron_id) };
 }
@@ -53,6 +57,25 @@ describeEachDatabase('the explanation of a cron', (open) => {
     expect(last).toMatchObject({ outcome: 'started', status: 'pending', tick: '2026-06-01T18:00:00.000Z' });
     expect(summary).toContain(
       `Its last time was 2026-06-01T18:00:00.000Z; its run ${last?.run_id} is pending.`,
+    );
+  });
+
+  test('says that the handlers of its user do not answer, and when they are asked again', async () => {
+    await using db = await open();
+    const rule = () => {
+      throw new Unavailable('The handler of threads:create_run did not answer within 5 seconds.');
+    };
+    const impersonate = () => ({ ...systemActor('r2'), rules: [rule] });
+    const { create, explain, clock, ticks } = await story(db, { impersonate });
+    const { cron_id } = await create({});
+    clock.pass(HOUR);
+    await ticks.fireDue();
+    clock.pass(5_000);
+    await ticks.fireDue();
+    const { state, summary } = await explain(cron_id);
+    expect(state).toBe('due');
+    expect(summary).toContain(
+      'Due since 2026-06-01T13:00:00.000Z; this process has tried 2 times, and tries again at 2026-06-01T13:00:15.000Z. The handler of threads:create_run did not answer within 5 seconds.',
     );
   });
 

@@ -302,11 +302,52 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     for (let n = 0; n < 20; n++) waiting.push(await server.create(NEEDS_HANDLER));
     const fine = await server.create({ schedule: '1 13 * * *' });
     clock.pass(HOUR + MINUTE);
-    await expect(server.ticks.fireDue()).rejects.toThrow('No answer.');
+    await server.ticks.fireDue();
     expect(await server.history(fine.cron_id)).toEqual(['13:01 started']);
     isThere = true;
+    clock.pass(5_000);
     await server.ticks.fireDue();
     for (const { cron_id } of waiting) expect(await server.history(cron_id)).toEqual(['13:00 started']);
+  });
+
+  test('is tried again less and less often while the handler of its user is not there, and is not in the way', async () => {
+    await using db = await open();
+    const clock = settableClock();
+    let tries = 0;
+    const rule: Rule = (event, value) => {
+      if (event !== 'threads:create_run' || !needsHandler(value)) return undefined;
+      tries += 1;
+      throw new Unavailable('No answer.');
+    };
+    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
+    const server = await cronServer(db, { clock, impersonate });
+    const { cron_id } = await server.create(NEEDS_HANDLER);
+    await server.create({ schedule: '5 13 * * *' });
+    clock.pass(HOUR);
+    const dates: unknown[] = [];
+    for (let n = 0; n < 8; n++) {
+      await server.ticks.fireDue();
+      const next = await server.ticks.nextDue();
+      dates.push(next?.slice(11, 19));
+      clock.pass(Date.parse(String(next)) - clock.now());
+    }
+    const after = [
+      '13:00:05',
+      '13:00:15',
+      '13:00:35',
+      '13:01:15',
+      '13:02:35',
+      '13:05:00',
+      '13:05:15',
+      '13:10:15',
+    ];
+    expect(dates).toEqual(after);
+    // The other cron has fired at 13:05.
+    expect(tries).toBe(7);
+    expect(server.deferrals.ids).toEqual([cron_id]);
+    await server.crons.delete(systemActor('r1'), cron_id);
+    await server.ticks.fireDue();
+    expect(server.deferrals.ids).toEqual([]);
   });
 
   test('goes on after the handler of its user never answered; as many as there are, others are served', async () => {

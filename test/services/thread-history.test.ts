@@ -79,3 +79,13 @@ test('the checkpoints of a subgraph have their own history and state', async () 
   const without = await services.threadState.get(actor, thread_id, {});
   expect(without.tasks[0]).toMatchObject({ state: null, checkpoint: { checkpoint_ns } });
 });
+
+test('history has every state, however many are read at a time', async () => {
+  await using services = await openServices();
+  const thread_id = await threadWithTotals(services, Array(25).fill(1));
+  const history = async (limit: number) =>
+    totals(await services.threadState.history(actor, thread_id, { limit }));
+  const newestFirst = Array.from({ length: 25 }, (_, n) => 25 - n);
+  expect(await history(1000)).toEqual(newestFirst);
+  expect(await history(12)).toEqual(newestFirst.slice(0, 12));
+});

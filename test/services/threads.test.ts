@@ -149,3 +149,11 @@ test('a copy has its own id and the state, but not the runs, of its source', asy
   const [copied] = await services.threadState.history(actor, copy.thread_id, history);
   expect(copied).toMatchObject({ values: { total: 3 }, checkpoint: { thread_id: copy.thread_id } });
 });
+
+test('a search ignores fields of its body that only the server sets', async () => {
+  await using services = await openServices();
+  const thread = await services.threads.create(actor, ThreadCreate.parse({}));
+  const fields = { parts: { a: 'x' }, after: { sort: '', id: '' }, has_keys: true };
+  const { items } = await services.threads.search(actor, ThreadSearch.parse(fields));
+  expect(items).toEqual([thread]);
+});

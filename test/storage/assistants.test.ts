@@ -1,8 +1,11 @@
 import { expect, test } from 'vitest';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { type Assistant, AssistantSearch } from '../../src/schemas/assistants.ts';
+import { CronSearch } from '../../src/schemas/crons.ts';
 import { type AssistantRepository, assistantRepository } from '../../src/storage/assistants/assistants.ts';
+import { cronRepository } from '../../src/storage/crons/crons.ts';
 import { describeEachStorage } from '../support/databases.ts';
+import { storedCron } from '../support/stored-crons.ts';
 
 function id(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
@@ -219,6 +222,26 @@ describeEachStorage('system assistants', (open) => {
       expect(await assistants.versions(assistant_id, { limit: 10, offset: 0 })).toHaveLength(1);
       await assistants.delete(assistant_id);
     }
+  });
+
+  test('take the place of such an assistant with its crons, and keep their own', async () => {
+    await using db = await open();
+    const assistants = assistantRepository(db);
+    const assistant_id = systemAssistantId('counter');
+    const crons = async () =>
+      (await cronRepository(db).search(CronSearch.parse({}))).map((each) => each.cron_id);
+    await assistants.insert(assistant(1, { assistant_id, graph_id: 'echo' }));
+    await cronRepository(db).insert(storedCron({ assistant_id }));
+    const other = storedCron({ assistant_id: id(2) });
+    await cronRepository(db).insert(other);
+    await assistants.upsertSystemAssistants([system('counter')]);
+    expect(await crons()).toEqual([other.cron_id]);
+
+    const own = storedCron({ assistant_id });
+    await cronRepository(db).insert(own);
+    await assistants.upsertSystemAssistants([system('counter')]);
+    await assistants.deleteSystemAssistantsExcept([]);
+    expect((await crons()).toSorted()).toEqual([own.cron_id, other.cron_id].toSorted());
   });
 
   test('of graphs that are gone are deleted, and nothing that a client made', async () => {

@@ -4,36 +4,12 @@ import { CronSearch } from '../../src/schemas/crons.ts';
 import { type CronRepository, cronRepository } from '../../src/storage/crons/crons.ts';
 import type { StoredCron } from '../../src/storage/crons/row.ts';
 import { describeEachStorage } from '../support/databases.ts';
-
-const AT = '2026-06-01T12:00:00.000Z';
-
-function cron(fields: Partial<StoredCron> = {}): StoredCron {
-  return {
-    cron_id: randomUUID(),
-    assistant_id: randomUUID(),
-    thread_id: null,
-    user_id: '',
-    end_time: null,
-    schedule: '0 * * * *',
-    timezone: null,
-    payload: {},
-    next_run_date: '2026-06-01T13:00:00.000Z',
-    metadata: {},
-    on_run_completed: 'delete',
-    enabled: true,
-    disabled_reason: null,
-    created_at: AT,
-    updated_at: AT,
-    ends_at: null,
-    run_as: null,
-    ...fields,
-  };
-}
+import { AT, storedCron } from '../support/stored-crons.ts';
 
 /** Crons whose metadata has their number. */
 /** Their ids. */
 async function numbered(crons: CronRepository, ...each: Partial<StoredCron>[]): Promise<string[]> {
-  const made = each.map((fields, n) => cron({ ...fields, metadata: { n, ...fields.metadata } }));
+  const made = each.map((fields, n) => storedCron({ ...fields, metadata: { n, ...fields.metadata } }));
   for (const one of made) await crons.insert(one);
   return made.map(({ cron_id }) => cron_id);
 }
@@ -48,7 +24,7 @@ describeEachStorage('crons', (open) => {
   test('come back as they were stored', async () => {
     await using db = await open();
     const crons = cronRepository(db);
-    const stored = cron({
+    const stored = storedCron({
       thread_id: randomUUID(),
       end_time: '2030-01-01T00:00:00',
       ends_at: '2030-01-01T00:00:00.000Z',
@@ -111,7 +87,7 @@ describeEachStorage('crons', (open) => {
   test('change one after the other', async () => {
     await using db = await open();
     const crons = cronRepository(db);
-    const stored = cron({ metadata: { n: 0 } });
+    const stored = storedCron({ metadata: { n: 0 } });
     await crons.insert(stored);
     const increment = () =>
       crons.update(stored.cron_id, (now) => ({ ...now, metadata: { n: Number(now.metadata['n']) + 1 } }));
@@ -156,7 +132,7 @@ describeEachStorage('crons', (open) => {
   test('are moved and disabled only while nobody else has moved them', async () => {
     await using db = await open();
     const crons = cronRepository(db);
-    const stored = cron();
+    const stored = storedCron();
     await crons.insert(stored);
     await crons.reschedule(stored, '2026-06-01T14:00:00.000Z');
     await crons.reschedule(stored, '2026-06-01T15:00:00.000Z');

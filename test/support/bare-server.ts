@@ -45,6 +45,8 @@ interface BareParts {
   readonly metrics?: Partial<MetricOptions>;
   /** Everybody is let in without it. */
   readonly authenticate?: ServerDeps['auth']['authenticate'];
+  /** How often callers of open streams are authenticated, ms. */
+  readonly authenticate_every_ms?: number;
   readonly customApp?: ServerDeps['customApp'];
 }
 
@@ -55,6 +57,7 @@ export async function bareServer({
   options,
   metrics,
   authenticate,
+  authenticate_every_ms,
   customApp,
 }: BareParts = {}) {
   const log: LogLine[] = [];
@@ -63,7 +66,7 @@ export async function bareServer({
     engine: { ...ENGINE, ...engine },
     meters: openMeters({ prefix: 'lg_api_', internal: false, ...metrics }),
     options: { ...OPTIONS, ...options },
-    auth: { authenticate, has_users: false, issuers: [] },
+    auth: { authenticate, has_users: false, issuers: [], authenticate_every_ms },
     info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'], crons: true },
     logger: recordingLogger('debug', (line) => log.push(line)),
     ids: systemIds(systemClock),

@@ -8,6 +8,7 @@ import { memoryBus } from '../../src/events/bus.ts';
 import { type Cron, CronCreate, type CronRun } from '../../src/schemas/crons.ts';
 import { assistantService } from '../../src/services/assistants/assistants.ts';
 import { assistantRunDeletion } from '../../src/services/assistants/delete-runs.ts';
+import { CronDeferrals } from '../../src/services/crons/cron-deferrals.ts';
 import { cronTicks, type MissedPolicy } from '../../src/services/crons/cron-ticks.ts';
 import { cronService } from '../../src/services/crons/crons.ts';
 import type { BudgetDeps } from '../../src/services/runs/budgets.ts';
@@ -86,6 +87,7 @@ export async function cronServer(
     ...shared,
     assistants,
     missed,
+    deferrals: new CronDeferrals(clock),
     budget,
     impersonate,
     rule_limit_ms,
@@ -103,6 +105,7 @@ export async function cronServer(
     assistants,
     crons,
     log,
+    deferrals: deps.deferrals,
     ticks: cronTicks(deps),
 
     create(input: object, thread_id: string | null = null, actor: Actor = ME): Promise<Cron> {

@@ -94,3 +94,28 @@ test('a revision is deployed although its log cannot be written', async () => {
   }));
   expect(revision).toMatchObject({ status: 'DEPLOYED' });
 });
+
+test('a revision serves although the database did not say that it had committed', async () => {
+  const acknowledged: unknown[] = [];
+  let isServed = false;
+  const revision = await ended(({ revisions }) => ({
+    revisions: {
+      ...revisions,
+      async activate(...activated) {
+        const role = await revisions.activate(...activated);
+        acknowledged.push(role);
+        if (acknowledged.length === 1) throw new Error('The connection was lost.');
+        return role;
+      },
+    },
+    plane: {
+      async deploy(_, { activate }) {
+        isServed = (await activate()) === 'active';
+        return isServed;
+      },
+      foldersInUse: () => new Set(),
+    },
+  }));
+  expect(revision).toMatchObject({ status: 'DEPLOYED' });
+  expect([acknowledged, isServed]).toEqual([['active', 'active'], true]);
+});

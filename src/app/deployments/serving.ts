@@ -1,4 +1,5 @@
 import type { Config } from '../../config/schema.ts';
+import { canonicalUrl } from '../../http/canonical-url.ts';
 import type { MountedServer } from '../../http/dispatch.ts';
 import type { ExecutingRevision, RevisionRule, RevisionScope } from '../../storage/queue/revision-rule.ts';
 import type { Served } from './live-revisions.ts';
@@ -172,7 +173,7 @@ export function graphIds(config: Config | undefined): ReadonlySet<string> {
 
 /** The thread that a request names in its path. */
 function threadIn(url = ''): string | undefined {
-  const [path = ''] = url.split('?', 1);
+  const [path = ''] = canonicalUrl(url).split('?', 1);
   const id = /\/threads\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\/|$)/i.exec(path)?.[1];
   return id?.toLowerCase();
 }

@@ -59,6 +59,8 @@ export interface ValueReader {
   readonly fallback: UnreadableFallback;
   /** For checkpoints that are read one after the other, newest first. */
   readonly lists?: SharedLists;
+  /** Counts the values that are read, as they were before they were stored as deltas. */
+  readonly size?: { bytes: number };
 }
 
 /** Throws `UnreadableValueError` if the checkpoint itself cannot be read. */
@@ -95,6 +97,7 @@ async function channelValues(
   const lists = stored.writes.some(({ task_id }) => task_id === NO_TASK) ? undefined : reading.lists;
   const entries = Object.entries(versions).map(async ([channel, version]) => {
     const value = stored.value(channel, String(version));
+    if (reading.size) reading.size.bytes += value?.bytes.length ?? 0;
     const shared = value && lists?.find(stored.ns, channel, value);
     if (shared) return [channel, shared];
     const read = value && (await readOrFallback(stored, channel, value, reading));

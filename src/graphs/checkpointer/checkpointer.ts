@@ -28,6 +28,7 @@ import {
 import { requireOrder } from './clock-order.ts';
 import { DeferredUpdates, isStateUpdate } from './deferred-updates.ts';
 import { deltaChannelHistory } from './delta-history.ts';
+import { HistorySize } from './history-size.ts';
 import { dumpText, SERVER_SERDE, type Serde, UnstorableValueError } from './serde.ts';
 import { SharedLists } from './shared-lists.ts';
 import {
@@ -124,19 +125,25 @@ export class Checkpointer {
     return this.#toTuple(isOwn ? this.#cache.fill(stored, checkpoint_id === undefined) : stored);
   }
 
+  /** For readers of states: throws `InvalidInput` if several of them are too large for one reply. */
   async *list(config: RunnableConfig, options: CheckpointListOptions = {}): AsyncGenerator<CheckpointTuple> {
     const { before, filter, limit } = options;
-    const found = await this.writer.access.find({
-      ...addressOf(config),
-      before_id: before && addressOf(before).checkpoint_id,
-      metadata: filter,
-      limit,
-    });
+    const before_id = before && addressOf(before).checkpoint_id;
+    const query = { ...addressOf(config), metadata: filter };
+    const size = new HistorySize();
     // One at a time: a state may be large, although deltas store all of them in little more than the newest.
-    const reading = { ...this.#valueReader, ...(this.#shares && { lists: new SharedLists() }) };
-    for (const stored of found) {
-      const tuple = await this.#toTuple(stored, reading).catch(ignoreUnreadable);
-      if (tuple) yield tuple;
+    const reading = { ...this.#valueReader, size, ...(this.#shares && { lists: new SharedLists() }) };
+    const find = (from: string | undefined, most: number | undefined) =>
+      this.writer.access.find({ ...query, before_id: from, limit: most });
+    // Graphs that read their own history get all of it at once.
+    const pages =
+      this.#shares && limit !== undefined ? size.pages(find, before_id, limit) : [find(before_id, limit)];
+    for await (const page of pages) {
+      for (const stored of page) {
+        const tuple = await this.#toTuple(stored, reading).catch(ignoreUnreadable);
+        if (this.#shares) size.add();
+        if (tuple) yield tuple;
+      }
     }
   }
 

@@ -1,4 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { ServerError } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { type JsonObject, toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -71,7 +72,8 @@ class PlainAnswer {
 
 /**
  * Sends the messages as server-sent events; each `id:` is the call's `event_id` at that moment. If `open` resolves to
- * `{ answer }`, returns that answer and sends nothing.
+ * `{ answer }`, returns that answer and sends nothing. `refusal`: the last message for a caller that is refused while it
+ * reads.
  */
 export async function sendStream<T>(
   reply: FastifyReply,
@@ -79,12 +81,14 @@ export async function sendStream<T>(
   open: (
     signal: AbortSignal,
   ) => Promise<{ call: A2aCall; messages: AsyncGenerator<T> } | { answer: unknown }>,
+  refusal: (error: ServerError) => JsonObject,
 ): Promise<unknown> {
   try {
     await replies.sendEvents(reply, {
       headers: {},
       resumable: true,
       encode: ({ event, data }) => `${event === '' ? '' : `id: ${event}\n`}data: ${data}\n\n`,
+      refusal: (error) => ({ seq: 0, event: '', data: toJson(refusal(error)) }),
       frames: async (signal) => {
         const result = await open(signal);
         if ('answer' in result) throw new PlainAnswer(result.answer);

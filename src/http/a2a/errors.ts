@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { ContentTooLarge } from '../../core/errors.ts';
+import { ContentTooLarge, type ServerError } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 
 const TYPES = 'type.googleapis.com/google.rpc';
@@ -23,6 +23,12 @@ export function contentTooLargeRest(error: Error, _request: FastifyRequest, repl
   const { status: code, message } = error;
   const details = [errorInfo('CONTENT_TOO_LARGE')];
   return reply.code(code).send({ error: { code, status: 'INVALID_ARGUMENT', message, details } });
+}
+
+/** The last message of a stream whose caller is refused while it reads, as a Google API error. */
+export function refusalOf({ status: code, message }: ServerError): JsonObject {
+  const status = code === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
+  return { code, status, message, details: [errorInfo(status)] };
 }
 
 /** Completes error details as the protocol requires; `isInvalid` adds the field violation named in the message. */

@@ -9,6 +9,7 @@ import {
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import type { Actor } from '../../auth/actor.ts';
 import { ServerError } from '../../core/errors.ts';
+import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
 import type { A2aService } from '../../services/a2a/a2a.ts';
@@ -19,6 +20,7 @@ import type { TaskEvent } from '../../services/a2a/stream.ts';
 import { isTerminal, stateOf } from '../../services/a2a/task-view.ts';
 import { type HistoryScope, isInContext } from '../../services/a2a/tasks.ts';
 import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
+import { MAX_LIST_BYTES } from '../../storage/search/list-bytes.ts';
 
 /** One client request. */
 export interface A2aCall {
@@ -100,13 +102,12 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
     async listTasks(request) {
       const trim = trimOf(request);
       const page = await publicErrors(a2a.list(actor, assistant_id, request));
-      const tasks = await publicErrors(Promise.all(page.rows.map((row) => a2a.view(actor, row, scope))));
       const { nextPageToken, pageSize, totalSize } = page;
-      const trimmedTasks = tasks.map((task) => ({
-        ...trimmed(task, trim),
-        ...(request.includeArtifacts ? {} : { artifacts: [] }),
-      }));
-      return { tasks: trimmedTasks, nextPageToken, pageSize, totalSize };
+      const tasks = await boundedTasks(page.rows, async (row) => {
+        const task = trimmed(await publicErrors(a2a.view(actor, row, scope)), trim);
+        return request.includeArtifacts ? task : { ...task, artifacts: [] };
+      });
+      return { tasks, nextPageToken, pageSize, totalSize };
     },
 
     async cancelTask({ id }) {
@@ -132,6 +133,28 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
     },
     deleteTaskPushNotificationConfig: (wanted) => publicErrors(a2a.push.delete(actor, assistant_id, wanted)),
   };
+}
+
+/** Tasks whose states are in memory at a time. */
+const TASKS_READ = 10;
+
+/** Throws `RequestMalformedError` if several tasks are too large for one reply. */
+async function boundedTasks(
+  rows: readonly A2aTaskRow[],
+  view: (row: A2aTaskRow) => Promise<Task>,
+): Promise<Task[]> {
+  const tasks: Task[] = [];
+  let bytes = 0;
+  for (let at = 0; at < rows.length; at += TASKS_READ) {
+    const read = await Promise.all(rows.slice(at, at + TASKS_READ).map(view));
+    tasks.push(...read);
+    for (const task of read) bytes += Buffer.byteLength(toJson(task));
+    if (tasks.length === 1 || bytes <= MAX_LIST_BYTES) continue;
+    throw new RequestMalformedError(
+      `pageSize: ${tasks.length} of these tasks have ${bytes} bytes, a reply at most ${MAX_LIST_BYTES}. Lower the page size, or the history length.`,
+    );
+  }
+  return tasks;
 }
 
 function checkContext({ actor, context_id }: A2aCall, row: A2aTaskRow): void {

@@ -30,7 +30,7 @@ import {
   sendStream,
 } from './call.ts';
 import { SCHEMA_TIMEOUT_MS } from './card.ts';
-import { completeDetails } from './errors.ts';
+import { completeDetails, refusalOf } from './errors.ts';
 import { invalidMessage, normalizeParams } from './params.ts';
 import { type A2aCall, requestHandler } from './request-handler.ts';
 import { unsupportedVersion } from './rpc.ts';
@@ -185,11 +185,16 @@ function replies(parts: A2aDeps) {
     async stream(request: A2aRequest, reply: FastifyReply, events: Events): Promise<unknown> {
       let call: A2aCall | undefined;
       try {
-        await sendStream(reply, parts, async (signal) => {
-          const { handler, context, ...made } = await openCall(request, signal);
-          call = made.call;
-          return { call, messages: inJson(events(handler, context)) };
-        });
+        await sendStream(
+          reply,
+          parts,
+          async (signal) => {
+            const { handler, context, ...made } = await openCall(request, signal);
+            call = made.call;
+            return { call, messages: inJson(events(handler, context)) };
+          },
+          (error) => ({ error: refusalOf(error) }),
+        );
         return reply;
       } catch (error) {
         return sendRestError(reply, call?.refusal ?? error);

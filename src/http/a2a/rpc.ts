@@ -19,7 +19,7 @@ import {
   requestedVersion,
   sendStream,
 } from './call.ts';
-import { completeDetails, errorInfo } from './errors.ts';
+import { completeDetails, errorInfo, refusalOf } from './errors.ts';
 import { invalidMessage, invalidPushConfig, normalizeParams } from './params.ts';
 import { requestHandler } from './request-handler.ts';
 
@@ -100,7 +100,10 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
       };
       return await parts.replies.sendKeepAliveJson(reply, {}, text);
     }
-    const answer = await sendStream(reply, parts, open);
+    const answer = await sendStream(reply, parts, open, (error) => {
+      const { message, details: data } = refusalOf(error);
+      return { jsonrpc: '2.0', id, error: { code: REFUSED, message, data } };
+    });
     return answer === undefined ? reply : answer;
   } catch (error) {
     return { jsonrpc: '2.0', id: error instanceof RpcError ? error.id : id, error: rpcErrorOf(error) };
@@ -204,6 +207,9 @@ function rpcErrorOf(error: unknown) {
   if (error instanceof ServerError) throw error;
   return withDetails(toJsonRpcError(error));
 }
+
+/** The code that JSON-RPC leaves to servers, and A2A does not use. */
+const REFUSED = -32000;
 
 const REASONS: Readonly<Record<number, string>> = {
   [-32700]: 'PARSE_ERROR',

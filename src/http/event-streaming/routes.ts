@@ -1,6 +1,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { InvalidInput } from '../../core/errors.ts';
+import { toJson } from '../../core/json.ts';
 import {
   EventStreamRequest,
   ProtocolCommand,
@@ -8,6 +9,7 @@ import {
   ProtocolSuccess,
 } from '../../schemas/event-streaming.ts';
 import { ThreadPath } from '../../schemas/request-params.ts';
+import { toProtocolError } from '../../services/event-streaming/command-errors.ts';
 import { type EventStreamingService, isBadEnvelope } from '../../services/event-streaming/event-streaming.ts';
 import type { IdempotencyService } from '../../services/idempotency.ts';
 import { TAGS } from '../openapi/tags.ts';
@@ -100,13 +102,16 @@ export function eventStreamRoutes(
     },
     async ({ actor, params, body }, reply) => {
       const request = await eventStreaming.open(actor, params.thread_id, body);
-      await replies.pushEvents(reply, (sink, signal) => {
+      const write: Parameters<RunReplies['pushEvents']>[1] = (sink, signal) => {
         const events = {
           ...sink,
           send: ({ seq, method, text }: { seq: number; method: string; text: string }) =>
             sink.send({ seq, event: method, data: text }),
         };
         return eventStreaming.events(request, events, signal);
+      };
+      await replies.pushEvents(reply, write, (error) => {
+        return { seq: 0, event: 'error', data: toJson(toProtocolError(null, error)) };
       });
     },
   );

@@ -8,6 +8,7 @@ import type { ProtocolError } from '../../schemas/event-streaming.ts';
 import { toProtocolError } from '../../services/event-streaming/command-errors.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import type { EventSink } from '../../services/event-streaming/subscriber.ts';
+import { AUTHENTICATE_EVERY_MS, isRefusal } from '../caller-watch.ts';
 import type { RequestBodies } from '../request-bodies.ts';
 import type { ParsedJson } from '../secure-json.ts';
 import { disconnectIfSilent, type Pingable } from './liveness.ts';
@@ -20,10 +21,6 @@ const STATUS_CODE_BASE = 4000;
 /** A close reason may have 123 bytes; a truncated character may take two more than the cut. */
 const MAX_REASON_BYTES = 120;
 const INTERNAL_ERROR = 1011;
-/** How often the caller of an open socket is authenticated, ms. */
-const AUTHENTICATE_EVERY_MS = 60_000;
-/** Status codes of refusals that pass. */
-const PASSING: readonly number[] = [408, 425, 429];
 
 /** The subset of the `ws` socket in use. */
 export interface Socket extends Pausable, Pingable {
@@ -163,8 +160,7 @@ function callerCheck(
       return await identify();
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
-      if (error.status >= 500 || PASSING.includes(error.status)) return error;
-      return void refuse(error);
+      return isRefusal(error) ? void refuse(error) : error;
     }
   }
 

@@ -13,6 +13,7 @@ import { InvalidInput, Unavailable } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import { traceOf } from '../plugins/auth.ts';
 import { publicUrl } from '../public-url.ts';
+import type { RunReplies } from '../run-replies.ts';
 import type { ParsedJson } from '../secure-json.ts';
 import { withKeepAlive } from './keep-alive.ts';
 import { type LegacyDeps, legacyHandler } from './legacy.ts';
@@ -22,7 +23,11 @@ import type { Caller } from './tool-call.ts';
 export interface McpHandlerDeps extends LegacyDeps {
   /** Largest message, bytes. */
   readonly body_limit: number;
+  readonly replies: Pick<RunReplies, 'callers'>;
 }
+
+/** Opens a stream without an end; any other message has an answer, which its caller gets. */
+const LISTEN = 'subscriptions/listen';
 
 /** Serves MCP messages. */
 export interface McpHandler {
@@ -68,6 +73,10 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       // Passed on as parsed, so that the SDK does not parse twice. It reports invalid JSON by itself.
       const message = 'value' in json ? json.value : undefined;
       const request = webRequest(incoming, text, disconnected.signal);
+      if (isObject(message) && message['method'] === LISTEN) {
+        const watch = parts.replies.callers.watch(incoming, () => disconnected.abort());
+        reply.raw.once('close', () => watch[Symbol.dispose]());
+      }
       const caller = callerOf(incoming, message);
       const answer = (await isLegacyRequest(request, message))
         ? legacy(request, message, caller)

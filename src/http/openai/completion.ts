@@ -46,16 +46,16 @@ export async function* chunksOf(
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
     ...usage,
   });
-  yield frame(chunk({ role: 'assistant', content: '' }, null));
+  yield frameOf(chunk({ role: 'assistant', content: '' }, null));
   for (;;) {
     const step = await answer.next();
     if (!step.done) {
-      yield frame(chunk({ content: step.value }, null));
+      yield frameOf(chunk({ content: step.value }, null));
       continue;
     }
-    if ('failure' in step.value) return yield frame(openAiError(500, step.value.failure));
-    yield frame(chunk({}, 'stop'));
-    if (include_usage) yield frame(usageChunk(run, model, step.value.usage));
+    if ('failure' in step.value) return yield frameOf(openAiError(500, step.value.failure));
+    yield frameOf(chunk({}, 'stop'));
+    if (include_usage) yield frameOf(usageChunk(run, model, step.value.usage));
     return yield { seq: 0, event: '', data: '[DONE]' };
   }
 }
@@ -70,6 +70,6 @@ function head({ run_id, updated_at }: Run, model: string) {
   return { id: `chatcmpl-${run_id}`, created: Math.floor(Date.parse(updated_at) / 1000), model };
 }
 
-function frame(value: object): Frame {
+export function frameOf(value: object): Frame {
   return { seq: 0, event: '', data: toJson(value) };
 }

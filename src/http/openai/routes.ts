@@ -16,8 +16,8 @@ import type { ChatCompletionService } from '../../services/chat/chat-completions
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 import type { RunReplies } from '../run-replies.ts';
-import { chunksOf, completionOf } from './completion.ts';
-import { useOpenAiErrors } from './errors.ts';
+import { chunksOf, completionOf, frameOf } from './completion.ts';
+import { openAiError, useOpenAiErrors } from './errors.ts';
 
 interface OpenAiDeps {
   readonly assistants: AssistantService;
@@ -76,6 +76,7 @@ function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatD
         headers,
         resumable: false,
         encode: ({ data }) => `data: ${data}\n\n`,
+        refusal: ({ status, message }) => frameOf(openAiError(status, message)),
         frames: (signal) => chunksOf(chatCompletions.answer(run, signal), run, { model, include_usage }),
       });
     },

@@ -20,6 +20,15 @@ export interface AuthOptions {
   readonly has_users: boolean;
   /** Token issuers, published for clients that obtain tokens themselves. */
   readonly issuers: readonly string[];
+  /** Interval at which callers of open streams are authenticated, ms; a minute by default. */
+  readonly authenticate_every_ms?: number | undefined;
+}
+
+const identities = new WeakMap<FastifyRequest, Identity | undefined>();
+
+/** The caller as authenticated; `undefined` if the request needed no authentication. */
+export function identityOf(request: FastifyRequest): Identity | undefined {
+  return identities.get(request);
 }
 
 /** Authenticates the caller, once per request. Throws if the request is refused. */
@@ -35,10 +44,9 @@ export function authenticateHook(
   headersOf: (headers: IncomingHttpHeaders) => Record<string, string>,
 ): (request: FastifyRequest) => Promise<boolean> {
   server.decorateRequest('actor');
-  const known = new WeakMap<FastifyRequest, Identity | undefined>();
   return async (request) => {
-    if (known.has(request)) return false;
-    known.set(request, undefined);
+    if (identities.has(request)) return false;
+    identities.set(request, undefined);
     const { id: request_id, raw } = request;
     const internal = internalRequestOf(raw);
     const headers = headersOf(raw.headers);
@@ -49,10 +57,10 @@ export function authenticateHook(
     if (internal && !internal.from) return false;
     if (!authenticate || request.method === 'OPTIONS') return true;
     if (isPublicRoute(request, has_users)) return true;
-    const before = internal && known.get(internal.from);
+    const before = internal && identities.get(internal.from);
     const identity = before ?? (await authenticate(callerOf(request)));
     if (!request.is404) requireScope(identity.scope, request.routeOptions.config.scope ?? 'admin');
-    known.set(request, identity);
+    identities.set(request, identity);
     request.actor = { ...identity, ...context };
     return true;
   };
@@ -89,9 +97,11 @@ export function reauthentication(
   request: FastifyRequest,
   authenticate: Authenticate | undefined,
 ): () => Promise<Actor> {
-  const { actor, routeOptions } = request;
+  const { actor, raw, routeOptions } = request;
   if (!authenticate) return async () => actor;
-  const caller = callerOf(request);
+  // What a custom app passes on need not have the credential that came with the request to the app.
+  const from = internalRequestOf(raw)?.from;
+  const caller = callerOf(from && identityOf(from) ? from : request);
   const scope = routeOptions.config.scope ?? 'admin';
   return async () => {
     const identity = await authenticate(caller);

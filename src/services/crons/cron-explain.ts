@@ -7,12 +7,14 @@ import type { CronExplanation, CronRun } from '../../schemas/crons.ts';
 import type { CronFireRepository, CronRepository } from '../../storage/crons/crons.ts';
 import type { StoredCron } from '../../storage/crons/row.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
+import type { CronDeferrals } from './cron-deferrals.ts';
 
 export interface CronExplainDeps {
   readonly crons: Pick<CronRepository, 'get'>;
   readonly cronFires: Pick<CronFireRepository, 'list'>;
   readonly queue: Pick<RunQueue, 'workerCapacity'>;
   readonly clock: Clock;
+  readonly deferrals: Pick<CronDeferrals, 'of'>;
   /** This process creates the runs of crons. */
   readonly fires_crons: boolean;
 }
@@ -82,14 +84,23 @@ async function stateSummary(
     case 'scheduled':
       return `Fires next at ${next_run_date} (schedule "${schedule}", ${timezone ?? 'UTC'}).`;
     case 'due':
-      return `Due since ${next_run_date}; ${await whoFires(deps)}`;
+      return `Due since ${next_run_date}; ${await whoFires(deps, cron)}`;
     case 'overdue':
-      return `Overdue since ${next_run_date}: ${await whoFires(deps)}`;
+      return `Overdue since ${next_run_date}: ${await whoFires(deps, cron)}`;
   }
 }
 
 /** Which process should have fired. Other processes do not say whether they fire crons. */
-async function whoFires({ queue, fires_crons }: CronExplainDeps): Promise<string> {
+async function whoFires(
+  { queue, fires_crons, deferrals }: CronExplainDeps,
+  { cron_id }: StoredCron,
+): Promise<string> {
+  const deferral = deferrals.of(cron_id);
+  if (deferral) {
+    const { failures, reason, next_try_at } = deferral;
+    const times = failures === 1 ? 'once' : `${failures} times`;
+    return `this process has tried ${times}, and tries again at ${next_try_at}. ${asSentence(reason)}`;
+  }
   if (fires_crons) return 'this process fires it as soon as the database answers; its log has the errors.';
   const { workers } = await queue.workerCapacity();
   const own = 'this process fires no crons (crons.enabled is false, or its role is api)';

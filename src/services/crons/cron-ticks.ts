@@ -8,6 +8,7 @@ import type { CronTimes } from '../../storage/crons/row.ts';
 import type { CronTick } from '../../storage/queue/fire-cron.ts';
 import { budgetRefusal } from '../runs/budgets.ts';
 import { budgetOwner, confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
+import type { CronDeferrals } from './cron-deferrals.ts';
 import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
 import { nextDate } from './stored-cron.ts';
 
@@ -19,6 +20,7 @@ export interface CronTickDeps extends CronRunDeps, SubmitDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly missed: MissedPolicy;
+  readonly deferrals: CronDeferrals;
   /** Time for each answer of an access rule, ms; default 10 s. A tick fails without one. */
   readonly rule_limit_ms?: number;
 }
@@ -37,15 +39,18 @@ export type CronTicks = ReturnType<typeof cronTicks>;
 
 /** Fires due crons; safe on several servers with one database (invariant 6). */
 export function cronTicks(deps: CronTickDeps) {
-  const { crons, clock } = deps;
+  const { crons, clock, deferrals } = deps;
 
   return {
-    /** Time of the next tick; `undefined` if there is none. */
-    nextDue: () => crons.nextDue(),
+    /** Time of the next tick or of the next try of a deferred one; `undefined` if there is none. */
+    async nextDue(): Promise<string | undefined> {
+      const dates = [await crons.nextDue(deferrals.ids), deferrals.next];
+      return dates.filter((date) => date !== undefined).sort()[0];
+    },
 
     /**
-     * Enqueues the runs of all due crons. Rejects if the database or the project's code is unavailable to some of them:
-     * their ticks stay due, the others are served.
+     * Enqueues the runs of all due crons. Rejects if the database is unavailable to some of them: their ticks stay due, the
+     * others are served. Where the project's code does not answer, the tick stays due and is tried again later.
      */
     async fireDue(): Promise<void> {
       while (await fireEach(deps));
@@ -71,29 +76,45 @@ export function cronTicks(deps: CronTickDeps) {
   };
 }
 
-/** Serves each due cron once, whatever becomes of the others, then throws the first failure. False: none was due. */
+/** Serves each due cron once, whatever becomes of the others, then throws the first failure. False: none was served. */
 async function fireEach(deps: CronTickDeps): Promise<boolean> {
-  const { crons, clock, bus } = deps;
+  const { crons, clock, bus, deferrals } = deps;
   const failures: unknown[] = [];
+  const ids = new Set<string>();
+  let isServed = false;
   let last: CronTimes | undefined;
   let due: CronTimes[];
   do {
     due = await crons.due(timestamp(clock.now()), last, BATCH);
-    const served = await Promise.allSettled(due.map((cron) => serve(deps, cron)));
-    for (const { cron_id } of due) bus.emit('row.changed', 'cron', cron_id);
+    const ready = due.filter(({ cron_id }) => !deferrals.isDeferred(cron_id));
+    const served = await Promise.allSettled(ready.map((cron) => serve(deps, cron)));
+    for (const { cron_id } of ready) bus.emit('row.changed', 'cron', cron_id);
+    for (const { cron_id } of due) ids.add(cron_id);
+    isServed ||= ready.length > 0;
     for (const each of served) if (each.status === 'rejected') failures.push(each.reason);
     last = due.at(-1) ?? last;
   } while (due.length === BATCH);
+  deferrals.keep(ids);
   if (failures.length > 0) throw failures[0];
-  return last !== undefined;
+  return isServed;
 }
 
 function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
   const { cron_id, next_run_date: tick } = cron;
+  const rules = impersonateInTime(deps);
   return disableOnRefusal(deps, cron, async () => {
     try {
-      await fire(deps, cron);
+      await fire({ ...deps, impersonate: rules.impersonate }, cron);
     } catch (error) {
+      if (isUnavailable(error) && rules.unavailable()) {
+        const again_in_ms = deps.deferrals.defer(cron_id, error.message);
+        return deps.logger.warn('the handlers of a cron do not answer', {
+          cron_id,
+          tick,
+          error,
+          again_in_ms,
+        });
+      }
       if (isUnavailable(error) || isLastingRefusal(error)) throw error;
       deps.logger.error('cannot create the run of a cron', { cron_id, tick, error });
       const detail = 'The run could not be created; see the server log.';
@@ -128,7 +149,7 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
   // Load the payload only now: a cron that fails to decrypt must not block the others.
   const cron = await deps.crons.get(times.cron_id);
   if (!cron) return;
-  const submission = await cronSubmission({ ...deps, impersonate: impersonateInTime(deps) }, cron);
+  const submission = await cronSubmission(deps, cron);
   // It may have some left at the next tick: unlike other refusals, this one does not disable the cron.
   const refusal = await budgetRefusal(deps, budgetOwner(submission));
   if (refusal) {
@@ -148,18 +169,31 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
   log.info('cron fired', { run_id, thread_id });
 }
 
-/** Rules are the project's code: one that never answers would hold up all crons. The database has limits of its own. */
-function impersonateInTime({
-  impersonate,
-  rule_limit_ms = RULE_LIMIT_MS,
-}: CronTickDeps): CronTickDeps['impersonate'] {
+/**
+ * Rules are the project's code: one that never answers would hold up all crons. The database has limits of its own.
+ * `unavailable`: whether a rule could not be asked.
+ */
+function impersonateInTime({ impersonate, rule_limit_ms = RULE_LIMIT_MS }: CronTickDeps): {
+  readonly impersonate: CronTickDeps['impersonate'];
+  readonly unavailable: () => boolean;
+} {
+  let isAway = false;
   const inTime =
     (rule: Rule): Rule =>
-    async (event, value) =>
-      withDeadline(rule_limit_ms, Promise.resolve(rule(event, value)));
-  return (user, request_id) => {
-    const actor = impersonate(user, request_id);
-    return { ...actor, rules: actor.rules.map(inTime) };
+    async (event, value) => {
+      try {
+        return await withDeadline(rule_limit_ms, Promise.resolve(rule(event, value)));
+      } catch (error) {
+        isAway ||= isUnavailable(error);
+        throw error;
+      }
+    };
+  return {
+    impersonate(user, request_id) {
+      const actor = impersonate(user, request_id);
+      return { ...actor, rules: actor.rules.map(inTime) };
+    },
+    unavailable: () => isAway,
   };
 }
 
@@ -201,6 +235,6 @@ function isLastingRefusal(error: unknown): error is ServerError {
   return error instanceof ServerError && error.status < 500 && !PASSING.includes(error.status);
 }
 
-function isUnavailable(error: unknown): boolean {
+function isUnavailable(error: unknown): error is ServerError {
   return error instanceof Unavailable || error instanceof InsufficientStorage;
 }

@@ -1,11 +1,12 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
-import { InvalidInput, NotFound } from '../../core/errors.ts';
+import { NotFound } from '../../core/errors.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { NewTurn } from '../../storage/a2a/turns.ts';
 import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
 import type { RunList } from '../../storage/runs/runs.ts';
+import { MAX_LIST_BYTES, tooLarge } from '../../storage/search/list-bytes.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import { withoutBudgetAnswer } from './budget-interrupts.ts';
@@ -28,9 +29,6 @@ export interface RunDeps extends AuthorizeRunDeps, RunStreamDeps, SubmitDeps, Ca
   /** Most JSON of the runs of one list, bytes. */
   readonly max_list_bytes?: number;
 }
-
-/** Ten runs, the default page, with inputs of the default body limit, also encrypted. */
-const MAX_LIST_BYTES = 64 * 1024 * 1024;
 
 export type RunService = ReturnType<typeof runService>;
 
@@ -122,8 +120,10 @@ async function listRuns(
   const visibility = await authorize(actor, 'threads:search', { thread_id, ...query });
   const bytes = query.limit > 1 ? await runs.listBytes(thread_id, query, visibility) : 0;
   if (bytes > max_list_bytes)
-    throw new InvalidInput(
-      `limit: these runs have ${bytes} bytes of kwargs and metadata, a reply at most ${max_list_bytes}. Lower the limit, or select other fields.`,
+    throw tooLarge(
+      `these runs have ${bytes} bytes of kwargs and metadata`,
+      max_list_bytes,
+      'select other fields',
     );
   const found = await runs.list(thread_id, query, visibility);
   if (found.length === 0 && !(await threads.get(thread_id, ['thread_id'], visibility)))

@@ -69,7 +69,9 @@ export function threadService(deps: ThreadDeps) {
       const range = cursorRange(query);
       const visibility = await authorize(actor, 'threads:search', { ...query });
       const { select, extract: paths, limit, offset } = query;
-      const wanted = { ...query, ...range, limit: limit + 1, ...columnsToRead(query) };
+      // A body may have fields that it should not.
+      const ours = { parts: undefined, after: undefined, has_keys: false };
+      const wanted = { ...query, ...ours, ...range, limit: limit + 1, ...columnsToRead(query) };
       const rows = await threads.search(wanted, visibility);
       const found = rows.map(({ key: _, ...row }) => {
         const thread: Partial<Thread> = pickFields(row, select);

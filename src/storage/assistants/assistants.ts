@@ -4,7 +4,7 @@ import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains, isOneOf, mergeJson } from '../../db/json.ts';
-import { and, join, type Sql, sql } from '../../db/sql.ts';
+import { and, join, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type {
   Assistant,
@@ -14,11 +14,13 @@ import type {
   AssistantVersionsSearch,
 } from '../../schemas/assistants.ts';
 import type { Visibility } from '../access/visibility.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import {
   ASSISTANT_COLUMNS,
   assistantOf,
   findAssistant,
   insertAssistant,
+  LARGE_COLUMNS,
   upsertVersion,
   VERSIONED_COLUMNS,
 } from './row.ts';
@@ -53,8 +55,8 @@ export function assistantRepository(db: Db) {
     },
 
     /** Whole rows; the caller applies `select`. */
-    search(query: AssistantSearch, visibility?: Visibility): Promise<Assistant[]> {
-      return searchAssistants(db, query, visibility);
+    search(query: AssistantSearch, visibility?: Visibility, max_bytes?: number): Promise<Assistant[]> {
+      return searchAssistants(db, query, visibility, max_bytes);
     },
 
     count(filter: AssistantFilter, visibility?: Visibility): Promise<number> {
@@ -74,8 +76,12 @@ export function assistantRepository(db: Db) {
     },
 
     /** Newest first. */
-    versions(assistant_id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
-      return listVersions(db, assistant_id, query);
+    versions(
+      assistant_id: string,
+      query: AssistantVersionsSearch,
+      max_bytes?: number,
+    ): Promise<AssistantVersion[]> {
+      return listVersions(db, assistant_id, query, max_bytes);
     },
 
     /** Restores a version as current. Returns `undefined` if it does not exist. */
@@ -146,11 +152,20 @@ async function listVersions(
   db: Db,
   assistant_id: string,
   { metadata, limit, offset }: AssistantVersionsSearch,
+  max_bytes: number | undefined,
 ): Promise<AssistantVersion[]> {
   const wanted = and([sql`assistant_id = ${assistant_id}`, metadata && contains('metadata', metadata)]);
-  const rows = await db.all(sql`
-    select ${columns('assistant_versions', 'assistant_id, created_at')}, ${VERSIONED_COLUMNS}
-    from assistant_versions where ${wanted} order by version desc limit ${limit} offset ${offset}`);
+  const page = sql`order by version desc limit ${limit} offset ${offset}`;
+  const rows = await boundedRows(db, {
+    what: 'versions',
+    select: (fits) => sql`
+      select ${columns('assistant_versions', 'assistant_id, created_at')}, ${VERSIONED_COLUMNS}
+      from assistant_versions where ${wanted} and ${fits} ${page}`,
+    from: sql`from assistant_versions where ${wanted} ${page}`,
+    limit,
+    large: LARGE_COLUMNS,
+    max_bytes,
+  });
   return rows.map((row) => assistantOf(db.cipher, row));
 }
 
@@ -172,7 +187,7 @@ function setLatestVersion(
 function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
     for (const assistant of assistants) {
-      tx.defer(deleteForeign(assistant));
+      for (const table of ['crons', 'assistants'] as const) tx.defer(deleteForeign(table, assistant));
       await tx.run(sql`${insertAssistant(tx.cipher, assistant)}
         on conflict (assistant_id) do update set name = excluded.name, description = excluded.description,
           config = case when assistants.version = 1 then excluded.config else assistants.config end,
@@ -184,11 +199,12 @@ function upsertSystemAssistants(db: Db, assistants: readonly Assistant[]): Promi
 
 /**
  * Deletes what a client made under the id of a system assistant, which can be computed before its graph is configured:
- * it would give the graph's assistant another graph, configuration and owner.
+ * it would give the graph's assistant another graph, configuration and owner. Its crons go with it: they are for another
+ * graph.
  */
-function deleteForeign({ assistant_id, graph_id }: Assistant): Sql {
+function deleteForeign(table: 'crons' | 'assistants', { assistant_id, graph_id }: Assistant): Sql {
   const isSystem = sql`graph_id = ${graph_id} and ${contains('metadata', { created_by: 'system' })}`;
-  return sql`delete from assistants where assistant_id = ${assistant_id} and exists (
+  return sql`delete from ${raw(table)} where assistant_id = ${assistant_id} and exists (
     select 1 from assistant_versions where assistant_id = ${assistant_id} and version = 1 and not (${isSystem}))`;
 }
 

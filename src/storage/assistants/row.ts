@@ -3,7 +3,7 @@ import { columns } from '../../db/columns.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
-import { and, type RowOf, type Sql, sql } from '../../db/sql.ts';
+import { and, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
 
@@ -14,6 +14,9 @@ export const VERSIONED_COLUMNS = columns(
 );
 export const COLUMNS = sql`${columns('assistants', 'assistant_id')}, ${VERSIONED_COLUMNS},
   ${columns('assistants', 'created_at, updated_at')}`;
+
+/** What is large of a row of either table. */
+export const LARGE_COLUMNS = ['config', 'context', 'metadata'].map(raw);
 
 /** Encryption context, also in `assistant_versions`: SQL copies ciphertexts between the tables. */
 export const ASSISTANT_COLUMNS = { config: 'assistants.config', context: 'assistants.context' };

@@ -5,8 +5,9 @@ import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Assistant, AssistantFilter, AssistantSearch } from '../../schemas/assistants.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
 import type { TableFilter } from '../search/access-path.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import { countRows, findIds } from '../search/table-search.ts';
-import { assistantOf, COLUMNS } from './row.ts';
+import { assistantOf, COLUMNS, LARGE_COLUMNS } from './row.ts';
 
 const SORT: Record<AssistantSearch['sort_by'], Sql> = {
   assistant_id: raw('assistants.assistant_id'),
@@ -20,6 +21,7 @@ export async function searchAssistants(
   reader: Reader,
   query: AssistantSearch,
   visibility?: Visibility,
+  max_bytes?: number,
 ): Promise<Assistant[]> {
   const ids = await findIds(reader, {
     ...filterOf(query, visibility),
@@ -31,7 +33,10 @@ export async function searchAssistants(
   });
   if (ids.length === 0) return [];
   const wanted = and([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
-  const rows = await reader.all(sql`select ${COLUMNS} from assistants where ${wanted}`);
+  const from = sql`from assistants where ${wanted}`;
+  const select = (fits: Sql) => sql`select ${COLUMNS} ${from} and ${fits}`;
+  const list = { what: 'assistants', select, from, limit: ids.length, large: LARGE_COLUMNS };
+  const rows = await boundedRows(reader, { ...list, max_bytes });
   const byId = new Map(rows.map((row) => [row.assistant_id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []).map((row) => assistantOf(reader.cipher, row));
 }

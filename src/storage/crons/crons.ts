@@ -1,11 +1,13 @@
 import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
+import { isOneOf } from '../../db/json.ts';
 import { metadataMatches } from '../../db/metadata-filter.ts';
 import { and, raw, type Sql, sql } from '../../db/sql.ts';
 import type { CronCount, CronFilter, CronRun, CronRunsQuery, CronSearch } from '../../schemas/crons.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { CronStats } from '../../schemas/system.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import {
   assignments,
   COLUMNS,
@@ -13,6 +15,7 @@ import {
   cronOf,
   encryptReason,
   findCron,
+  LARGE_COLUMNS,
   type StoredCron,
   TIMES,
   timesOf,
@@ -43,12 +46,19 @@ export function cronRepository(db: Db) {
     },
 
     /** Whole rows; the caller applies `select`. */
-    async search(query: CronSearch, visibility?: Visibility): Promise<StoredCron[]> {
+    async search(query: CronSearch, visibility?: Visibility, max_bytes?: number): Promise<StoredCron[]> {
       const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
-      const rows = await db.all(sql`
-        select ${COLUMNS} from crons where ${matches(query, visibility)}
-        order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
-        limit ${query.limit} offset ${query.offset}`);
+      const wanted = matches(query, visibility);
+      const page = sql`order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
+        limit ${query.limit} offset ${query.offset}`;
+      const rows = await boundedRows(db, {
+        what: 'crons',
+        select: (fits) => sql`select ${COLUMNS} from crons where ${wanted} and ${fits} ${page}`,
+        from: sql`from crons where ${wanted} ${page}`,
+        limit: query.limit,
+        large: LARGE_COLUMNS,
+        max_bytes,
+      });
       return rows.map((row) => cronOf(db.cipher, row));
     },
 
@@ -89,10 +99,12 @@ export function cronRepository(db: Db) {
       return rows.map(timesOf);
     },
 
-    /** Time of the next tick, past or future; `undefined` if there is none. */
-    async nextDue(): Promise<string | undefined> {
+    /** Time of the next tick, past or future, of all crons except these; `undefined` if there is none. */
+    async nextDue(except: readonly string[] = []): Promise<string | undefined> {
+      const others = except.length === 0 ? undefined : sql`not (${isOneOf('cron_id', except)})`;
+      const wanted = and([raw('next_run_date is not null'), others]);
       const row = await db.get(
-        sql`select min(next_run_date) as ${nullable(text('next'))} from crons where next_run_date is not null`,
+        sql`select min(next_run_date) as ${nullable(text('next'))} from crons where ${wanted}`,
       );
       return row?.next ?? undefined;
     },

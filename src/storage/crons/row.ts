@@ -33,6 +33,9 @@ export const COLUMNS = columns(
   on_run_completed, enabled, disabled_reason, created_at, updated_at, ends_at, run_as`,
 );
 
+/** What is large of a cron. */
+export const LARGE_COLUMNS = ['payload', 'metadata', 'run_as'].map(raw);
+
 const PAYLOAD = 'crons.payload';
 const RUN_AS = 'crons.run_as';
 const DISABLED_REASON = 'crons.disabled_reason';

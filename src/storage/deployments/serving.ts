@@ -10,7 +10,8 @@ type ActivatedRevision = Pick<RevisionRow, 'deployment_id' | 'revision_id' | 'ca
 
 /**
  * Makes a revision the one that serves, which ends a canary; or the canary, if it has a share and another one serves.
- * Returns `undefined`, and changes nothing, if the revision is not `DEPLOYING` any more.
+ * Returns `undefined`, and changes nothing, if the revision is not `DEPLOYING` any more. Asked again, it returns the same:
+ * a failure may hide that it was committed.
  */
 export function activate(
   db: Db,
@@ -20,7 +21,8 @@ export function activate(
   return db.transaction('sync', async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id);
     if (!deployment) return undefined;
-    if (!(await changeStatus(tx, revision_id, ['DEPLOYING'], 'DEPLOYED', { build_steps }))) return undefined;
+    if (!(await changeStatus(tx, revision_id, ['DEPLOYING'], 'DEPLOYED', { build_steps })))
+      return roleIn(deployment, revision_id);
     const { active_revision_id } = deployment;
     const isCanary = canary_percent !== null && active_revision_id !== null;
     await interruptCanary(tx, deployment);
@@ -31,6 +33,14 @@ export function activate(
     );
     return isCanary ? 'canary' : 'active';
   });
+}
+
+function roleIn(
+  { active_revision_id, canary_revision_id }: DeploymentRow,
+  revision_id: string,
+): 'active' | 'canary' | undefined {
+  if (active_revision_id === revision_id) return 'active';
+  return canary_revision_id === revision_id ? 'canary' : undefined;
 }
 
 /** Makes the canary the revision that serves. Returns false if it is no canary any more. */

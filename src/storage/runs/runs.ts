@@ -3,9 +3,10 @@ import { columns, nulls, number } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf, parseJsonColumns } from '../../db/json.ts';
-import { and, type DialectSql, join, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, join, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Run, RunField } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
+import { storedBytes } from '../search/list-bytes.ts';
 
 /** Cipher columns. */
 export const KWARGS_COLUMN = 'runs.kwargs';
@@ -78,11 +79,10 @@ export function runRepository(db: Db) {
     /** Stored size of the JSON that `list` would read, bytes. */
     async listBytes(thread_id: string, query: RunList, visibility?: Visibility): Promise<number> {
       const { select = JSON_COLUMNS } = query;
-      const sizes = JSON_COLUMNS.filter((name) => select.includes(name)).map(octetLength);
-      if (sizes.length === 0) return 0;
-      const row = await db.get(sql`
-        select cast(coalesce(sum(bytes), 0) as bigint) as ${number('bytes')} from (
-          select ${join(sizes, ' + ')} as bytes ${pageOf(thread_id, query, visibility)}) sized`);
+      const large = JSON_COLUMNS.filter((name) => select.includes(name)).map(raw);
+      if (large.length === 0) return 0;
+      const bytes = storedBytes(large, pageOf(thread_id, query, visibility));
+      const row = await db.get(sql`select ${bytes} as ${number('bytes')}`);
       return row?.bytes ?? 0;
     },
 
@@ -150,8 +150,3 @@ function selected(select: RunList['select']): Sql<ListedRow> {
 }
 
 const JSON_COLUMNS = ['kwargs', 'metadata'] as const;
-
-/** SQLite knows it without reading the value. */
-function octetLength(name: string): DialectSql {
-  return { sqlite: raw(`octet_length(${name})`), postgres: raw(`octet_length(${name}::text)`) };
-}

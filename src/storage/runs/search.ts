@@ -11,6 +11,7 @@ import type { RunStatus } from '../../schemas/runs.ts';
 import { threadVisible, VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { mayMatch } from '../search/access-path.ts';
 import { countKeyset, type Keyset, type KeysetRange, keysetPage } from '../search/keyset-page.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import {
   FAILED,
   FAILED_STATUSES,
@@ -49,12 +50,13 @@ export async function searchRuns(
   reader: Reader,
   query: RunQuery,
   visibility?: Visibility,
+  max_bytes?: number,
 ): Promise<FoundRuns> {
   const wanted = await narrowed(reader, query);
   if (!wanted) return { found: [], next: undefined };
   const { found, next } = await keysetPage(reader, await runList(reader, wanted, visibility), query);
   const ids = found.map(({ id }) => id);
-  return { found: await loadSummaries(reader, ids, query.select, visibility), next };
+  return { found: await loadSummaries(reader, ids, query.select, { visibility, max_bytes }), next };
 }
 
 export async function countRuns(
@@ -106,17 +108,30 @@ const SUMMARY = columns(
 const KWARGS = columns('runs', 'kwargs');
 type SummaryRow = RowOf<typeof SUMMARY> & Partial<RowOf<typeof KWARGS>>;
 
-/** In the order of `ids`, without runs that were deleted or became invisible in the meantime. */
+/**
+ * In the order of `ids`, without runs that were deleted or became invisible in the meantime. Throws `InvalidInput` if
+ * they are too large for one reply.
+ */
 async function loadSummaries(
   reader: Reader,
   ids: readonly string[],
   select: RunQuery['select'],
-  visibility: Visibility | undefined,
+  { visibility, max_bytes }: { visibility: Visibility | undefined; max_bytes: number | undefined },
 ): Promise<RunSummary[]> {
   if (ids.length === 0) return [];
-  const selected: Sql<SummaryRow> = select?.includes('kwargs') ? sql`${SUMMARY}, ${KWARGS}` : SUMMARY;
+  const isWhole = select?.includes('kwargs') === true;
+  const selected: Sql<SummaryRow> = isWhole ? sql`${SUMMARY}, ${KWARGS}` : SUMMARY;
   const wanted = and([isOneOf('run_id', ids), threadVisible('runs.thread_id', visibility)]);
-  const rows = await reader.all(sql`select ${selected} from runs where ${wanted}`);
+  const from = sql`from runs where ${wanted}`;
+  const rows = await boundedRows(reader, {
+    what: 'runs',
+    or: 'select other fields',
+    select: (fits) => sql`select ${selected} ${from} and ${fits}`,
+    from,
+    limit: ids.length,
+    large: [raw('metadata'), ...(isWhole ? [raw('kwargs')] : [])],
+    max_bytes,
+  });
   const byId = new Map(rows.map((row) => [row.run_id, summaryOf(reader, row)]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }

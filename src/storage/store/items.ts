@@ -5,6 +5,7 @@ import { and, type DialectSql, type RowOf, raw, type Sql, sql } from '../../db/s
 import { NOW, nowPlusMinutes } from '../../db/time.ts';
 import type { StoreExpiry, StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Visibility } from '../access/visibility.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import { decryptRule, decryptValue, type IndexRule } from './encryption.ts';
 import { findByWords } from './full-text.ts';
 import { listNamespaces, type NamespaceQuery } from './namespaces.ts';
@@ -60,8 +61,13 @@ export function storeItemRepository(db: Db) {
     },
 
     /** Best match first; without a query, last changed first. Reads only the items of the page. */
-    async search(scope: StoreScope, query: StoreSearchQuery, refresh: boolean): Promise<StoreMatch[]> {
-      return read(db, await find(db, form, await applyComparisons(db, scope), query), refresh);
+    async search(
+      scope: StoreScope,
+      query: StoreSearchQuery,
+      refresh: boolean,
+      max_bytes?: number,
+    ): Promise<StoreMatch[]> {
+      return read(db, await find(db, form, await applyComparisons(db, scope), query), refresh, max_bytes);
     },
 
     /** Applies all writes in order, in one transaction. Returns `false` and rolls back if a hidden item exists. */
@@ -162,10 +168,23 @@ const EXPIRY = notNull(columns('store_items', 'ttl_minutes, expires_at'));
 
 type ItemRow = RowOf<typeof SELECT>;
 
-/** In the order of `found`; skips items deleted meanwhile. */
-async function read(db: Db, found: readonly Found[], refresh: boolean): Promise<StoreMatch[]> {
+/** In the order of `found`; skips items deleted meanwhile. Throws `InvalidInput` if they are too large for one reply. */
+async function read(
+  db: Db,
+  found: readonly Found[],
+  refresh: boolean,
+  max_bytes: number | undefined,
+): Promise<StoreMatch[]> {
   if (found.length === 0) return [];
-  const rows = await db.all(sql`${SELECT} where ${isItem(found.map(({ item_id }) => item_id))} and ${LIVE}`);
+  const wanted = sql`where ${isItem(found.map(({ item_id }) => item_id))} and ${LIVE}`;
+  const rows = await boundedRows(db, {
+    what: 'items',
+    select: (fits) => sql`${SELECT} ${wanted} and ${fits}`,
+    from: sql`from store_items ${wanted}`,
+    limit: found.length,
+    large: [raw('value')],
+    max_bytes,
+  });
   if (refresh) await refreshTimes(db, rows);
   const byId = new Map(rows.map((row) => [row.item_id, row]));
   return found.flatMap(({ item_id, score }) => {

@@ -20,6 +20,12 @@ export function partColumns(cipher: Cipher, paths: readonly ValuePath[]): Sql<Pa
   );
 }
 
+/** What these columns return. */
+export function partValues(cipher: Cipher, paths: readonly ValuePath[]): Sql[] {
+  if (paths.length > 0 && cipher.enabled) return [STATE];
+  return paths.map(partColumn);
+}
+
 interface PartColumns {
   [part: `part_${number}`]: string | null;
   state?: string | null;

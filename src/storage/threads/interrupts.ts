@@ -11,6 +11,7 @@ import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.
 import { threadFilter } from '../runs/run-list.ts';
 import { mostSelectivePath } from '../search/access-path.ts';
 import { EXAMINED_ROWS, type Keyset, type KeysetList, keysetPage } from '../search/keyset-page.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import { IN_FLIGHT, THREAD_COLUMNS } from './row.ts';
 
 export interface InterruptConditions {
@@ -64,13 +65,14 @@ async function searchInterrupts(
   reader: Reader,
   { order, after, limit, ...conditions }: InterruptQuery,
   visibility?: Visibility,
+  max_bytes?: number,
 ): Promise<InterruptPage> {
   const list = await waitingThreads(reader, conditions, order, visibility);
   const found: FoundInterrupt[] = [];
   let range = { after: after as Keyset | undefined, is_inclusive: true, limit: limit + 1 };
   for (let read = 0; ; read += range.limit) {
     const page = await keysetPage(reader, list, range);
-    const interrupts = await loadInterrupts(reader, page.found, visibility);
+    const interrupts = await loadInterrupts(reader, page.found, { visibility, max_bytes });
     found.push(...interrupts.filter((each) => !isUpTo(each, after)));
     if (found.length > limit) return { found: found.slice(0, limit), next: positionOf(found[limit - 1]) };
     if (!page.next) return { found, next: undefined };
@@ -163,16 +165,23 @@ async function fewThreads(reader: Reader, threads: Visibility): Promise<Sql | un
 const WAITING = sql`${columns('threads', 'threads.thread_id, threads.state_updated_at as since, threads.interrupts')},
   ${nullable(columns('runs', 'r.run_id, r.assistant_id'))}`;
 
-/** In the order of the threads. */
+/** In the order of the threads. Throws `InvalidInput` if they are too large for one reply. */
 async function loadInterrupts(
   reader: Reader,
   threads: readonly Keyset[],
-  visibility: Visibility | undefined,
+  { visibility, max_bytes }: { visibility: Visibility | undefined; max_bytes: number | undefined },
 ): Promise<FoundInterrupt[]> {
   const ids = threads.map(({ id }) => id);
   const wanted = and([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
-  const rows = await reader.all(sql`
-    select ${WAITING} from threads left join runs r on r.run_id = ${newestRun('run_id')} where ${wanted}`);
+  const rows = await boundedRows(reader, {
+    what: 'interrupts',
+    select: (fits) => sql`select ${WAITING} from threads
+      left join runs r on r.run_id = ${newestRun('run_id')} where ${wanted} and ${fits}`,
+    from: sql`from threads where ${wanted}`,
+    limit: ids.length,
+    large: [raw('threads.interrupts')],
+    max_bytes,
+  });
   const byThread = new Map(
     rows.map(({ interrupts, ...thread }) => [
       thread.thread_id,

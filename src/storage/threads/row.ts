@@ -66,9 +66,22 @@ export function selectThreads<Extra>(
   extraColumns: Sql<Extra>,
 ): Sql<ThreadRow & Extra> {
   if (selection && !selection.includes('values')) return sql`select ${COLUMNS}${extraColumns} from threads`;
-  return sql`select ${COLUMNS}${extraColumns}, ${VALUES}
-    from threads left join thread_values on thread_values.thread_id = threads.thread_id`;
+  return sql`select ${COLUMNS}${extraColumns}, ${VALUES} ${FROM_WITH_VALUES}`;
 }
+
+/** What is large of a selected thread, and its `from`. */
+export function largeOfThread(selection: ThreadSelection): {
+  readonly large: readonly Sql[];
+  readonly from: Sql;
+} {
+  const large = ['metadata', 'config', 'error', 'interrupts'].map((name) => raw(`threads.${name}`));
+  if (selection && !selection.includes('values')) return { large, from: raw('from threads') };
+  return { large: [...large, raw('thread_values.value')], from: FROM_WITH_VALUES };
+}
+
+const FROM_WITH_VALUES = raw(
+  'from threads left join thread_values on thread_values.thread_id = threads.thread_id',
+);
 
 /**
  * Inserts a thread without a state. Returns false if the id is taken. Throws `Unavailable` while the history of an earlier

@@ -8,9 +8,10 @@ import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import type { SortKey, TableFilter, TablePage } from '../search/access-path.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import { countRows, findIds } from '../search/table-search.ts';
-import { partColumns, takeParts, type ValuePath } from './extract.ts';
-import { IN_FLIGHT, STATUS, selectThreads, threadOf } from './row.ts';
+import { partColumns, partValues, takeParts, type ValuePath } from './extract.ts';
+import { IN_FLIGHT, largeOfThread, STATUS, selectThreads, threadOf } from './row.ts';
 import { withSizes } from './size.ts';
 import { summaryFilter, valuesContain } from './values-summary.ts';
 
@@ -32,12 +33,13 @@ export async function searchThreads(
   reader: Reader,
   query: ThreadQuery,
   visibility?: Visibility,
+  max_bytes?: number,
 ): Promise<FoundThread[]> {
   const ids =
     query.sort_by === 'status'
       ? await idsByStatus(reader, query, visibility)
       : await findIds(reader, pageOf(reader.cipher, query, visibility, query.sort_by));
-  const found = await load(reader, ids, query, visibility);
+  const found = await load(reader, ids, query, { visibility, max_bytes });
   return query.select?.includes('total_bytes') ? withSizes(reader, found) : found;
 }
 
@@ -48,17 +50,33 @@ export function countThreads(reader: Reader, filter: ThreadFilter, visibility?: 
   return countRows(reader, wanted);
 }
 
-/** In the order of `ids`, without threads that were deleted or became invisible in the meantime. */
+/**
+ * In the order of `ids`, without threads that were deleted or became invisible in the meantime. Throws `InvalidInput` if
+ * they are too large for one reply.
+ */
 async function load(
   reader: Reader,
   ids: readonly string[],
   { select, parts = {}, has_keys, sort_by }: ThreadQuery,
-  visibility: Visibility | undefined,
+  { visibility, max_bytes }: { visibility: Visibility | undefined; max_bytes: number | undefined },
 ): Promise<FoundThread[]> {
   if (ids.length === 0) return [];
   const wanted = and([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
-  const extra = sql`${partColumns(reader.cipher, Object.values(parts))}, ${sortText(has_keys ? sort_by : undefined)}`;
-  const rows = await reader.all(sql`${selectThreads(select, extra)} where ${wanted}`);
+  const paths = Object.values(parts);
+  const extra = sql`${partColumns(reader.cipher, paths)}, ${sortText(has_keys ? sort_by : undefined)}`;
+  const { large, from } = largeOfThread(paths.length > 0 ? undefined : select);
+  const rows = await boundedRows(reader, {
+    what: 'threads',
+    or: 'select other fields',
+    select: (fits) => sql`${selectThreads(select, extra)} where ${wanted} and ${fits}`,
+    from: sql`${from} where ${wanted}`,
+    limit: ids.length,
+    // The parts are smaller than the states, and only measured where these are too large.
+    large,
+    exactly:
+      paths.length > 0 ? [...largeOfThread(select).large, ...partValues(reader.cipher, paths)] : undefined,
+    max_bytes,
+  });
   const threads = rows.map(({ sort_text, ...row }) => ({
     ...takeParts(reader.cipher, row, parts),
     ...threadOf(reader.cipher, row),

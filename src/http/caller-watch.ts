@@ -1,0 +1,100 @@
+import type { FastifyRequest } from 'fastify';
+import type { Actor } from '../auth/actor.ts';
+import { type Authenticate, credentialsOf } from '../auth/authenticate.ts';
+import { ServerError } from '../core/errors.ts';
+import type { Logger } from '../core/logger.ts';
+import { every, type Timer } from '../core/timers.ts';
+import { callerOf, identityOf, reauthentication } from './plugins/auth.ts';
+
+/** How often the caller of an open stream or socket is authenticated, ms. */
+export const AUTHENTICATE_EVERY_MS = 60_000;
+/** Status codes of refusals that pass. */
+const PASSING: readonly number[] = [408, 425, 429];
+
+/** Whether the caller is refused, and not only unknown for a moment, as while the database is away. */
+export function isRefusal(error: ServerError): boolean {
+  return error.status < 500 && !PASSING.includes(error.status);
+}
+
+export interface CallerWatch {
+  /** Authenticates the caller now and then until disposed of. Calls `onRefused` once, when it is refused. */
+  watch(request: FastifyRequest, onRefused: (error: ServerError) => void): Disposable;
+}
+
+interface Watched {
+  readonly onRefused: Set<(error: ServerError) => void>;
+  readonly timer: Timer;
+}
+
+/** Watches the callers of open streams: those of one credential share its check. */
+export function callerWatch({
+  authenticate,
+  authenticate_every_ms = AUTHENTICATE_EVERY_MS,
+  logger,
+}: {
+  readonly authenticate: Authenticate | undefined;
+  readonly authenticate_every_ms?: number | undefined;
+  readonly logger: Logger;
+}): CallerWatch {
+  const watched = new Map<unknown, Watched>();
+
+  function begin(credential: unknown, identify: () => Promise<Actor>): Watched {
+    const onRefused: Watched['onRefused'] = new Set();
+    let isChecking = false;
+    async function check(): Promise<void> {
+      // The project's authentication may hang.
+      if (isChecking) return;
+      isChecking = true;
+      try {
+        await identify();
+      } catch (error) {
+        if (!(error instanceof ServerError)) logger.error('authentication failed', { error });
+        else if (isRefusal(error)) {
+          end(credential, made);
+          for (const refuse of onRefused) refuse(error);
+        }
+      } finally {
+        isChecking = false;
+      }
+    }
+    const made: Watched = { onRefused, timer: every(authenticate_every_ms, () => void check()).unref() };
+    watched.set(credential, made);
+    return made;
+  }
+
+  function end(credential: unknown, { timer }: Watched): void {
+    timer[Symbol.dispose]();
+    watched.delete(credential);
+  }
+
+  return {
+    watch(request, onRefused) {
+      // Nobody was authenticated on an open route.
+      if (!authenticate || !identityOf(request)) return { [Symbol.dispose]() {} };
+      const credential = credentialOf(request);
+      const shared = watched.get(credential) ?? begin(credential, reauthentication(request, authenticate));
+      // One of its own, so that the same function can watch twice.
+      const refuse = (error: ServerError) => onRefused(error);
+      shared.onRefused.add(refuse);
+      return {
+        [Symbol.dispose]() {
+          shared.onRefused.delete(refuse);
+          // Once refused, another stream may already be watched under the same credential.
+          if (shared.onRefused.size === 0 && watched.get(credential) === shared) end(credential, shared);
+        },
+      };
+    },
+  };
+}
+
+/**
+ * Equal for requests with the same API key, token or session to routes of one scope. Custom handlers may look at
+ * anything in a request, which is then its own credential.
+ */
+function credentialOf(request: FastifyRequest): unknown {
+  const { key, token_key } = request.actor;
+  if (key === undefined && token_key === undefined) return request;
+  const caller = callerOf(request);
+  const scope = request.routeOptions.config.scope;
+  return JSON.stringify([scope, caller.headers['cookie'], Object.values(credentialsOf(caller))]);
+}

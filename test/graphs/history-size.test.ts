@@ -1,0 +1,57 @@
+import { Annotation, type BaseCheckpointSaver, START, StateGraph } from '@langchain/langgraph';
+import { expect, test } from 'vitest';
+import { InvalidInput } from '../../src/core/errors.ts';
+import { Checkpointer } from '../../src/graphs/checkpointer/checkpointer.ts';
+import type { CheckpointQuery } from '../../src/storage/checkpoints/find.ts';
+import type { StoredCheckpoint } from '../../src/storage/checkpoints/rows.ts';
+
+const MB = 1_000_000;
+
+/** What a reader of states asks storage for that has `stored` states of this size, and how many of them it gets. */
+async function read({ bytes, stored, limit }: { bytes: number; stored: number; limit: number }) {
+  const value = { version: '1', type: 'json', bytes: Buffer.from(JSON.stringify('x'.repeat(bytes - 2))) };
+  const idOf = (n: number) => `1f000000-0000-6000-8000-${String(n).padStart(12, '0')}`;
+  const checkpoint = JSON.stringify({ v: 4, ts: '2026-01-01T00:00:00.000Z', versions_seen: {} });
+  const states = Array.from({ length: stored }, (_, n) => {
+    const at = { thread_id: 't', ns: '', checkpoint_id: idOf(stored - n), parent_id: null };
+    const texts = { checkpoint, versions: '{"text":"1"}', metadata: '{}' };
+    return { ...at, ...texts, writes: [], value: () => value } as unknown as StoredCheckpoint;
+  });
+  const asked: number[] = [];
+  const find = async ({ before_id = '9', limit: most = stored }: CheckpointQuery) => {
+    asked.push(most);
+    return states.filter(({ checkpoint_id }) => checkpoint_id < before_id).slice(0, most);
+  };
+  const { checkpointer } = new Checkpointer({ access: { find }, thread_id: 't' } as never).lenientReader();
+  const graph = new StateGraph(Annotation.Root({ text: Annotation<string>() }))
+    .addNode('say', () => ({}))
+    .addEdge(START, 'say')
+    .compile({ checkpointer: checkpointer as unknown as BaseCheckpointSaver });
+  let got = 0;
+  const failure: unknown = await (async () => {
+    for await (const _ of graph.getStateHistory({ configurable: { thread_id: 't' } }, { limit })) got += 1;
+  })().catch((error: unknown) => error);
+  return { asked, got, failure };
+}
+
+test('a history whose states are too large for one reply is refused with what to do', async () => {
+  const { failure, got } = await read({ bytes: 10 * MB, stored: 8, limit: 1000 });
+  expect(failure).toBeInstanceOf(InvalidInput);
+  expect((failure as Error).message).toBe(
+    'limit: the 7 newest of these states have 70000000 bytes, a reply at most 67108864. Lower the limit.',
+  );
+  expect(got).toBe(6);
+});
+
+test('a state of any size can be read alone', async () => {
+  const { failure, got } = await read({ bytes: 70 * MB, stored: 2, limit: 1 });
+  expect([failure, got]).toEqual([undefined, 1]);
+});
+
+test('a history is read in pages, of fewer states the larger they are', async () => {
+  const large = await read({ bytes: 3 * MB, stored: 1000, limit: 1000 });
+  expect([large.asked, large.got]).toEqual([[10, 5, 5, 5], 22]);
+  const small = await read({ bytes: 100, stored: 1000, limit: 300 });
+  expect([small.asked, small.got, small.failure]).toEqual([[10, 40, 160, 90], 300, undefined]);
+  expect((await read({ bytes: 100, stored: 12, limit: 1000 })).asked).toEqual([10, 40]);
+});
