@@ -98,6 +98,8 @@ const PINNED: { what: RegExp; only: RegExp }[] = [
     only: /^core\/(clock|ids)\.ts$/,
   },
   { what: /\bconsole\./, only: /^cli\// },
+  // Node would load its own copy of undici, for an export that nobody uses. Types cost nothing.
+  { what: /^(?:import|export) (?!type )[^']*from 'node:https?'/m, only: /^$/ },
   // A delay beyond 2^31 − 1 ms fires at once.
   { what: /\b(setTimeout|setInterval)\b|AbortSignal\.timeout/, only: /^core\/timers\.ts$/ },
 ];
