@@ -113,7 +113,7 @@ const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 
  * least so many others, or the search is broken.
  */
 const LATER: [entry: string, libraries: RegExp, loads: number][] = [
-  ['app.ts', /@modelcontextprotocol\/server|@a2a-js\/sdk|marked|jiti|@fastify\/rate-limit/, 21],
+  ['app.ts', /@modelcontextprotocol\/server|@a2a-js\/sdk|marked|jiti|@fastify\/(rate-limit|swagger)/, 21],
   ['hosts/host/main.ts', /fastify|light-my-request|pino|@modelcontextprotocol\/server/, 21],
   // A thread has a heap of its own.
   ['hosts/host/watch-thread.ts', /: (?!node:)/, 6],
