@@ -20,5 +20,5 @@ export async function openApiDocument(version: string): Promise<object> {
     logger: silentLogger,
     ids: systemIds(systemClock),
   });
-  return server.swagger();
+  return server.openApiDocument();
 }

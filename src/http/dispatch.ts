@@ -1,14 +1,8 @@
-import {
-  createServer,
-  type IncomingMessage,
-  type RequestListener,
-  type Server,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { Latch } from '../core/latch.ts';
+import { createServer } from '../core/node-http.ts';
 import { timeoutSignal } from '../core/timers.ts';
 
 /** Sends requests of one listening socket to other servers of this process. Both return false for the others. */

@@ -76,7 +76,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const replies = runReplies(server, { runs: services.runs, auth, logger });
   const { version, graph_ids } = info;
   const custom_routes = deps.customApp?.routes ?? [];
-  await useOpenApi(server, {
+  useOpenApi(server, {
     version,
     graph_ids,
     mount_prefix,

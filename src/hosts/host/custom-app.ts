@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { createServer } from 'node:http';
 import type { Logger } from '../../core/logger.ts';
+import { createServer } from '../../core/node-http.ts';
 import { importFromProject } from '../../graphs/project/load.ts';
 import { adaptCustomApp, type LocalApp } from '../../http/custom-app/adapters.ts';
 import { toWireError } from '../protocol/errors.ts';

@@ -1,6 +1,7 @@
-import { Agent, request as httpRequest, type IncomingMessage, type OutgoingHttpHeaders } from 'node:http';
+import type { IncomingMessage, OutgoingHttpHeaders } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
+import { Agent, request as httpRequest } from '../../core/node-http.ts';
 import { contextHeader, MAX_HEADER_BYTES, type ServerRequestContext } from '../protocol/http.ts';
 
 export interface ServerCall {

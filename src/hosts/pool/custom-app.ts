@@ -1,6 +1,7 @@
-import { Agent, type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Readable } from 'node:stream';
 import { HostLost, Unavailable } from '../../core/errors.ts';
+import { Agent, request as httpRequest } from '../../core/node-http.ts';
 import type { RemoteApp, RemoteRequest, RemoteResponse } from '../../http/custom-app/remote-app.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import { AppAnswer, answerOf, contextHeader, endToEndHeaders, MAX_HEADER_BYTES } from '../protocol/http.ts';

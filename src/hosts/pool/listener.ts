@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream';
+import { createServer } from '../../core/node-http.ts';
 import { LOOPBACK, routeInProcess } from '../../http/in-process.ts';
 import {
   endToEndHeaders,

@@ -1,7 +1,7 @@
-import { Counter, Histogram } from 'prom-client';
 import type { StoredSteps } from '../../schemas/system.ts';
 import { boundedLabel } from './labels.ts';
 import { type Meters, OURS } from './meters.ts';
+import { Counter, Histogram } from './prometheus.ts';
 
 /** Bounds that the GenAI conventions of OpenTelemetry advise: tokens of a call, and seconds. */
 const BUCKETS_OF_TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);

@@ -1,7 +1,7 @@
-import { Counter, Gauge } from 'prom-client';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import type { ConnectionStats, DatabaseStats } from '../../schemas/system.ts';
 import { type Meters, OURS } from './meters.ts';
+import { Counter, Gauge } from './prometheus.ts';
 
 /** How long the size of the database is reused, ms: PostgreSQL asks the file system for every file of every table. */
 const SIZE_MS = 60_000;

@@ -1,4 +1,3 @@
-import { Counter, Gauge } from 'prom-client';
 import type {
   CronStats,
   EngineProgress,
@@ -7,6 +6,7 @@ import type {
   WorkerStats,
 } from '../../schemas/system.ts';
 import { type Meters, OURS } from './meters.ts';
+import { Counter, Gauge } from './prometheus.ts';
 
 interface EngineSources {
   queueCounts(): Promise<QueueCounts>;

@@ -1,5 +1,5 @@
-import { Counter, Histogram, Registry } from 'prom-client';
 import type { CounterName, HistogramName, Meter } from '../../core/meter.ts';
+import { Counter, Histogram, Registry } from './prometheus.ts';
 
 export interface MetricOptions {
   /** Before the names of the official server's metrics: `lg_api_` by default (`METRIC_PREFIX`). */

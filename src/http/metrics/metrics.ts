@@ -1,4 +1,3 @@
-import { Counter } from 'prom-client';
 import type {
   CronStats,
   DatabaseStats,
@@ -18,6 +17,7 @@ import { measureDatabase } from './database.ts';
 import { measureEngine } from './engine.ts';
 import { type Meters, OURS } from './meters.ts';
 import { measureHosts, measureProcess } from './process.ts';
+import { Counter } from './prometheus.ts';
 import { requestMetrics } from './requests.ts';
 import { countRuns } from './runs.ts';
 

@@ -1,8 +1,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { Gauge } from 'prom-client';
 import { type Clock, systemClock } from '../../core/clock.ts';
 import type { HostView } from '../../schemas/system.ts';
 import { type Meters, OURS } from './meters.ts';
+import { Gauge } from './prometheus.ts';
 
 /** One second, ns. */
 const SECOND = 1e9;

@@ -1,7 +1,7 @@
-import { Counter, Histogram } from 'prom-client';
 import type { RequestCount } from '../../schemas/system.ts';
 import { methodLabel } from './labels.ts';
 import { BUCKETS_MS, type Meters, OURS } from './meters.ts';
+import { Counter, Histogram } from './prometheus.ts';
 
 const LABELS = ['method', 'path', 'status'] as const;
 

@@ -1,7 +1,7 @@
-import { Counter, Histogram } from 'prom-client';
 import type { EndedRun } from '../../schemas/system.ts';
 import { boundedLabel } from './labels.ts';
 import { type Meters, OURS } from './meters.ts';
+import { Counter, Histogram } from './prometheus.ts';
 
 /** Upper bounds of the run duration histogram, seconds. */
 const BUCKETS_S = [0.01, 0.05, 0.1, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];

@@ -1,5 +1,4 @@
-import swagger from '@fastify/swagger';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, RouteOptions } from 'fastify';
 import type { JsonObject } from '../../core/json.ts';
 import { REQUESTS, RESPONSES } from '../../schemas/named.ts';
 import { EXAMPLES } from '../../schemas/request-params.ts';
@@ -10,6 +9,13 @@ import { definition } from './json-schema.ts';
 import { operation } from './operation.ts';
 import { type SecurityDocument, securityOf, withSecurity } from './security.ts';
 import { GROUPS } from './tags.ts';
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** The OpenAPI document of all routes, made once; call when the server is ready. */
+    readonly openApiDocument: () => JsonObject;
+  }
+}
 
 const DESCRIPTION = `Serves graphs as assistants, threads and runs.
 
@@ -26,42 +32,44 @@ export interface DocumentOptions {
   readonly custom_routes: readonly CustomRoute[];
 }
 
-/**
- * Documents every route registered after it as OpenAPI 3.1, from the schemas that validate requests. The plugin
- * collects routes and serves the viewer; its own conversion would inline each schema twice and drop examples beside
- * references.
- */
-export async function useOpenApi(server: FastifyInstance, options: DocumentOptions): Promise<void> {
+/** Documents every route registered after it as OpenAPI 3.1, from the schemas that validate requests, when it is asked. */
+export function useOpenApi(server: FastifyInstance, options: DocumentOptions): void {
+  const routes: RouteOptions[] = [];
+  server.addHook('onRoute', (route) => {
+    if (route.method !== 'HEAD') routes.push(route);
+  });
+  let document: JsonObject | undefined;
+  server.decorate('openApiDocument', () => {
+    document ??= documentOf(routes, options);
+    return document;
+  });
+}
+
+function documentOf(routes: readonly RouteOptions[], options: DocumentOptions): JsonObject {
   const { version, graph_ids, mount_prefix, custom_routes } = options;
   const security = securityOf(options.security);
   const paths: Record<string, JsonObject> = {};
   const groups = new Map<string, string | undefined>();
-  await server.register(swagger, {
-    openapi: { openapi: '3.1.0', info: { title: 'Agent Server', version } },
-    transform: ({ schema, url, route }) => {
-      // Outside the prefix there is only a second `/ok`.
-      if (schema?.operationId && url.startsWith(`${mount_prefix}/`)) {
-        const path = pathTemplate(url.slice(mount_prefix.length));
-        const method = String(route.method).toLowerCase();
-        const described = operation({ schema, config: route.config }, graph_ids[0] ?? EXAMPLES.graph);
-        paths[path] = { ...paths[path], [method]: described };
-        for (const group of schema.tags ?? []) groups.set(group, schema.tag_description ?? groups.get(group));
-      }
-      return { schema: { hide: true }, url };
+  for (const { schema, url, method, config } of routes) {
+    // Outside the prefix there is only a second `/ok`.
+    if (!schema?.operationId || !url.startsWith(`${mount_prefix}/`)) continue;
+    const path = pathTemplate(url.slice(mount_prefix.length));
+    const described = operation({ schema, config }, graph_ids[0] ?? EXAMPLES.graph);
+    paths[path] = { ...paths[path], [String(method).toLowerCase()]: described };
+    for (const group of schema.tags ?? []) groups.set(group, schema.tag_description ?? groups.get(group));
+  }
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Agent Server', version, description: DESCRIPTION, license: { name: 'MIT' } },
+    ...linksFrom(mount_prefix),
+    security: security.security,
+    tags: [...allGroups(groups), ...(custom_routes.length > 0 ? [CUSTOM_GROUP] : [])],
+    paths: withSecurity(withCustomRoutes(paths, custom_routes), options.security),
+    components: {
+      securitySchemes: security.securitySchemes,
+      schemas: { ...definitions(REQUESTS, 'input'), ...definitions(RESPONSES, 'output') },
     },
-    transformObject: () => ({
-      openapi: '3.1.0',
-      info: { title: 'Agent Server', version, description: DESCRIPTION, license: { name: 'MIT' } },
-      ...linksFrom(mount_prefix),
-      security: security.security,
-      tags: [...allGroups(groups), ...(custom_routes.length > 0 ? [CUSTOM_GROUP] : [])],
-      paths: withSecurity(withCustomRoutes(paths, custom_routes), options.security),
-      components: {
-        securitySchemes: security.securitySchemes,
-        schemas: { ...definitions(REQUESTS, 'input'), ...definitions(RESPONSES, 'output') },
-      },
-    }),
-  });
+  };
 }
 
 /** Those of several files in their order, then those that one file declares beside its routes. */

@@ -1,7 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import type { FastifyContextConfig, FastifySchema } from 'fastify';
 import { z } from 'zod';
 import type { JsonObject } from '../../core/json.ts';
+import { STATUS_CODES } from '../../core/node-http.ts';
 import { EXAMPLES } from '../../schemas/request-params.ts';
 import { INVALID_JSON } from '../plugins/validation.ts';
 import { jsonSchema } from './json-schema.ts';

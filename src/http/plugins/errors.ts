@@ -1,9 +1,9 @@
-import { STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
 import { failureText, toError } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
+import { STATUS_CODES } from '../../core/node-http.ts';
 import { trimEnd } from '../../core/text.ts';
 import type { ErrorResponse } from '../../schemas/fields.ts';
 import { publicUrl } from '../public-url.ts';

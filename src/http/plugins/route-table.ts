@@ -7,19 +7,23 @@ export interface RouteTable {
 }
 
 export function useRouteTable(server: FastifyInstance): RouteTable {
-  const routes = new Map<string, { pattern: RegExp; parameters: number; methods: string[] }>();
+  const routes = new Map<string, string[]>();
+  // Made when it is first asked for: most requests match a route.
+  let patterns: { url: string; pattern: RegExp; parameters: number }[] | undefined;
   server.addHook('onRoute', ({ url, method }) => {
     // The catch-all route for preflights would match every path.
-    if (url === '*') return;
-    const { methods = [] } = routes.get(url) ?? {};
-    const parameters = url.match(/:\w+|\*/g)?.length ?? 0;
-    routes.set(url, { pattern: patternOf(url), parameters, methods: [...methods, method].flat() });
+    if (url !== '*') routes.set(url, [...(routes.get(url) ?? []), method].flat());
   });
   return {
     find(path) {
-      const found = [...routes].filter(([, { pattern }]) => pattern.test(path));
-      const [first] = found.sort(([, a], [, b]) => a.parameters - b.parameters);
-      return first && { url: first[0], methods: first[1].methods };
+      patterns ??= [...routes.keys()].map((url) => ({
+        url,
+        pattern: patternOf(url),
+        parameters: url.match(/:\w+|\*/g)?.length ?? 0,
+      }));
+      const found = patterns.filter(({ pattern }) => pattern.test(path));
+      const [first] = found.sort((a, b) => a.parameters - b.parameters);
+      return first && { url: first.url, methods: routes.get(first.url) ?? [] };
     },
   };
 }

@@ -43,10 +43,13 @@ export const ZOD_COMPILERS = {
 
 /** Fastify passes null for a missing body. */
 function validator(schema: z.ZodType, part: string) {
-  const bodyIsOptional = part === 'body' && schema.safeParse(undefined).success;
+  // Asked with the first request: zod compiles a schema when it first parses, and most routes are never used.
+  let bodyIsOptional: boolean | undefined;
   return (value: unknown) => {
-    if (part === 'body' && value === null && !bodyIsOptional)
-      return { error: new InvalidInput(INVALID_JSON) };
+    if (part === 'body' && value === null) {
+      bodyIsOptional ??= schema.safeParse(undefined).success;
+      if (!bodyIsOptional) return { error: new InvalidInput(INVALID_JSON) };
+    }
     const result = schema.safeParse(
       value === null ? undefined : part === 'body' ? value : withoutNul(value),
       { reportInput: true },

@@ -1,6 +1,6 @@
-import swaggerUi from '@fastify/swagger-ui';
-import type { FastifyPluginCallback } from 'fastify';
-import { followColorScheme, operationFilter, STYLE } from '../docs-page.ts';
+import type { FastifyInstance, FastifyPluginCallback, RouteHandlerMethod } from 'fastify';
+import { lazy } from '../../core/lifecycle.ts';
+import type { ViewerOptions } from '../docs-viewer.ts';
 import { linksFrom } from '../openapi/document.ts';
 import { guideRoutes } from './guides.ts';
 
@@ -13,6 +13,18 @@ const CONTENT_POLICY = [
   "object-src 'none'",
 ].join('; ');
 
+/** Paths of the viewer below `/docs`. */
+const VIEWER_PATHS = [
+  '/static/theme/page.css',
+  '/static/theme/color-scheme.js',
+  '/',
+  '/static/index.html',
+  '/static/swagger-initializer.js',
+  '/json',
+  '/yaml',
+];
+const VIEWER_FILES = '/static/*';
+
 /** The document and its page are public: the page is where a user enters an API key. */
 export const docsRoutes: FastifyPluginCallback<{ mount_prefix: string }> = (
   server,
@@ -24,29 +36,31 @@ export const docsRoutes: FastifyPluginCallback<{ mount_prefix: string }> = (
   });
 
   const links = linksFrom(mount_prefix);
-  server.get('/openapi.json', () => ({ ...server.swagger(), ...links }));
+  const document = () => ({ ...server.openApiDocument(), ...links });
+  server.get('/openapi.json', document);
   guideRoutes(server, { docs: `${mount_prefix}/docs` });
-
-  server.register(swaggerUi, {
-    routePrefix: '/docs',
-    indexPrefix: mount_prefix,
-    transformSpecification: (document) => ({ ...document, ...links }),
-    transformSpecificationClone: false,
-    staticCSP: CONTENT_POLICY,
-    theme: {
-      title: 'Agent Server',
-      js: [{ filename: 'color-scheme.js', content: `(${followColorScheme})()` }],
-      css: [{ filename: 'page.css', content: STYLE }],
+  server.register(
+    (scope, _options, registered) => {
+      viewerRoutes(scope, { mount_prefix, document });
+      registered();
     },
-    uiConfig: {
-      layout: 'BaseLayout',
-      persistAuthorization: true,
-      tryItOutEnabled: true,
-      displayRequestDuration: true,
-      docExpansion: 'list',
-      filter: true,
-      plugins: [operationFilter],
-    },
-  });
+    { prefix: '/docs' },
+  );
   done();
 };
+
+/** The viewer is loaded for its first request: with the libraries that it serves files with it takes 70 ms. */
+function viewerRoutes(server: FastifyInstance, options: ViewerOptions): void {
+  const handlers = lazy(async () => (await import('../docs-viewer.ts')).viewerHandlers(options));
+  const answer =
+    (path: string): RouteHandlerMethod =>
+    async (request, reply) => {
+      await (await handlers()).get(`/docs${path}`)?.call(server, request, reply);
+      return reply;
+    };
+  server.addHook('onSend', async (_request, reply) => {
+    reply.header('content-security-policy', CONTENT_POLICY);
+  });
+  for (const path of VIEWER_PATHS) server.get(path, answer(path));
+  server.route({ method: ['HEAD', 'GET'], url: VIEWER_FILES, handler: answer(VIEWER_FILES) });
+}

@@ -1,0 +1,25 @@
+import { expect, test } from 'vitest';
+import { viewerHandlers } from '../../src/http/docs-viewer.ts';
+import { bareServer } from '../support/bare-server.ts';
+
+test('every path of the viewer of the documentation is served', async () => {
+  await using http = await bareServer();
+  const handlers = await viewerHandlers({ mount_prefix: '', document: () => ({}) });
+  const paths = [...handlers.keys()].map((path) => path.replace('*', 'swagger-ui.css'));
+  expect(paths.length).toBeGreaterThan(7);
+  const answers = await Promise.all(paths.map((path) => http.inject(path)));
+  const refused = answers.filter(({ statusCode }) => ![200, 302].includes(statusCode));
+  expect(refused.map(({ raw }) => raw.req.url)).toEqual([]);
+});
+
+test('a file of the viewer is sent in part, or not at all if the client has it', async () => {
+  await using http = await bareServer();
+  const path = '/docs/static/index.css';
+  const { body, headers } = await http.inject(path);
+  expect(headers['content-security-policy']).toContain("default-src 'self'");
+  const part = await http.inject({ url: path, headers: { range: 'bytes=0-3' } });
+  expect([part.statusCode, part.body]).toEqual([206, body.slice(0, 4)]);
+  const known = await http.inject({ url: path, headers: { 'if-none-match': String(headers.etag) } });
+  expect([known.statusCode, known.body]).toEqual([304, '']);
+  expect((await http.inject('/docs/static/none.css')).json()).toEqual({ detail: 'Not Found' });
+});
