@@ -1,7 +1,9 @@
+import { CallbackManager } from '@langchain/core/callbacks/manager';
 import { getContextVariable, setContextVariable } from '@langchain/core/context';
 import { RunnableLambda } from '@langchain/core/runnables';
 import { AsyncLocalStorageProviderSingleton as provider } from '@langchain/core/singletons';
 import { LangChainTracer } from '@langchain/core/tracers/tracer_langchain';
+import { FakeListChatModel } from '@langchain/core/utils/testing';
 import { Annotation, getConfig, START, StateGraph } from '@langchain/langgraph';
 import { isRunTree, type RunTree } from 'langsmith/run_trees';
 import { getCurrentRunTree, traceable } from 'langsmith/traceable';
@@ -67,6 +69,34 @@ test('the runs of two steps share nothing that changes', async () => {
     provider.runWithConfig({ b: 2 }, () => provider.getRunnableConfig()),
   );
   expect(within).toEqual({ b: 2 });
+});
+
+test('a token of a stream that is not traced needs no callback manager', async () => {
+  await skipUnusedRuns(import.meta.dirname, isTracingEnabled);
+  const configured = vi.spyOn(CallbackManager, '_configureSync');
+  const managersFor = async (count: number) => {
+    configured.mockClear();
+    const model = new FakeListChatModel({ responses: ['x'.repeat(count)] });
+    let received = 0;
+    for await (const _ of await model.stream('')) received++;
+    expect(received).toBeGreaterThanOrEqual(count);
+    return configured.mock.calls.length;
+  };
+  expect(await managersFor(50)).toBe(await managersFor(5));
+  configured.mockRestore();
+});
+
+test('code that is given no run finds no configuration, and the variables of the code around it', async () => {
+  await skipUnusedRuns(import.meta.dirname, isTracingEnabled);
+  const config = () => provider.getRunnableConfig();
+  expect(
+    provider.runWithConfig({ a: 1 }, () => provider.runWithConfig({ b: 2 }, config, true)),
+  ).toBeUndefined();
+  const variable = provider.runWithConfig({ a: 1 }, () => {
+    setContextVariable('variable', 'set');
+    return provider.runWithConfig({ b: 2 }, () => getContextVariable('variable'), true);
+  });
+  expect(variable).toBe('set');
 });
 
 test('what is traced has its own run: by a tracer, or by the environment', async () => {

@@ -41,8 +41,9 @@ export async function skipUnusedRuns(folder: string, isTracingEnabled: () => boo
     const outer = storage.getStore();
     // Within code that is not traced nothing is, whatever the environment says by then: so the library has it too.
     const isUntraced = outer === undefined ? !isTraced() : isCopyOf(outer, untraced);
-    if (!isUntraced || withoutRun || hasTracer(config)) return original(config, act, withoutRun);
-    return storage.run(copyOf(untraced, config), act);
+    if (!isUntraced || hasTracer(config)) return original(config, act, withoutRun);
+    // A stream asks for none with each of its tokens: the library makes a callback manager for it all the same.
+    return storage.run(withoutRun ? undefined : copyOf(untraced, config), act);
   };
 }
 
