@@ -4,7 +4,7 @@ import type { RunSteps, Step } from '../../src/schemas/steps.ts';
 import { openApp } from '../support/app.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
-const http = await openApp({ graphs: ['recorded', 'functional', 'asking', 'waiting'], folder });
+const http = await openApp({ graphs: ['recorded', 'functional', 'asking', 'passing', 'waiting'], folder });
 afterAll(() => http[Symbol.asyncDispose]());
 
 /** Executes a run to its end, and returns what was recorded of it. */
@@ -55,6 +55,16 @@ test('a run tells each node, and each call of a model or a tool', async () => {
   const flaky = steps.find(({ status }) => status === 'error');
   expect(flaky?.error).toEqual({ error: 'Error', message: 'the first time' });
   expect(steps.find(({ name, parent }) => name === 'work' && parent !== null)?.namespace).toMatch(/^child:/);
+});
+
+test('models and tools have their own names, also if a node passes its configuration on to them', async () => {
+  const { steps } = await record({ assistant_id: 'passing', input: {} });
+  expect(outline(steps)).toEqual([
+    'node passes success',
+    '  model CountingModel success',
+    '  tool search success',
+    '  model CountingModel success',
+  ]);
 });
 
 test('steps lie within their attempt, and parts within their step', async () => {

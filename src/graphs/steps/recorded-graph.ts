@@ -25,6 +25,7 @@ interface Invocable {
 
 interface NodeConfig {
   readonly callbacks?: unknown;
+  readonly runName?: string | undefined;
   readonly metadata?: unknown;
   readonly executionInfo?: unknown;
 }
@@ -110,7 +111,9 @@ function overridden(runnable: Invocable, invoke: Invocable['invoke']): Invocable
 
 function withRecording(config: NodeConfig): NodeConfig {
   const callbacks = recordings.getStore()?.callbacks;
-  return callbacks ? { ...config, callbacks: addCallbacks(config.callbacks, callbacks) } : config;
+  if (!callbacks) return config;
+  // The name of the node, which LangChain gives to the first run that calls a handler.
+  return { ...config, callbacks: addCallbacks(config.callbacks, callbacks), runName: undefined };
 }
 
 /** A list of handlers or a manager of them; a manager is copied. */
