@@ -1,8 +1,8 @@
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
-import type { EventBus } from '../events/bus.ts';
+import { type EventBus, logUpdated } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { ReapRules } from '../storage/queue/reap.ts';
+import type { LostRun, ReapRules } from '../storage/queue/reap.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { Loop } from './loop.ts';
 
@@ -48,6 +48,10 @@ export function reaperTick({
     logger.warn('released deliveries of a dead worker', { deliveries });
     bus.emit('delivery.queued');
   }
+  function onEnded(run: LostRun): void {
+    logUpdated(bus, run);
+    rules.onEnded?.(run);
+  }
   return async () => {
     const grace_ms = grace_until - clock.monotonic();
     if (grace_ms > 0) return grace_ms;
@@ -55,7 +59,7 @@ export function reaperTick({
     const onLostSenders = (worker_ids: readonly string[]) => {
       senders = worker_ids;
     };
-    const taken = await queue.reap({ ...rules, onLostSenders }).catch((error: unknown) => {
+    const taken = await queue.reap({ ...rules, onEnded, onLostSenders }).catch((error: unknown) => {
       grace_until = clock.monotonic() + GRACE_BEATS * heartbeat_ms;
       throw error;
     });

@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts';
 import { after, sleep } from '../core/timers.ts';
-import type { PollIntervals } from '../events/bus.ts';
+import { logUpdated, type PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
 import type { Lease } from '../storage/runs/lease.ts';
@@ -261,7 +261,7 @@ export class RunWorker {
       this.#unreleased.delete(token);
       if (!requeued) return;
       logger.warn('recovered an orphaned run', { run_id, thread_id });
-      bus.updated(run_id);
+      logUpdated(bus, lease);
       bus.emit('schedule.changed');
     } catch (error) {
       logger.error('cannot recover an orphaned run, retrying', { run_id, error });
@@ -276,7 +276,7 @@ export class RunWorker {
     logger.error('an attempt failed unexpectedly', { ...fields, error });
     try {
       await this.#requeue(lease);
-      bus.updated(lease.run_id);
+      logUpdated(bus, lease);
       bus.emit('schedule.changed');
     } catch (refused) {
       this.#unreleased.set(lease.token, lease);

@@ -24,6 +24,7 @@ export interface ReapRules extends FailurePolicy {
 /** A run that ended without its worker. */
 export interface LostRun {
   readonly run_id: string;
+  readonly thread_id: string;
   readonly graph_id: string | null;
   readonly status: string | null;
 }
@@ -111,13 +112,16 @@ function reclaim(
       failure: rules,
     } as const;
     const { outcome } = await endAttempt(tx, thread, head, lost, webhooks);
-    return { ended: outcome === 'ended' ? await lostRun(tx, run_id) : undefined };
+    return { ended: outcome === 'ended' ? await lostRun(tx, { run_id, thread_id }) : undefined };
   });
 }
 
-async function lostRun(tx: Transaction, run_id: string): Promise<LostRun> {
+async function lostRun(
+  tx: Transaction,
+  { run_id, thread_id }: Pick<LostRun, 'run_id' | 'thread_id'>,
+): Promise<LostRun> {
   const row = await tx.get(sql`
     select ${nullable(columns('assistants', 'a.graph_id'))}, ${columns('runs', 'r.status')}
     from runs r left join assistants a on a.assistant_id = r.assistant_id where r.run_id = ${run_id}`);
-  return { run_id, graph_id: null, status: null, ...row };
+  return { run_id, thread_id, graph_id: null, status: null, ...row };
 }
