@@ -34,8 +34,13 @@ export function cronLoop({
       const offset_ms = clock.now() - clock.monotonic();
       if (offset_ms < clock_offset_ms - CLOCK_TOLERANCE_MS) await ticks.recalculateDates();
       clock_offset_ms = offset_ms;
-      await ticks.fireDue();
-      return sleepUntil(await ticks.nextDue(), clock, MAX_SLEEP_MS[bus.poll_rate]);
+      // Asked first: most ticks of an idle process find nothing due, and need no second read.
+      let next = await ticks.nextDue();
+      if (next !== undefined && Date.parse(next) <= clock.now()) {
+        await ticks.fireDue();
+        next = await ticks.nextDue();
+      }
+      return sleepUntil(next, clock, MAX_SLEEP_MS[bus.poll_rate]);
     },
   });
 }
@@ -59,8 +64,9 @@ export function delayedRunsLoop({
     async tick() {
       // A run in back-off is in state `ready` already, and only its time has come.
       const before = next;
-      const isPromoted = await queue.promoteDue();
-      next = await queue.nextDue();
+      const { is_overdue, next: first } = await queue.nextDue();
+      const isPromoted = is_overdue && (await queue.promoteDue());
+      next = is_overdue ? (await queue.nextDue()).next : first;
       if (isPromoted || (before !== undefined && before !== next)) bus.emit('run.ready');
       // Due by this clock, but not by that of the database, which decides.
       if (next !== undefined && Date.parse(next) <= clock.now()) return CLOCK_AHEAD_POLL_MS;

@@ -11,11 +11,11 @@ test('a process whose clock is ahead of the database waits for it without asking
   const isDue = () => systemClock.now() >= Date.parse(due);
   let asked = 0;
   const queue: Pick<RunQueue, 'promoteDue' | 'nextDue'> = {
-    async promoteDue() {
+    promoteDue: async () => true,
+    async nextDue() {
       asked += 1;
-      return isDue();
+      return { is_overdue: isDue(), next: isDue() ? undefined : due };
     },
-    nextDue: async () => (isDue() ? undefined : due),
   };
   const bus = memoryBus();
   const { promise: ready, resolve } = Promise.withResolvers<void>();
@@ -25,4 +25,31 @@ test('a process whose clock is ahead of the database waits for it without asking
   await ready;
   await loop.stop();
   expect(asked).toBeLessThan(10);
+});
+
+test('a process without delayed runs asks once, and promotes none', async () => {
+  const asked: string[] = [];
+  const { promise: both, resolve } = Promise.withResolvers<void>();
+  const queue: Pick<RunQueue, 'promoteDue' | 'nextDue'> = {
+    async promoteDue() {
+      asked.push('promote');
+      return false;
+    },
+    async nextDue() {
+      asked.push('next due');
+      if (asked.length >= 2) resolve();
+      return { is_overdue: false, next: undefined };
+    },
+  };
+  const loop = delayedRunsLoop({
+    queue: queue as RunQueue,
+    bus: memoryBus(),
+    clock: systemClock,
+    logger: silentLogger,
+  });
+  loop.start();
+  loop.wake();
+  await both;
+  await loop.stop();
+  expect(asked).toEqual(['next due', 'next due']);
 });

@@ -1,4 +1,4 @@
-import { columns, nullable, text } from '../../db/columns.ts';
+import { columns, flag, nullable, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
 import { list, type Sql, sql } from '../../db/sql.ts';
@@ -72,14 +72,23 @@ function promoteThread(db: Db, thread_id: string): Promise<boolean> {
   });
 }
 
-/** When the next waiting run is due, ISO-8601; `undefined` if none waits for a future time. Two index lookups. */
-export async function nextDue(db: Db): Promise<string | undefined> {
+export interface DueTimes {
+  /** Whether `promoteDue` may find a run. */
+  readonly is_overdue: boolean;
+  /** When the next waiting run is due, ISO-8601; `undefined` if none waits for a future time. */
+  readonly next: string | undefined;
+}
+
+/** Three index lookups in one statement: idle processes do little else. */
+export async function nextDue(db: Db): Promise<DueTimes> {
   const first = (state: 'scheduled' | 'ready') => sql`(
     select not_before from run_queue where state = ${state === 'ready' ? sql`'ready'` : sql`'scheduled'`}
     and not_before > ${NOW} order by not_before limit 1)`;
   const row = await db.get(sql`
     select ${first('scheduled')} as ${nullable(text('scheduled'))},
-      ${first('ready')} as ${nullable(text('ready'))}`);
+      ${first('ready')} as ${nullable(text('ready'))},
+      coalesce((select not_before from run_queue where state = 'scheduled' order by not_before limit 1) <= ${NOW}, false)
+        as ${flag('is_overdue')}`);
   const times = [row?.scheduled, row?.ready].filter((time) => typeof time === 'string');
-  return times.toSorted()[0];
+  return { is_overdue: row?.is_overdue === 1, next: times.toSorted()[0] };
 }
