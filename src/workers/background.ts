@@ -12,6 +12,7 @@ import { a2aTaskFinalizer, type TaskFinalizerDeps } from './a2a-tasks.ts';
 import { heartbeatMs } from './heartbeat.ts';
 import type { Loop } from './loop.ts';
 import {
+  IDLE_SWEEP_MS,
   retentionLoop,
   type Sweep,
   storeExpiryLoop,
@@ -28,8 +29,8 @@ export interface BackgroundDeps {
   readonly threads: ThreadRepository;
   readonly storeItems: StoreItemRepository;
   readonly longTermStore: LongTermStore;
-  /** Retention sweeps. */
-  readonly sweeps: readonly Sweep[];
+  /** Retention sweeps: those that are made every minute, and those that pause while they find nothing. */
+  readonly sweeps: { readonly prompt: readonly Sweep[]; readonly others: readonly Sweep[] };
   /** `undefined` if other servers run the crons. */
   readonly cronTicks: CronTicks | undefined;
   /** Determines and stores the final state of an A2A task. */
@@ -65,7 +66,8 @@ export function backgroundWork(deps: BackgroundDeps, options: BackgroundOptions)
     dueRuns,
     ...(crons ? [crons] : []),
     tasks.loop,
-    retentionLoop({ sweeps: deps.sweeps, logger }),
+    retentionLoop({ sweeps: deps.sweeps.prompt, logger }),
+    retentionLoop({ sweeps: deps.sweeps.others, longest_ms: IDLE_SWEEP_MS, logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
     storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
     storeIndexLoop({ store: deps.longTermStore, logger }),
