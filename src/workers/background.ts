@@ -45,6 +45,8 @@ export interface BackgroundOptions {
   /** How long a process may be silent before others take its runs, ms. */
   readonly lease_ms: number;
   readonly reap: ReapRules;
+  /** As in `WorkerLease`. */
+  readonly nothingLostFor: () => number;
   /** Interval and limit of the sweep of expired threads. */
   readonly expiry: ThreadExpiryRules;
   /** Interval of the sweep of expired store items, ms. */
@@ -60,7 +62,8 @@ export function backgroundWork(deps: BackgroundDeps, options: BackgroundOptions)
   const dueRuns = delayedRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
   const tasks = a2aTaskFinalizer({ ...deps, tasks: deps.a2aTasks, finalize: deps.finalizeTask });
-  const reaper = reaperLoop({ ...deps, rules: options.reap, heartbeat_ms: heartbeatMs(options.lease_ms) });
+  const { reap: rules, nothingLostFor, lease_ms } = options;
+  const reaper = reaperLoop({ ...deps, rules, nothingLostFor, heartbeat_ms: heartbeatMs(lease_ms) });
   const loops: readonly Loop[] = [
     reaper,
     dueRuns,
@@ -79,6 +82,9 @@ export function backgroundWork(deps: BackgroundDeps, options: BackgroundOptions)
   let subscriptions: Disposable[] = [];
 
   return {
+    /** Dead processes hold work. */
+    recover: () => reaper.wake(),
+
     start(): void {
       subscriptions = [
         bus.on('schedule.changed', wakeSchedules),

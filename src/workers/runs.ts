@@ -187,6 +187,7 @@ export class RunWorker {
 
   /** Whether storage may hold leases of this process; a claim whose reply was lost is found twice a minute. */
   get mayHoldLeases(): boolean {
+    if (this.#deps.concurrency === 0 && !this.#deps.auto) return false;
     const held = this.#active.size + this.#claiming.size + this.#unreleased.size;
     return held > 0 || this.#isUncertain || systemClock.monotonic() - this.#reconciled_at > IDLE_RECONCILE_MS;
   }

@@ -130,6 +130,7 @@ describePostgresServer('a follower of a thread in another process is notified', 
       bus: buses.here,
       rules: { ...FAILURE_RULES, max_attempts: 1, worker_id: randomUUID(), backoff_ms: 0 },
       heartbeat_ms: 5000,
+      nothingLostFor: () => 0,
       clock: systemClock,
       logger: silentLogger,
     });
