@@ -103,13 +103,16 @@ function retentionSweeps({
   storage,
   clock,
   log_retention_ms,
-}: Pick<AppContext, 'config' | 'storage' | 'clock' | 'log_retention_ms'>): Sweep[] {
+}: Pick<AppContext, 'config' | 'storage' | 'clock' | 'log_retention_ms'>): EngineDeps['sweeps'] {
   const { events, runLogs, idempotency, outbox, cronFires, usage, budgets } = storage.work;
   const keep_deliveries_ms = config.webhooks.delivery.keep_days * DAY_MS;
   const history_ms = config.crons.history_days * DAY_MS;
-  return [
+  // The id of a thread cannot be used again before the rest of its history is gone.
+  const prompt: Sweep[] = [
     (limit) => storage.work.threads.sweepDeletions(limit),
     (limit) => events.deleteExpired(limit),
+  ];
+  const others: Sweep[] = [
     (limit) => runLogs.deleteExpired(log_retention_ms, limit),
     (limit) => idempotency.deleteExpired(limit),
     (limit) => usage.rollUp(limit),
@@ -118,6 +121,7 @@ function retentionSweeps({
     (limit) => outbox.deleteEnded(keep_deliveries_ms, limit),
     (limit) => cronFires.deleteBefore(timestamp(clock.now() - history_ms), limit),
   ];
+  return { prompt, others };
 }
 
 function attemptRules({ timeout_seconds, record }: Config['runs'], log_retention_ms: number): AttemptRules {

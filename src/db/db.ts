@@ -23,7 +23,7 @@ export interface Transaction extends Reader {
 
 /** A statement of a transaction that is executed later, at the latest by its commit. */
 export interface Deferred {
-  /** Number of rows changed; throws as long as it has not been executed. */
+  /** Number of rows changed, on PostgreSQL also of rows found; throws as long as it has not been executed. */
   readonly changes: number;
 }
 

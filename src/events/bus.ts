@@ -102,6 +102,15 @@ export interface LocalListeners extends Omit<EventBus, 'updated' | 'poll_rate'> 
   updateAll(): void;
 }
 
+/** Publishes that a log grew, or ended, without an `EventWriter`: to who follows the run, and to who follows its thread. */
+export function logUpdated(
+  bus: Pick<EventBus, 'updated'>,
+  { run_id, thread_id }: { readonly run_id: string; readonly thread_id: string },
+): void {
+  bus.updated(run_id);
+  bus.updated(thread_id);
+}
+
 /** In-process bus: the only process on its database. */
 export function memoryBus(poll_rate: PollRate = 'usual'): EventBus {
   const local = localListeners();

@@ -12,6 +12,7 @@ import { a2aTaskFinalizer, type TaskFinalizerDeps } from './a2a-tasks.ts';
 import { heartbeatMs } from './heartbeat.ts';
 import type { Loop } from './loop.ts';
 import {
+  IDLE_SWEEP_MS,
   retentionLoop,
   type Sweep,
   storeExpiryLoop,
@@ -28,8 +29,8 @@ export interface BackgroundDeps {
   readonly threads: ThreadRepository;
   readonly storeItems: StoreItemRepository;
   readonly longTermStore: LongTermStore;
-  /** Retention sweeps. */
-  readonly sweeps: readonly Sweep[];
+  /** Retention sweeps: those that are made every minute, and those that pause while they find nothing. */
+  readonly sweeps: { readonly prompt: readonly Sweep[]; readonly others: readonly Sweep[] };
   /** `undefined` if other servers run the crons. */
   readonly cronTicks: CronTicks | undefined;
   /** Determines and stores the final state of an A2A task. */
@@ -44,6 +45,8 @@ export interface BackgroundOptions {
   /** How long a process may be silent before others take its runs, ms. */
   readonly lease_ms: number;
   readonly reap: ReapRules;
+  /** As in `WorkerLease`. */
+  readonly nothingLostFor: () => number;
   /** Interval and limit of the sweep of expired threads. */
   readonly expiry: ThreadExpiryRules;
   /** Interval of the sweep of expired store items, ms. */
@@ -59,13 +62,15 @@ export function backgroundWork(deps: BackgroundDeps, options: BackgroundOptions)
   const dueRuns = delayedRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
   const tasks = a2aTaskFinalizer({ ...deps, tasks: deps.a2aTasks, finalize: deps.finalizeTask });
-  const reaper = reaperLoop({ ...deps, rules: options.reap, heartbeat_ms: heartbeatMs(options.lease_ms) });
+  const { reap: rules, nothingLostFor, lease_ms } = options;
+  const reaper = reaperLoop({ ...deps, rules, nothingLostFor, heartbeat_ms: heartbeatMs(lease_ms) });
   const loops: readonly Loop[] = [
     reaper,
     dueRuns,
     ...(crons ? [crons] : []),
     tasks.loop,
-    retentionLoop({ sweeps: deps.sweeps, logger }),
+    retentionLoop({ sweeps: deps.sweeps.prompt, logger }),
+    retentionLoop({ sweeps: deps.sweeps.others, longest_ms: IDLE_SWEEP_MS, logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
     storeExpiryLoop({ items: deps.storeItems, interval_ms: options.store_expiry_ms, logger }),
     storeIndexLoop({ store: deps.longTermStore, logger }),
@@ -77,6 +82,9 @@ export function backgroundWork(deps: BackgroundDeps, options: BackgroundOptions)
   let subscriptions: Disposable[] = [];
 
   return {
+    /** Dead processes hold work. */
+    recover: () => reaper.wake(),
+
     start(): void {
       subscriptions = [
         bus.on('schedule.changed', wakeSchedules),

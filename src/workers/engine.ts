@@ -27,7 +27,7 @@ const DELIVERY_GRACE_MS = 3000;
 /** A loop that claims runs turns every few seconds; after this time without a turn it is stuck, ms. */
 const STUCK_MS = 30_000;
 
-export interface EngineOptions extends Omit<BackgroundOptions, 'reap'> {
+export interface EngineOptions extends Omit<BackgroundOptions, 'reap' | 'nothingLostFor'> {
   /** Concurrent runs; 0 executes none, `auto` as many as the process has time for. */
   readonly concurrency: number | 'auto';
   readonly max_attempts: number;
@@ -79,14 +79,14 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
   const { slots, auto } = slotsOf(deps, options);
   const worker = { worker_id, host: hostname(), pid, version, slots: auto?.slots ?? slots, graph_ids };
   const beat = { worker, slots: () => runs.slots, lease_ms, logger };
+  const onLostWork = options.background ? () => background.recover() : undefined;
   const lease = options.single_process
     ? loopLease(queue, beat)
-    : threadLease({ ...beat, ...options.database, max_stall_ms: options.max_stall_ms, lease_fd });
+    : threadLease({ ...beat, ...options.database, max_stall_ms: options.max_stall_ms, lease_fd, onLostWork });
   const dispatcher = options.background ? deps.dispatcher : undefined;
   const listeners = runListeners(deps);
   const failureAfter = (what: typeof HOST_LOST) =>
     failureRules(options.max_attempts, deps.rules.log_retention_ms, what);
-  const attempts = { ...deps, hostFailure: failureAfter(HOST_LOST), ...listeners.ofAttempts };
   const runs = new RunWorker({
     ...deps,
     concurrency: slots,
@@ -94,10 +94,11 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     is_capped,
     failure: failureAfter(ATTEMPT_BROKE),
     isLeaseHeld: () => lease.isHeld(),
-    attempts,
+    attempts: { ...deps, hostFailure: failureAfter(HOST_LOST), ...listeners.ofAttempts },
   });
   const background = backgroundWork(deps, {
     ...options,
+    nothingLostFor: () => lease.nothingLostFor(),
     reap: reapRules(worker_id, { ...options, onEnded: listeners.notifyLost }, deps.rules.log_retention_ms),
   });
   const leases = leaseLoop({ lease, runs, dispatcher, lease_ms, logger });

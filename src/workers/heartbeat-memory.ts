@@ -5,7 +5,7 @@ export class HeartbeatMemory {
   readonly buffer: SharedArrayBuffer;
   readonly #values: BigInt64Array;
 
-  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(6 * BigInt64Array.BYTES_PER_ELEMENT)) {
+  constructor(buffer: SharedArrayBuffer = new SharedArrayBuffer(7 * BigInt64Array.BYTES_PER_ELEMENT)) {
     this.buffer = buffer;
     this.#values = new BigInt64Array(buffer);
   }
@@ -56,5 +56,13 @@ export class HeartbeatMemory {
   }
   set slots(count: number) {
     Atomics.store(this.#values, 5, BigInt(count));
+  }
+
+  /** When a heartbeat was sent that found nothing held by dead processes; 0 if none did, or if the last one found some. */
+  get nothing_lost_at(): number {
+    return Number(Atomics.load(this.#values, 6));
+  }
+  set nothing_lost_at(ms: number) {
+    Atomics.store(this.#values, 6, BigInt(Math.floor(ms)));
   }
 }

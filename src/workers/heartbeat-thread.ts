@@ -2,9 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { threadMonotonic } from '../core/clock.ts';
 import { writeSharedLease } from '../core/shared-lease.ts';
 import { sleep } from '../core/timers.ts';
+import type { Db } from '../db/db.ts';
 import { openPostgres } from '../db/engines/postgres.ts';
 import { passwordFrom } from '../db/engines/postgres-password.ts';
-import { heartbeat } from '../storage/queue/workers.ts';
+import { heartbeat, heartbeatAndSearch } from '../storage/queue/heartbeat.ts';
 import { heartbeatMs, isLateRenewal } from './heartbeat.ts';
 import { HeartbeatMemory } from './heartbeat-memory.ts';
 import { type HeartbeatReport, type HeartbeatThreadData, LEASE_MARGIN } from './thread-lease.ts';
@@ -13,7 +14,7 @@ import { type HeartbeatReport, type HeartbeatThreadData, LEASE_MARGIN } from './
  * Renews the lease of a process while its event loop computes, over a connection of its own. Ends with a message from
  * the main thread.
  */
-const { url, password_command, worker, lease_ms, max_stall_ms, shared, lease_fd } =
+const { url, password_command, worker, lease_ms, max_stall_ms, shared, lease_fd, searches } =
   workerData as HeartbeatThreadData;
 const memory = new HeartbeatMemory(shared);
 const interval_ms = heartbeatMs(lease_ms);
@@ -34,8 +35,23 @@ function shareLease(fd: number, renewed_at: number): void {
   writeSharedLease(fd, { stop_at: end_at - lease_ms * LEASE_MARGIN, end_at });
 }
 
+/** A search that fails must not keep the lease from being renewed: the renewal after it does without. */
+let hasFailed = false;
+
+async function renew(db: Db): Promise<void> {
+  const current = { ...worker, slots: memory.slots };
+  const isSearch = searches && !hasFailed;
+  hasFailed = isSearch;
+  if (!isSearch) return heartbeat(db, current, lease_ms);
+  const sent_at = threadMonotonic();
+  const isFound = await heartbeatAndSearch(db, current, lease_ms);
+  hasFailed = false;
+  memory.nothing_lost_at = isFound ? 0 : sent_at;
+  if (isFound) report({ has_lost_work: true });
+}
+
 /** Returns the time until the next renewal, ms. */
-async function beat(renew: () => Promise<void>): Promise<number> {
+async function beat(db: Db): Promise<number> {
   memory.beat();
   // Before it is sent: the database counts from when it arrives.
   const sent_at = threadMonotonic();
@@ -44,7 +60,7 @@ async function beat(renew: () => Promise<void>): Promise<number> {
     return interval_ms;
   }
   try {
-    await renew();
+    await renew(db);
   } catch (error) {
     report({ error: error instanceof Error ? error.message : String(error) });
     return RETRY_MS;
@@ -60,6 +76,5 @@ async function beat(renew: () => Promise<void>): Promise<number> {
 {
   const password = password_command === undefined ? undefined : passwordFrom(password_command);
   await using db = openPostgres(url, { max_connections: 1, password });
-  const renew = () => heartbeat(db, { ...worker, slots: memory.slots }, lease_ms);
-  while (!end.signal.aborted) await sleep(await beat(renew), end.signal);
+  while (!end.signal.aborted) await sleep(await beat(db), end.signal);
 }

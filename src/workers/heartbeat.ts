@@ -21,6 +21,8 @@ export interface WorkerLease {
   isHeld(): boolean;
   /** False when the heartbeat itself hangs, whatever the database does. */
   isBeating(): boolean;
+  /** How long, ms, a search by a heartbeat still counts that found nothing held by dead processes; 0 without one. */
+  nothingLostFor(): number;
   /** How often it ended and was renewed later: meanwhile other processes may have taken runs. */
   readonly lapses: number;
   /** How often it was renewed more than a heartbeat interval late. */
@@ -66,6 +68,7 @@ export function loopLease(
     stop: () => loop.stop(),
     isHeld: () => true,
     isBeating: () => true,
+    nothingLostFor: () => 0,
     lapses: 0,
     get late_renewals() {
       return late_renewals;

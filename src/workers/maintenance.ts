@@ -6,6 +6,8 @@ import type { ThreadRepository } from '../storage/threads/threads.ts';
 import { Loop } from './loop.ts';
 
 const SWEEP_MS = 60_000;
+/** Interval of sweeps that find nothing, round after round, ms: rows of which nobody notices that they are still there. */
+export const IDLE_SWEEP_MS = 5 * SWEEP_MS;
 /** Rows deleted per transaction: bounds how long other writers wait. */
 const RETENTION_BATCH = 500;
 
@@ -13,23 +15,40 @@ const RETENTION_BATCH = 500;
 export type Sweep = (limit: number) => Promise<number>;
 
 /** Retention: deletes expired rows, such as the event logs of runs that ended long enough ago. */
-export function retentionLoop({ sweeps, logger }: { sweeps: readonly Sweep[]; logger: Logger }): Loop {
-  return new Loop({
-    name: 'retention',
-    logger,
-    async tick() {
-      let hasMore = false;
-      // A failed sweep does not block the others; it is retried in the next round.
-      for (const sweep of sweeps) {
-        try {
-          hasMore = (await sweep(RETENTION_BATCH)) === RETENTION_BATCH || hasMore;
-        } catch (error) {
-          logger.error('cannot delete expired rows', { error });
-        }
+export function retentionLoop(options: Parameters<typeof retentionTick>[0]): Loop {
+  return new Loop({ name: 'retention', tick: retentionTick(options), logger: options.logger });
+}
+
+/**
+ * Resolves to the delay before the next round, ms: a minute, doubled after each one in which no sweep found anything, up
+ * to `longest_ms`.
+ */
+export function retentionTick({
+  sweeps,
+  longest_ms = SWEEP_MS,
+  logger,
+}: {
+  readonly sweeps: readonly Sweep[];
+  readonly longest_ms?: number;
+  readonly logger: Logger;
+}): () => Promise<number> {
+  let delay_ms = SWEEP_MS;
+  return async () => {
+    let [hasMore, isIdle] = [false, true];
+    // A failed sweep does not block the others; it is retried in the next round.
+    for (const sweep of sweeps) {
+      try {
+        const deleted = await sweep(RETENTION_BATCH);
+        hasMore ||= deleted === RETENTION_BATCH;
+        isIdle &&= deleted === 0;
+      } catch (error) {
+        isIdle = false;
+        logger.error('cannot delete expired rows', { error });
       }
-      return hasMore ? 0 : SWEEP_MS;
-    },
-  });
+    }
+    delay_ms = isIdle ? Math.min(2 * delay_ms, longest_ms) : SWEEP_MS;
+    return hasMore ? 0 : delay_ms;
+  };
 }
 
 /** Threads per tick: the loop can stop in between. */

@@ -1,15 +1,15 @@
 import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
-import type { EventBus } from '../events/bus.ts';
+import { type EventBus, logUpdated } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
-import type { ReapRules } from '../storage/queue/reap.ts';
+import type { LostRun, ReapRules } from '../storage/queue/reap.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { Loop } from './loop.ts';
 
 /** Heartbeats within the grace period after a database outage: every live worker renews its lease within it. */
 const GRACE_BEATS = 2;
-/** Ticks between two deletions of workers that are gone. */
-const TICKS_PER_DELETION = 12;
+/** Interval at which workers are deleted that are gone, ms: nothing depends on it. */
+const DELETION_MS = 300_000;
 
 export interface ReaperDeps {
   readonly queue: Pick<RunQueue, 'reap' | 'deleteExpiredWorkers'>;
@@ -18,6 +18,8 @@ export interface ReaperDeps {
   readonly rules: ReapRules;
   /** Heartbeat interval of workers, ms; dead ones are looked for as often. */
   readonly heartbeat_ms: number;
+  /** As in `WorkerLease`. */
+  readonly nothingLostFor: () => number;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -29,46 +31,60 @@ export function reaperLoop(deps: ReaperDeps): Loop {
 
 /**
  * During a database outage no worker can renew its lease, so that all leases have expired when it is over: the reaper
- * lets live workers renew first. Resolves to the delay before the next tick, ms.
+ * lets live workers renew first. Heartbeats search too: it does while none has just done so, or if one found something.
+ * Resolves to the delay before the next tick, ms.
  */
-export function reaperTick({
-  queue,
-  outbox,
-  bus,
-  rules,
-  heartbeat_ms,
-  clock,
-  logger,
-}: ReaperDeps): () => Promise<number> {
+export function reaperTick(deps: ReaperDeps): () => Promise<number> {
+  const { queue, heartbeat_ms, nothingLostFor, clock } = deps;
   let grace_until = 0;
-  let ticks = 0;
-  async function release(worker_ids: readonly string[]): Promise<void> {
-    const deliveries = await outbox.releaseLost(worker_ids);
-    if (deliveries === 0) return;
-    logger.warn('released deliveries of a dead worker', { deliveries });
-    bus.emit('delivery.queued');
+  let delete_at = clock.monotonic();
+  async function search(): Promise<number> {
+    const nothing_ms = nothingLostFor();
+    if (nothing_ms > 0) return nothing_ms;
+    await recover(deps, () => {
+      grace_until = clock.monotonic() + GRACE_BEATS * heartbeat_ms;
+    });
+    return heartbeat_ms;
   }
   return async () => {
     const grace_ms = grace_until - clock.monotonic();
     if (grace_ms > 0) return grace_ms;
-    let senders: readonly string[] = [];
-    const onLostSenders = (worker_ids: readonly string[]) => {
-      senders = worker_ids;
-    };
-    const taken = await queue.reap({ ...rules, onLostSenders }).catch((error: unknown) => {
-      grace_until = clock.monotonic() + GRACE_BEATS * heartbeat_ms;
-      throw error;
-    });
-    if (taken > 0) {
-      logger.warn('recovered runs of a dead worker', { runs: taken });
-      bus.emit('run.ready');
-      bus.emit('schedule.changed');
-      bus.emit('delivery.queued');
+    const delay_ms = await search();
+    if (clock.monotonic() >= delete_at) {
+      await queue.deleteExpiredWorkers();
+      delete_at = clock.monotonic() + DELETION_MS;
     }
-    // After the runs: they need not wait for the row of a delivery that a frozen process has locked.
-    if (senders.length > 0) await release(senders);
-    if (ticks % TICKS_PER_DELETION === 0) await queue.deleteExpiredWorkers();
-    ticks += 1;
-    return heartbeat_ms;
+    return delay_ms;
   };
+}
+
+async function recover(deps: ReaperDeps, onFailure: () => void): Promise<void> {
+  const { queue, bus, rules, logger } = deps;
+  let senders: readonly string[] = [];
+  const onLostSenders = (worker_ids: readonly string[]) => {
+    senders = worker_ids;
+  };
+  const onEnded = (run: LostRun) => {
+    logUpdated(bus, run);
+    rules.onEnded?.(run);
+  };
+  const taken = await queue.reap({ ...rules, onEnded, onLostSenders }).catch((error: unknown) => {
+    onFailure();
+    throw error;
+  });
+  if (taken > 0) {
+    logger.warn('recovered runs of a dead worker', { runs: taken });
+    bus.emit('run.ready');
+    bus.emit('schedule.changed');
+    bus.emit('delivery.queued');
+  }
+  // After the runs: they need not wait for the row of a delivery that a frozen process has locked.
+  if (senders.length > 0) await release(deps, senders);
+}
+
+async function release({ outbox, bus, logger }: ReaperDeps, worker_ids: readonly string[]): Promise<void> {
+  const deliveries = await outbox.releaseLost(worker_ids);
+  if (deliveries === 0) return;
+  logger.warn('released deliveries of a dead worker', { deliveries });
+  bus.emit('delivery.queued');
 }

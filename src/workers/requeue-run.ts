@@ -1,5 +1,6 @@
 import { HostLost } from '../core/errors.ts';
 import type { Meter } from '../core/meter.ts';
+import { logUpdated } from '../events/bus.ts';
 import type { RunError } from '../schemas/threads.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
@@ -51,7 +52,7 @@ export async function requeue(
     deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
     deps.bus.emit('schedule.changed');
     // The run may have ended instead: its followers read the log.
-    deps.bus.updated(attempt.claimed.lease.run_id);
+    logUpdated(deps.bus, attempt.claimed.lease);
     deps.bus.emit('row.changed', 'run', attempt.claimed.lease.run_id);
   } else attempt.writes.undrain(batch);
   return isRequeued;

@@ -1,6 +1,6 @@
 import { systemClock } from '../core/clock.ts';
 import { after, sleep } from '../core/timers.ts';
-import type { PollIntervals } from '../events/bus.ts';
+import { logUpdated, type PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
 import { type Lease, leaseKey } from '../storage/runs/lease.ts';
@@ -187,6 +187,7 @@ export class RunWorker {
 
   /** Whether storage may hold leases of this process; a claim whose reply was lost is found twice a minute. */
   get mayHoldLeases(): boolean {
+    if (this.#deps.concurrency === 0 && !this.#deps.auto) return false;
     const held = this.#active.size + this.#claiming.size + this.#unreleased.size;
     return held > 0 || this.#isUncertain || systemClock.monotonic() - this.#reconciled_at > IDLE_RECONCILE_MS;
   }
@@ -260,7 +261,7 @@ export class RunWorker {
       this.#unreleased.delete(leaseKey(lease));
       if (!requeued) return;
       logger.warn('recovered an orphaned run', { run_id, thread_id });
-      bus.updated(run_id);
+      logUpdated(bus, lease);
       bus.emit('schedule.changed');
     } catch (error) {
       logger.error('cannot recover an orphaned run, retrying', { run_id, error });
@@ -275,7 +276,7 @@ export class RunWorker {
     logger.error('an attempt failed unexpectedly', { ...fields, error });
     try {
       await this.#requeue(lease);
-      bus.updated(lease.run_id);
+      logUpdated(bus, lease);
       bus.emit('schedule.changed');
     } catch (refused) {
       this.#unreleased.set(leaseKey(lease), lease);

@@ -31,8 +31,12 @@ export function cronLoop({
       const offset_ms = clock.now() - clock.monotonic();
       if (offset_ms < clock_offset_ms - CLOCK_TOLERANCE_MS) await ticks.recalculateDates();
       clock_offset_ms = offset_ms;
-      await ticks.fireDue();
-      const next = await ticks.nextDue();
+      // Asked first: most ticks of an idle process find nothing due, and need no second read.
+      let next = await ticks.nextDue();
+      if (next !== undefined && Date.parse(next) <= clock.now()) {
+        await ticks.fireDue();
+        next = await ticks.nextDue();
+      }
       const in_ms = next === undefined ? undefined : Date.parse(next) - clock.now();
       return sleepFor(in_ms, MAX_SLEEP_MS[bus.poll_rate]);
     },
@@ -56,8 +60,9 @@ export function delayedRunsLoop({
     async tick() {
       // A run in back-off is in state `ready` already, and only its time has come.
       const before = due_at;
-      const isPromoted = await queue.promoteDue();
-      const next = await queue.nextDue();
+      const { is_overdue, next: first } = await queue.nextDue();
+      const isPromoted = is_overdue && (await queue.promoteDue());
+      const next = is_overdue ? (await queue.nextDue()).next : first;
       due_at = next?.due_at;
       if (isPromoted || (before !== undefined && before !== due_at)) bus.emit('run.ready');
       return sleepFor(next?.in_ms, MAX_SLEEP_MS[bus.poll_rate]);

@@ -16,6 +16,8 @@ export interface ThreadLeaseOptions extends LeaseOptions {
   readonly max_stall_ms: number;
   /** Descriptor through which graph hosts know the lease. */
   readonly lease_fd?: number | undefined;
+  /** Set if heartbeats search for what dead processes hold: called when one finds any. */
+  readonly onLostWork?: (() => void) | undefined;
 }
 
 export interface HeartbeatThreadData {
@@ -26,10 +28,14 @@ export interface HeartbeatThreadData {
   readonly max_stall_ms: number;
   readonly shared: SharedArrayBuffer;
   readonly lease_fd: number | undefined;
+  readonly searches: boolean;
 }
 
-/** Why the thread did not renew the lease. */
-export type HeartbeatReport = { readonly error: string } | { readonly stalled_ms: number };
+/** Why the thread did not renew the lease, or that dead processes hold work. */
+export type HeartbeatReport =
+  | { readonly error: string }
+  | { readonly stalled_ms: number }
+  | { readonly has_lost_work: true };
 
 // TypeScript in the repository, JavaScript in the package.
 const PROGRAM = fileURLToPath(new URL(`./heartbeat-thread${extname(import.meta.url)}`, import.meta.url));
@@ -38,6 +44,8 @@ const PROGRAM = fileURLToPath(new URL(`./heartbeat-thread${extname(import.meta.u
 export const LEASE_MARGIN = 0.1;
 /** Interval at which the event loop shows that it turns, per heartbeat. */
 const TURNS_PER_BEAT = 5;
+/** How long a search counts, in heartbeats: until the next one is late. */
+const SEARCH_BEATS = 1.25;
 /** How long the thread may take to end, ms; a query to a database that is away takes longer. */
 const STOP_MS = 1000;
 const RESTART_MS = 1000;
@@ -85,6 +93,11 @@ class ThreadLease implements WorkerLease {
     return threadMonotonic() - this.#memory.beat_at < 3 * this.#options.lease_ms;
   }
 
+  nothingLostFor(): number {
+    const until = this.#memory.nothing_lost_at + SEARCH_BEATS * heartbeatMs(this.#options.lease_ms);
+    return this.#memory.nothing_lost_at === 0 ? 0 : Math.max(0, until - threadMonotonic());
+  }
+
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#turns?.[Symbol.dispose]();
@@ -103,7 +116,8 @@ class ThreadLease implements WorkerLease {
   }
 
   #startThread(): void {
-    const { url, password_command, worker, lease_ms, max_stall_ms, lease_fd, logger } = this.#options;
+    const { url, password_command, worker, lease_ms, max_stall_ms, lease_fd, onLostWork, logger } =
+      this.#options;
     const shared = this.#memory.buffer;
     const workerData: HeartbeatThreadData = {
       url,
@@ -113,12 +127,15 @@ class ThreadLease implements WorkerLease {
       max_stall_ms,
       shared,
       lease_fd,
+      searches: onLostWork !== undefined,
     };
     const thread = new Thread(PROGRAM, { workerData });
     this.#thread = thread;
     thread.unref();
     thread.on('message', (report: HeartbeatReport) => {
-      if ('error' in report) logger.warn('the lease of this process could not be renewed', { ...report });
+      if ('has_lost_work' in report) onLostWork?.();
+      else if ('error' in report)
+        logger.warn('the lease of this process could not be renewed', { ...report });
       else
         logger.error('the event loop was blocked for too long: other processes take its runs', { ...report });
     });

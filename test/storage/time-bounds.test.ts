@@ -49,6 +49,6 @@ describeEachDatabase('the longest times', (open) => {
     await using db = await open();
     const { add, queue } = queueStory(db);
     await add(threadId(1), { delay_ms: MAX_DELAY_S * 1000 });
-    expect((await queue.nextDue())?.due_at).toMatch(/^2\d{3}-/);
+    expect((await queue.nextDue()).next?.due_at).toMatch(/^2\d{3}-/);
   });
 });

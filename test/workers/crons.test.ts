@@ -15,7 +15,10 @@ function scheduler(next: string | undefined) {
   const ticks = {
     fireDue: async () => void done.push('fire'),
     recalculateDates: async () => void done.push('realign'),
-    nextDue: async () => next,
+    async nextDue() {
+      done.push('look');
+      return next;
+    },
   };
   const loop = cronLoop({ ticks, bus: memoryBus(), clock, logger: silentLogger });
   return {
@@ -28,18 +31,18 @@ function scheduler(next: string | undefined) {
   };
 }
 
-test('the scheduler puts dates right at its start and when the clock was set back, and else only fires', async () => {
+test('the scheduler puts dates right at its start and when the clock was set back, and else only looks', async () => {
   await using story = scheduler(undefined);
   const { clock, done, loop } = story;
   /** Lets it look once more; whether it put dates right. */
   const realigns = async () => {
     done.length = 0;
     loop.wake();
-    await until('it has looked', () => done.includes('fire'));
+    await until('it has looked', () => done.includes('look'));
     return done.includes('realign');
   };
   loop.start();
-  await until('it has begun', () => done.includes('fire'));
+  await until('it has begun', () => done.includes('look'));
   expect(done[0]).toBe('realign');
   clock.pass(HOUR);
   expect(await realigns()).toBe(false);
@@ -48,6 +51,18 @@ test('the scheduler puts dates right at its start and when the clock was set bac
   clock.set('2026-06-01T12:30:00.000Z');
   expect(await realigns()).toBe(true);
   expect(await realigns()).toBe(false);
+});
+
+test('the scheduler fires what is due, and nothing before', async () => {
+  await using story = scheduler('2026-06-01T13:00:00.000Z');
+  const { clock, done, loop } = story;
+  clock.set('2026-06-01T12:00:00.000Z');
+  loop.start();
+  await until('it has looked', () => done.includes('look'));
+  expect(done).not.toContain('fire');
+  clock.set('2026-06-01T13:00:00.000Z');
+  loop.wake();
+  await until('it has fired', () => done.includes('fire'));
 });
 
 const clock = settableClock();

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { systemClock, timestamp } from '../../src/core/clock.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import { memoryBus } from '../../src/events/bus.ts';
+import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { delayedRunsLoop } from '../../src/workers/schedules.ts';
 
 const HOUR_MS = 3_600_000;
@@ -18,12 +19,14 @@ test.for([
     const left = () => due - systemClock.monotonic();
     const due_at = timestamp(systemClock.now() - offset_ms);
     let asked = 0;
-    const queue = {
-      async promoteDue() {
+    const queue: Pick<RunQueue, 'promoteDue' | 'nextDue'> = {
+      promoteDue: async () => true,
+      async nextDue() {
         asked += 1;
-        return left() <= 0;
+        return left() <= 0
+          ? { is_overdue: true, next: undefined }
+          : { is_overdue: false, next: { due_at, in_ms: left() } };
       },
-      nextDue: async () => (left() <= 0 ? undefined : { due_at, in_ms: left() }),
     };
     const bus = memoryBus('rare');
     const { promise: ready, resolve } = Promise.withResolvers<void>();
@@ -35,3 +38,25 @@ test.for([
     expect(asked).toBeLessThan(10);
   },
 );
+
+test('a process without delayed runs asks once, and promotes none', async () => {
+  const asked: string[] = [];
+  const { promise: both, resolve } = Promise.withResolvers<void>();
+  const queue: Pick<RunQueue, 'promoteDue' | 'nextDue'> = {
+    async promoteDue() {
+      asked.push('promote');
+      return false;
+    },
+    async nextDue() {
+      asked.push('next due');
+      if (asked.length >= 2) resolve();
+      return { is_overdue: false, next: undefined };
+    },
+  };
+  const loop = delayedRunsLoop({ queue, bus: memoryBus(), logger: silentLogger });
+  loop.start();
+  loop.wake();
+  await both;
+  await loop.stop();
+  expect(asked).toEqual(['next due', 'next due']);
+});

@@ -36,4 +36,12 @@ describeEachDatabase('a worker with nothing to do', (open) => {
     expect(await ended(run)).toBe('success');
     await worker.stop(0);
   });
+
+  test('asks for no leases of its own if it has no slots', async () => {
+    await using db = await open();
+    const graph = scriptedGraph(async function* () {});
+    const { worker: without } = executingWorker(db, graph, {}, undefined, { concurrency: 0 });
+    expect(without.mayHoldLeases).toBe(false);
+    expect(executingWorker(db, graph).worker.mayHoldLeases).toBe(true);
+  });
 });

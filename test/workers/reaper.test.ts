@@ -26,6 +26,7 @@ test('the reaper lets workers that live speak first when the database is back', 
     bus: memoryBus(),
     rules,
     heartbeat_ms: 5000,
+    nothingLostFor: () => 0,
     clock,
     logger: silentLogger,
   });
@@ -36,4 +37,31 @@ test('the reaper lets workers that live speak first when the database is back', 
   now = 10_000;
   await tick();
   expect(reaped).toEqual([0, 10_000]);
+});
+
+test('the reaper does not search while a heartbeat has just found nothing', async () => {
+  const clock: Clock = { now: () => 0, monotonic: () => 0 };
+  let nothing_ms = 1_500;
+  let searches = 0;
+  const tick = reaperTick({
+    queue: {
+      async reap() {
+        searches += 1;
+        return 0;
+      },
+      deleteExpiredWorkers: async () => {},
+    },
+    outbox: { releaseLost: async () => 0 },
+    bus: memoryBus(),
+    rules: { ...FAILURE_RULES, worker_id: WORKER.worker_id, backoff_ms: 0 },
+    heartbeat_ms: 5000,
+    nothingLostFor: () => nothing_ms,
+    clock,
+    logger: silentLogger,
+  });
+  expect(await tick()).toBe(1_500);
+  expect(searches).toBe(0);
+  nothing_ms = 0;
+  expect(await tick()).toBe(5_000);
+  expect(searches).toBe(1);
 });

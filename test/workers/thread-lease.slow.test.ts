@@ -7,6 +7,7 @@ import { migrate } from '../../src/db/migrate.ts';
 import { sql } from '../../src/db/sql.ts';
 import { threadLease } from '../../src/workers/thread-lease.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
+import { queueStory } from '../support/queued-runs.ts';
 import { until } from '../support/until.ts';
 
 /** Keeps the event loop from turning. */
@@ -15,7 +16,7 @@ function block(ms: number): void {
   while (performance.now() < end);
 }
 
-async function leaseStory(max_stall_ms: number) {
+async function leaseStory(max_stall_ms: number, onLostWork?: () => void) {
   await using opened = new AsyncDisposableStack();
   const schema = opened.use(await postgresSchema(TEST_POSTGRES_URI as string));
   const db = opened.use(openPostgres(schema.url));
@@ -28,6 +29,7 @@ async function leaseStory(max_stall_ms: number) {
     max_stall_ms,
     url: schema.url,
     logger: silentLogger,
+    onLostWork,
   });
   opened.defer(() => lease.stop());
   lease.start();
@@ -37,7 +39,7 @@ async function leaseStory(max_stall_ms: number) {
   };
   await until('the thread has renewed it', isStored);
   const all = opened.move();
-  return { lease, isStored, [Symbol.asyncDispose]: () => all.disposeAsync() };
+  return { db, lease, isStored, [Symbol.asyncDispose]: () => all.disposeAsync() };
 }
 
 describe.runIf(TEST_POSTGRES_URI)('the lease of a process, renewed by a thread', () => {
@@ -59,5 +61,28 @@ describe.runIf(TEST_POSTGRES_URI)('the lease of a process, renewed by a thread',
     expect(story.lease.lapses).toBe(1);
     expect(story.lease.late_renewals).toBe(1);
     expect(story.lease.isBeating()).toBe(true);
+  });
+
+  test('is renewed with a search for what dead processes hold', async () => {
+    let found = 0;
+    await using story = await leaseStory(60_000, () => {
+      found += 1;
+    });
+    await until('it has found nothing', () => story.lease.nothingLostFor() > 0);
+    expect(found).toBe(0);
+    const { add, queue } = queueStory(story.db);
+    await add(randomUUID());
+    await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 1 });
+    await until('it has found the run', () => found > 0);
+    expect(story.lease.nothingLostFor()).toBe(0);
+  });
+
+  test('is renewed although that search fails', async () => {
+    await using story = await leaseStory(60_000, () => {});
+    await story.db.run(sql`alter table webhook_outbox rename to webhook_outbox_of_old`);
+    await until('searches fail', () => story.lease.nothingLostFor() === 0);
+    await story.db.run(sql`update workers set expires_at = now() - interval '1 second'`);
+    await until('the thread has renewed it', story.isStored);
+    expect(story.lease.nothingLostFor()).toBe(0);
   });
 });

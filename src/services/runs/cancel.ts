@@ -3,7 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { NotFound } from '../../core/errors.ts';
 import type { Meter } from '../../core/meter.ts';
-import type { EventBus } from '../../events/bus.ts';
+import { type EventBus, logUpdated } from '../../events/bus.ts';
 import type { CancelAction, Run, RunsCancel } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
@@ -81,7 +81,7 @@ export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelD
     for (const run_id of stopping) bus.emit('run.cancelled', run_id);
     // The others are counted by their workers.
     if (ended.length > 0) meter?.count('run_canceled_by_request', ended.length);
-    for (const run_id of ended) bus.updated(run_id);
+    for (const run_id of ended) logUpdated(bus, { run_id, thread_id });
     if (promoted) bus.emit('run.ready');
     return stopping.length + ended.length + spared;
   }

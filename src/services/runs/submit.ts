@@ -3,7 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { Conflict, InvalidInput, NotFound, Unavailable } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
-import type { EventBus } from '../../events/bus.ts';
+import { type EventBus, logUpdated } from '../../events/bus.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
@@ -182,7 +182,7 @@ function notify(
   for (const run_id of [run.run_id, ...stopping, ...ended]) bus.emit('row.changed', 'run', run_id);
   bus.emit('row.changed', 'thread', run.thread_id);
   for (const run_id of stopping) bus.emit('run.cancelled', run_id);
-  for (const run_id of ended) bus.updated(run_id);
+  for (const run_id of ended) logUpdated(bus, { run_id, thread_id: run.thread_id });
   if (ready) bus.emit('run.ready');
   if (delay_ms > 0) bus.emit('schedule.changed');
 }

@@ -1,4 +1,4 @@
-import { columns, nullable, text } from '../../db/columns.ts';
+import { columns, flag, nullable, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
 import { list, type Sql, sql } from '../../db/sql.ts';
@@ -72,6 +72,13 @@ function promoteThread(db: Db, thread_id: string): Promise<boolean> {
   });
 }
 
+export interface DueTimes {
+  /** Whether `promoteDue` may find a run. */
+  readonly is_overdue: boolean;
+  /** The next waiting run; `undefined` if none waits for a future time. */
+  readonly next: NextDue | undefined;
+}
+
 export interface NextDue {
   /** ISO-8601. */
   readonly due_at: string;
@@ -79,16 +86,19 @@ export interface NextDue {
   readonly in_ms: number;
 }
 
-/** When the next waiting run is due; `undefined` if none waits for a future time. Two index lookups. */
-export async function nextDue(db: Db): Promise<NextDue | undefined> {
+/** Three index lookups in one statement: idle processes do little else. */
+export async function nextDue(db: Db): Promise<DueTimes> {
   const first = (state: 'scheduled' | 'ready') => sql`(
     select not_before from run_queue where state = ${state === 'ready' ? sql`'ready'` : sql`'scheduled'`}
     and not_before > ${NOW} order by not_before limit 1)`;
   const row = await db.get(sql`
     select ${first('scheduled')} as ${nullable(text('scheduled'))},
-      ${first('ready')} as ${nullable(text('ready'))}, ${NOW} as ${text('now')}`);
-  const times = [row?.scheduled, row?.ready].filter((time) => typeof time === 'string');
+      ${first('ready')} as ${nullable(text('ready'))}, ${NOW} as ${text('now')},
+      coalesce((select not_before from run_queue where state = 'scheduled' order by not_before limit 1) <= ${NOW}, false)
+        as ${flag('is_overdue')}`);
+  if (!row) return { is_overdue: false, next: undefined };
+  const times = [row.scheduled, row.ready].filter((time) => typeof time === 'string');
   const [due_at] = times.toSorted();
-  if (!row || due_at === undefined) return undefined;
-  return { due_at, in_ms: Date.parse(due_at) - Date.parse(row.now) };
+  const in_ms = due_at === undefined ? Number.NaN : Date.parse(due_at) - Date.parse(row.now);
+  return { is_overdue: row.is_overdue === 1, next: due_at === undefined ? undefined : { due_at, in_ms } };
 }

@@ -10,6 +10,7 @@ import { deleteRun } from './delete-run.ts';
 import { enqueue, enqueueAll } from './enqueue.ts';
 import { finish } from './finish.ts';
 import { fireCron, triggerCron } from './fire-cron.ts';
+import { heartbeat } from './heartbeat.ts';
 import { queuePosition, runTimes, workerCapacity } from './position.ts';
 import { nextDue, promoteDue } from './promote.ts';
 import { deleteExpiredWorkers, reap } from './reap.ts';
@@ -17,7 +18,7 @@ import { requeue, requeueUnknown } from './requeue.ts';
 import { revisionsWaitedFor } from './revision-rule.ts';
 import { queueCounts, queueStats } from './stats.ts';
 import { lastEndedRun, threadQueue } from './thread-queue.ts';
-import { deleteAllWorkers, deregister, heartbeat, heldLeases, isOnlyWorker } from './workers.ts';
+import { deleteAllWorkers, deregister, heldLeases, isOnlyWorker } from './workers.ts';
 
 export type RunQueue = ReturnType<typeof runQueue>;
 

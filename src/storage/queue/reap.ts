@@ -1,14 +1,14 @@
-import { columns, notNull, nullable } from '../../db/columns.ts';
+import { columns, nullable } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { forEachRow } from '../../db/rows.ts';
-import { type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
+import { sql } from '../../db/sql.ts';
 import { nowPlus } from '../../db/time.ts';
 import { isDead } from '../processes.ts';
 import { withThread } from '../runs/thread-lock.ts';
-import { IS_CLAIMED } from '../webhooks/ack.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { endAttempt, type FailurePolicy } from './end-attempt.ts';
+import { type ExpiredLease, lostWork } from './lost-work.ts';
 
 export interface ReapRules extends FailurePolicy {
   /** The worker that reaps: alive, even if its event loop was blocked for longer than its lease. */
@@ -24,17 +24,9 @@ export interface ReapRules extends FailurePolicy {
 /** A run that ended without its worker. */
 export interface LostRun {
   readonly run_id: string;
+  readonly thread_id: string;
   readonly graph_id: string | null;
   readonly status: string | null;
-}
-
-const WORKER = notNull(columns('run_queue', 'worker_id, seq'));
-/** Of a run; without run and thread of a delivery. */
-const HELD = sql`${nullable(columns('run_queue', 'run_id, thread_id'))}, ${WORKER}`;
-
-interface ExpiredLease extends RowOf<typeof WORKER> {
-  readonly run_id: string;
-  readonly thread_id: string;
 }
 
 /** Retention of expired workers, ms; until then `explain` can name them. */
@@ -67,23 +59,6 @@ export async function reap(
   return taken;
 }
 
-/** What dead workers held. One statement for both: idle processes look every few seconds. */
-async function lostWork(db: Db, reaper_id: string) {
-  const isLost = (holder: Sql) => sql`${holder} <> ${reaper_id} and ${isDead(holder)}`;
-  const rows = await db.all(sql`
-    select ${HELD} from (
-      select run_id, thread_id, worker_id, seq from run_queue q where state = 'running' and ${isLost(raw('q.worker_id'))}
-      limit 1000) as runs
-    union all
-    select null, null, worker_id, seq from webhook_outbox o where ${IS_CLAIMED} and ${isLost(raw('o.worker_id'))}`);
-  const expired: ExpiredLease[] = [];
-  const senders = new Set<string>();
-  for (const { run_id, thread_id, ...lease } of rows)
-    if (run_id === null || thread_id === null) senders.add(lease.worker_id);
-    else expired.push({ run_id, thread_id, ...lease });
-  return { expired, senders: [...senders] };
-}
-
 /** Deletes workers that expired a while ago and hold no run. */
 export async function deleteExpiredWorkers(db: Db): Promise<void> {
   await db.run(
@@ -111,13 +86,16 @@ function reclaim(
       failure: rules,
     } as const;
     const { outcome } = await endAttempt(tx, thread, head, lost, webhooks);
-    return { ended: outcome === 'ended' ? await lostRun(tx, run_id) : undefined };
+    return { ended: outcome === 'ended' ? await lostRun(tx, { run_id, thread_id }) : undefined };
   });
 }
 
-async function lostRun(tx: Transaction, run_id: string): Promise<LostRun> {
+async function lostRun(
+  tx: Transaction,
+  { run_id, thread_id }: Pick<LostRun, 'run_id' | 'thread_id'>,
+): Promise<LostRun> {
   const row = await tx.get(sql`
     select ${nullable(columns('assistants', 'a.graph_id'))}, ${columns('runs', 'r.status')}
     from runs r left join assistants a on a.assistant_id = r.assistant_id where r.run_id = ${run_id}`);
-  return { run_id, graph_id: null, status: null, ...row };
+  return { run_id, thread_id, graph_id: null, status: null, ...row };
 }

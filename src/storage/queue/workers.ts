@@ -2,7 +2,7 @@ import { columns, notNull, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
-import { NOW, nowPlus } from '../../db/time.ts';
+import { NOW } from '../../db/time.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
@@ -17,17 +17,6 @@ export interface Worker {
   readonly slots: number;
   /** Graphs that it serves. */
   readonly graph_ids?: readonly string[];
-}
-
-/** Heartbeat: renews the worker's lease for `lease_ms`, by the database's clock. One row per process, not per run. */
-export async function heartbeat(db: Db, worker: Worker, lease_ms: number): Promise<void> {
-  await db.run(
-    sql`insert into workers (worker_id, host, pid, version, slots, graph_ids, started_at, expires_at)
-      values (${worker.worker_id}, ${worker.host}, ${worker.pid}, ${worker.version}, ${worker.slots},
-        ${JSON.stringify(worker.graph_ids ?? [])}, ${NOW}, ${nowPlus(lease_ms)})
-      on conflict (worker_id) do update set expires_at = excluded.expires_at, slots = excluded.slots`,
-    'async',
-  );
 }
 
 /** Clean shutdown: deletes the worker, so that no other process has to wait for its lease to expire. */

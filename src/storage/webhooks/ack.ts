@@ -3,6 +3,7 @@ import type { Db, Transaction } from '../../db/db.ts';
 import { type DialectSql, list, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus, timePlus } from '../../db/time.ts';
 import { isDead } from '../processes.ts';
+import { IS_CLAIMED, UNCLAIMED } from './claimed.ts';
 import { encryptAttempt } from './delivery-row.ts';
 
 /** One attempt, as stored. */
@@ -24,11 +25,6 @@ export type DeliveryDecision =
   | { readonly outcome: 'dead' }
   /** Retried until `give_up_ms` after the delivery was enqueued or redelivered. */
   | { readonly outcome: 'retry'; readonly in_ms: number; readonly give_up_ms: number };
-
-/** Nobody holds the delivery. */
-export const UNCLAIMED = sql`token = null, worker_id = null, worker_token = null`;
-/** Held by the process `worker_id`, and not by one of an earlier release, which leaves these columns as they are. */
-export const IS_CLAIMED = sql`worker_id is not null and worker_token = token`;
 
 export type AckResult = 'delivered' | 'dead' | 'pending' | 'lease lost';
 

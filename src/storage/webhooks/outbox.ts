@@ -5,14 +5,9 @@ import { and, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/webhooks.ts';
 import { VISIBLE_DELIVERIES, type Visibility, visible } from '../access/visibility.ts';
-import {
-  ackDelivery,
-  releaseAllDeliveries,
-  releaseDeliveries,
-  releaseLostDeliveries,
-  UNCLAIMED,
-} from './ack.ts';
+import { ackDelivery, releaseAllDeliveries, releaseDeliveries, releaseLostDeliveries } from './ack.ts';
 import { claimDeliveries, pendingHosts } from './claim.ts';
+import { UNCLAIMED } from './claimed.ts';
 import { decryptAttempt, decryptDelivery, decryptShownUrl } from './delivery-row.ts';
 import { enqueueDelivery, type NewDelivery } from './enqueue.ts';
 import { deliveryPosition } from './position.ts';

@@ -56,7 +56,7 @@ describeEachStorage('the life of a run', (open) => {
     const direct = await add(thread_id);
     expect(await states(thread_id)).toEqual({ [delayed]: 'scheduled', [direct]: 'ready' });
     expect(await claimed()).toEqual([direct]);
-    const next = await queue.nextDue();
+    const { next } = await queue.nextDue();
     expect(Date.parse(next?.due_at as string)).toBeGreaterThan(Date.parse('2026-01-01'));
     expect(next?.in_ms).toBeGreaterThan(3_000_000);
     expect(next?.in_ms).toBeLessThanOrEqual(3_600_000);
