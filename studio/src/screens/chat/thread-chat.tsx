@@ -53,7 +53,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
           <Problems chat={chat} />
         </Conversation>
         {can('run') && (
-          <Input chat={chat} name={name} schema={schema} assistant_id={assistant.assistant_id} />
+          <Input {...{ chat, name, schema }} assistant_id={assistant.assistant_id} place={thread_id} />
         )}
       </BesideGraph>
     </Page>
@@ -88,6 +88,7 @@ interface InputProps {
   readonly chat: Chat;
   readonly name: string;
   readonly assistant_id: string;
+  readonly place: string;
   readonly schema: unknown;
 }
 

@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { startRun } from '../../api/start-run.ts';
-import { newId } from '../../api/values.ts';
 import { type Breakpoints, breakpointsOf } from '../graph/breakpoints.ts';
 import { forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
 import { useLiveRun } from './live-run.ts';
@@ -120,12 +119,14 @@ function createRun(run: {
 }
 
 /** Starts a thread with its first run, and names it after what was said. */
-export function useNewThread(assistant_id: string, onCreated: (thread_id: string) => void) {
+export function useNewThread(
+  { assistant_id, thread_id }: { assistant_id: string; thread_id: string },
+  onCreated: () => void,
+) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async ({ input, title }: { input: unknown; title: string }) => {
-      const run = await createRun({ assistant_id, thread_id: newId(), input });
-      const { thread_id } = run;
+      const run = await createRun({ assistant_id, thread_id, input });
       // A name is a convenience: without it the thread is still there.
       await api
         .PATCH('/threads/{thread_id}', { params: { path: { thread_id } }, body: { metadata: { title } } })
@@ -133,8 +134,8 @@ export function useNewThread(assistant_id: string, onCreated: (thread_id: string
       return run;
     },
     onSuccess(run) {
-      client.setQueryData(runsOfThreadQuery(run.thread_id).queryKey, [run]);
-      onCreated(run.thread_id);
+      client.setQueryData(runsOfThreadQuery(thread_id).queryKey, [run]);
+      onCreated();
     },
   });
 }
