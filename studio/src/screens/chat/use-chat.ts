@@ -10,8 +10,8 @@ import { type Message, messagesOf } from './messages.ts';
 /** A run to start. Without input it continues where the thread stands. */
 interface NewRun {
   readonly input?: unknown;
-  /** Continues from the checkpoint before this message, instead of the one that is shown. */
-  readonly instead_of?: string;
+  /** Continues from the checkpoint before the message at this index, instead of the one that is shown. */
+  readonly instead_of?: number;
   /** Shown until the run has taken the input. */
   readonly messages: readonly Message[];
 }
@@ -38,10 +38,9 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
   const create = useMutation({
     mutationFn: async ({ input, instead_of }: NewRun) => {
       const head_id = state.data?.checkpoint_id ?? '';
+      const said = { thread_id, head_id, messages: messagesOf(state.data?.values) };
       const checkpoint_id =
-        instead_of === undefined
-          ? at
-          : await forkPointOf(client, { thread_id, head_id, message_id: instead_of });
+        instead_of === undefined ? at : await forkPointOf(client, { ...said, index: instead_of });
       return createRun({ assistant_id, thread_id, input, checkpoint_id });
     },
     onMutate: ({ messages }) => setSent({ messages }),
