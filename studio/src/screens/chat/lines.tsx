@@ -28,7 +28,7 @@ export function growingChunks(): (text: string) => readonly string[] {
       chunks.push(ownCopy(text.slice(from, end)));
       from = end + 1;
     }
-    return [{ chunks, from }, [...chunks, text.slice(from)]];
+    return [{ chunks, from }, [...chunks, ownCopy(text.slice(from))]];
   });
 }
 

@@ -70,7 +70,10 @@ function piecesOf(
 ): readonly Piece[] {
   if (text.length < LEAST || hasDefinitions) return [{ kind: 'text', text, isSameList: false }];
   if (from === text.length && !fence?.isPiece) return finished;
-  return [...finished, { kind: fence?.isPiece ? 'code' : 'text', text: text.slice(from), isSameList }];
+  return [
+    ...finished,
+    { kind: fence?.isPiece ? 'code' : 'text', text: ownCopy(text.slice(from)), isSameList },
+  ];
 }
 
 function withLine(before: Reading, text: string, end: number): Reading {
