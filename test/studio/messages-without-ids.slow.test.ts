@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
 
 describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debian package chromium)', () => {
   let server: TestServer;
@@ -11,7 +11,8 @@ describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debia
   beforeAll(async () => {
     const graphs = { chat: 'test/fixtures/graphs/chat-without-ids.ts:graph' };
     [server, browser] = await Promise.all([startServer({ graphs }), openBrowser()]);
-  });
+    await readSchemas(server.url, Object.keys(graphs));
+  }, PREPARATION_MS);
 
   afterAll(async () => {
     await browser?.close();

@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
 
 const GRAPHS = 'test/fixtures/graphs';
 
@@ -13,7 +13,8 @@ describe.runIf(hasStudio)('what is written to a chat of Studio (needs Debian pac
   beforeAll(async () => {
     const graphs = { chat: `${GRAPHS}/chat.ts:graph`, tokens: `${GRAPHS}/tokens.ts:graph` };
     [server, browser] = await Promise.all([startServer({ graphs }), openBrowser()]);
-  });
+    await readSchemas(server.url, Object.keys(graphs));
+  }, PREPARATION_MS);
 
   afterAll(async () => {
     await browser?.close();
