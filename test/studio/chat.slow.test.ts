@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
 import { until } from '../support/until.ts';
 
@@ -28,7 +28,8 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
       }),
       openBrowser(),
     ]);
-  });
+    await readSchemas(server.url, ['assistant', 'chat', 'tokens', 'questions', 'chat-question']);
+  }, PREPARATION_MS);
 
   afterAll(async () => {
     await browser?.close();

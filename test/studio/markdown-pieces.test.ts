@@ -1,52 +1,103 @@
 import { expect, test } from 'vitest';
-import { piecesOf } from '../../studio/src/screens/chat/markdown-pieces.ts';
+import { growingChunks } from '../../studio/src/screens/chat/lines.tsx';
+import { growingPieces, type Piece } from '../../studio/src/screens/chat/markdown-pieces.ts';
 
 const words = (count: number) => Array.from({ length: count }, (_, n) => `word${n}`).join(' ');
 /** Long enough for a piece of its own. */
 const PARAGRAPH = `${words(300)}\n\n`;
 
+const piecesOf = (text: string) => growingPieces()(text);
+const textOf = (pieces: readonly Piece[]) => pieces.map(({ text }) => text).join('');
+
 /** Where pieces begin. */
-function beginnings(text: string): string[] {
-  const pieces = piecesOf(text);
-  expect(pieces.join('')).toBe(text);
-  return pieces.map((piece) => piece.slice(0, 8).trim());
-}
+const beginnings = (text: string) => piecesOf(text).map((piece) => piece.text.slice(0, 8).trim());
 
 test('a short text is one piece, a long one as many as it has long paragraphs', () => {
-  expect(piecesOf('')).toEqual(['']);
-  expect(piecesOf('One\n\ntwo')).toEqual(['One\n\ntwo']);
-  expect(beginnings(`${PARAGRAPH}Second\n\n${PARAGRAPH}# Third`)).toEqual(['word0 wo', 'Second', '# Third']);
+  expect(piecesOf('One\n\ntwo')).toEqual([{ kind: 'text', text: 'One\n\ntwo', isSameList: false }]);
+  const text = `${PARAGRAPH}Second\n\n${PARAGRAPH}# Third`;
+  expect(beginnings(text)).toEqual(['word0 wo', 'Second', '# Third']);
+  expect(textOf(piecesOf(text))).toBe(text);
 });
 
-test('lists, tables, quotes and code stay whole', () => {
-  expect(beginnings(`${PARAGRAPH}- one\n\n- two\n\n  of two\n\n1. three`)).toEqual(['word0 wo']);
+test('paragraphs of items, tables, quotes and code within lists stay whole', () => {
+  expect(beginnings(`- ${PARAGRAPH}  of one\n\n  also`)).toEqual(['- word0']);
   expect(beginnings(`${PARAGRAPH}> one\n\n| a |`)).toEqual(['word0 wo']);
-  const code = `\`\`\`js\n${PARAGRAPH}${PARAGRAPH}\`\`\`\n\n`;
-  expect(beginnings(`${code}After`)).toEqual(['```js\nwo', 'After']);
-  // Tildes do not end what backquotes began, and what is not closed yet goes on.
-  expect(beginnings(`\`\`\`\n~~~\n\n${PARAGRAPH}After`)).toEqual(['```\n~~~']);
+  expect(beginnings(`- one\n\n  ~~~\n  ${PARAGRAPH}Within\n\n- the code`)).toEqual(['- one']);
+});
+
+test('a code block is a piece without its fences, also while it is written', () => {
+  const code = `${PARAGRAPH}- no item\n\n${PARAGRAPH}`;
+  const kinds = (text: string) => piecesOf(text).map(({ kind, text }) => [kind, text]);
+  expect(kinds(`Before\n\`\`\`js\n${code}\`\`\`\n\nAfter`)).toEqual([
+    ['text', 'Before\n'],
+    ['code', code],
+    ['text', '\nAfter'],
+  ]);
+  expect(kinds(`~~~~\n${code}\`\`\`\n~~~\n~~~~ js\n`)).toEqual([['code', `${code}\`\`\`\n~~~\n~~~~ js\n`]]);
+  expect(kinds(`~~~\n${code}~~~`)).toEqual([['code', code]]);
+  const sentence = `\`\`\`This\`\`\` is code. ${PARAGRAPH}`;
+  expect(kinds(sentence)).toEqual([['text', sentence]]);
+});
+
+test('a long list goes on in the next piece, with the number that it has', () => {
+  const pieces = (text: string) => piecesOf(text).map((piece) => [piece.text.slice(0, 6), piece.isSameList]);
+  expect(pieces(`- ${words(300)}\n- two\n  - of two\n`)).toEqual([
+    ['- word', false],
+    ['- two\n', true],
+  ]);
+  expect(pieces(`1. ${words(300)}\n2. two`)).toEqual([
+    ['1. wor', false],
+    ['2. two', true],
+  ]);
+  expect(pieces(`${words(300)}\n- one`)).toEqual([
+    ['word0 ', false],
+    ['- one', false],
+  ]);
+});
+
+test('numbers that are not those of the list, or of no list, begin no piece', () => {
+  expect(beginnings(`1. ${words(300)}\n1. two`)).toHaveLength(1);
+  expect(beginnings(`${words(300)} in\n1984. It was`)).toHaveLength(1);
 });
 
 test('a text with definitions of links or notes is one piece', () => {
   expect(beginnings(`${PARAGRAPH}See [it] and that.[^1]\n\n[it]: https://example.com`)).toHaveLength(1);
   expect(beginnings(`${PARAGRAPH}See that.[^1]\n\n[^1]: A note`)).toHaveLength(1);
+  expect(beginnings(`${PARAGRAPH}\`\`\`\n[it]: 1\n\`\`\``)).toHaveLength(2);
 });
 
 test('a paragraph in one endless line is cut between words, and without spaces it is not', () => {
   const pieces = piecesOf(words(10_000));
-  expect(pieces.join('')).toBe(words(10_000));
+  expect(textOf(pieces)).toBe(words(10_000));
   expect(pieces.length).toBeGreaterThan(9);
-  expect(pieces.every((piece) => piece.length <= 8_001 && /^word\d/.test(piece))).toBe(true);
+  expect(pieces.every(({ text }) => text.length <= 8_001 && /^word\d/.test(text))).toBe(true);
   expect(piecesOf('x'.repeat(20_000))).toHaveLength(1);
 });
 
-test('of a text that grows only the last piece changes', () => {
-  const text = `${PARAGRAPH}${PARAGRAPH}${words(5_000)}`;
-  let before: readonly string[] = [];
-  for (let end = 0; end < text.length; end += 997) {
-    const now = piecesOf(text.slice(0, end));
-    const finished = before.slice(0, -1);
-    expect(now.slice(0, finished.length)).toEqual(finished);
+test('of a text that grows only the last piece changes, and it is as if all had come at once', () => {
+  const list = Array.from({ length: 400 }, (_, n) => `- item ${n} of the list\n`).join('');
+  const text = `${PARAGRAPH}${list}\n\`\`\`\n${PARAGRAPH}\`\`\`\n${words(5_000)}`;
+  const growing = growingPieces();
+  let before: readonly Piece[] = [];
+  for (let end = 2_000; end < text.length; end += 397) {
+    const now = growing(text.slice(0, end));
+    expect(now.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
+    expect(now).toEqual(piecesOf(text.slice(0, end)));
     before = now;
   }
+  expect(growing('Another text')).toEqual(piecesOf('Another text'));
+});
+
+test('lines that grow are divided where no empty line is lost, and only the last chunk changes', () => {
+  const text = Array.from({ length: 3_000 }, (_, n) => (n % 3 === 0 ? '' : `line ${n}`)).join('\n');
+  const growing = growingChunks();
+  let before: readonly string[] = [];
+  for (let end = 0; end < text.length; end += 397) {
+    const now = growing(text.slice(0, end));
+    expect(now.slice(0, before.length - 1)).toEqual(before.slice(0, -1));
+    expect(now.join('\n')).toBe(text.slice(0, end));
+    expect(now.slice(0, -1).some((chunk) => chunk.endsWith('\n'))).toBe(false);
+    before = now;
+  }
+  expect(before.length).toBeGreaterThan(9);
 });

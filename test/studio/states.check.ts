@@ -59,6 +59,8 @@ describe.runIf(hasStudio)(
     /** `GET /threads/x` and the like, each once. */
     async function questionsOf(screen: string): Promise<string[]> {
       const asked = new Set<string>();
+      // The screen before may be asking once more.
+      await page.goto('about:blank');
       const listen = (request: { url(): string }) => {
         const url = new URL(request.url());
         if (url.origin === origin && isData(url)) asked.add(url.pathname);

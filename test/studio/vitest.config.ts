@@ -5,5 +5,6 @@ import general from '../../vitest.config.ts';
 const config = mergeConfig(general, defineConfig({}));
 config.test.include = ['test/studio/**/*.{test,check}.ts'];
 config.test.testTimeout = 300_000;
+config.test.hookTimeout = 300_000;
 
 export default config;

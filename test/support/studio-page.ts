@@ -57,6 +57,17 @@ export async function openStudio(browser: Browser, base: string, path: string): 
   return { page, problems };
 }
 
+/** Enough for `readSchemas` and the start of a server on a busy machine. */
+export const PREPARATION_MS = 300_000;
+
+/**
+ * Reads the schemas of graphs, on which screens wait: of graphs that have only types, a busy machine needs longer for the
+ * first time than a test waits for a screen.
+ */
+export async function readSchemas(url: string, graph_ids: readonly string[]): Promise<void> {
+  for (const id of graph_ids) await (await fetch(`${url}/assistants/${id}/schemas`)).json();
+}
+
 /**
  * Chromium's own editing keeps the look of text whose lines it joins by a style at the element; the policy drops it. Such
  * a message names no place in the code, as those of our own would.

@@ -120,6 +120,7 @@ function Input({ assistant, sides, onStarted }: InputProps) {
       )}
       <ChatInput
         assistant_id={assistant_id}
+        place={`versions of ${assistant_id}`}
         name={name}
         said={[]}
         schema={schemas.input_schema}

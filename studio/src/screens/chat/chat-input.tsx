@@ -1,10 +1,12 @@
-import { useState } from 'react';
 import { Composer } from './composer.tsx';
 import { humanMessage, type Message, propertyNames } from './messages.ts';
 import { StateInput } from './state-input.tsx';
+import { useWritten } from './written.ts';
 
 interface ChatInputProps {
   readonly assistant_id: string;
+  /** The conversation that this is for: what is written stays with it. */
+  readonly place: string;
   readonly name: string;
   /** JSON Schema of the input of the graph. */
   readonly schema: unknown;
@@ -22,7 +24,7 @@ interface ChatInputProps {
 export function ChatInput({ name, said, schema, onMessage, onInput, ...common }: ChatInputProps) {
   const names = propertyNames(schema);
   const takesMessages = names.includes('messages');
-  const [isForm, setForm] = useState(!takesMessages);
+  const [isForm, setForm] = useWritten(`${common.place} form`, !takesMessages);
   if (isForm) {
     return (
       <StateInput

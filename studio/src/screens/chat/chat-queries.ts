@@ -1,7 +1,7 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import { firstWhere, forkPoint, lineageOf } from './branches.ts';
-import { messagesOf } from './messages.ts';
+import { type Message, messagesOf } from './messages.ts';
 
 /** Checkpoints that one request returns; branches are found among the newest of them. */
 const MAX_CHECKPOINTS = 1000;
@@ -75,26 +75,46 @@ export const recentThreadsQuery = (assistant_id?: string) =>
       ),
   });
 
+interface Said {
+  readonly thread_id: string;
+  /** The checkpoint that is shown, and its messages. */
+  readonly head_id: string;
+  readonly messages: readonly Message[];
+  /** Which of them is to be said anew. */
+  readonly index: number;
+}
+
 /**
  * The checkpoint to continue from so that a message, and what follows it, is said anew. Throws where the history does not go
- * back so far: a run from the newest checkpoint would add to what it should replace.
+ * back so far: a run from the newest checkpoint would add to what it should replace. A message without an id is known by
+ * its place, so it throws as well where the messages before were changed meanwhile.
  */
-export async function forkPointOf(
-  client: QueryClient,
-  at: { thread_id: string; head_id: string; message_id: string },
-): Promise<string> {
-  const tree = await client.fetchQuery(treeQuery(at.thread_id));
-  const lineage = lineageOf(tree, at.head_id);
-  const first = await firstWhere(lineage.length, async (index) => {
-    const { values } = await client.fetchQuery(
-      pastStateQuery(at.thread_id, lineage[index]?.checkpoint_id ?? ''),
-    );
-    return messagesOf(values).some(({ id }) => id === at.message_id);
+export async function forkPointOf(client: QueryClient, said: Said): Promise<string> {
+  const { thread_id, head_id, messages, index } = said;
+  const lineage = lineageOf(await client.fetchQuery(treeQuery(thread_id)), head_id);
+  const messagesAt = async (checkpoint_id = '') =>
+    messagesOf((await client.fetchQuery(pastStateQuery(thread_id, checkpoint_id))).values);
+  const message_id = messages[index]?.id;
+  const first = await firstWhere(lineage.length, async (at) => {
+    const past = await messagesAt(lineage[at]?.checkpoint_id);
+    return message_id ? past.some(({ id }) => id === message_id) : past.length > index;
   });
   const checkpoint_id = forkPoint(lineage, first);
   if (checkpoint_id === undefined) throw new Error(NO_FORK_POINT);
+  if (message_id) return checkpoint_id;
+  const [before, since] = [await messagesAt(checkpoint_id), await messagesAt(lineage[first]?.checkpoint_id)];
+  const isPlace =
+    isSame(before, messages.slice(0, index)) &&
+    isSame(since.slice(0, index + 1), messages.slice(0, index + 1));
+  if (!isPlace) throw new Error(NO_PLACE);
   return checkpoint_id;
+}
+
+function isSame(past: readonly Message[], now: readonly Message[]): boolean {
+  return JSON.stringify(past) === JSON.stringify(now);
 }
 
 const NO_FORK_POINT =
   'This cannot be said anew: the checkpoint before it was pruned, or is more than 1,000 checkpoints back.';
+const NO_PLACE =
+  'This cannot be said anew: the message has no id, and those before it were changed or pruned, so the checkpoint before it is unknown.';

@@ -12,9 +12,12 @@ import { blocksOfFiles, contentOf } from './attachments.ts';
 import { remember, useEarlierInputs } from './earlier-inputs.ts';
 import { Medium } from './media.tsx';
 import { type Block, type Message, mediaOf } from './messages.ts';
+import { useKeptFocus, useWritten } from './written.ts';
 
 interface ComposerProps {
   readonly assistant_id: string;
+  /** The conversation that the message is for. */
+  readonly place: string;
   readonly name: string;
   readonly said: readonly string[];
   /** Nothing can be sent now; it can be written. */
@@ -28,9 +31,10 @@ interface ComposerProps {
 }
 
 /** Where a message is written. Files are chosen, pasted or dropped. */
-export function Composer({ assistant_id, name, said, isDisabled, onSend, onStop, onForm }: ComposerProps) {
-  const [text, setText] = useState('');
-  const attached = useAttachments();
+export function Composer(props: ComposerProps) {
+  const { assistant_id, place, name, said, isDisabled, onSend, onStop, onForm } = props;
+  const [text, setText] = useWritten(`${place} message`, '');
+  const attached = useAttachments(place);
   const goThrough = useEarlierInputs({ assistant_id, said, text, setText });
   const isEmpty = text.trim() === '' && attached.blocks.length === 0;
   function send() {
@@ -52,7 +56,7 @@ export function Composer({ assistant_id, name, said, isDisabled, onSend, onStop,
     send();
   }
   return (
-    <Frame onDrop={attached.onDrop}>
+    <Frame place={place} onDrop={attached.onDrop}>
       <Attached {...attached} />
       <textarea
         autoFocus
@@ -84,9 +88,16 @@ export function Composer({ assistant_id, name, said, isDisabled, onSend, onStop,
   );
 }
 
-export function Frame({ children, onDrop }: { children: ReactNode; onDrop?: (event: DragEvent) => void }) {
+interface FrameProps {
+  readonly place: string;
+  readonly children: ReactNode;
+  readonly onDrop?: (event: DragEvent) => void;
+}
+
+export function Frame({ place, children, onDrop }: FrameProps) {
   return (
     <section
+      ref={useKeptFocus(place)}
       aria-label="Input"
       onDrop={onDrop}
       onDragOver={(event) => event.preventDefault()}
@@ -97,8 +108,10 @@ export function Frame({ children, onDrop }: { children: ReactNode; onDrop?: (eve
   );
 }
 
-function useAttachments() {
-  const [blocks, setBlocks] = useState<readonly Block[]>([]);
+const NO_BLOCKS: readonly Block[] = [];
+
+function useAttachments(place: string) {
+  const [blocks, setBlocks] = useWritten<readonly Block[]>(`${place} files`, NO_BLOCKS);
   const [error, setError] = useState('');
   function add(files: readonly File[]) {
     if (files.length === 0) return;

@@ -1,4 +1,4 @@
-import { type Key, type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
+import { type Key, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { BranchSwitch, useForks } from './branch-switch.tsx';
 import { Message } from './message.tsx';
 import type { Message as ChatMessage } from './messages.ts';
@@ -27,7 +27,7 @@ export function Conversation({
 }: ConversationProps) {
   const { messages, first_live, values } = chat;
   const forks = useForks(thread_id, chat.is_busy ? undefined : chat.state.data?.checkpoint_id);
-  const results = useMemo(() => resultsOf(messages), [messages]);
+  const results = useKept(resultsOf(messages));
   const scroller = useStaysAtEnd();
   const [drafts, write] = useDrafts();
   return (
@@ -78,6 +78,15 @@ function resultsOf(messages: readonly ChatMessage[]): ReadonlyMap<string, ChatMe
       .filter(({ tool_call_id }) => tool_call_id !== undefined && asked.has(tool_call_id))
       .map((message) => [message.tool_call_id ?? '', message]),
   );
+}
+
+/** The map from before while the new one has the same entries, so that a token draws no message anew but its own. */
+function useKept<Id, Value>(map: ReadonlyMap<Id, Value>): ReadonlyMap<Id, Value> {
+  const [kept, keep] = useState(map);
+  const isSame = kept.size === map.size && [...map].every(([id, value]) => kept.get(id) === value);
+  if (isSame) return kept;
+  keep(map);
+  return map;
 }
 
 /**

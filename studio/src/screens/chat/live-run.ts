@@ -11,6 +11,8 @@ export interface Live {
   readonly run_id: string;
   /** The newest state; `undefined` before the first. */
   readonly values: unknown;
+  /** Ids of the messages that the state has. */
+  readonly known: ReadonlySet<unknown>;
   /** Messages that the state does not have yet, in the order in which they began. */
   readonly messages: readonly Message[];
   readonly error: string | undefined;
@@ -41,7 +43,7 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
     if (followed === undefined) return;
     const abort = new AbortController();
     let timer: ReturnType<typeof setTimeout> | undefined;
-    let now: Live = { run_id: followed.run_id, values: undefined, messages: [], error: undefined };
+    let now = beginningOf(followed.run_id);
     const draw = () => {
       timer = undefined;
       setLive(now);
@@ -74,17 +76,22 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
   return { live, followed: followed?.run_id };
 }
 
+function beginningOf(run_id: string): Live {
+  return { run_id, values: undefined, known: new Set(), messages: [], error: undefined };
+}
+
 /** What is shown after an event. */
 function withEvent(live: Live, { event, data }: StreamEvent): Live {
   const [mode, namespace] = event.split('|', 2);
   if (mode === 'error') return { ...live, error: errorText(JSON.parse(data)) };
   // States of subgraphs are not those of the thread.
-  if (mode === 'values' && namespace === undefined)
-    return { ...live, values: JSON.parse(data), messages: [] };
+  if (mode === 'values' && namespace === undefined) {
+    const values = JSON.parse(data);
+    return { ...live, values, known: new Set(messagesOf(values).map(({ id }) => id)), messages: [] };
+  }
   if (mode !== 'messages') return live;
   const [message] = JSON.parse(data) as [Message];
-  const known = live.values === undefined ? [] : messagesOf(live.values);
-  if (message.id && known.some(({ id }) => id === message.id)) return live;
+  if (message.id && live.known.has(message.id)) return live;
   const at = live.messages.findIndex(({ id }) => id === message.id);
   const next = withChunk(live.messages[at], message);
   return { ...live, messages: at < 0 ? [...live.messages, next] : live.messages.with(at, next) };

@@ -1,7 +1,25 @@
-import { memo } from 'react';
+import { memo, type ReactNode, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
-import { piecesOf } from './markdown-pieces.ts';
+import { Lines } from './lines.tsx';
+import { growingPieces, type Piece as PieceOfText } from './markdown-pieces.ts';
+
+const PLUGINS = [remarkGfm];
+
+function Pre({ children }: { children?: ReactNode }) {
+  return (
+    <pre
+      tabIndex={0}
+      className="overflow-x-auto rounded-lg bg-sunk p-3 text-xs/[18px] [&_code]:bg-transparent [&_code]:p-0"
+    >
+      {children}
+    </pre>
+  );
+}
+
+function Code({ children }: { children?: ReactNode }) {
+  return <code className="rounded bg-sunk px-1 font-mono text-xs">{children}</code>;
+}
 
 /** Elements of an answer in the type scale of Studio. Images of other origins are links: nothing is loaded from elsewhere. */
 const COMPONENTS: Components = {
@@ -34,15 +52,8 @@ const COMPONENTS: Components = {
       {children}
     </blockquote>
   ),
-  pre: ({ children }) => (
-    <pre
-      tabIndex={0}
-      className="overflow-x-auto rounded-lg bg-sunk p-3 text-xs/[18px] [&_code]:bg-transparent [&_code]:p-0"
-    >
-      {children}
-    </pre>
-  ),
-  code: ({ children }) => <code className="rounded bg-sunk px-1 font-mono text-xs">{children}</code>,
+  pre: ({ children }) => <Pre>{children}</Pre>,
+  code: ({ children }) => <Code>{children}</Code>,
   table: ({ children }) => (
     <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
       <table className="text-left [&_td]:border-b [&_td]:border-line [&_td]:px-2 [&_td]:py-1 [&_th]:border-b [&_th]:border-line-strong [&_th]:px-2 [&_th]:py-1 [&_th]:font-medium">
@@ -53,22 +64,55 @@ const COMPONENTS: Components = {
   hr: () => <hr className="border-line" />,
 };
 
+interface MarkdownProps {
+  readonly text: string;
+  /** It is being written. */
+  readonly isLive: boolean;
+}
+
 /** Text of a model: HTML in it is shown as text, and only links of safe protocols work. */
-export const Markdown = memo(function Markdown({ text }: { text: string }) {
+export const Markdown = memo(function Markdown({ text, isLive }: MarkdownProps) {
+  const [piecesOf] = useState(growingPieces);
+  const pieces = piecesOf(text);
   return (
     <div className="flex min-w-0 flex-col gap-2.5 break-words">
-      {piecesOf(text).map((piece, i) => (
-        // biome-ignore lint/suspicious/noArrayIndexKey: pieces grow and are added, but never move
-        <Piece key={i} text={piece} />
+      {pieces.map((piece, i) => (
+        <Piece
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces grow and are added, but never move
+          key={i}
+          {...piece}
+          isLive={isLive && i === pieces.length - 1}
+        />
       ))}
     </div>
   );
 });
 
-const Piece = memo(function Piece({ text }: { text: string }) {
-  return (
-    <ReactMarkdown remarkPlugins={[remarkGfm]} components={COMPONENTS}>
+/** A longer piece that grows is shown as it is written until it is finished: it would be parsed for each token, characters. */
+const LONGEST_LIVE = 8_000;
+
+type PieceProps = PieceOfText & { readonly isLive: boolean };
+
+const Piece = memo(function Piece({ kind, text, isSameList, isLive }: PieceProps) {
+  if (kind === 'code')
+    return (
+      <Pre>
+        <Code>
+          <Lines text={text} />
+        </Code>
+      </Pre>
+    );
+  if (isLive && text.length > LONGEST_LIVE)
+    return (
+      <div className="whitespace-pre-wrap">
+        <Lines text={text} />
+      </div>
+    );
+  const markdown = (
+    <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
       {text}
     </ReactMarkdown>
   );
+  // As near to the items before as these are to each other.
+  return isSameList ? <div className="-mt-2.5 flex flex-col gap-2.5">{markdown}</div> : markdown;
 });

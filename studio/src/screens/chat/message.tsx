@@ -79,7 +79,7 @@ function Answer({ message, results, isLive, branches, onRegenerate }: MessagePro
         </details>
       )}
       <Media message={message} />
-      {text !== '' && <Markdown text={text} />}
+      {text !== '' && <Markdown text={text} isLive={isLive} />}
       {toolCallsOf(message).map((call) => (
         <ToolCall key={call.id} call={call} result={results.get(call.id)} isLive={isLive} />
       ))}

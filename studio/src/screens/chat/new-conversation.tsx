@@ -1,4 +1,5 @@
 import { useNavigate } from '@tanstack/react-router';
+import { useState } from 'react';
 import { type Assistant, assistantName } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { isObject } from '../../api/values.ts';
@@ -9,6 +10,7 @@ import { ChatInput } from './chat-input.tsx';
 import { textOf } from './messages.ts';
 import { RecentThreads } from './recent-threads.tsx';
 import { useNewThread } from './use-chat.ts';
+import { nextThreadId, threadBegan } from './written.ts';
 
 /** Names of threads are cut here, characters. */
 const MAX_TITLE = 80;
@@ -18,15 +20,15 @@ export function NewConversation({ assistant, schema }: { assistant: Assistant; s
   const { assistant_id } = assistant;
   const { can } = useSession();
   const navigate = useNavigate();
-  const begin = useNewThread(
-    assistant_id,
-    (threadId) =>
-      void navigate({
-        to: '/chat/$assistantId/$threadId',
-        params: { assistantId: assistant_id, threadId },
-        search: ({ graph }: { graph?: string }) => (graph === undefined ? {} : { graph }),
-      }),
-  );
+  const [threadId] = useState(() => nextThreadId(assistant_id));
+  const begin = useNewThread({ assistant_id, thread_id: threadId }, () => {
+    threadBegan(assistant_id);
+    void navigate({
+      to: '/chat/$assistantId/$threadId',
+      params: { assistantId: assistant_id, threadId },
+      search: ({ graph }: { graph?: string }) => (graph === undefined ? {} : { graph }),
+    });
+  });
   return (
     <Page
       title={assistantName(assistant)}
@@ -52,6 +54,7 @@ export function NewConversation({ assistant, schema }: { assistant: Assistant; s
         ) : (
           <ChatInput
             {...{ assistant_id, schema }}
+            place={threadId}
             name={assistantName(assistant)}
             said={[]}
             isDisabled={begin.isPending}

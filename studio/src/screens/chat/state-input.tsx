@@ -5,9 +5,12 @@ import { KeyHint } from '../../ui/key-hint.tsx';
 import { draftOf, propertiesOf, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
 import { Frame } from './composer.tsx';
 import { remember, useEarlierInputs } from './earlier-inputs.ts';
+import { useWritten } from './written.ts';
 
 interface StateInputProps {
   readonly assistant_id: string;
+  /** The conversation that the input is for. */
+  readonly place: string;
   /** JSON Schema of the input; unknown for some graphs. */
   readonly schema: unknown;
   /** Nothing can be sent now; it can be written. */
@@ -19,12 +22,13 @@ interface StateInputProps {
 }
 
 /** The input of a graph whose state is more than messages: fields from its schema, or JSON. */
-export function StateInput({ assistant_id, schema, isDisabled, onSend, onStop, onMessage }: StateInputProps) {
+export function StateInput(props: StateInputProps) {
+  const { assistant_id, place, schema, isDisabled, onSend, onStop, onMessage } = props;
   const properties = propertiesOf(schema);
-  const [isRaw, setRaw] = useState(properties === undefined);
-  const [draft, setDraft] = useState(() => draftOf(properties ?? []));
+  const [isRaw, setRaw] = useWritten(`${place} raw`, properties === undefined);
+  const [draft, setDraft] = useWritten(`${place} fields`, draftOf(properties ?? []));
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
-  const [json, setJson] = useState('');
+  const [json, setJson] = useWritten(`${place} json`, '');
   const goThrough = useEarlierInputs({ assistant_id, said: [], text: json, setText: setJson });
   const isForm = properties !== undefined && !isRaw;
   function send() {
@@ -45,7 +49,7 @@ export function StateInput({ assistant_id, schema, isDisabled, onSend, onStop, o
     send();
   }
   return (
-    <Frame>
+    <Frame place={place}>
       <form
         className="flex max-h-[40vh] flex-col gap-2.5 overflow-auto p-0.5"
         onKeyDown={onKeyDown}

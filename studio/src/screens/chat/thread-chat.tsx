@@ -53,7 +53,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
           <Problems chat={chat} />
         </Conversation>
         {can('run') && (
-          <Input chat={chat} name={name} schema={schema} assistant_id={assistant.assistant_id} />
+          <Input {...{ chat, name, schema }} assistant_id={assistant.assistant_id} place={thread_id} />
         )}
       </BesideGraph>
     </Page>
@@ -65,29 +65,23 @@ const newest = ({ at: _, ...others }: { at?: string }) => others;
 
 function edit(chat: Chat, message: Message, text: string, onSent: () => void): void {
   const edited = humanMessage(withText(message, text));
-  const before = chat.messages.slice(0, chat.messages.indexOf(message));
-  chat.create.mutate(
-    {
-      input: { messages: [edited] },
-      messages: [...before, edited],
-      ...(message.id && { instead_of: message.id }),
-    },
-    { onSuccess: onSent },
-  );
+  const instead_of = chat.messages.indexOf(message);
+  const messages = [...chat.messages.slice(0, instead_of), edited];
+  chat.create.mutate({ input: { messages: [edited] }, messages, instead_of }, { onSuccess: onSent });
 }
 
 /** The answer begins after the last message of a person. */
 function regenerate(chat: Chat, message: Message): void {
   const end = chat.messages.indexOf(message);
   const first = chat.messages.slice(0, end).findLastIndex(({ type }) => type === 'human') + 1;
-  const id = chat.messages[first]?.id;
-  chat.create.mutate({ messages: chat.messages.slice(0, first), ...(id && { instead_of: id }) });
+  chat.create.mutate({ messages: chat.messages.slice(0, first), instead_of: first });
 }
 
 interface InputProps {
   readonly chat: Chat;
   readonly name: string;
   readonly assistant_id: string;
+  readonly place: string;
   readonly schema: unknown;
 }
 

@@ -2,7 +2,6 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { startRun } from '../../api/start-run.ts';
-import { newId } from '../../api/values.ts';
 import { type Breakpoints, breakpointsOf } from '../graph/breakpoints.ts';
 import { forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
 import { useLiveRun } from './live-run.ts';
@@ -11,8 +10,8 @@ import { type Message, messagesOf } from './messages.ts';
 /** A run to start. Without input it continues where the thread stands. */
 interface NewRun {
   readonly input?: unknown;
-  /** Continues from the checkpoint before this message, instead of the one that is shown. */
-  readonly instead_of?: string;
+  /** Continues from the checkpoint before the message at this index, instead of the one that is shown. */
+  readonly instead_of?: number;
   /** Shown until the run has taken the input. */
   readonly messages: readonly Message[];
 }
@@ -39,10 +38,9 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
   const create = useMutation({
     mutationFn: async ({ input, instead_of }: NewRun) => {
       const head_id = state.data?.checkpoint_id ?? '';
+      const said = { thread_id, head_id, messages: messagesOf(state.data?.values) };
       const checkpoint_id =
-        instead_of === undefined
-          ? at
-          : await forkPointOf(client, { thread_id, head_id, message_id: instead_of });
+        instead_of === undefined ? at : await forkPointOf(client, { ...said, index: instead_of });
       return createRun({ assistant_id, thread_id, input, checkpoint_id });
     },
     onMutate: ({ messages }) => setSent({ messages }),
@@ -120,12 +118,14 @@ function createRun(run: {
 }
 
 /** Starts a thread with its first run, and names it after what was said. */
-export function useNewThread(assistant_id: string, onCreated: (thread_id: string) => void) {
+export function useNewThread(
+  { assistant_id, thread_id }: { assistant_id: string; thread_id: string },
+  onCreated: () => void,
+) {
   const client = useQueryClient();
   return useMutation({
     mutationFn: async ({ input, title }: { input: unknown; title: string }) => {
-      const run = await createRun({ assistant_id, thread_id: newId(), input });
-      const { thread_id } = run;
+      const run = await createRun({ assistant_id, thread_id, input });
       // A name is a convenience: without it the thread is still there.
       await api
         .PATCH('/threads/{thread_id}', { params: { path: { thread_id } }, body: { metadata: { title } } })
@@ -133,8 +133,8 @@ export function useNewThread(assistant_id: string, onCreated: (thread_id: string
       return run;
     },
     onSuccess(run) {
-      client.setQueryData(runsOfThreadQuery(run.thread_id).queryKey, [run]);
-      onCreated(run.thread_id);
+      client.setQueryData(runsOfThreadQuery(thread_id).queryKey, [run]);
+      onCreated();
     },
   });
 }

@@ -19,7 +19,7 @@ export function ValuesView({ values }: { values: unknown }) {
 }
 
 function Value({ name, value }: { name: string; value: unknown }) {
-  if (typeof value === 'string') return <Markdown text={value} />;
+  if (typeof value === 'string') return <Markdown text={value} isLive={false} />;
   if (typeof value === 'object' && value !== null && JSON.stringify(value).length > 60)
     return <Json value={value} label={name} />;
   return <p className="font-mono text-xs break-words">{JSON.stringify(value)}</p>;
