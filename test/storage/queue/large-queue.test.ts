@@ -21,9 +21,14 @@ async function fill(db: Db, state: 'ready' | 'blocked' | 'scheduled', count: num
     db.dialect === 'postgres'
       ? sql`clock_timestamp() - (${count} - n)::float8 / ${count} * ${seconds} * interval '1 second'`
       : sql`strftime('%Y-%m-%dT%H:%M:%fZ', 'now', (-1.0 * (${count} - n) / ${count} * ${seconds}) || ' seconds')`;
-  await db.run(sql`
-    with recursive numbers (n) as (select 1 union all select n + 1 from numbers where n < ${count})
-    insert into run_queue (run_id, thread_id, state, not_before) select ${uuid}, ${uuid}, ${state}, ${at} from numbers`);
+  // Several statements: one for all may take a busy machine longer than a statement may.
+  for (let done = 0; done < count; done += 5000) {
+    await db.run(sql`
+      with recursive numbers (n) as (select ${done} + 1 union all
+        select n + 1 from numbers where n < ${Math.min(count, done + 5000)})
+      insert into run_queue (run_id, thread_id, state, not_before)
+      select ${uuid}, ${uuid}, ${state}, ${at} from numbers`);
+  }
 }
 
 /** Seconds by which all waits may have grown since the oldest run had waited for so many. */
@@ -75,8 +80,9 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     await fill(db, 'scheduled', 5000, -1000);
     if (db.dialect === 'postgres') await db.run(raw('analyze run_queue'));
     const reader = explaining(db);
+    const asked_at = Date.now();
     const due = await nextDue(reader as unknown as Db);
-    expect(Date.parse(due as string)).toBeGreaterThan(Date.now());
+    expect(Date.parse(due as string)).toBeGreaterThanOrEqual(asked_at);
     for (const plan of reader.plans) expect(plan).toMatch(/run_queue_(due|ready)/);
     for (const plan of reader.plans) expect(plan).not.toMatch(/SCAN run_queue$|Seq Scan on run_queue/m);
   });
