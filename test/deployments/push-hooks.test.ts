@@ -16,7 +16,7 @@ describe('hooks of git services', () => {
         );
       },
     });
-  }, 60_000);
+  });
   afterAll(() => server[Symbol.asyncDispose]());
 
   /** A deployment from a repository, with a secret for its hooks. */
