@@ -13,6 +13,7 @@ export async function longestPiece(work: () => Promise<unknown>): Promise<number
   const looking = setInterval(look, 1);
   try {
     await work();
+    look();
   } finally {
     clearInterval(looking);
   }
