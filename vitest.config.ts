@@ -18,9 +18,10 @@ const general = {
 /**
  * Files that share a process and what it loaded. To load the server and LangGraph takes most of them longer than their
  * tests: 39 s of CPU for thirty of them instead of 75. They may keep nothing in modules that another one would notice.
- * `event-loop` measures, which the garbage of others would disturb.
+ * `event-loop` measures, which the garbage of others would disturb. `websocket-failures` and `silent-sockets` play sockets
+ * that nobody closes.
  */
-const SHARED = 'test/http/!(*.slow|event-loop).test.ts';
+const SHARED = 'test/http/!(*.slow|event-loop|websocket-failures|silent-sockets).test.ts';
 
 /** What `npm test` leaves to `npm run test:slow`. */
 const SLOW = 'test/**/*.slow.test.ts';
