@@ -38,7 +38,7 @@ test('50 background runs survive three kills: none is lost, none applies its inp
   function idleThreads(): Promise<number> {
     return http.call('POST', '/threads/count', { status: 'idle' });
   }
-}, 60_000);
+});
 
 /** Runs of different length, so that a kill meets them at different steps. */
 function tenSteps(index: number) {

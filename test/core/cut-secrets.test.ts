@@ -6,6 +6,7 @@ import { maskSecrets, secretMask } from '../../src/core/mask-secrets.ts';
 import { truncateText } from '../../src/core/text.ts';
 import { CommandOutput } from '../../src/deployments/process/output.ts';
 import { fromWireError, toWireError } from '../../src/hosts/protocol/errors.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const KEY = 'Zm9vYmFyYmF6cXV4MTIz';
 /** Of a secret, fewer characters than these may remain. */
@@ -110,8 +111,7 @@ test.each(['… (cut, ', 'sk-… (cut, ', 'eyJa.', 'hunt… (cut, ', 'a://… (c
   'a long text of "%s" is masked in linear time',
   (piece) => {
     const mask = secretMask(Array.from({ length: 100 }, (_, index) => `hunter2hunter2${index}`));
-    const started = performance.now();
-    mask(piece.repeat(1_000_000 / piece.length));
-    expect(performance.now() - started).toBeLessThan(5000);
+    const text = piece.repeat(1_000_000 / piece.length);
+    expect(cpuMs(() => mask(text))).toBeLessThan(5000);
   },
 );

@@ -2,6 +2,7 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { logger } from '../../src/core/json-logger.ts';
 import { maskSecrets, secretMask } from '../../src/core/mask-secrets.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 const KEY = 'Zm9vYmFyYmF6cXV4MTIz';
 
@@ -82,7 +83,6 @@ test.each([
   'x',
 ])('a long text of "%s" is masked in linear time', (piece) => {
   const mask = secretMask(['hunter2hunter2', piece.repeat(9)]);
-  const started = performance.now();
-  mask(piece.repeat(1_000_000 / piece.length));
-  expect(performance.now() - started).toBeLessThan(5000);
+  const text = piece.repeat(1_000_000 / piece.length);
+  expect(cpuMs(() => mask(text))).toBeLessThan(5000);
 });

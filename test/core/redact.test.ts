@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { redact, redactCredentials } from '../../src/core/redact.ts';
+import { cpuMs } from '../support/cpu-time.ts';
 
 test.each([
   ['at postgres://joe:hunter2@db/x', 'at postgres://***@db/x'],
@@ -52,8 +53,6 @@ test.each([
   '@',
 ])('1 MB of %s is looked at once', (piece) => {
   const text = piece.repeat(2 ** 20 / piece.length);
-  const begin = performance.now();
-  redact(text);
-  redact(`a://${'b'.repeat(2 ** 20)}`);
-  expect(performance.now() - begin).toBeLessThan(5_000);
+  const look = () => [redact(text), redact(`a://${'b'.repeat(2 ** 20)}`)];
+  expect(cpuMs(look)).toBeLessThan(5_000);
 });

@@ -27,7 +27,7 @@ describe('the control plane', () => {
         );
       },
     });
-  }, 60_000);
+  });
   afterAll(() => server[Symbol.asyncDispose]());
 
   test('names are unique, and fit into a URL', async () => {

@@ -10,7 +10,7 @@ describe('the secret of hooks', () => {
   let server: Awaited<ReturnType<typeof openDeploymentServer>>;
   beforeAll(async () => {
     server = await openDeploymentServer({ environment: { LANGGRAPH_AES_KEY: '0123456789abcdef' } });
-  }, 60_000);
+  });
   afterAll(() => server[Symbol.asyncDispose]());
 
   const create = (name: string) =>

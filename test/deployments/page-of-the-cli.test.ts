@@ -16,4 +16,4 @@ test('the address that the official CLI prints leads to the deployment in Studio
   expect((await fetch(elsewhere, { redirect: 'manual' })).status).toBe(422);
   expect((await server.get('/studio/session')).body).toMatchObject({ deployments: true });
   expect(JSON.stringify((await server.get('/openapi.json')).body)).not.toContain('/host/deployments');
-}, 60_000);
+});

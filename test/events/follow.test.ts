@@ -62,7 +62,7 @@ async function read(
   { sources, run_id }: { sources: FollowSources; run_id: string },
   after = 0,
 ): Promise<Frame[]> {
-  return Array.fromAsync(follow(sources, run_id, after, AbortSignal.timeout(20_000)));
+  return Array.fromAsync(follow(sources, run_id, after, AbortSignal.timeout(50_000)));
 }
 
 const numbers = (frames: Frame[]) => frames.map((frame) => frame.seq);
@@ -99,7 +99,7 @@ describeEachDatabase('following a run', (open) => {
   test('a frame of a resumable run is in the log before anybody sees it', async () => {
     await using db = await open();
     const run = await executing(db, true);
-    const frames = follow(run.sources, run.run_id, 0, AbortSignal.timeout(20_000));
+    const frames = follow(run.sources, run.run_id, 0, AbortSignal.timeout(50_000));
     run.writer.write('custom', 1);
     const first = await frames.next();
     expect(first.value).toMatchObject({ seq: 1 });
@@ -112,7 +112,7 @@ describeEachDatabase('following a run', (open) => {
     await using db = await open();
     const run = await executing(db, false);
     const counted = countedLog(run.sources.log);
-    const frames = follow({ ...run.sources, log: counted.log }, run.run_id, 0, AbortSignal.timeout(20_000));
+    const frames = follow({ ...run.sources, log: counted.log }, run.run_id, 0, AbortSignal.timeout(50_000));
     run.writer.write('custom', 1);
     expect((await frames.next()).value).toMatchObject({ seq: 1 });
     run.writer.write('custom', 2);
@@ -126,7 +126,7 @@ describeEachDatabase('following a run', (open) => {
     async (kept) => {
       await using db = await open();
       const run = await executing(db, false);
-      const frames = follow(run.sources, run.run_id, 0, AbortSignal.timeout(20_000));
+      const frames = follow(run.sources, run.run_id, 0, AbortSignal.timeout(50_000));
       for (let n = 1; n <= 4; n++) run.writer.write('custom', n);
       const delivered = [1, 2, 3, 4].map((seq) => ({ seq, event: 'custom', data: String(seq) }));
       for (const frame of delivered) expect((await frames.next()).value).toEqual(frame);
@@ -147,7 +147,7 @@ describeEachDatabase('following a run', (open) => {
     const run = await executing(db, true);
     const counted = countedLog(run.sources.log);
     const elsewhere = { ...run.sources, ...liveSources(db), log: counted.log };
-    const frames = follow(elsewhere, run.run_id, 0, AbortSignal.timeout(20_000));
+    const frames = follow(elsewhere, run.run_id, 0, AbortSignal.timeout(50_000));
     for (let n = 1; n <= 5; n++) {
       const next = frames.next();
       await expect.poll(() => counted.reads).toBe(n);

@@ -52,13 +52,13 @@ function story(db: Db) {
       return run.run_id;
     },
     async read(run_id: string, after = 0, poll: FollowSources['poll'] = sources.poll): Promise<string[]> {
-      const frames = follow({ ...sources, poll }, run_id, after, AbortSignal.timeout(10_000));
+      const frames = follow({ ...sources, poll }, run_id, after, AbortSignal.timeout(50_000));
       return (await Array.fromAsync(frames)).map((each) => `${each.seq}:${textOf(each)}`);
     },
     /** To the entry with this number. */
     async readThread(end: number, after = 0): Promise<string[]> {
       const texts: string[] = [];
-      for await (const entry of followThread(sources, thread_id, after, AbortSignal.timeout(10_000))) {
+      for await (const entry of followThread(sources, thread_id, after, AbortSignal.timeout(50_000))) {
         texts.push(`${entry.seq}:${textOf(entry.frame)}`);
         if (entry.seq >= end) break;
       }

@@ -11,7 +11,7 @@ import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 import { until } from '../support/until.ts';
 
-const signal = () => AbortSignal.timeout(10_000);
+const signal = () => AbortSignal.timeout(50_000);
 
 /** Counts what is asked. */
 function counted(ends: LogEnds) {

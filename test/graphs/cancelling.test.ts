@@ -25,10 +25,9 @@ describe('aborting', () => {
     ['a run that tells its events', 'sleeper', ['events']],
   ] as const)('ends the stream of %s with the reason', async (_, name, stream_mode) => {
     const conversation = await Conversation.with(name);
-    const started = performance.now();
-    const { error } = await abortAfterFirst(conversation, { input: { ms: 5_000 }, stream_mode });
+    // Longer than the test may take.
+    const { error } = await abortAfterFirst(conversation, { input: { ms: 600_000 }, stream_mode });
     expect(error).toMatchObject({ message: 'cancelled' });
-    expect(performance.now() - started).toBeLessThan(3_000);
   });
 
   test('keeps the steps before, and a later run goes on from there', async () => {
@@ -51,7 +50,7 @@ describe('aborting', () => {
 
 test('a graph that goes on after it was given up neither holds its reader nor fails the process', async () => {
   const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
-  const bedtime = performance.now() + 10_000;
+  const bedtime = performance.now() + 50_000;
   let isHeard = true;
   async function* talk() {
     while (isHeard && performance.now() < bedtime) {

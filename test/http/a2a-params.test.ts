@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { A2A_FOLDER as folder, rpcTo } from '../support/a2a.ts';
+import { A2A_FOLDER as folder, readTypes, rpcTo } from '../support/a2a.ts';
 import { type Part, senderTo, type Task } from '../support/a2a-calls.ts';
 import { openApp } from '../support/app.ts';
 
@@ -10,7 +10,8 @@ beforeAll(async () => {
     folder,
     graphs: ['mirror', 'chat', 'zod-state', 'interrupting', 'parallel-send'],
   });
-});
+  await readTypes(server, 'parallel-send');
+}, 120_000);
 
 afterAll(() => server[Symbol.asyncDispose]());
 

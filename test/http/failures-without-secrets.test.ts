@@ -121,7 +121,7 @@ describe('the error of a node is reported without secrets', () => {
   });
 
   /** The first of them reads the schemas of the graph, which takes long on a busy machine. */
-  test('by A2A, MCP and chat completions', { timeout: 60_000 }, async () => {
+  test('by A2A, MCP and chat completions', async () => {
     const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ text: 'hello' }] };
     const rpc = rpcTo(server, 'leaks');
     const { result } = await rpc('SendMessage', { message });

@@ -29,6 +29,8 @@ test('the address of an assistant has that tool alone, by the id and by the name
     one_process: 'each process reads the types of its graphs when it is first asked',
   });
   const { assistant_id } = (await server.get('/assistants/echo')).body;
+  // A call waits for the types of its graph only for 10 s.
+  await server.get('/assistants/echo/schemas');
   const call = async (url: string, name: string) => {
     const params = { name, arguments: { x: 1 } };
     const { body } = await server.post(url, { jsonrpc: '2.0', id: 1, method: 'tools/call', params });

@@ -109,7 +109,7 @@ test('each run of a cron has the budget of the cron', async () => {
   await vi.waitFor(async () => {
     const { body } = await http.get(`/runs/${run_id}/explain`);
     expect(body.summary).toContain('2 of 2 steps (config.budget.max_steps)');
-  }, 30_000);
+  });
 });
 
 test('with `on_budget: interrupt`, a run whose request sets its budget asks too', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
+import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 
 /** What means something to SQL, to its patterns, to paths in JSON, or to parameters. */
 const WORDS = [

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { postgresSchema, TEST_POSTGRES_URI } from '../support/databases.ts';
+import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 import { startServer } from '../support/server.ts';
 import { watchChanges } from '../support/watched-changes.ts';
 

@@ -17,7 +17,7 @@ afterAll(async () => {
 /** What is told of a run, to the address that is its own. */
 async function told(path: string): Promise<Received> {
   const find = () => hook.received.find((one) => one.path.startsWith(`${path}?`));
-  await until(`${path} was told`, () => find() !== undefined, 5_000);
+  await until(`${path} was told`, () => find() !== undefined);
   return find() as Received;
 }
 

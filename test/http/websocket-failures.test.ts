@@ -23,6 +23,7 @@ test('an event that cannot be written to its WebSocket is counted', async () => 
       failed.resolve();
     },
     close() {},
+    ping() {},
     terminate() {},
     pause() {},
     resume() {},

@@ -9,6 +9,8 @@ process.env['TEST_PROCESSES'] = '1';
  * the PostgreSQL that `TEST_POSTGRES_URI` names.
  */
 const config = mergeConfig(general, defineConfig({}));
+// Several processes serve all of them: nothing is gained by sharing a worker.
+config.test.projects = undefined;
 config.test.include = FILES.map((name) => `test/${name}{,.slow}.test.ts`);
 
 export default config;

@@ -300,11 +300,11 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
 
     test('reports a clock that is not that of the database', async () => {
       const url = await healthy(engine);
-      const clock = { ...systemClock, now: () => Date.now() + 5000 };
+      const clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
       const { findings } = await look(url, { clock });
       expect(findings.map(({ message }) => message)).toEqual([
         expect.stringMatching(
-          /^The clock of this machine is (4\.9|5\.0) s ahead of that of the database: let NTP set both\.$/,
+          /^The clock of this machine is 3(5\d\d\.\d|600\.0) s ahead of that of the database: let NTP set both\.$/,
         ),
       ]);
     });

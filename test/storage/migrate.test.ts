@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import { columns } from '../../src/db/columns.ts';
+import { columns, text } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { type Migration, migrations } from '../../src/db/migrations/index.ts';
-import { sql } from '../../src/db/sql.ts';
+import { type DialectSql, raw, sql } from '../../src/db/sql.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
 const notes: Migration = {
@@ -29,7 +29,38 @@ async function applied(db: Db): Promise<number[]> {
   return rows.map((row) => row.version);
 }
 
+/** All that migrations leave, one line each; not when they were applied. */
+const SCHEMA: DialectSql = {
+  sqlite: raw(`select sql as line from sqlite_master where sql is not null
+    union all select version || ' ' || name || ' ' || expands from schema_migrations`),
+  postgres:
+    raw(`select concat_ws(' ', relname, relkind, reloptions, attname, format_type(atttypid, atttypmod),
+      attcollation, attnotnull, attidentity, pg_get_expr(adbin, adrelid)) as line
+    from pg_class join pg_attribute on attrelid = pg_class.oid and attnum > 0 and not attisdropped
+    left join pg_attrdef on adrelid = attrelid and adnum = attnum where relnamespace = current_schema()::regnamespace
+    union all select pg_get_indexdef(indexrelid, 0, true) from pg_index join pg_class on pg_class.oid = indexrelid
+      where relnamespace = current_schema()::regnamespace
+    union all select concat_ws(' ', conrelid::regclass, conname, pg_get_constraintdef(oid, true)) from pg_constraint
+      where connamespace = current_schema()::regnamespace
+    union all select concat_ws(' ', version, name, expands) from schema_migrations`),
+};
+
+async function schemaOf(db: Db): Promise<string[]> {
+  return (await db.all(sql`select ${text('line')} from (${SCHEMA}) s`)).map(({ line }) => line).sort();
+}
+
 describeEachDatabase('migrations', (open) => {
+  test('make what other tests begin with', async () => {
+    const made: string[][] = [];
+    for (const migrated of [true, false]) {
+      await using db = await open({ migrated });
+      await migrate(db);
+      made.push(await schemaOf(db));
+    }
+    expect(made[0]?.length).toBeGreaterThan(100);
+    expect(made[0]).toEqual(made[1]);
+  });
+
   test('are listed in the order of their numbers', () => {
     const versions = migrations.map((migration) => migration.version);
     expect(versions).toEqual([...new Set(versions)].sort((one, other) => one - other));

@@ -88,7 +88,7 @@ describePostgresServer('a migration', (open) => {
     expect(await versions(db)).toEqual([1]);
   });
 
-  test('never has the statements of others wait behind a long one', { timeout: 60_000 }, async () => {
+  test('never has the statements of others wait behind a long one', async () => {
     await using db = await open({ migrated: false });
     await migrate(db, [notes]);
     const log: string[] = [];

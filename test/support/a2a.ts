@@ -11,6 +11,18 @@ interface RpcAnswer {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
+/**
+ * Has a server read the types of its graphs, as each text without messages needs them: the first message waits for them
+ * only for 10 s, which is too short on a busy machine.
+ */
+export async function readTypes(server: Getter, graph: string): Promise<void> {
+  await server.get(`/assistants/${graph}/schemas`);
+}
+
+interface Getter {
+  get(path: string): Promise<unknown>;
+}
+
 interface Poster {
   post(path: string, payload: unknown, headers?: Record<string, string>): Promise<{ body: RpcAnswer }>;
 }

@@ -6,6 +6,7 @@ import { type AppParts, FIXTURES, type OpenedApp } from './app-parts.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 import { HOSTS_OF_TESTS } from './hosts.ts';
+import { writeMigratedPostgres } from './migrated-postgres.ts';
 import { writeMigratedSqlite } from './migrated-sqlite.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { testDatabase } from './test-database.ts';
@@ -27,6 +28,7 @@ export async function openInProcess(parts: AppParts): Promise<OpenedApp> {
   const folder = await makeDataFolder();
   const database = await testDatabase(folder);
   if (database.url.startsWith('sqlite:')) await writeMigratedSqlite(database.url.slice('sqlite:'.length));
+  else await writeMigratedPostgres(database.url);
   const { config } = await loadConfig({
     cwd,
     environment: {

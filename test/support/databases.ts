@@ -23,6 +23,7 @@ import { unlock } from '../../src/storage/encryption/unlock.ts';
 import { checkingRows } from './checked-rows.ts';
 import { withDeferred } from './deferred.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
+import { migrationScript, writeMigratedPostgres } from './migrated-postgres.ts';
 import { writeMigratedSqlite } from './migrated-sqlite.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 
@@ -104,9 +105,10 @@ function postgresSchemas(uri: string): Open {
   afterAll(async () => {
     for (const schema of schemas) await schema[Symbol.asyncDispose]();
   });
-  return async (cipher = plainCipher) => {
+  return async (cipher = plainCipher, migrated = false) => {
     const schema = await postgresSchema(uri);
     schemas.push(schema);
+    if (migrated) await writeMigratedPostgres(schema.url);
     return openPostgres(schema.url, { cipher });
   };
 }
@@ -121,19 +123,20 @@ afterAll(async () => {
   await (await withPgvector)?.close();
 });
 
-function postgresInProcess(cipher?: Cipher): Promise<Db> {
+function postgresInProcess(cipher?: Cipher, migrated = false): Promise<Db> {
   pglite ??= PGlite.create(PARSERS);
-  return emptied(pglite, cipher);
+  return emptied(pglite, cipher, migrated);
 }
 
-function pgvectorInProcess(): Promise<Db> {
+function pgvectorInProcess(_cipher?: Cipher, migrated = false): Promise<Db> {
   withPgvector ??= PGlite.create({ ...PARSERS, extensions: { vector } });
-  return emptied(withPgvector);
+  return emptied(withPgvector, undefined, migrated);
 }
 
-async function emptied(started: Promise<PGlite>, cipher?: Cipher): Promise<Db> {
+async function emptied(started: Promise<PGlite>, cipher: Cipher | undefined, migrated: boolean): Promise<Db> {
   const server = await started;
   await server.exec('drop schema public cascade; create schema public');
+  if (migrated) await server.exec(await migrationScript());
   return postgresDb(pgliteDriver(server), cipher);
 }
 

@@ -79,7 +79,7 @@ export async function read(
   after = 0,
 ): Promise<string[]> {
   const entries: string[] = [];
-  for await (const entry of followThread(sources, thread_id, after, AbortSignal.timeout(20_000))) {
+  for await (const entry of followThread(sources, thread_id, after, AbortSignal.timeout(50_000))) {
     entries.push(`${entry.seq}:${textOf(entry)}`);
     if (entries.length === count) break;
   }

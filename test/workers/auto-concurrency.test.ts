@@ -183,5 +183,5 @@ describeEachDatabase('a number as runs.concurrency', (open) => {
     await expectSuccess(story, runs);
     expect(count.most).toBe(concurrency);
     await story.worker.stop(0);
-  }, 60_000);
+  });
 });

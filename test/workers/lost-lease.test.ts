@@ -58,7 +58,7 @@ function processOver(db: Db, graphs: GraphRegistry, writes = db) {
     },
     /** Adds what a follower gets to `seen`. */
     async read({ run_id }: Run, seen: string[] = []): Promise<string[]> {
-      for await (const { seq, event, data } of follow(sources, run_id, 0, AbortSignal.timeout(5_000)))
+      for await (const { seq, event, data } of follow(sources, run_id, 0, AbortSignal.timeout(50_000)))
         seen.push(`${seq} ${event} ${event === 'values' ? data : ''}`.trim());
       return seen;
     },

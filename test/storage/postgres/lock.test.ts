@@ -51,7 +51,7 @@ describe.runIf(TEST_POSTGRES_URI)('a lock of a process', () => {
     }
     await until('it is given up', () => isTaken);
     await rival[Symbol.asyncDispose]();
-  }, 60_000);
+  });
 
   test('ends soon after its host, as PostgreSQL looks for it', async () => {
     const client = await openLockSession({ url: TEST_POSTGRES_URI as string });
