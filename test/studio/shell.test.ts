@@ -81,7 +81,6 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await input.press('Control+Enter');
     await page.getByRole('link', { name: 'Last run' }).waitFor();
     const written = async () => {
-      await page.getByRole('button', { name: 'As JSON' }).press('Enter');
       await input.fill('');
       await input.press('ArrowUp');
       return input.inputValue();
@@ -90,6 +89,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.getByRole('button', { name: 'Sign out' }).press('Enter');
     await signIn(page, COLLEAGUE);
     await page.getByRole('link', { name: 'Last run' }).waitFor();
+    await page.getByRole('button', { name: 'As JSON' }).press('Enter');
     expect(await written()).toBe('');
     expect(problems).toEqual([]);
     await page.context().close();
