@@ -13,6 +13,14 @@ export abstract class ServerError extends Error {
   }
 }
 
+/** Statuses of refusals that may be over at the next try: of a rate limit, for example. */
+const PASSING: readonly number[] = [408, 425, 429];
+
+/** Whether the same request will be refused again: no failure of the server, and no refusal that passes. */
+export function isLastingRefusal(error: unknown): error is ServerError {
+  return error instanceof ServerError && error.status < 500 && !PASSING.includes(error.status);
+}
+
 /** The request was carried out only in part (CONTRACT §2.2 `supersteps`). */
 export class PartlyDone extends ServerError {
   readonly status = 201;

@@ -1,20 +1,13 @@
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../auth/actor.ts';
 import { type Authenticate, credentialsOf } from '../auth/authenticate.ts';
-import { ServerError } from '../core/errors.ts';
+import { isLastingRefusal, ServerError } from '../core/errors.ts';
 import type { Logger } from '../core/logger.ts';
 import { every, type Timer } from '../core/timers.ts';
 import { callerOf, identityOf, reauthentication } from './plugins/auth.ts';
 
 /** How often the caller of an open stream or socket is authenticated, ms. */
 export const AUTHENTICATE_EVERY_MS = 60_000;
-/** Status codes of refusals that pass. */
-const PASSING: readonly number[] = [408, 425, 429];
-
-/** Whether the caller is refused, and not only unknown for a moment, as while the database is away. */
-export function isRefusal(error: ServerError): boolean {
-  return error.status < 500 && !PASSING.includes(error.status);
-}
 
 export interface CallerWatch {
   /** Authenticates the caller now and then until disposed of. Calls `onRefused` once, when it is refused. */
@@ -49,7 +42,8 @@ export function callerWatch({
         await identify();
       } catch (error) {
         if (!(error instanceof ServerError)) logger.error('authentication failed', { error });
-        else if (isRefusal(error)) {
+        // Others only say that the caller is unknown for a moment, as while the database is away.
+        else if (isLastingRefusal(error)) {
           end(credential, made);
           for (const refuse of onRefused) refuse(error);
         }

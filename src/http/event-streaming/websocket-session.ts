@@ -1,5 +1,5 @@
 import type { Actor } from '../../auth/actor.ts';
-import { ServerError } from '../../core/errors.ts';
+import { isLastingRefusal, ServerError } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Meter } from '../../core/meter.ts';
@@ -8,7 +8,7 @@ import type { ProtocolError } from '../../schemas/event-streaming.ts';
 import { toProtocolError } from '../../services/event-streaming/command-errors.ts';
 import { badEnvelope, type EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
 import type { EventSink } from '../../services/event-streaming/subscriber.ts';
-import { AUTHENTICATE_EVERY_MS, isRefusal } from '../caller-watch.ts';
+import { AUTHENTICATE_EVERY_MS } from '../caller-watch.ts';
 import type { RequestBodies } from '../request-bodies.ts';
 import type { ParsedJson } from '../secure-json.ts';
 import { disconnectIfSilent, type Pingable } from './liveness.ts';
@@ -160,7 +160,7 @@ function callerCheck(
       return await identify();
     } catch (error) {
       if (!(error instanceof ServerError)) throw error;
-      return isRefusal(error) ? void refuse(error) : error;
+      return isLastingRefusal(error) ? void refuse(error) : error;
     }
   }
 

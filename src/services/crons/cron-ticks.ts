@@ -1,6 +1,12 @@
 import type { Rule } from '../../auth/actor.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
-import { InsufficientStorage, NotFound, ServerError, Unavailable } from '../../core/errors.ts';
+import {
+  InsufficientStorage,
+  isLastingRefusal,
+  NotFound,
+  type ServerError,
+  Unavailable,
+} from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { withDeadline } from '../../core/timers.ts';
 import type { CronRepository } from '../../storage/crons/crons.ts';
@@ -32,8 +38,6 @@ const RULE_LIMIT_MS = 10_000;
 /** Crons fired concurrently: enough to share a group commit, few enough not to delay other writers. */
 const BATCH = 20;
 const PAGE = 100;
-/** Statuses of a refusal that may be over at the next tick: of a rate limit, for example. */
-const PASSING: readonly number[] = [408, 425, 429];
 
 export type CronTicks = ReturnType<typeof cronTicks>;
 
@@ -229,10 +233,6 @@ async function disable(
 ): Promise<void> {
   if (!(await crons.disable(cron, reason, timestamp(clock.now())))) return;
   logger.warn('cron disabled', { cron_id: cron.cron_id, reason });
-}
-
-function isLastingRefusal(error: unknown): error is ServerError {
-  return error instanceof ServerError && error.status < 500 && !PASSING.includes(error.status);
 }
 
 function isUnavailable(error: unknown): error is ServerError {
