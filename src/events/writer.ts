@@ -4,7 +4,7 @@ import type { Meter } from '../core/meter.ts';
 import { type Frame, isEnd } from '../storage/runs/events.ts';
 import { insertRunCheckpoint } from '../storage/runs/log-positions.ts';
 import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
-import type { EventBus } from './bus.ts';
+import { type EventBus, logUpdated } from './bus.ts';
 
 /** Limit of the buffered frames of a live run, bytes of JSON text. A follower that is further behind reads the log. */
 const BUFFER_BYTES = 1024 * 1024;
@@ -199,10 +199,8 @@ export class EventWriter {
 
   /** The log goes on otherwise than here: followers read it. */
   leaveToLog(): void {
-    const { live, bus, run_id, thread_id } = this.#options;
-    live[Symbol.dispose]();
-    bus.updated(run_id);
-    bus.updated(thread_id);
+    this.#options.live[Symbol.dispose]();
+    logUpdated(this.#options.bus, this.#options);
   }
 
   #publish(frames: readonly Frame[], audience: 'all' | 'local' = 'all'): void {

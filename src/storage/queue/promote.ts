@@ -96,9 +96,9 @@ export async function nextDue(db: Db): Promise<DueTimes> {
       ${first('ready')} as ${nullable(text('ready'))}, ${NOW} as ${text('now')},
       coalesce((select not_before from run_queue where state = 'scheduled' order by not_before limit 1) <= ${NOW}, false)
         as ${flag('is_overdue')}`);
-  if (!row) return { is_overdue: false, next: undefined };
-  const times = [row.scheduled, row.ready].filter((time) => typeof time === 'string');
+  const is_overdue = row?.is_overdue === 1;
+  const times = [row?.scheduled, row?.ready].filter((time) => typeof time === 'string');
   const [due_at] = times.toSorted();
-  const in_ms = due_at === undefined ? Number.NaN : Date.parse(due_at) - Date.parse(row.now);
-  return { is_overdue: row.is_overdue === 1, next: due_at === undefined ? undefined : { due_at, in_ms } };
+  if (!row || due_at === undefined) return { is_overdue, next: undefined };
+  return { is_overdue, next: { due_at, in_ms: Date.parse(due_at) - Date.parse(row.now) } };
 }

@@ -40,9 +40,7 @@ export async function boundedRows<Row>(
   const fits = sizes.map((bytes) => sql`${bytes} <= ${max_bytes}`);
   const rows = await reader.all(select(sql`(${join(fits, ' or ')})`));
   if (rows.length > 0) return rows;
-  const [bytes = 0] = (await reader.all(sql`select ${sizes.at(-1) as Sql} as ${number('bytes')}`)).map(
-    (row) => row.bytes,
-  );
+  const { bytes = 0 } = (await reader.get(sql`select ${sizes.at(-1) as Sql} as ${number('bytes')}`)) ?? {};
   if (bytes > max_bytes) throw tooLarge(`these ${what} have ${bytes} bytes`, max_bytes, or);
   return rows;
 }
