@@ -2,7 +2,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
+import { editMessage, hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
 import { until } from '../support/until.ts';
 
@@ -166,9 +166,9 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await say(page, 'Two');
     await says(page, 'You said: Two');
 
-    await edit(page, 'Two', 'Three');
+    await editMessage(page, 'Two', 'Three');
     await says(page, 'You said: Three');
-    await edit(page, 'Three', 'Four');
+    await editMessage(page, 'Three', 'Four');
     await says(page, 'You said: Four');
     const versions = page.getByRole('navigation', { name: 'Versions of this message' });
     await versions.getByText('3/3').waitFor();
@@ -183,7 +183,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.getByRole('article', { name: 'Assistant' }).last().hover();
     await page.getByRole('button', { name: 'Regenerate' }).last().click();
     await versions.getByText('2/2').waitFor();
-    await edit(page, 'One', 'Zero');
+    await editMessage(page, 'One', 'Zero');
     await says(page, 'You said: Zero');
     await versions.getByText('2/2').waitFor();
     expect(await page.getByRole('log').innerText()).not.toMatch(/One/);
@@ -210,7 +210,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await Promise.all([refused(), page.keyboard.press('Enter')]);
     await expect.poll(() => box.inputValue()).toBe('Four');
     await page.getByRole('list', { name: 'Attached' }).waitFor();
-    await Promise.all([refused(), edit(page, 'Three', 'Five')]);
+    await Promise.all([refused(), editMessage(page, 'Three', 'Five')]);
     await expect.poll(() => page.getByLabel('Edit message').inputValue()).toBe('Five');
 
     await page.unroute('**/runs');
@@ -229,7 +229,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     const before = await server.client.threads.getState(thread_id);
     const page = await open(`chat/chat/${thread_id}`);
     await says(page, 'You said: Two');
-    await edit(page, 'One', 'Zero');
+    await editMessage(page, 'One', 'Zero');
     await page.getByRole('alert').getByText('the checkpoint before it was pruned').waitFor();
     await page.getByRole('article', { name: 'Assistant' }).last().hover();
     await page.getByRole('button', { name: 'Regenerate' }).last().click();
@@ -239,14 +239,6 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     expect(await server.client.runs.list(thread_id)).toHaveLength(2);
     await page.context().close();
   });
-
-  async function edit(page: Page, text: string, next: string): Promise<void> {
-    const message = page.getByRole('article', { name: 'You' }).filter({ hasText: text });
-    await message.hover();
-    await message.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Edit message').fill(next);
-    await page.keyboard.press('Enter');
-  }
 
   test('a run stops at a breakpoint, shows its state, and goes on, by keyboard', async () => {
     const page = await open('chat/chat');

@@ -1,8 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
+import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openBrowser } from '../support/browser.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
+import { editMessage, hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
 
 describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debian package chromium)', () => {
   let server: TestServer;
@@ -29,14 +29,6 @@ describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debia
     return { thread_id, page, problems };
   }
 
-  async function edit(page: Page, text: string, next: string): Promise<void> {
-    const message = page.getByRole('article', { name: 'You' }).filter({ hasText: text });
-    await message.hover();
-    await message.getByRole('button', { name: 'Edit' }).click();
-    await page.getByLabel('Edit message').fill(next);
-    await page.keyboard.press('Enter');
-  }
-
   async function contents(thread_id: string) {
     const { values } = await server.client.threads.getState<{ messages: { content: string }[] }>(thread_id);
     return values.messages.map(({ content }) => content);
@@ -44,7 +36,7 @@ describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debia
 
   test('a message is edited, and an answer asked for again, in its place', async () => {
     const { thread_id, page, problems } = await conversation('One', 'Two');
-    await edit(page, 'Two', 'Three');
+    await editMessage(page, 'Two', 'Three');
     await page.getByText('You said: Three').waitFor();
     const versions = page.getByRole('navigation', { name: 'Versions of this message' });
     await versions.getByText('2/2').waitFor();
@@ -63,7 +55,7 @@ describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debia
     const { thread_id, page, problems } = await conversation('One', 'Two', 'Three');
     const before = await server.client.threads.getState(thread_id);
     for (const text of ['Two', 'Three']) {
-      await edit(page, text, 'Zero');
+      await editMessage(page, text, 'Zero');
       await page.getByRole('alert').getByText('the message has no id').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
     }

@@ -90,3 +90,12 @@ function documented({ paths }: Document) {
   return (method: string, path: string) =>
     operations.some(({ pattern, methods }) => pattern.test(path) && methods.includes(method));
 }
+
+/** Changes a message of the person in a chat, and sends it. */
+export async function editMessage(page: Page, text: string, next: string): Promise<void> {
+  const message = page.getByRole('article', { name: 'You' }).filter({ hasText: text });
+  await message.hover();
+  await message.getByRole('button', { name: 'Edit' }).click();
+  await page.getByLabel('Edit message').fill(next);
+  await page.keyboard.press('Enter');
+}
