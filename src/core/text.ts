@@ -19,6 +19,11 @@ export function truncateText(text: string, max_bytes: number, whole_length = tex
   return firstBytes(cut, max_bytes - Buffer.byteLength(note)) + note;
 }
 
+/** The text of UTF-8. */
+export function fromUtf8(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+}
+
 /** Longest prefix within `max_bytes` of UTF-8. */
 function firstBytes(text: string, max_bytes: number): string {
   const { read } = new TextEncoder().encodeInto(text, new Uint8Array(Math.max(0, max_bytes)));

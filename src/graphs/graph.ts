@@ -5,7 +5,7 @@ import type { Command } from '../schemas/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
 import type { HostView } from '../schemas/system.ts';
-import type { ThreadState } from '../schemas/thread-state.ts';
+import type { ThreadState, ThreadStateField } from '../schemas/thread-state.ts';
 
 /** An event of a run as sent on the wire: name (`mode` or `mode|namespace`) and JSON-ready data. */
 export interface GraphEvent {
@@ -117,12 +117,25 @@ export interface GraphBulkUpdate {
   readonly memory: GraphMemory;
 }
 
+/** The state at `configurable.checkpoint_id`, or the latest. */
+export interface StateQuery {
+  readonly config: GraphConfig;
+  readonly memory: GraphMemory;
+  /** Whether the states of subgraphs are nested in their tasks. */
+  readonly subgraphs: boolean;
+  readonly select: StateSelection;
+}
+
+/** The fields to return, or channels of the values; all by default. */
+export type StateSelection = readonly ThreadStateField[] | null | undefined;
+
 export interface HistoryQuery {
   readonly config: GraphConfig;
   readonly limit: number;
   /** Only checkpoints older than this one. */
   readonly before?: GraphConfig | undefined;
   readonly metadata?: Record<string, unknown> | undefined;
+  readonly select?: StateSelection;
   readonly memory: GraphMemory;
 }
 
@@ -139,7 +152,10 @@ export interface GraphRuntime {
   stream(call: GraphCall): AsyncIterable<GraphEvent | SerializedEvent | CheckpointEvent>;
   /** The state at `configurable.checkpoint_id`, or the latest. Returns `undefined` if the checkpoint does not exist. */
   state(config: GraphConfig, memory: GraphMemory, subgraphs: boolean): Promise<ThreadState | undefined>;
-  history(query: HistoryQuery): Promise<ThreadState[]>;
+  /** The same as JSON, UTF-8, for a client: it is printed where the graph is, and parsed nowhere on its way. */
+  stateJson(query: StateQuery): Promise<Uint8Array | undefined>;
+  /** JSON of a list of states, newest first; UTF-8. */
+  historyJson(query: HistoryQuery): Promise<Uint8Array>;
   /**
    * Returns the `configurable` of the new checkpoint: thread_id, checkpoint_ns, checkpoint_id. Throws `BadRequest` if
    * the graph rejects the values or does not know the node.

@@ -16,13 +16,6 @@ export function pageOf<T>(rows: readonly T[], limit: number, offset: number): Pa
   return { items: rows.slice(0, limit), next, total: next + 1 };
 }
 
-/** Projects a row to the selected fields that it has; all fields without a selection. */
-export function pickFields<T extends object>(row: T, select: readonly string[] | undefined): Partial<T> {
-  if (!select) return row;
-  const entries = select.filter((field) => Object.hasOwn(row, field));
-  return Object.fromEntries(entries.map((field) => [field, row[field as keyof T]])) as Partial<T>;
-}
-
 /** A page of a list that continues at a cursor. A page that is not full may have a next one. */
 export interface CursorPage<T> {
   readonly items: T[];

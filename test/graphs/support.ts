@@ -3,9 +3,17 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import { silentLogger } from '../../src/core/logger.ts';
-import type { GraphCall, GraphEvent, GraphMemory, GraphRuntime } from '../../src/graphs/graph.ts';
+import { fromUtf8 } from '../../src/core/text.ts';
+import type {
+  GraphCall,
+  GraphEvent,
+  GraphMemory,
+  GraphRuntime,
+  HistoryQuery,
+} from '../../src/graphs/graph.ts';
 import type { GraphSpec } from '../../src/graphs/project/configured-graphs.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
+import type { ThreadState } from '../../src/schemas/thread-state.ts';
 import { graphCall } from '../support/graph-thread.ts';
 
 export const FIXTURES = join(import.meta.dirname, '../fixtures/graphs');
@@ -87,8 +95,9 @@ export class Conversation {
     return this.graph.state(config, this.memory, subgraphs);
   }
 
-  history(limit = 10) {
-    return this.graph.history({ config: this.config, limit, memory: this.memory });
+  async history(query: Partial<HistoryQuery> = {}): Promise<ThreadState[]> {
+    const whole = { config: this.config, limit: 10, memory: this.memory, ...query };
+    return JSON.parse(fromUtf8(await this.graph.historyJson(whole)));
   }
 
   update(values: unknown, as_node?: string, configurable: Record<string, unknown> = {}) {

@@ -1,5 +1,7 @@
+import { fromUtf8 } from '../../src/core/text.ts';
 import type { Db } from '../../src/db/db.ts';
 import type { GraphCall, GraphRuntime } from '../../src/graphs/graph.ts';
+import type { ThreadState } from '../../src/schemas/thread-state.ts';
 import { type Memory, memoryOf } from './memory.ts';
 
 /** A run without anything in particular, apart from its thread. */
@@ -53,8 +55,9 @@ export class GraphThread {
     return (await this.state())?.values;
   }
 
-  async history() {
-    return this.graph.history({ config: this.memory.config, limit: 50, memory: await this.#outside() });
+  async history(): Promise<ThreadState[]> {
+    const query = { config: this.memory.config, limit: 50, memory: await this.#outside() };
+    return JSON.parse(fromUtf8(await this.graph.historyJson(query)));
   }
 
   async update(values: object) {

@@ -4,7 +4,8 @@ type Put = Params<ServerMethods, 'checkpoint/put'>['checkpoint'];
 type Blob = Put['blobs'][number];
 type Write = Params<ServerMethods, 'checkpoint/put_writes'>['writes'][number] & { readonly task_id: string };
 type Page = Result<ServerMethods, 'checkpoint/find'>;
-type Value = Page['checkpoints'][number]['values'][number];
+/** Each is sent whole. */
+type Value = Page['checkpoints'][number]['values'][number] & { readonly bytes: Uint8Array };
 
 /** Checkpoints of a server that keeps them in memory, written from the description of the protocol alone. */
 export class MemoryCheckpoints {

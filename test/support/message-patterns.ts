@@ -1,7 +1,7 @@
 /**
  * Why `value` does not match `pattern`, or undefined if it does. A pattern is JSON: the members of an object must be
  * there and match, others may be there too; a list has as many elements. `{"$any": true}` matches everything,
- * `{"$has": text}` a text with it, `{"$json": pattern}` a text of JSON, `{"$base64": text}` these bytes,
+ * `{"$has": text}` a text with it, `{"$json": pattern}` JSON as a text or in UTF-8, `{"$base64": text}` these bytes,
  * `{"$absent": true}` nothing, and `{"$same": name}` what it has matched before.
  */
 export function mismatch(
@@ -48,8 +48,9 @@ function mismatchOf(operator: string, operand: unknown, { value, known, path }: 
     case '$base64':
       return is(Buffer.isBuffer(value) && value.toString('base64') === operand);
     case '$json':
-      if (typeof value !== 'string') return `${path} is ${JSON.stringify(value)}, not a text of JSON`;
-      return mismatch(operand, JSON.parse(value), known, `${path} as JSON`);
+      if (typeof value !== 'string' && !Buffer.isBuffer(value))
+        return `${path} is ${JSON.stringify(value)}, not JSON`;
+      return mismatch(operand, JSON.parse(value.toString()), known, `${path} as JSON`);
     case '$same': {
       const name = String(operand);
       if (!known.has(name)) known.set(name, value);

@@ -1,5 +1,6 @@
 import { errorParts, toError } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import { fromUtf8 } from '../../core/text.ts';
 import { importUserModule } from '../project/user-module.ts';
 import { reviveMessages } from './revive-messages.ts';
 import { UnreadableValueError } from './unreadable-values.ts';
@@ -56,7 +57,7 @@ function serdeOf(load: () => Promise<SaverLibrary>): Serde {
 const LC_MARKER = '"lc"';
 
 export async function revive(serde: Serde, type: string, bytes: Uint8Array): Promise<unknown> {
-  return type === 'json' ? reviveText(serde, textOf(bytes)) : serde.loadsTyped(type, bytes);
+  return type === 'json' ? reviveText(serde, fromUtf8(bytes)) : serde.loadsTyped(type, bytes);
 }
 
 /** The same of JSON text. */
@@ -69,11 +70,7 @@ export async function reviveText(serde: Serde, text: string): Promise<unknown> {
 /** JSON text of an object, whatever values it contains. */
 export async function dumpText(serde: Serde, value: object): Promise<string> {
   const [, bytes] = await serde.dumpsTyped(value);
-  return textOf(bytes);
-}
-
-export function textOf(bytes: Uint8Array): string {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  return fromUtf8(bytes);
 }
 
 /** A graph put a value into its state that no checkpoint can hold. Ends the run; the last good state remains. */

@@ -1,13 +1,10 @@
-import type { StoredValue } from '../../storage/checkpoints/delta-blobs.ts';
-import { textOf } from './serde.ts';
+import { fromUtf8 } from '../../core/text.ts';
+import { extendsList, type StoredValue } from '../../storage/checkpoints/delta-blobs.ts';
 
 interface KnownList {
   readonly bytes: Uint8Array;
   readonly items: readonly unknown[];
 }
-
-const COMMA = ','.charCodeAt(0);
-const CLOSE = ']'.charCodeAt(0);
 
 /**
  * Lists of checkpoints that are read newest first. A conversation grows by appending, so that an older list is the
@@ -19,11 +16,12 @@ export class SharedLists {
   /** The elements of a stored list that begins the last one added of this channel; `undefined` if it does not. */
   find(ns: string, channel: string, { type, bytes, damage }: StoredValue): unknown[] | undefined {
     const known = this.#known.get(keyOf(ns, channel));
-    if (!known || type !== 'json' || damage !== undefined || !beginsList(bytes, known.bytes))
-      return undefined;
-    if (bytes.length === known.bytes.length) return [...known.items];
-    const { length } = JSON.parse(textOf(bytes)) as unknown[];
-    return known.items.slice(0, length);
+    if (!known || type !== 'json' || damage !== undefined) return undefined;
+    if (!isSame(bytes, known.bytes) && !extendsList(bytes, known.bytes)) return undefined;
+    const items = known.items.slice(0, known.items.length - appended(known.bytes.subarray(bytes.length)));
+    // The next one is still shorter: only what lies between them is counted.
+    this.#known.set(keyOf(ns, channel), { bytes, items });
+    return [...items];
   }
 
   add(ns: string, channel: string, { type, bytes }: StoredValue, value: unknown): void {
@@ -31,17 +29,13 @@ export class SharedLists {
   }
 }
 
-/**
- * Both are texts of complete lists. Where that of the first closes, another that is the same up to there can only close
- * too, or continue with a comma.
- */
-function beginsList(bytes: Uint8Array, longer: Uint8Array): boolean {
-  const end = bytes.length - 1;
-  return (
-    bytes[end] === CLOSE &&
-    (longer[end] === COMMA || longer.length === bytes.length) &&
-    Buffer.compare(bytes.subarray(0, end), longer.subarray(0, end)) === 0
-  );
+function isSame(bytes: Uint8Array, known: Uint8Array): boolean {
+  return bytes.length === known.length && Buffer.compare(bytes, known) === 0;
+}
+
+/** The number of elements whose text, up to the bracket that closes the list, was appended after a comma. */
+function appended(bytes: Uint8Array): number {
+  return bytes.length === 0 ? 0 : (JSON.parse(`[${fromUtf8(bytes)}`) as unknown[]).length;
 }
 
 function keyOf(ns: string, channel: string): string {

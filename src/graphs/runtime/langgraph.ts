@@ -1,3 +1,4 @@
+import { toJson } from '../../core/json.ts';
 import { withDeadline } from '../../core/timers.ts';
 import type { GraphDrawing } from '../../schemas/assistants.ts';
 import { Checkpointer } from '../checkpointer/checkpointer.ts';
@@ -23,7 +24,9 @@ import { type ConvertedMessages, toWire } from '../wire.ts';
 import type { CommandLibrary } from './command.ts';
 import { execute } from './execution.ts';
 import { resolvedTasks } from './interrupts.ts';
+import { selectState } from './state-selection.ts';
 import { bulkUpdateState, updateState } from './state-updates.ts';
+import { statesJson } from './states-json.ts';
 import { readSnapshot, threadState } from './thread-state.ts';
 
 export interface LoadedGraph {
@@ -130,7 +133,7 @@ export function langGraph(
     return { unreadable: undefined, ...view, reader: withMemory(graph, { ...view, store }) };
   }
 
-  return {
+  const runtime: GraphRuntime = {
     graph_id,
     stream(call) {
       useSerde(call.memory.checkpointer, serde);
@@ -146,15 +149,20 @@ export function langGraph(
         : threadState(snapshot, await resolvedTasks(snapshot, checkpointer), unreadable);
     },
 
-    async history({ config, limit, before, metadata, memory }) {
+    async stateJson({ config, memory, subgraphs, select }) {
+      const state = await runtime.state(config, memory, subgraphs);
+      return state && Buffer.from(toJson(selectState(state, select)));
+    },
+
+    async historyJson({ config, limit, before, metadata, select, memory }) {
       const { reader, unreadable } = lenientReader(memory);
-      const states = [];
       const converted: ConvertedMessages = new WeakMap();
       const options = { limit, ...(before && { before }), ...(metadata && { filter: metadata }) };
-      for await (const snapshot of reader.getStateHistory?.(config, options) ?? []) {
-        states.push(threadState(snapshot, new Set(), unreadable, converted));
+      async function* states() {
+        for await (const snapshot of reader.getStateHistory?.(config, options) ?? [])
+          yield selectState(threadState(snapshot, new Set(), unreadable, converted), select);
       }
-      return states;
+      return statesJson(states());
     },
 
     update: (update) => updateState(graphWith(update.memory), update),
@@ -170,6 +178,7 @@ export function langGraph(
       return Object.fromEntries(found);
     },
   };
+  return runtime;
 }
 
 /** Nodes and edges as LangGraph draws them; empty if the graph cannot draw itself. */

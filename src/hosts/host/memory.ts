@@ -5,7 +5,7 @@ import type { GraphMemory } from '../../graphs/graph.ts';
 import { type GraphStoreAccess, graphStore } from '../../graphs/store/graph-store.ts';
 import type { CurrentStep, RecordedStep } from '../../schemas/steps.ts';
 import type { StoredCheckpoint } from '../../storage/checkpoints/rows.ts';
-import { fromWireCheckpoint } from '../protocol/checkpoints.ts';
+import { fromPage } from '../protocol/checkpoints.ts';
 import type { Params, Result, ServerMethods } from '../protocol/messages.ts';
 import type { ServerConnection } from './connection.ts';
 
@@ -131,7 +131,7 @@ function withLatest(access: CheckpointAccess, latest: Page): CheckpointAccess {
       const { ns, checkpoint_id, limit } = query;
       const found = ns === '' && checkpoint_id === undefined && limit === 1 ? known : undefined;
       known = undefined;
-      return found ? found.checkpoints.map(fromWireCheckpoint) : access.find(query);
+      return found ? fromPage(found) : access.find(query);
     },
   };
 }
@@ -145,12 +145,9 @@ async function pages(
 ): Promise<StoredCheckpoint[]> {
   const found: StoredCheckpoint[] = [];
   for (;;) {
-    const { checkpoints, has_more } = await ask(
-      found.at(-1),
-      limit === undefined ? undefined : limit - found.length,
-    );
-    found.push(...checkpoints.map(fromWireCheckpoint));
-    if (!has_more) return found;
+    const page = await ask(found.at(-1), limit === undefined ? undefined : limit - found.length);
+    found.push(...fromPage(page));
+    if (!page.has_more) return found;
   }
 }
 

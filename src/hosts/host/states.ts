@@ -1,4 +1,4 @@
-import type { GraphConfig, GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
+import type { GraphConfig, GraphRegistry, GraphRuntime, StateSelection } from '../../graphs/graph.ts';
 import type { HostMethods, Params } from '../protocol/messages.ts';
 import type { Handlers } from '../protocol/peer.ts';
 import type { ServerConnection } from './connection.ts';
@@ -22,14 +22,15 @@ export function graphHandlers(
   });
 
   return {
-    async 'state/get'({ subgraphs, ...use }) {
+    async 'state/get'({ subgraphs, select, ...use }) {
       const { runtime, config, memory } = await open(use);
-      return json(await runtime.state(config, memory, subgraphs));
+      const query = { config, memory, subgraphs, select: select as StateSelection };
+      return { json: await runtime.stateJson(query) };
     },
-    async 'state/history'({ limit, before, metadata, ...use }) {
+    async 'state/history'({ limit, before, metadata, select, ...use }) {
       const { runtime, config, memory } = await open(use);
-      const filter = { before: parsed(before), metadata: parsed(metadata) } as object;
-      return json(await runtime.history({ config, limit, memory, ...filter }));
+      const filter = { before: parsed(before), metadata: parsed(metadata), select } as object;
+      return { json: await runtime.historyJson({ config, limit, memory, ...filter }) };
     },
     async 'state/update'({ values, as_node, ...use }) {
       const { runtime, config, memory } = await open(use);

@@ -1,6 +1,13 @@
-import type { AccessContext, GraphConfig, GraphMemory, GraphRuntime } from '../../graphs/graph.ts';
+import { fromUtf8 } from '../../core/text.ts';
+import type {
+  AccessContext,
+  GraphConfig,
+  GraphMemory,
+  GraphRuntime,
+  StateSelection,
+} from '../../graphs/graph.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
-import type { HostMethods, Params } from '../protocol/messages.ts';
+import type { HostMethods, Params, Result } from '../protocol/messages.ts';
 import type { HostPool } from './pool.ts';
 import { remoteRun, writerOf } from './remote-run.ts';
 
@@ -32,13 +39,12 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
     memory: GraphMemory,
     config: GraphConfig,
     params: Omit<Params<HostMethods, Name>, 'session' | 'graph' | 'writer' | 'config'>,
-  ): Promise<unknown> {
+  ): Promise<Result<HostMethods, Name>> {
     const { access, writer } = writerOf(memory);
     const host = await pool.take({ thread_id: writer.thread_id });
     using session = host.sessions.open({ checkpoints: access });
     const all = { session: session.id, graph, writer, config: JSON.stringify(config), ...params };
-    const result: object = await host.peer.request<StateMethod>(method, all as never);
-    return 'json' in result ? JSON.parse(result.json as string) : undefined;
+    return (await host.peer.request<StateMethod>(method, all as never)) as Result<HostMethods, Name>;
   }
 
   async function describe<Name extends GraphMethod>(
@@ -57,22 +63,27 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
 
     async state(config, memory, subgraphs) {
       const known = subgraphs || config.configurable.checkpoint_id ? undefined : left.get(memory);
-      return (
-        known ?? ((await ask('state/get', memory, config, { subgraphs })) as ThreadState | null) ?? undefined
-      );
+      if (known) return known;
+      const { json } = await ask('state/get', memory, config, { subgraphs });
+      return json && JSON.parse(fromUtf8(json));
     },
 
-    async history({ config, limit, before, metadata, memory }) {
+    async stateJson({ config, memory, subgraphs, select }) {
+      return (await ask('state/get', memory, config, { subgraphs, ...selected(select) })).json;
+    },
+
+    async historyJson({ config, limit, before, metadata, select, memory }) {
       const filter = {
         ...(before && { before: JSON.stringify(before) }),
         ...(metadata && { metadata: JSON.stringify(metadata) }),
+        ...selected(select),
       };
-      return (await ask('state/history', memory, config, { limit, ...filter })) as ThreadState[];
+      return (await ask('state/history', memory, config, { limit, ...filter })).json;
     },
 
     async update({ config, values, as_node, memory }) {
       const params = { values: JSON.stringify(values ?? null), as_node };
-      return (await ask('state/update', memory, config, params)) as Record<string, unknown>;
+      return JSON.parse((await ask('state/update', memory, config, params)).json);
     },
 
     async bulkUpdate({ config, supersteps, memory }) {
@@ -83,4 +94,8 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
     schemas: () => describe('graph/schemas', {}),
     subgraphs: (namespace, recurse) => describe('graph/subgraphs', { namespace, recurse }),
   };
+}
+
+function selected(select: StateSelection): { select?: string[] } {
+  return select ? { select: [...select] } : {};
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { CurrentStep, RECORD_LEVELS, RecordedStep } from '../../schemas/steps.ts';
+import { CurrentStep, RECORD_LEVELS } from '../../schemas/steps.ts';
+import { CHECKPOINT_SERVER_METHODS, CheckpointPage, Durability, Steps } from './checkpoint-messages.ts';
 import { WireErrorSchema } from './errors.ts';
 import { LOAD_METHODS } from './load-messages.ts';
 import { LOG_SERVER_METHODS } from './log-messages.ts';
@@ -13,8 +14,6 @@ import { Bytes, Json, JsonResult, Session } from './wire-types.ts';
 
 /** Version of the protocol. A host of another version is refused. */
 export const PROTOCOL_VERSION = 1;
-
-const Durability = z.enum(['sync', 'async']);
 
 const Access = z.enum(['threads.create_run', 'threads.read', 'threads.update', 'assistants.read']);
 
@@ -64,42 +63,8 @@ const LoadedApp = z.union([
 ]);
 
 const StateUse = { session: Session, graph: GraphUse, writer: Writer, config: Json };
-
-const Write = z.object({
-  task_id: z.string(),
-  idx: z.number().int(),
-  channel: z.string(),
-  type: z.string(),
-  value: Bytes,
-  damage: z.string().optional(),
-});
-
-/** A channel's value at a version, whole. `appends` and `keyframe` are what its next version may be a delta to. */
-const ChannelValue = z.object({
-  channel: z.string(),
-  version: z.string(),
-  type: z.string(),
-  bytes: Bytes,
-  appends: z.number().int(),
-  keyframe: z.object({ version: z.string(), bytes: z.number().int() }),
-  damage: z.string().optional(),
-});
-
-const CheckpointKey = { thread_id: z.string(), ns: z.string(), checkpoint_id: z.string() };
-
-const StoredCheckpoint = z.object({
-  ...CheckpointKey,
-  parent_id: z.string().nullable(),
-  checkpoint: Json,
-  versions: Json,
-  metadata: Json,
-  damage: z.string().optional(),
-  writes: z.array(Write),
-  values: z.array(ChannelValue),
-});
-
-/** A page: with `has_more`, the next one continues after its last checkpoint. */
-const CheckpointPage = z.object({ checkpoints: z.array(StoredCheckpoint), has_more: z.boolean() });
+/** Fields of a state; all by default. */
+const Select = z.array(z.string()).optional();
 
 /** Methods of a host, called by the server. Those without a result are notifications. */
 export const HOST_METHODS = {
@@ -152,10 +117,20 @@ export const HOST_METHODS = {
   ...LOAD_METHODS,
   /** What must be done before the host ends, within `ms`. */
   drain: { params: z.object({ ms: z.number() }), result: z.object({}) },
-  'state/get': { params: z.object({ ...StateUse, subgraphs: z.boolean() }), result: JsonResult },
+  /** `json` is for a client, in UTF-8; absent if the checkpoint does not exist. */
+  'state/get': {
+    params: z.object({ ...StateUse, subgraphs: z.boolean(), select: Select }),
+    result: z.object({ json: Bytes.optional() }),
+  },
   'state/history': {
-    params: z.object({ ...StateUse, limit: z.number(), before: Json.optional(), metadata: Json.optional() }),
-    result: JsonResult,
+    params: z.object({
+      ...StateUse,
+      limit: z.number(),
+      before: Json.optional(),
+      metadata: Json.optional(),
+      select: Select,
+    }),
+    result: z.object({ json: Bytes }),
   },
   'state/update': {
     params: z.object({ ...StateUse, values: Json, as_node: z.string().optional() }),
@@ -174,22 +149,6 @@ export const HOST_METHODS = {
   ...PROJECT_METHODS,
 } as const;
 
-/** A new value: whole (`base_version` null), or as the elements appended to the list of `base_version`. */
-const Blob = z.object({
-  channel: z.string(),
-  version: z.string(),
-  base_version: z.string().nullable(),
-  appends: z.number().int(),
-  type: z.string(),
-  value: Bytes,
-});
-
-/** Steps of the run that ended since the last ones: stored with the message that brings them. */
-const Steps = z.array(RecordedStep).optional();
-/** Graphs that compute keep the event loop of the host busy: commits without a waiting reader may wait a little longer. */
-const Busy = z.literal(true).optional();
-
-const Stored = z.object({ stored: z.boolean() });
 const Namespace = z.array(z.string());
 const StoreResult = JsonResult;
 
@@ -214,68 +173,11 @@ export const SERVER_METHODS = {
       handed_over: z.boolean().optional(),
     }),
   },
-  'checkpoint/find': {
-    params: z.object({
-      session: Session,
-      thread_id: z.string().optional(),
-      ns: z.string().optional(),
-      checkpoint_id: z.string().optional(),
-      before_id: z.string().optional(),
-      metadata: Json.optional(),
-      limit: z.number().int().optional(),
-    }),
-    result: CheckpointPage,
-  },
-  'checkpoint/ancestors': {
-    params: z.object({
-      session: Session,
-      ...CheckpointKey,
-      channels: z.array(z.string()),
-      limit: z.number().int(),
-    }),
-    result: CheckpointPage,
-  },
-  /** A notification with durability `async`: a failure cancels the run. */
-  'checkpoint/put': {
-    params: z.object({
-      session: Session,
-      durability: Durability,
-      steps: Steps,
-      busy: Busy,
-      checkpoint: z.object({
-        ...CheckpointKey,
-        parent_id: z.string().nullable(),
-        run_id: z.string().nullable(),
-        checkpoint: Json,
-        versions: Json,
-        metadata: Json,
-        blobs: z.array(Blob),
-      }),
-    }),
-    result: Stored,
-  },
-  /** Likewise. */
-  'checkpoint/put_writes': {
-    params: z.object({
-      session: Session,
-      durability: Durability,
-      steps: Steps,
-      busy: Busy,
-      ...CheckpointKey,
-      run_id: z.string().nullable(),
-      task_id: z.string(),
-      writes: z.array(Write.omit({ task_id: true })),
-    }),
-    result: Stored,
-  },
-  'checkpoint/delete_thread': {
-    params: z.object({ session: Session, thread_id: z.string() }),
-    result: Stored,
-  },
   'store/apply': { params: z.object({ changes: Json }), result: z.object({}) },
   'store/get': { params: z.object({ namespace: Namespace, key: z.string() }), result: StoreResult },
   'store/search': { params: z.object({ query: Json }), result: StoreResult },
   'store/namespaces': { params: z.object({ query: Json }), result: StoreResult },
+  ...CHECKPOINT_SERVER_METHODS,
   ...LOG_SERVER_METHODS,
   ...PROJECT_SERVER_METHODS,
 } as const;

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import { pickFields } from '../../core/pick-fields.ts';
 import { EXAMPLES, RunPath, StatelessRunPath, ThreadPath } from '../../schemas/request-params.ts';
 import { RunExplanation } from '../../schemas/run-explanation.ts';
 import {
@@ -10,7 +11,6 @@ import {
   RunsCancel,
   RunsCancelQuery,
 } from '../../schemas/runs.ts';
-import { pickFields } from '../../services/pagination.ts';
 import type { RunExplainService } from '../../services/runs/run-explain.ts';
 import type { RunService } from '../../services/runs/runs.ts';
 import { CREATE_FAILURES, RUN_EXAMPLE } from '../openapi/run-examples.ts';

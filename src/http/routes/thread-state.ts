@@ -15,6 +15,7 @@ import type { ThreadStateService } from '../../services/threads/thread-state.ts'
 import type { ThreadService } from '../../services/threads/threads.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { jsonReply } from '../reply.ts';
 
 const tags = [TAGS.threads];
 const failures = { 404: `Thread with ID ${EXAMPLES.thread_id} not found` };
@@ -40,7 +41,8 @@ export function threadStateRoutes(
         failures,
       },
     },
-    ({ actor, params, query }) => threadState.get(actor, params.thread_id, query),
+    async ({ actor, params, query }, reply) =>
+      jsonReply<ThreadState>(reply, await threadState.jsonAt(actor, params.thread_id, {}, query)),
   );
 
   app.get(
@@ -58,8 +60,8 @@ export function threadStateRoutes(
         failures,
       },
     },
-    ({ actor, params, query }) =>
-      threadState.at(actor, params.thread_id, { checkpoint_id: params.checkpoint_id }, query),
+    async ({ actor, params: { thread_id, checkpoint_id }, query }, reply) =>
+      jsonReply<ThreadState>(reply, await threadState.jsonAt(actor, thread_id, { checkpoint_id }, query)),
   );
 
   app.post(
@@ -78,7 +80,8 @@ export function threadStateRoutes(
         failures,
       },
     },
-    ({ actor, params, body }) => threadState.at(actor, params.thread_id, body.checkpoint, body),
+    async ({ actor, params, body }, reply) =>
+      jsonReply<ThreadState>(reply, await threadState.jsonAt(actor, params.thread_id, body.checkpoint, body)),
   );
 
   app.post(
@@ -141,7 +144,8 @@ export function threadStateRoutes(
         failures,
       },
     },
-    ({ actor, params, query }) => threadState.history(actor, params.thread_id, query),
+    async ({ actor, params, query }, reply) =>
+      jsonReply<ThreadState[]>(reply, await threadState.historyJson(actor, params.thread_id, query)),
   );
 
   app.post(
@@ -161,6 +165,7 @@ export function threadStateRoutes(
         failures,
       },
     },
-    ({ actor, params, body }) => threadState.history(actor, params.thread_id, body),
+    async ({ actor, params, body }, reply) =>
+      jsonReply<ThreadState[]>(reply, await threadState.historyJson(actor, params.thread_id, body)),
   );
 }

@@ -3,6 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { Conflict, NotFound } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
+import { pickFields } from '../../core/pick-fields.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import type {
@@ -13,7 +14,7 @@ import type {
   AssistantSearch,
 } from '../../schemas/assistants.ts';
 import type { AssistantChanges, AssistantRepository } from '../../storage/assistants/assistants.ts';
-import { type Page, pageOf, pickFields } from '../pagination.ts';
+import { type Page, pageOf } from '../pagination.ts';
 import { assistantCache } from './assistant-cache.ts';
 import { assistantGraphs } from './assistant-graphs.ts';
 import { assistantFinder, assistantLookup, type FindAssistant, requireGraph } from './assistant-lookup.ts';

@@ -1,12 +1,12 @@
 import type { Actor, User } from '../../auth/actor.ts';
 import { NotFound } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
+import { pickFields } from '../../core/pick-fields.ts';
 import { CRON_RUN_FIELDS } from '../../schemas/crons.ts';
 import type { RunCreate } from '../../schemas/runs.ts';
 import type { StoredCron } from '../../storage/crons/row.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
-import { pickFields } from '../pagination.ts';
 import { type AuthorizeRunDeps, authorizeRun, type Submission } from '../runs/submit.ts';
 
 export interface CronRunDeps extends AuthorizeRunDeps {

@@ -4,6 +4,7 @@ import { timestamp } from '../../core/clock.ts';
 import { checkSchedule } from '../../core/cron-times.ts';
 import { BadRequest, InvalidInput, NotFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
+import { pickFields } from '../../core/pick-fields.ts';
 import type {
   Cron,
   CronCount,
@@ -20,7 +21,7 @@ import type { CronFireRepository, CronRepository } from '../../storage/crons/cro
 import type { StoredCron } from '../../storage/crons/row.ts';
 import { checkRunLimits } from '../assistants/run-config.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
-import { type Page, pageOf, pickFields } from '../pagination.ts';
+import { type Page, pageOf } from '../pagination.ts';
 import { requireBudget } from '../runs/budgets.ts';
 import {
   authorizeRun,

@@ -3,12 +3,13 @@ import { authorize } from '../../auth/authorize.ts';
 import { timestamp } from '../../core/clock.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
+import { pickFields } from '../../core/pick-fields.ts';
 import type { RunFilter, RunSearch, RunSummary, RunSummaryField } from '../../schemas/run-search.ts';
 import type { RunConditions } from '../../storage/runs/run-list.ts';
 import type { RunSearchRepository } from '../../storage/runs/search.ts';
 import type { Keyset } from '../../storage/search/keyset-page.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
-import { type CursorPage, cursorOf, isTimestamp, pickFields, positionOf } from '../pagination.ts';
+import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../pagination.ts';
 
 export interface RunSearchDeps {
   readonly runSearch: RunSearchRepository;

@@ -3,6 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
+import { pickFields } from '../../core/pick-fields.ts';
 import {
   type InterruptFilter,
   type InterruptSearch,
@@ -16,7 +17,7 @@ import type {
   InterruptRepository,
 } from '../../storage/threads/interrupts.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
-import { type CursorPage, cursorOf, isTimestamp, pickFields, positionOf } from '../pagination.ts';
+import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../pagination.ts';
 
 export interface InterruptDeps {
   readonly interrupts: InterruptRepository;

@@ -3,21 +3,21 @@ import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { BadRequest, Conflict, NotFound, PartlyDone } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
-import { isObject, toJson } from '../../core/json.ts';
+import { toJson } from '../../core/json.ts';
+import { fromUtf8 } from '../../core/text.ts';
 import type { EventBus } from '../../events/bus.ts';
-import type { GraphConfig } from '../../graphs/graph.ts';
+import type { GraphConfig, HistoryQuery, StateSelection } from '../../graphs/graph.ts';
+import { selectState } from '../../graphs/runtime/state-selection.ts';
 import { emptyThreadState } from '../../graphs/runtime/thread-state.ts';
 import type {
   CheckpointConfig,
   ThreadHistory,
   ThreadState,
-  ThreadStateField,
   ThreadStateUpdate,
   ThreadStateUpdated,
 } from '../../schemas/thread-state.ts';
 import type { ThreadSuperstep } from '../../schemas/threads.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
-import { pickFields } from '../pagination.ts';
 import { threadStateBusy } from '../runs/multitask.ts';
 import { interruptsOf, threadStatusAfter } from '../runs/transitions.ts';
 import { openThreadGraph, type ThreadGraph, type ThreadGraphDeps } from './thread-graph.ts';
@@ -36,8 +36,7 @@ const STATE_EVENT_TTL_MS = 5 * 60_000;
 
 export interface StateOptions {
   readonly subgraphs?: boolean;
-  /** Default: all fields. */
-  readonly select?: readonly ThreadStateField[] | null | undefined;
+  readonly select?: StateSelection;
 }
 
 export type ThreadStateService = ReturnType<typeof threadStateService>;
@@ -56,14 +55,26 @@ export function threadStateService(deps: ThreadStateDeps) {
       checkpoint: CheckpointConfig,
       { subgraphs = false, select }: StateOptions,
     ): Promise<ThreadState> {
-      const visibility = await authorize(actor, 'threads:read', { thread_id });
-      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
-      const state =
-        threadGraph &&
-        (await threadGraph.graph.state(threadGraph.config(checkpoint), threadGraph.memory, subgraphs));
-      if (state) return selectState(state, select);
-      if (checkpoint.checkpoint_id) throw unknownCheckpoint(checkpoint.checkpoint_id);
-      return selectState(emptyThreadState(), select);
+      const opened = await openForReading(deps, actor, thread_id);
+      const state = opened && (await opened.graph.state(opened.config(checkpoint), opened.memory, subgraphs));
+      return selectState(state ?? emptyStateAt(checkpoint), select);
+    },
+
+    /** The same as JSON, UTF-8. */
+    async jsonAt(
+      actor: Actor,
+      thread_id: string,
+      checkpoint: CheckpointConfig,
+      { subgraphs = false, select }: StateOptions,
+    ): Promise<Uint8Array> {
+      const opened = await openForReading(deps, actor, thread_id);
+      const json = await opened?.graph.stateJson({
+        config: opened.config(checkpoint),
+        memory: opened.memory,
+        subgraphs,
+        select,
+      });
+      return json ?? Buffer.from(toJson(selectState(emptyStateAt(checkpoint), select)));
     },
 
     /**
@@ -86,20 +97,14 @@ export function threadStateService(deps: ThreadStateDeps) {
       return updateResponse(thread_id, written);
     },
 
-    /** Newest first. */
     async history(actor: Actor, thread_id: string, query: ThreadHistory): Promise<ThreadState[]> {
-      const visibility = await authorize(actor, 'threads:read', { thread_id });
-      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read', visibility);
-      if (!threadGraph) return [];
-      const before = checkpointBefore(query.before);
-      const states = await threadGraph.graph.history({
-        config: threadGraph.config({ checkpoint_ns: query.checkpoint?.checkpoint_ns ?? '' }),
-        limit: query.limit,
-        before: before && threadGraph.config(before),
-        metadata: query.metadata ?? undefined,
-        memory: threadGraph.memory,
-      });
-      return states.map((state) => selectState(state, query.select));
+      return JSON.parse(fromUtf8(await this.historyJson(actor, thread_id, query)));
+    },
+
+    /** JSON of the list, newest first; UTF-8. */
+    async historyJson(actor: Actor, thread_id: string, query: ThreadHistory): Promise<Uint8Array> {
+      const opened = await openForReading(deps, actor, thread_id);
+      return opened ? opened.graph.historyJson(historyQuery(opened, query)) : Buffer.from('[]');
     },
 
     /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
@@ -131,6 +136,28 @@ export function threadStateService(deps: ThreadStateDeps) {
   };
 }
 
+/** `undefined` if the thread has no graph. */
+async function openForReading(
+  deps: ThreadStateDeps,
+  actor: Actor,
+  thread_id: string,
+): Promise<ThreadGraph | undefined> {
+  const visibility = await authorize(actor, 'threads:read', { thread_id });
+  return openThreadGraph(deps, thread_id, 'threads.read', visibility);
+}
+
+function historyQuery({ config, memory }: ThreadGraph, query: ThreadHistory): HistoryQuery {
+  const before = checkpointBefore(query.before);
+  return {
+    config: config({ checkpoint_ns: query.checkpoint?.checkpoint_ns ?? '' }),
+    limit: query.limit,
+    before: before && config(before),
+    metadata: query.metadata ?? undefined,
+    select: query.select,
+    memory,
+  };
+}
+
 function withoutGraph(thread_id: string): BadRequest {
   return new BadRequest(`Thread ${thread_id} has no graph ID. Run it once, or set it in its metadata.`);
 }
@@ -153,6 +180,12 @@ function createdWithoutState(thread_id: string, reason: string): PartlyDone {
   return new PartlyDone(
     `Thread ${thread_id} was created, but there were problems updating the state: ${reason}`,
   );
+}
+
+/** Throws `NotFound` if a checkpoint is named. */
+function emptyStateAt({ checkpoint_id }: CheckpointConfig): ThreadState {
+  if (checkpoint_id) throw unknownCheckpoint(checkpoint_id);
+  return emptyThreadState();
 }
 
 function unknownCheckpoint(checkpoint_id: string): NotFound {
@@ -208,20 +241,4 @@ function checkpointBefore(before: ThreadHistory['before']): CheckpointConfig | u
   if (typeof before === 'string') return { checkpoint_id: before };
   const checkpoint = (before['configurable'] ?? before) as CheckpointConfig;
   return checkpoint.checkpoint_id ? checkpoint : undefined;
-}
-
-const CHANNEL_PREFIX = 'values.';
-
-/** Projects a state to the selected fields; `values` whole, or only the named channels. */
-export function selectState(
-  state: ThreadState,
-  select: readonly ThreadStateField[] | null | undefined,
-): ThreadState {
-  if (!select) return state;
-  const channels = select
-    .filter((field) => field.startsWith(CHANNEL_PREFIX))
-    .map((field) => field.slice(CHANNEL_PREFIX.length));
-  const picked = pickFields(state, select) as ThreadState;
-  if (channels.length === 0 || select.includes('values')) return picked;
-  return { ...picked, values: isObject(state.values) ? pickFields(state.values, channels) : {} };
 }

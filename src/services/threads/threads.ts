@@ -5,6 +5,7 @@ import { timestamp } from '../../core/clock.ts';
 import { Conflict, NotFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { JsonObject } from '../../core/json.ts';
+import { pickFields } from '../../core/pick-fields.ts';
 import type {
   Thread,
   ThreadCreate,
@@ -15,7 +16,7 @@ import type {
 } from '../../schemas/threads.ts';
 import type { Ttl } from '../../storage/threads/row.ts';
 import type { ThreadQuery } from '../../storage/threads/search.ts';
-import { type Page, pageOf, pickFields } from '../pagination.ts';
+import { type Page, pageOf } from '../pagination.ts';
 import { cursorAt, cursorRange } from './thread-cursor.ts';
 import { extract, valuePaths } from './thread-extract.ts';
 import { type ThreadMaintenanceDeps, threadMaintenance } from './thread-maintenance.ts';

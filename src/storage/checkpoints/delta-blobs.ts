@@ -78,10 +78,10 @@ function extendsValue(base: StoredValue, next: Pick<StoredValue, 'type' | 'bytes
 }
 
 /**
- * Comparing bytes compares elements: where the text of a complete list closes, another text that is the same up to
+ * Whether a list is another with elements appended. Comparing bytes compares elements: where the text of a complete list closes, another text that is the same up to
  * there can only close too or continue with a comma. Also detects an element that was changed in place.
  */
-function extendsList(before: Uint8Array, after: Uint8Array): boolean {
+export function extendsList(before: Uint8Array, after: Uint8Array): boolean {
   const end = before.length - 1;
   return (
     before[end] === CLOSE &&
@@ -108,6 +108,14 @@ export function decodeVersion(rows: ReadonlyMap<string, BlobRow>, version: strin
 /** The empty value of a damaged version: nothing can be appended to it. */
 function damaged({ version, type }: BlobRow, damage: string): StoredValue {
   return { version, type, bytes: new Uint8Array(), appends: 0, keyframe: { version, bytes: 0 }, damage };
+}
+
+/** The list whose text is the beginning of that of another, without the bracket that closes it. */
+export function closedList(beginning: Uint8Array): Uint8Array {
+  const bytes = new Uint8Array(beginning.length + 1);
+  bytes.set(beginning);
+  bytes[beginning.length] = CLOSE;
+  return bytes;
 }
 
 /** From the full value to the last delta. */

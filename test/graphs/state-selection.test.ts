@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { selectState } from '../../src/graphs/runtime/state-selection.ts';
 import { emptyThreadState } from '../../src/graphs/runtime/thread-state.ts';
-import { selectState } from '../../src/services/threads/thread-state.ts';
 
 const STATE = { ...emptyThreadState(), values: { x: 1, 'a.b': 2, log: [] }, next: ['ask'] };
 
