@@ -136,7 +136,11 @@ function modelRoutes(server: FastifyInstance, { assistants }: { assistants: Assi
   );
 }
 
-function modelOf({ assistant_id, graph_id, created_at }: Assistant): Model {
+function modelOf({
+  assistant_id,
+  graph_id,
+  created_at,
+}: Pick<Assistant, 'assistant_id' | 'graph_id' | 'created_at'>): Model {
   const id = assistant_id === systemAssistantId(graph_id) ? graph_id : assistant_id;
   return { id, object: 'model', created: Math.floor(Date.parse(created_at) / 1000), owned_by: graph_id };
 }
