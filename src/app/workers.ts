@@ -107,10 +107,12 @@ function retentionSweeps({
   const { events, runLogs, idempotency, outbox, cronFires, usage, budgets } = storage.work;
   const keep_deliveries_ms = config.webhooks.delivery.keep_days * DAY_MS;
   const history_ms = config.crons.history_days * DAY_MS;
-  // The id of a thread cannot be used again before the rest of its history is gone.
+  // The id of a thread cannot be used again before the rest of its history is gone, and what is left of a removed run
+  // should not stay for long.
   const prompt: Sweep[] = [
     (limit) => storage.work.threads.sweepDeletions(limit),
     (limit) => events.deleteExpired(limit),
+    (limit) => runLogs.deleteRemoved(limit),
   ];
   const others: Sweep[] = [
     (limit) => runLogs.deleteExpired(log_retention_ms, limit),

@@ -215,6 +215,7 @@ export interface Tables {
     expires_at: Timestamp;
     worker_id: Uuid | null;
   };
+  removed_run_logs: { run_id: Uuid; seq: number; attempt: number; expires_at: Timestamp; data: string };
   run_attempts: {
     run_id: Uuid;
     attempt: number;

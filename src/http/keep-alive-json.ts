@@ -4,46 +4,63 @@ import { yieldToEventLoop } from '../core/event-loop.ts';
 import { toJson } from '../core/json.ts';
 import type { Logger } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
+import type { CallerWatch } from './caller-watch.ts';
 import type { Connection, Connections } from './connections.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 /** Proxies and clients time out on an idle connection; whitespace before JSON is insignificant (CONTRACT §4). */
 const KEEP_ALIVE_MS = 5_000;
 
-/**
- * Awaits `result`, a JSON text. Calls `onDisconnect` if the client disconnects first. Resolves to the text still to be
- * sent, or to `undefined` if everything is sent.
- */
+export interface KeepAliveOptions {
+  /** Called if the client disconnects first. */
+  readonly onDisconnect?: (() => Promise<void>) | undefined;
+  /** How long a server that closes waits for the result: where the client could not send the request again. */
+  readonly closing_ms?: number | undefined;
+  /** The body for a caller that is refused while it waits, in another protocol. */
+  readonly refusal?: (error: ServerError) => object;
+}
+
+/** Awaits `result`, a JSON text. Resolves to the text still to be sent, or to `undefined` if everything is sent. */
 export type SendKeepAliveJson = (
   reply: FastifyReply,
   headers: Readonly<Record<string, string>>,
   result: (signal: AbortSignal) => Promise<string>,
-  onDisconnect?: () => Promise<void>,
-  /** How long a server that closes waits for it: where the client could not send the request again. */
-  closing_ms?: number,
+  options?: KeepAliveOptions,
 ) => Promise<string | undefined>;
 
 /**
  * Sends a slow reply. A failure before the first newline has its own status; after it, the failure is the body. 503 and
- * 507 then break the connection: a body would say that the run failed, and it goes on.
+ * 507 then break the connection: a body would say that the run failed, and it goes on. A caller that is refused after it
+ * gets the refusal as the body.
  */
 export function keepAliveJsonSender(
   connections: Connections,
+  callers: CallerWatch,
   logger: Logger,
   keep_alive_ms = KEEP_ALIVE_MS,
 ): SendKeepAliveJson {
-  return async (reply, headers, result, onDisconnect, closing_ms) => {
+  return async (reply, headers, result, { onDisconnect, closing_ms, refusal = refusalBody } = {}) => {
     using connection = connections.open(reply, onDisconnect, closing_ms);
+    using watch = new DisposableStack();
     const { raw } = reply.headers(headers).type(JSON_TYPE);
     const keepAlive = every(keep_alive_ms, () => {
       if (connection.signal.aborted) return;
-      if (!raw.headersSent) raw.writeHead(200, reply.hijack().getHeaders() as Record<string, string>);
+      if (!raw.headersSent) {
+        // Not before: to watch costs a fifth of what a short wait does.
+        watch.use(callers.watch(reply.request, connection.end));
+        raw.writeHead(200, reply.hijack().getHeaders() as Record<string, string>);
+      }
       raw.write('\n');
     });
     const [outcome] = await Promise.allSettled([result(connection.signal)]);
     // Serializing may have blocked the event loop, and so will sending.
     await yieldToEventLoop();
     keepAlive[Symbol.dispose]();
+    const { reason } = connection.signal;
+    if (reason instanceof ServerError) {
+      raw.end(toJson(refusal(reason)));
+      return undefined;
+    }
     if (connection.signal.aborted) return abortReply(reply, connection);
     if (outcome.status === 'fulfilled' && raw.headersSent) await storeAnswer(reply, outcome.value, logger);
     if (outcome.status === 'fulfilled' && !raw.headersSent) return outcome.value;
@@ -59,6 +76,10 @@ function storeAnswer(reply: FastifyReply, text: string, logger: Logger): Promise
   return reply.server.storeAnswer(reply, text).catch((error: unknown) => {
     logger.error('reply to an Idempotency-Key not stored', { request_id: reply.request.id, error });
   });
+}
+
+function refusalBody({ status, message }: ServerError): object {
+  return { __error__: { error: 'HTTPException', message: `${status}: ${message}` } };
 }
 
 /** A broken reply makes the client reconnect at `Location`; one that has not begun can still report why. */

@@ -31,7 +31,7 @@ export function runReplies(
   const connections = trackConnections(server, logger);
   const callers = callerWatch({ ...auth, logger });
   const sendEvents = eventSender(connections, callers, logger);
-  const sendKeepAliveJson = keepAliveJsonSender(connections, logger);
+  const sendKeepAliveJson = keepAliveJsonSender(connections, callers, logger);
   /** Drops the input from the run and the body budget: a long wait must not pin large payloads in memory. */
   function withoutInput({ request }: FastifyReply, { kwargs, ...run }: Run): Run {
     server.bodies.release(request);
@@ -48,12 +48,12 @@ export function runReplies(
     /** For clients that time out before the default keep-alive. */
     withShortKeepAlive: {
       sendEvents: eventSender(connections, callers, logger, SHORT_KEEP_ALIVE_MS),
-      sendKeepAliveJson: keepAliveJsonSender(connections, logger, SHORT_KEEP_ALIVE_MS),
+      sendKeepAliveJson: keepAliveJsonSender(connections, callers, logger, SHORT_KEEP_ALIVE_MS),
     },
 
     /** Replies when a cancelled run has stopped. Sent again, the request would find no run to cancel. */
     cancelled(reply: FastifyReply, headers: Headers, cancel: (signal: AbortSignal) => Promise<string>) {
-      return sendKeepAliveJson(reply, headers, cancel, undefined, STOP_MS);
+      return sendKeepAliveJson(reply, headers, cancel, { closing_ms: STOP_MS });
     },
 
     /** Streams all events of a new run. */
@@ -93,7 +93,7 @@ export function runReplies(
         reply,
         headers,
         (signal) => (isRepeated ? runs.resultAgain(run, signal) : runs.result(run, signal)),
-        disconnectAction(run, on_disconnect),
+        { onDisconnect: disconnectAction(run, on_disconnect) },
       );
     },
 
@@ -101,7 +101,9 @@ export function runReplies(
     async join(reply: FastifyReply, { actor, run, headers, on_disconnect }: JoinRequest) {
       if (on_disconnect === 'cancel') await runs.authorizeAbandoning(actor, run);
       const result = (signal: AbortSignal) => runs.join(actor, run.thread_id, run.run_id, signal);
-      return sendKeepAliveJson(reply, headers, result, disconnectAction(run, on_disconnect));
+      return sendKeepAliveJson(reply, headers, result, {
+        onDisconnect: disconnectAction(run, on_disconnect),
+      });
     },
   };
 }

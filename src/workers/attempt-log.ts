@@ -5,8 +5,9 @@ import { truncateText } from '../core/text.ts';
 import type { OutputBatch, OutputLine } from '../graphs/graph.ts';
 import { MAX_CHARACTERS, MAX_LINES, NewestLines } from '../graphs/observability/output-buffer.ts';
 import type { Lease } from '../storage/runs/lease.ts';
+import { appendRemovedLog } from '../storage/runs/removed-logs.ts';
 import { appendRunLog, type LogLines, lastLine } from '../storage/runs/run-logs.ts';
-import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
+import type { Write, WriteBuffer } from '../storage/runs/write-buffer.ts';
 
 /** Limit of a line, bytes. */
 const MAX_LINE_BYTES = 8 * 1024;
@@ -72,6 +73,11 @@ export class AttemptLog {
     this.#keep({ level, message: truncateText(this.#options.rules.mask(message), MAX_LINE_BYTES), time });
   }
 
+  /** There may be lines of the run in the database. */
+  get mayBeStored(): boolean {
+    return !this.#options.is_first || this.#seq !== undefined;
+  }
+
   /** What was stored last is committed. */
   committed(): void {
     const batches = [...this.#uncommitted];
@@ -79,7 +85,7 @@ export class AttemptLog {
     for (const batch of batches) this.#options.onStored?.(batch);
   }
 
-  /** The end of the run is committed. Lines that would be deleted with its thread were not stored, and are passed on here. */
+  /** The end of the run is committed. Lines that were not stored with it, as it was rolled back, are passed on here. */
   ended(): void {
     this.committed();
     const pending = this.#pending;
@@ -104,14 +110,21 @@ export class AttemptLog {
     const pending = new NewestLines<PendingLine>();
     this.#pending = pending;
     const { lease, writes } = this.#options;
+    const { run_id } = lease;
+    // The transaction may be repeated: with the same lines, and the same numbers.
     let batch: LogLines | undefined;
-    writes.addDeferred(async (tx) => {
-      this.#seq ??= await lastLine(tx, lease.run_id);
-      // The transaction may be repeated: with the same lines, and the same numbers.
+    const closeAfter = async (last: () => Promise<number>) => {
+      this.#seq ??= await last();
       batch ??= this.#close(pending, this.#seq);
-      await appendRunLog(tx, lease.run_id, batch);
       this.#uncommitted.add(batch);
-    });
+      return batch;
+    };
+    const write: Write = async (tx) => appendRunLog(tx, run_id, await closeAfter(() => lastLine(tx, run_id)));
+    const ofRemovedRun: Write['ofRemovedRun'] = async (tx, log_retention_ms) => {
+      const last = async () => (this.mayBeStored ? lastLine(tx, run_id, 'removed_run_logs') : 0);
+      appendRemovedLog(tx, { run_id, log_retention_ms }, await closeAfter(last));
+    };
+    writes.addDeferred(Object.assign(write, { ofRemovedRun }));
     return pending;
   }
 

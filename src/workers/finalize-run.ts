@@ -207,7 +207,7 @@ function asFailed(record: AttemptRecord | undefined): AttemptRecord | undefined 
 
 function runEnd(
   { clock, rules }: AttemptContext,
-  { claimed, kwargs, failure }: Attempt,
+  { claimed, kwargs, failure, log }: Attempt,
   { status, error, state, asked, batch }: AttemptEnd,
 ): RunEnd {
   const { recursion_limit } = kwargs.config;
@@ -229,6 +229,7 @@ function runEnd(
       ? rules.log_retention_ms
       : Math.min(rules.log_retention_ms, NON_RESUMABLE_LOG_MS),
     remove_thread: removesThread(claimed.markers.thread_retention, threadStatusAfter(status, state)),
+    has_lines: log.mayBeStored,
   };
 }
 

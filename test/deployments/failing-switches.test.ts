@@ -57,14 +57,14 @@ async function slotOf(...apps: readonly ReplaceableApp[]) {
     }),
     ...{ clock: systemClock, ids: systemIds(systemClock), logger: silentLogger },
   });
-  const deploy = (revision_id: string) => {
+  const deploy = (revision_id: string, canary_percent: number | null = null) => {
     const { root: folder } = sources;
     const built = { root: '.', config_file: 'langgraph.json', isolation: 'none' };
-    const rest = { was_checked: true, canary_percent: null, secrets: {} };
+    const rest = { was_checked: true, canary_percent, secrets: {} };
     const revision = { deployment_id: 'of-agent', name: 'agent', revision_id, folder, built, ...rest };
     return slot.deploy(revision, {
       ...{ log: () => {}, onStep: () => {} },
-      activate: async () => 'active',
+      activate: async () => (canary_percent === null ? 'active' : 'canary'),
       signal: new AbortController().signal,
     });
   };
@@ -98,4 +98,41 @@ test('an old revision whose workers do not end as they should ends, with its hos
   await deployment.deploy('two');
   await old.ended;
   expect(old.calls).toEqual(['endHosts', 'stop']);
+});
+
+/** The decision is committed when it is asked first, and says so when it is asked again. */
+function lostDecision() {
+  const decided: boolean[] = [];
+  return {
+    decided,
+    async decide() {
+      decided.push(true);
+      if (decided.length === 1) throw new Error('The connection was lost.');
+      return true;
+    },
+  };
+}
+
+test('a canary serves everything although the database did not say that its promotion was committed', async () => {
+  const [old, canary] = [fakeApp(), fakeApp()];
+  await using deployment = await slotOf(old.app, canary.app);
+  await deployment.deploy('one');
+  await deployment.deploy('two', 20);
+  const { decide, decided } = lostDecision();
+  expect(await deployment.slot.promote('two', decide)).toBe(true);
+  expect(decided).toHaveLength(2);
+  await old.ended;
+  expect(canary.calls).toEqual([]);
+});
+
+test('a canary ends although the database did not say that its end was committed', async () => {
+  const [active, canary] = [fakeApp(), fakeApp()];
+  await using deployment = await slotOf(active.app, canary.app);
+  await deployment.deploy('one');
+  await deployment.deploy('two', 20);
+  const { decide, decided } = lostDecision();
+  expect(await deployment.slot.endCanary('two', decide)).toBe(true);
+  expect(decided).toHaveLength(2);
+  await canary.ended;
+  expect(active.calls).toEqual([]);
 });

@@ -10,6 +10,7 @@ export const TABLES = [
   'thread_log',
   'run_events',
   'run_event_expiry',
+  'removed_run_logs',
   'checkpoints',
   'checkpoint_blobs',
   'checkpoint_writes',

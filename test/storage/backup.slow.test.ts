@@ -160,7 +160,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const file = await backupOf(await filled('sqlite'));
     // What these tables and columns had is not in an older database.
     const later = [
-      ...['run_steps', 'run_attempts', 'run_logs', 'worker_details'],
+      ...['run_steps', 'run_attempts', 'run_logs', 'removed_run_logs', 'worker_details'],
       ...['usage_entries', 'usage_days', 'usage_totals', 'usage_key_entries', 'usage_keys'],
       ...['budget_runs', 'budget_sums', 'thread_deletions'],
       ...['deployment_hooks', 'deployment_repositories'],

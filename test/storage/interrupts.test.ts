@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
-import { sql } from '../../src/db/sql.ts';
+import { type Sql, sql } from '../../src/db/sql.ts';
 import { EXAMINED_ROWS } from '../../src/storage/search/keyset-page.ts';
 import {
   type InterruptPosition,
@@ -44,6 +44,30 @@ describeEachStorage('a search of interrupts', (open) => {
     expect(await count({ thread_metadata: { tags: ['tag-7'] } })).toBe(3);
     expect(await count({}, { ids: [seededThreadId(107), seededThreadId(108)] })).toBe(3);
     expect(await count({}, { ids: [] })).toBe(0);
+  });
+
+  test('counts large ones in parts', async () => {
+    await using db = await open();
+    await seedThreads(db, 700);
+    const ids = await seedInterrupts(db, 3);
+    const sizes: number[] = [];
+    const watched: Db = Object.assign(Object.create(db), {
+      async all(query: Sql) {
+        const rows = (await db.all(query)) as { interrupts?: string }[];
+        const read = rows.map(({ interrupts }) => interrupts ?? '');
+        if (read.join('') !== '') sizes.push(Buffer.byteLength(read.join('')));
+        return rows;
+      },
+    });
+    const { count } = interruptRepository(watched);
+    expect(await count({})).toBe(ids.length);
+    const [all = 0, ...others] = sizes.splice(0);
+    expect(others).toEqual([]);
+    const max_bytes = Math.ceil(all / 2);
+    expect(await count({}, undefined, max_bytes)).toBe(ids.length);
+    expect(sizes.length).toBeGreaterThan(1);
+    expect(Math.max(...sizes)).toBeLessThanOrEqual(max_bytes);
+    expect(await count({}, undefined, 1)).toBe(ids.length);
   });
 
   test('passes over threads that stopped without one', async () => {

@@ -1,44 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
 import { LeaseLost } from '../../src/core/errors.ts';
-import { silentLogger } from '../../src/core/logger.ts';
 import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import type { Lease } from '../../src/storage/runs/lease.ts';
 import { runLogRepository } from '../../src/storage/runs/run-logs.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
-import { AttemptLog, DEFAULT_OUTPUT_RULES } from '../../src/workers/attempt-log.ts';
 import { describeEachStorage } from '../support/databases.ts';
-import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+import { attemptOf, claimOne } from '../support/printing-attempts.ts';
+import { queueStory, successful } from '../support/queued-runs.ts';
 
 const ALL = 1000;
-
-async function claimOne({ queue }: ReturnType<typeof queueStory>): Promise<Lease> {
-  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-  return (claimed as ClaimedRun).lease;
-}
-
-/** What one attempt prints. */
-function attemptOf(db: Db, lease: Lease) {
-  const failures: unknown[] = [];
-  const writes = new WriteBuffer(db, lease, {
-    onCommitted: () => {},
-    onError: (error) => failures.push(error),
-  });
-  const log = new AttemptLog({
-    ...{ logger: silentLogger, fields: {}, lease, writes },
-    is_first: lease.attempt === 1,
-    rules: DEFAULT_OUTPUT_RULES,
-  });
-  const print = (message: string, dropped = 0) => {
-    const line = { time: systemClock.now(), level: 'info', message, source: 'console' } as const;
-    log.add({ lines: [line], dropped });
-  };
-  return { writes, print, failures, [Symbol.dispose]: () => writes[Symbol.dispose]() };
-}
 
 describeEachStorage('the lines of a run', (open) => {
   test('join the commit of its step, numbered over all attempts', async () => {

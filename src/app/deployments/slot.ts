@@ -1,6 +1,7 @@
 import { closeAll } from '../../core/lifecycle.ts';
 import { sleep, timeoutSignal, unlessAborted } from '../../core/timers.ts';
 import type { MountedServer } from '../../http/dispatch.ts';
+import { askAgain } from '../../services/deployments/ask-again.ts';
 import type { DataPlane, DeploymentActivity, ServedRevision } from '../../services/deployments/data-plane.ts';
 import { reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
@@ -159,7 +160,7 @@ export class DeploymentSlot {
   promote(revision_id: string, decide: () => Promise<boolean>): Promise<boolean> {
     return this.#serving.decide(async () => {
       const served = this.#serving.canary?.served;
-      if (served?.revision_id !== revision_id || !(await decide())) return false;
+      if (served?.revision_id !== revision_id || !(await this.#decision(decide))) return false;
       this.#serving.serve(served);
       return true;
     });
@@ -168,10 +169,14 @@ export class DeploymentSlot {
   /** See `DataPlane.endCanary`. */
   endCanary(revision_id: string, decide: () => Promise<boolean>): Promise<boolean> {
     return this.#serving.decide(async () => {
-      if (!(await decide())) return false;
+      if (!(await this.#decision(decide))) return false;
       if (this.#serving.canary?.revision_id === revision_id) this.#serving.dropCanary({ at_once: true });
       return true;
     });
+  }
+
+  #decision(decide: () => Promise<boolean>): Promise<boolean> {
+    return askAgain(decide, this.#closing.signal);
   }
 
   /** Whether threads stay with their revision, or which are kept, may have changed. */

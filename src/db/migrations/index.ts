@@ -29,6 +29,7 @@ import { threadDeletions } from './028-thread-deletions.ts';
 import { canaries } from './029-canaries.ts';
 import { deliveryWorkers } from './030-delivery-workers.ts';
 import { standardNames } from './031-standard-names.ts';
+import { removedRunLogs } from './032-removed-run-logs.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -77,4 +78,5 @@ export const migrations: readonly Migration[] = [
   { version: 29, name: 'canaries', text: canaries, expands: true },
   { version: 30, name: 'delivery workers', text: deliveryWorkers, expands: true },
   { version: 31, name: 'standard names', text: standardNames },
+  { version: 32, name: 'removed run logs', text: removedRunLogs, expands: true },
 ];

@@ -147,6 +147,7 @@ export function pushConfigHandlers(parts: A2aDeps): PushConfigHandlers {
 }
 
 function replies(parts: A2aDeps) {
+  const refusal = (error: ServerError) => ({ error: refusalOf(error) });
   // Only cards need the schemas, and a wait for them could outlast the first keep-alive: a status would be lost.
   const openCall = async (request: A2aRequest, signal: AbortSignal, schemas_ms = 0) => {
     checkRequest(request);
@@ -168,13 +169,14 @@ function replies(parts: A2aDeps) {
     ): Promise<unknown> {
       let call: A2aCall | undefined;
       try {
-        const text = await parts.replies.sendKeepAliveJson(reply, {}, async (signal) => {
+        const result = async (signal: AbortSignal) => {
           const { handler, context, ...made } = await openCall(request, signal, schemas_ms);
           call = made.call;
           const answer = await work(handler, context);
           await yieldToEventLoop();
           return toJson(answer);
-        });
+        };
+        const text = await parts.replies.sendKeepAliveJson(reply, {}, result, { refusal });
         if (text !== undefined && wantsA2aMediaType(request)) reply.type(A2A_MEDIA_TYPE);
         return text;
       } catch (error) {
@@ -193,7 +195,7 @@ function replies(parts: A2aDeps) {
             call = made.call;
             return { call, messages: inJson(events(handler, context)) };
           },
-          (error) => ({ error: refusalOf(error) }),
+          refusal,
         );
         return reply;
       } catch (error) {

@@ -77,6 +77,10 @@ class RpcError extends Error {
 /** Serves JSON-RPC of both versions; the method name determines the version. */
 export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: FastifyReply): Promise<unknown> {
   let id: unknown = null;
+  const refusal = (error: ServerError) => {
+    const { message, details: data } = refusalOf(error);
+    return { jsonrpc: '2.0', id, error: { code: REFUSED, message, data } };
+  };
   try {
     checkType(request.headers['content-type']);
     const rpc = await envelopeOf(request);
@@ -98,12 +102,9 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
         await yieldToEventLoop();
         return toJson('answer' in handling ? handling.answer : undefined);
       };
-      return await parts.replies.sendKeepAliveJson(reply, {}, text);
+      return await parts.replies.sendKeepAliveJson(reply, {}, text, { refusal });
     }
-    const answer = await sendStream(reply, parts, open, (error) => {
-      const { message, details: data } = refusalOf(error);
-      return { jsonrpc: '2.0', id, error: { code: REFUSED, message, data } };
-    });
+    const answer = await sendStream(reply, parts, open, refusal);
     return answer === undefined ? reply : answer;
   } catch (error) {
     return { jsonrpc: '2.0', id: error instanceof RpcError ? error.id : id, error: rpcErrorOf(error) };

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
+import type { ServerError } from '../../core/errors.ts';
 import { systemAssistantId } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
@@ -65,18 +66,21 @@ function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatD
       const run = await chatCompletions.start(actor, body, named);
       const headers: Record<string, string> = named === undefined ? {} : { 'x-thread-id': run.thread_id };
       const { model, stream, stream_options } = body;
+      const refusal = ({ status, message }: ServerError) => openAiError(status, message);
       if (!stream) {
         const result = async (signal: AbortSignal) =>
           toJson(await completionOf(chatCompletions.answer(run, signal), run, model));
         // Already serialized.
-        return (await replies.sendKeepAliveJson(reply, headers, result)) as unknown as ChatCompletion;
+        return (await replies.sendKeepAliveJson(reply, headers, result, {
+          refusal,
+        })) as unknown as ChatCompletion;
       }
       const include_usage = stream_options?.include_usage === true;
       await replies.sendEvents(reply, {
         headers,
         resumable: false,
         encode: ({ data }) => `data: ${data}\n\n`,
-        refusal: ({ status, message }) => frameOf(openAiError(status, message)),
+        refusal: (error) => frameOf(refusal(error)),
         frames: (signal) => chunksOf(chatCompletions.answer(run, signal), run, { model, include_usage }),
       });
     },
@@ -132,7 +136,11 @@ function modelRoutes(server: FastifyInstance, { assistants }: { assistants: Assi
   );
 }
 
-function modelOf({ assistant_id, graph_id, created_at }: Assistant): Model {
+function modelOf({
+  assistant_id,
+  graph_id,
+  created_at,
+}: Pick<Assistant, 'assistant_id' | 'graph_id' | 'created_at'>): Model {
   const id = assistant_id === systemAssistantId(graph_id) ? graph_id : assistant_id;
   return { id, object: 'model', created: Math.floor(Date.parse(created_at) / 1000), owned_by: graph_id };
 }

@@ -4,13 +4,13 @@ import { authorize } from '../../auth/authorize.ts';
 import type { Clock } from '../../core/clock.ts';
 import { toJson } from '../../core/json.ts';
 import type { EventBus } from '../../events/bus.ts';
-import type { Assistant } from '../../schemas/assistants.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
 import type { AssistantRepository } from '../../storage/assistants/assistants.ts';
+import type { AssistantSummary } from '../../storage/assistants/summaries.ts';
 import { ASSISTANTS_CHANGED } from './assistant-versions.ts';
 
 export interface AssistantCacheDeps {
-  readonly assistants: Pick<AssistantRepository, 'search'>;
+  readonly assistants: Pick<AssistantRepository, 'summaries'>;
   readonly clock: Clock;
   readonly bus: Pick<EventBus, 'onUpdated'>;
 }
@@ -19,44 +19,57 @@ export interface AssistantCacheDeps {
 const TTL_MS = 5000;
 /** LRU capacity; callers with the same visibility share a list. */
 const MAX_LISTS = 100;
+/** Size of all cached lists, bytes; a larger one is read each time. */
+const MAX_CACHED_BYTES = 32 * 1024 * 1024;
+/** Of an assistant and of a list, beside their texts, bytes. */
+const OVERHEAD_BYTES = 500;
 const PAGE = 1000;
 
 interface CachedList {
-  readonly list: Promise<readonly Assistant[]>;
+  readonly list: Promise<readonly AssistantSummary[]>;
   readonly until: number;
+  /** Bytes; that of an empty one until it is read. */
+  readonly size: number;
 }
 
 /**
- * Every assistant visible to a caller, oldest first; the same array until an assistant changes. Each tool, model and
+ * A summary of every assistant visible to a caller, oldest first; the same array until an assistant changes. Each tool, model and
  * agent lookup needs the whole list, because names are derived from it.
  */
 export function assistantCache({ assistants, clock, bus }: AssistantCacheDeps) {
-  const lists = new LRUCache<string, CachedList>({ max: MAX_LISTS });
+  const lists = new LRUCache<string, CachedList>({
+    ...{ max: MAX_LISTS, maxSize: MAX_CACHED_BYTES },
+    sizeCalculation: ({ size }) => size,
+  });
   // Never unsubscribed: the listener lives as long as the bus and does not keep the process alive.
   bus.onUpdated(ASSISTANTS_CHANGED, () => lists.clear());
 
-  async function read(visibility: Visibility | undefined): Promise<readonly Assistant[]> {
-    const found: Assistant[] = [];
-    for (;;) {
-      const page = { limit: PAGE, offset: found.length, sort_by: 'created_at', sort_order: 'asc' } as const;
-      const rows = await assistants.search(page, visibility);
-      found.push(...rows);
-      if (rows.length < PAGE) return found;
-    }
+  /** Cached before it is read: a change event during the read then evicts it. */
+  function read(key: string, visibility: Visibility | undefined): Promise<readonly AssistantSummary[]> {
+    const until = clock.monotonic() + TTL_MS;
+    const reading = assistants.summaries(visibility);
+    const list = reading.then((found) => found.list);
+    const entry = { list, until, size: OVERHEAD_BYTES };
+    lists.set(key, entry);
+    const isCached = () => lists.peek(key) === entry;
+    reading.then(
+      ({ bytes, list: { length } }) => {
+        const size = bytes + OVERHEAD_BYTES * (length + 1);
+        if (isCached()) lists.set(key, { list, until, size });
+      },
+      () => {
+        if (isCached()) lists.delete(key);
+      },
+    );
+    return list;
   }
 
   /** `isFresh` bypasses the cache, for changes that another process has just made. */
-  return async (actor: Actor, { isFresh = false } = {}): Promise<readonly Assistant[]> => {
+  return async (actor: Actor, { isFresh = false } = {}): Promise<readonly AssistantSummary[]> => {
     const visibility = await authorize(actor, 'assistants:search', { limit: PAGE, offset: 0 });
     const key = toJson(visibility ?? null);
     const cachedList = lists.get(key);
     if (cachedList && !isFresh && cachedList.until > clock.monotonic()) return cachedList.list;
-    // Cached before it is read: a change event during the read then evicts it.
-    const entry = { list: read(visibility), until: clock.monotonic() + TTL_MS };
-    lists.set(key, entry);
-    entry.list.catch(() => {
-      if (lists.get(key) === entry) lists.delete(key);
-    });
-    return entry.list;
+    return read(key, visibility);
   };
 }

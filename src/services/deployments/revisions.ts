@@ -134,13 +134,14 @@ async function promoteCanary(
   if (!isPromoted) throw new Conflict(`Revision ${number} is no canary that serves.`);
 }
 
-/** Returns false if it is no canary. */
-function endCanary(
+/** Returns false if it is no canary, or had ended before. */
+async function endCanary(
   { plane, revisions }: CanaryDeps,
-  { deployment: { name, deployment_id }, revision: { revision_id } }: FoundRevision,
+  { deployment: { name, deployment_id }, revision: { revision_id, status } }: FoundRevision,
 ): Promise<boolean> {
   const decide = () => revisions.endCanary(deployment_id, revision_id);
-  return plane.endCanary({ name, revision_id }, decide);
+  const hasEnded = await plane.endCanary({ name, revision_id }, decide);
+  return hasEnded && status !== 'INTERRUPTED';
 }
 
 async function requireRevision(

@@ -4,7 +4,7 @@ import { InvalidInput, NotFound } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import { DeadlineExceeded, withDeadline } from '../../core/timers.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
-import type { Assistant } from '../../schemas/assistants.ts';
+import type { AssistantSummary } from '../../storage/assistants/summaries.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { ANY_SCHEMAS, type ToolSchemas, toolSchemas } from './tool-schemas.ts';
 
@@ -15,7 +15,7 @@ export interface AssistantTool {
   readonly description: string;
   readonly annotations: JsonObject;
   readonly schemas: ToolSchemas;
-  readonly assistant: Assistant;
+  readonly assistant: AssistantSummary;
 }
 
 /** A graph may have arbitrary side effects, also outside this server. */
@@ -48,13 +48,16 @@ export function toolCatalog({
   graphs: Pick<GraphRegistry, 'loads'>;
 }) {
   const schemaCache = new LRUCache<string, Promise<ToolSchemas>>({ max: MAX_SCHEMAS });
-  const names = new WeakMap<readonly Assistant[], Map<string, Assistant>>();
+  const names = new WeakMap<readonly AssistantSummary[], Map<string, AssistantSummary>>();
 
   /**
    * Cached by id and version: every change creates a version; and by how often the graphs were loaded. Reads as the system actor, because metadata rules can
    * hide assistants that the caller may run.
    */
-  function schemasOf({ request_id }: Actor, { assistant_id, version }: Assistant): Promise<ToolSchemas> {
+  function schemasOf(
+    { request_id }: Actor,
+    { assistant_id, version }: AssistantSummary,
+  ): Promise<ToolSchemas> {
     const key = `${assistant_id}:${version}:${graphs.loads()}`;
     const cached = schemaCache.get(key);
     if (cached !== undefined) return cached;
@@ -64,7 +67,7 @@ export function toolCatalog({
     return schemas;
   }
 
-  function namesIn(list: readonly Assistant[]): Map<string, Assistant> {
+  function namesIn(list: readonly AssistantSummary[]): Map<string, AssistantSummary> {
     const toolsByName = names.get(list) ?? toolNames(list);
     names.set(list, toolsByName);
     return toolsByName;
@@ -79,7 +82,7 @@ export function toolCatalog({
     return assistant && [...toolNames([assistant])][0];
   }
 
-  function toolOf(name: string, assistant: Assistant, schemas: ToolSchemas): AssistantTool {
+  function toolOf(name: string, assistant: AssistantSummary, schemas: ToolSchemas): AssistantTool {
     const own = mcpMetadata(assistant.metadata);
     const description = own['description'] ?? assistant.description;
     return {
@@ -117,9 +120,9 @@ export function toolCatalog({
   };
 }
 
-type Tool = readonly [name: string, assistant: Assistant];
+type Tool = readonly [name: string, assistant: AssistantSummary];
 
-function findByName(name: string, tools: ReadonlyMap<string, Assistant>): Tool | undefined {
+function findByName(name: string, tools: ReadonlyMap<string, AssistantSummary>): Tool | undefined {
   const assistant = tools.get(name);
   if (assistant) return [name, assistant];
   return [...tools].find(([, { assistant_id, name: own }]) => [assistant_id, own].includes(name));
@@ -132,10 +135,10 @@ const MAX_LENGTH = 64;
  * `.` and `-` is dropped). The oldest assistant keeps a contested name. Excludes assistants with `metadata.mcp.expose:
  * false`.
  */
-export function toolNames(assistants: readonly Assistant[]): Map<string, Assistant> {
+export function toolNames(assistants: readonly AssistantSummary[]): Map<string, AssistantSummary> {
   const exposed = assistants.filter(({ metadata }) => mcpMetadata(metadata)['expose'] !== false);
   const byAge = exposed.sort((a, b) => (a.created_at < b.created_at ? -1 : 1));
-  const names = new Map<string, Assistant>();
+  const names = new Map<string, AssistantSummary>();
   for (const assistant of byAge) {
     const id = assistant.assistant_id.slice(0, 8);
     const name = sanitized(configuredName(assistant)) || `assistant-${id}`;
@@ -152,12 +155,12 @@ function sanitized(name: string): string {
     .slice(0, MAX_LENGTH);
 }
 
-function configuredName({ name, metadata }: Assistant): string {
+function configuredName({ name, metadata }: AssistantSummary): string {
   const own = mcpMetadata(metadata)['name'];
   return typeof own === 'string' ? own : name;
 }
 
 /** The assistant's own tool settings: `metadata.mcp {expose, name, description, annotations}`. */
-function mcpMetadata(metadata: Assistant['metadata']): Record<string, unknown> {
+function mcpMetadata(metadata: AssistantSummary['metadata']): Record<string, unknown> {
   return isObject(metadata['mcp']) ? metadata['mcp'] : {};
 }

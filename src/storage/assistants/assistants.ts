@@ -25,6 +25,7 @@ import {
   VERSIONED_COLUMNS,
 } from './row.ts';
 import { countAssistants, searchAssistants } from './search.ts';
+import { assistantSummaries } from './summaries.ts';
 
 /** Changes of a new version: replaces `config` and `context`, merges `metadata` shallowly. */
 export type AssistantChanges = {
@@ -57,6 +58,11 @@ export function assistantRepository(db: Db) {
     /** Whole rows; the caller applies `select`. */
     search(query: AssistantSearch, visibility?: Visibility, max_bytes?: number): Promise<Assistant[]> {
       return searchAssistants(db, query, visibility, max_bytes);
+    },
+
+    /** All that are visible, oldest first, and their size, bytes. Throws `InvalidInput` beyond that of one reply. */
+    summaries(visibility?: Visibility, max_bytes?: number) {
+      return assistantSummaries(db, visibility, max_bytes);
     },
 
     count(filter: AssistantFilter, visibility?: Visibility): Promise<number> {

@@ -49,7 +49,7 @@ export function countAssistants(
   return countRows(reader, filterOf(filter, visibility));
 }
 
-function filterOf(
+export function filterOf(
   { metadata, graph_id, name }: AssistantFilter,
   visibility: Visibility | undefined,
 ): TableFilter {

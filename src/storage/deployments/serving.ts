@@ -1,3 +1,4 @@
+import { columns } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
@@ -43,21 +44,27 @@ function roleIn(
   return canary_revision_id === revision_id ? 'canary' : undefined;
 }
 
-/** Makes the canary the revision that serves. Returns false if it is no canary any more. */
+/**
+ * Makes the canary the revision that serves. Returns false if it is no canary any more; asked again, it returns the same:
+ * a failure may hide that it was committed.
+ */
 export function promote(db: Db, deployment_id: string, revision_id: string): Promise<boolean> {
   return db.transaction('sync', async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id);
-    if (deployment?.canary_revision_id !== revision_id) return false;
+    if (deployment?.canary_revision_id !== revision_id) return deployment?.active_revision_id === revision_id;
     await setServing(tx, deployment_id, { active: revision_id, canary: null });
     return true;
   });
 }
 
-/** The canary is `INTERRUPTED`, and serves no more. Returns false if it is no canary any more. */
+/**
+ * The canary is `INTERRUPTED`, and serves no more. Returns false if it is no canary, and has not been interrupted: asked
+ * again, it returns the same, likewise.
+ */
 export function endCanary(db: Db, deployment_id: string, revision_id: string): Promise<boolean> {
   return db.transaction('sync', async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id);
-    if (deployment?.canary_revision_id !== revision_id) return false;
+    if (deployment?.canary_revision_id !== revision_id) return isInterrupted(tx, deployment_id, revision_id);
     await interruptCanary(tx, deployment);
     await setServing(tx, deployment_id, { active: deployment.active_revision_id, canary: null });
     return true;
@@ -68,6 +75,15 @@ export function endCanary(db: Db, deployment_id: string, revision_id: string): P
 async function interruptCanary(tx: Transaction, { canary_revision_id }: DeploymentRow): Promise<void> {
   if (canary_revision_id !== null)
     await changeStatus(tx, canary_revision_id, ['DEPLOYED'], 'INTERRUPTED', {});
+}
+
+const STATUS = columns('deployment_revisions', 'status');
+
+async function isInterrupted(tx: Transaction, deployment_id: string, revision_id: string): Promise<boolean> {
+  const row = await tx.get(sql`
+    select ${STATUS} from deployment_revisions
+    where deployment_id = ${deployment_id} and revision_id = ${revision_id}`);
+  return row?.status === 'INTERRUPTED';
 }
 
 async function setServing(

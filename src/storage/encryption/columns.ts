@@ -34,6 +34,12 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { table: 'run_events', key: ['run_id', 'seq'], columns: { data: 'text' } },
   { table: 'run_logs', key: ['run_id', 'seq'], columns: { data: 'text' } },
   {
+    table: 'removed_run_logs',
+    encrypted_as_table: 'run_logs',
+    key: ['run_id', 'seq'],
+    columns: { data: 'text' },
+  },
+  {
     table: 'checkpoints',
     key: ['thread_id', 'ns', 'checkpoint_id'],
     columns: { checkpoint: 'json', metadata: 'searched' },

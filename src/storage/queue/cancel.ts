@@ -90,8 +90,8 @@ export function cancelRuns(
     );
     const spared = found.length - rows.length;
     const cancelled = await cancelRows(tx, thread, rows, how, webhooks);
-    const isOwn = rows.some(({ run_id, owns_thread }) => owns_thread && cancelled.ended.includes(run_id));
-    const removed = isOwn && (await deleteTemporaryThread(tx, thread_id));
+    const own = rows.find(({ run_id, owns_thread }) => owns_thread && cancelled.ended.includes(run_id));
+    const removed = own && (await deleteTemporaryThread(tx, thread_id, { ...how, run_id: own.run_id }));
     return { ...cancelled, spared, promoted: !removed && thread.exists && (await promote(tx, thread_id)) };
   });
 }

@@ -164,6 +164,7 @@ export async function endRun(
   else recordCronRunEnd(tx, run_id, ending.status);
   closeRunLog(tx, run_id, ending, log_retention_ms);
   closeThreadLog(tx, thread_id, run_id);
-  if (owns_thread && (await deleteTemporaryThread(tx, thread_id))) return false;
+  const printed = ending.status === 'rollback' ? undefined : { run_id, log_retention_ms };
+  if (owns_thread && (await deleteTemporaryThread(tx, thread_id, printed))) return false;
   return promote(tx, thread_id);
 }

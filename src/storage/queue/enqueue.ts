@@ -254,7 +254,8 @@ async function isVisible(tx: Transaction, thread_id: string, visibility: Visibil
 async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
   const [queued, logged] = await Promise.all([
     tx.get(sql`select 1 from run_queue where run_id = ${run_id}`),
-    tx.get(sql`select 1 from run_events where run_id = ${run_id} limit 1`),
+    tx.get(sql`select 1 from run_events where run_id = ${run_id}
+      union all select 1 from removed_run_logs where run_id = ${run_id} limit 1`),
   ]);
   return queued !== undefined || logged !== undefined;
 }

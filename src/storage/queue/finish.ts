@@ -50,6 +50,8 @@ export interface RunEnd {
   readonly log_retention_ms: number;
   /** The run created its thread for itself: delete the thread too. */
   readonly remove_thread: boolean;
+  /** Lines that the run printed may be stored. */
+  readonly has_lines?: boolean;
 }
 
 export type FinishResult =
@@ -87,11 +89,11 @@ function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Pr
     if (end.has_webhook) await enqueueRunEnd(tx, endedRun(lease, status, end), webhooks);
     if (end.of_cron && status !== 'rollback') recordCronRunEnd(tx, run_id, status);
     if (isContiguous) await chargeRest(tx, lease, head, { ...end, status });
-    const removed = end.remove_thread && (await deleteTemporaryThread(tx, thread_id));
+    const printed = end.has_lines && status !== 'rollback' ? { ...end, run_id } : undefined;
+    const removed = end.remove_thread && (await deleteTemporaryThread(tx, thread_id, printed));
     if (!removed && status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
     if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, head, { ...end, status });
-    // Its checkpoints and steps are deleted with the thread.
-    const batch = removed ? { ...end.batch, writes: [], steps: [], attempt: undefined } : end.batch;
+    const batch = removed ? ofRemovedRun(end) : end.batch;
     const isRepeated = isRepeatedBatch(batch, head);
     if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch, isRepeated);
     // What a run has used counts even if nothing else of it stays.
@@ -102,6 +104,14 @@ function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Pr
     const next = removed ? undefined : tx.defer(promotion(thread_id));
     return { outcome: 'finished', ending: outcome, next };
   });
+}
+
+/** Its checkpoints and steps are deleted with the thread. */
+function ofRemovedRun({ batch, log_retention_ms }: RunEnd): Batch {
+  const writes = batch.writes.flatMap(({ ofRemovedRun: write }) =>
+    write ? (tx: Transaction) => write(tx, log_retention_ms) : [],
+  );
+  return { ...batch, writes, steps: [], attempt: undefined };
 }
 
 /**

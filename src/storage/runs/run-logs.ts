@@ -2,7 +2,7 @@ import { timestamp } from '../../core/clock.ts';
 import type { JsonObject } from '../../core/json.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { sql } from '../../db/sql.ts';
+import { raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import { MAX_LOG_LINES, type RunLogLine } from '../../schemas/run-logs.ts';
 
@@ -45,7 +45,10 @@ export interface StoredLines extends Omit<LogLines, 'trims'> {
 
 export type RunLogRepository = ReturnType<typeof runLogRepository>;
 
-/** What the code of runs printed: appended by the lease holder (`appendRunLog`), readable by anyone. */
+/**
+ * What the code of runs printed: appended by the lease holder (`appendRunLog`), readable by anyone; for a short time also
+ * that of runs that were removed at their end, to which only followers that began before have the id and the permission.
+ */
 export function runLogRepository(db: Db) {
   return {
     /** Lines after number `seq`, oldest first: at most `limit`, and those next to `seq` unless it is undefined. */
@@ -66,13 +69,24 @@ export function runLogRepository(db: Db) {
         'async',
       );
     },
+
+    /** Deletes expired rows of runs that were removed at their end, at most `limit`; returns how many. */
+    deleteRemoved: (limit: number): Promise<number> =>
+      db.run(
+        sql`delete from removed_run_logs where (run_id, seq) in (
+          select run_id, seq from removed_run_logs where expires_at <= ${NOW} order by expires_at limit ${limit})`,
+        'async',
+      ),
   };
 }
 
 const ROW = columns('run_logs', 'seq, attempt, data');
 
+/** In one statement: lines move from one table to the other when their run is removed. */
 function rowsAfter(reader: Reader, run_id: string, seq: number) {
-  return reader.all(sql`select ${ROW} from run_logs where run_id = ${run_id} and seq > ${seq} order by seq`);
+  return reader.all(sql`
+    select ${ROW} from run_logs where run_id = ${run_id} and seq > ${seq}
+    union all select ${ROW} from removed_run_logs where run_id = ${run_id} and seq > ${seq} order by seq`);
 }
 
 export function linesOf(
@@ -97,9 +111,13 @@ export function numberedLines({ seq, attempt, lines }: Omit<LogLines, 'trims'>):
 }
 
 /** Number of the last line; 0 without lines. Stays as it is while the lease is held, but for what its holder adds. */
-export async function lastLine(reader: Reader, run_id: string): Promise<number> {
+export async function lastLine(
+  reader: Reader,
+  run_id: string,
+  table: 'run_logs' | 'removed_run_logs' = 'run_logs',
+): Promise<number> {
   const row = await reader.get(
-    sql`select max(seq) as ${nullable(number('last'))} from run_logs where run_id = ${run_id}`,
+    sql`select max(seq) as ${nullable(number('last'))} from ${raw(table)} where run_id = ${run_id}`,
   );
   return row?.last ?? 0;
 }
@@ -110,11 +128,14 @@ export async function appendRunLog(
   run_id: string,
   { attempt, seq, lines, trims }: LogLines,
 ): Promise<void> {
-  const data = tx.cipher.encryptText(RUN_LOG_COLUMN, JSON.stringify(lines));
   await tx.run(sql`
     insert into run_logs (run_id, seq, attempt, created_at, data)
-    values (${run_id}, ${seq}, ${attempt}, ${NOW}, ${data}) on conflict (run_id, seq) do nothing`);
+    values (${run_id}, ${seq}, ${attempt}, ${NOW}, ${encryptLines(tx, lines)}) on conflict (run_id, seq) do nothing`);
   if (trims) await trim(tx, run_id);
+}
+
+export function encryptLines({ cipher }: Transaction, lines: LogLines['lines']): string {
+  return cipher.encryptText(RUN_LOG_COLUMN, JSON.stringify(lines));
 }
 
 /** Deletes the oldest lines beyond the limits; the newest commit stays whole. */

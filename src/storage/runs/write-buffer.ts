@@ -12,7 +12,11 @@ import { type AttemptRecord, insertSteps, type PricedStep, putAttempt } from './
 import type { UsageAccount } from './usage.ts';
 
 /** Statements of one unit of work; rerun from the start with their transaction. */
-export type Write = (tx: Transaction) => Promise<void>;
+export interface Write {
+  (tx: Transaction): Promise<void>;
+  /** What it writes instead if that transaction removes the run; nothing if undefined. */
+  readonly ofRemovedRun?: (tx: Transaction, log_retention_ms: number) => Promise<void>;
+}
 
 /** Output of an attempt that is not stored yet, in order. */
 export interface Batch {

@@ -57,7 +57,7 @@ export function storedBytes(values: readonly Sql[], from: Sql): Sql {
   return sql`(select cast(coalesce(sum(bytes), 0) as bigint) from (select ${join(bytes, ' + ')} as bytes ${from}) sized)`;
 }
 
-/** SQLite knows it of a column without reading the value. */
-function octetLength(value: Sql): DialectSql {
+/** Stored size, bytes. SQLite knows it of a column without reading the value. */
+export function octetLength(value: Sql): DialectSql {
   return { sqlite: sql`octet_length(${value})`, postgres: sql`octet_length((${value})::text)` };
 }

@@ -4,6 +4,7 @@ import { sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
 import { deleteCheckpointsOfThread, keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { deleteBudgetOfThread } from '../runs/budgets.ts';
+import { keepRemovedLog, type RemovedRun } from '../runs/removed-logs.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { deleteLogsOfThread } from '../runs/thread-log.ts';
 import { deleteHistory, markDeleted } from './deletions.ts';
@@ -44,10 +45,15 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
 /**
  * Part of the end of a run that created its thread, once its queue row is gone: deletes the thread with its runs.
  * Returns false, and changes nothing, if another run of the thread is in flight: a client added it. Logs stay for their
- * current readers until they expire.
+ * current readers until they expire; of what the code printed, that of `printed`.
  */
-export async function deleteTemporaryThread(tx: Transaction, thread_id: string): Promise<boolean> {
+export async function deleteTemporaryThread(
+  tx: Transaction,
+  thread_id: string,
+  printed?: RemovedRun,
+): Promise<boolean> {
   if (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) return false;
+  if (printed) keepRemovedLog(tx, printed);
   deleteCheckpointsOfThread(tx, thread_id);
   tx.defer(sql`delete from thread_log where thread_id = ${thread_id}`);
   tx.defer(sql`delete from threads where thread_id = ${thread_id}`);

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../core/json.ts';
 import { bind } from '../../db/bind.ts';
-import { columns, nullable } from '../../db/columns.ts';
+import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
@@ -11,7 +11,7 @@ import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.
 import { threadFilter } from '../runs/run-list.ts';
 import { mostSelectivePath } from '../search/access-path.ts';
 import { EXAMINED_ROWS, type Keyset, type KeysetList, keysetPage } from '../search/keyset-page.ts';
-import { boundedRows } from '../search/list-bytes.ts';
+import { boundedRows, octetLength } from '../search/list-bytes.ts';
 import { IN_FLIGHT, THREAD_COLUMNS } from './row.ts';
 
 export interface InterruptConditions {
@@ -91,28 +91,48 @@ function positionOf(last: FoundInterrupt | undefined): InterruptPosition | undef
 }
 
 const COUNTED_THREADS = 500;
+/** Counted at once, bytes; the interrupts of one thread may have more. */
+const COUNTED_BYTES = 1024 * 1024;
 
 async function countInterrupts(
   reader: Reader,
   conditions: InterruptConditions,
   visibility?: Visibility,
+  max_bytes = COUNTED_BYTES,
 ): Promise<number> {
   const list = await waitingThreads(reader, conditions, 'desc', visibility);
   let total = 0;
   let after: Keyset | undefined;
   do {
     const page = await keysetPage(reader, list, { after, limit: COUNTED_THREADS });
-    const wanted = isOneOf(
-      'thread_id',
-      page.found.map(({ id }) => id),
-    );
-    const rows = await reader.all(
-      sql`select ${columns('threads', 'interrupts')} from threads where ${wanted}`,
-    );
-    for (const row of rows) total += byId(reader, row).length;
+    const ids = page.found.map(({ id }) => id);
+    for (const part of await partsOf(reader, ids, max_bytes)) {
+      const rows = await reader.all(
+        sql`select ${columns('threads', 'interrupts')} from threads where ${isOneOf('thread_id', part)}`,
+      );
+      for (const row of rows) total += byId(reader, row).length;
+    }
     after = page.next;
   } while (after);
   return total;
+}
+
+/** The threads in parts whose interrupts have at most `max_bytes`, or that have one thread. */
+async function partsOf(reader: Reader, ids: readonly string[], max_bytes: number): Promise<string[][]> {
+  const size = sql`${columns('threads', 'thread_id')}, ${octetLength(raw('interrupts'))} as ${number('bytes')}`;
+  const parts: string[][] = [];
+  let left = 0;
+  for (const { thread_id, bytes } of await reader.all(
+    sql`select ${size} from threads where ${isOneOf('thread_id', ids)}`,
+  )) {
+    left -= bytes;
+    if (left >= 0) parts.at(-1)?.push(thread_id);
+    else {
+      parts.push([thread_id]);
+      left = max_bytes - bytes;
+    }
+  }
+  return parts;
 }
 
 /** Of the newest run of a thread. */

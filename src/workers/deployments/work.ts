@@ -1,8 +1,8 @@
 import { rm } from 'node:fs/promises';
 import type { Clock } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
-import { sleep } from '../../core/timers.ts';
 import type { DeploymentSecret } from '../../schemas/deployments.ts';
+import { askAgain } from '../../services/deployments/ask-again.ts';
 import { type BuildRevision, type BuildSource, RevisionError } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 import { credentialsFor, httpsHost } from '../../services/deployments/repository.ts';
@@ -117,26 +117,11 @@ async function deploy(
     onStep: progress.begin,
     activate() {
       progress.end('done');
-      return activateSurely(() => revisions.activate(revision, progress.steps), signal);
+      return askAgain(() => revisions.activate(revision, progress.steps), signal);
     },
     signal,
   });
   await requireOpen(Promise.resolve(isServed));
-}
-
-/** Requests wait meanwhile, ms. */
-const ACTIVATE_AGAIN_MS = [100, 1000, 5000];
-
-/** A failure may hide that it was committed: then what serves would be another revision than the database says. */
-async function activateSurely<Role>(activate: () => Promise<Role>, signal: AbortSignal): Promise<Role> {
-  for (const pause_ms of ACTIVATE_AGAIN_MS) {
-    try {
-      return await activate();
-    } catch {
-      await sleep(pause_ms, signal);
-    }
-  }
-  return await activate();
 }
 
 /** Installed packages of what serves now may be reused. */

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest';
+import { systemActor } from '../../src/auth/actor.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { assistantCache } from '../../src/services/assistants/assistant-cache.ts';
+import { assistantChanged } from '../../src/services/assistants/assistant-versions.ts';
+
+const actor = systemActor('test');
+
+/** The list of all assistants, of so many bytes, and how often it was read. */
+function cacheOf(bytes: number) {
+  const bus = memoryBus();
+  let reads = 0;
+  const list = assistantCache({
+    assistants: {
+      async summaries() {
+        reads += 1;
+        return { list: [], bytes };
+      },
+    },
+    clock: systemClock,
+    bus,
+  });
+  return { bus, list: () => list(actor), reads: () => reads };
+}
+
+test('a list is read once until an assistant changes', async () => {
+  const { bus, list, reads } = cacheOf(1000);
+  const first = await list();
+  expect(await list()).toBe(first);
+  expect(reads()).toBe(1);
+  assistantChanged(bus, 'one');
+  expect(await list()).not.toBe(first);
+  expect(reads()).toBe(2);
+});
+
+test('a list of many megabytes does not stay in memory', async () => {
+  const { list, reads } = cacheOf(40 * 1024 * 1024);
+  await list();
+  await list();
+  expect(reads()).toBe(2);
+});
