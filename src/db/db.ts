@@ -32,8 +32,9 @@ export interface Deferred {
  * `async`: survives the death of the process; a power failure may lose it until the next `sync` commit.
  * `reclaim`: `sync` for a transaction that frees space; on a full disk SQLite may use its disk reserve.
  * `bulk`: `sync` for a transaction that may change or sort more than fits into memory.
+ * `snapshot`: `sync` for a transaction whose statements all see what was committed before the first one (repeatable read).
  */
-export type CommitMode = 'sync' | 'async' | 'reclaim' | 'bulk';
+export type CommitMode = 'sync' | 'async' | 'reclaim' | 'bulk' | 'snapshot';
 
 /**
  * One database. Transactions are serialisable with respect to each other for the rows they lock. Group commit: several

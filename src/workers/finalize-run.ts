@@ -251,6 +251,8 @@ async function stateAfter({ logger }: AttemptContext, attempt: Attempt): Promise
   try {
     return await attempt.graph?.state(config, attempt.memory, false);
   } catch (error) {
+    // The end of the run will be refused for that.
+    if (error instanceof LeaseLost) return undefined;
     const logged = failureForLog(error);
     logger.error('cannot read the state after a run', { ...runFields(attempt), error: logged });
     return undefined;

@@ -15,12 +15,23 @@ beforeAll(async () => {
 
 afterAll(() => server[Symbol.asyncDispose]());
 
+interface Sent {
+  readonly message?: object;
+  readonly configuration?: object;
+}
+
 function output({ artifacts = [] }: Task): Part {
   return artifacts.find(({ name }) => name === 'Output')?.parts[0]?.['data'] ?? {};
 }
 
 const TEXT_FILE = { raw: 'aGk=', filename: 'a.txt', mediaType: 'text/plain' };
 const AS_BLOCK = { type: 'file', data: 'aGk=', mimeType: 'text/plain', metadata: { filename: 'a.txt' } };
+const OLD_MESSAGE = {
+  kind: 'message',
+  role: 'user',
+  messageId: 'old',
+  parts: [{ kind: 'text', text: 'Hi' }],
+};
 const OLD_FILE = { kind: 'file', file: { bytes: 'aGk=', name: 'a.txt', mimeType: 'text/plain' } };
 
 test.each([
@@ -67,6 +78,30 @@ test('the methods of 0.3 accept parts of 1.0, and return them in the form of 0.3
   });
   const { result: modern } = await rpc('GetTask', { id: result.id });
   expect(modern.history[0].parts).toEqual([{ text: 'Hi' }, TEXT_FILE]);
+});
+
+test.each([
+  ['contextId', { message: { contextId: 1 } }],
+  ['extensions', { message: { extensions: true } }],
+  ['referenceTaskIds', { message: { referenceTaskIds: {} } }],
+  ['acceptedOutputModes', { configuration: { acceptedOutputModes: 1 } }],
+])(
+  'the methods of 0.3 refuse an optional field of another type: %s',
+  async (name, { message, ...others }: Sent) => {
+    const params = { message: { ...OLD_MESSAGE, ...message }, ...others };
+    for (const method of ['message/send', 'message/stream']) {
+      const { error } = await rpcTo(server, 'mirror')(method, params);
+      expect(error).toMatchObject({ code: -32602, message: expect.stringContaining(`.${name} must be a `) });
+    }
+  },
+);
+
+test('the methods of 0.3 take null of an optional field for none', async () => {
+  const none = { contextId: null, taskId: null, metadata: null, extensions: null, referenceTaskIds: null };
+  const message = { ...OLD_MESSAGE, ...none };
+  const configuration = { acceptedOutputModes: null };
+  const { result } = await rpcTo(server, 'mirror')('message/send', { message, configuration });
+  expect(result.status.state).toBe('completed');
 });
 
 test('the history has what was sent, as it was sent', async () => {

@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { number } from '../../src/db/columns.ts';
+import { number, text } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachStorage, describePostgresServer } from '../support/databases.ts';
+import { interleaved } from '../support/interleaved-db.ts';
 import { queueStory, successful } from '../support/queued-runs.ts';
 import { at, freshThread, threadId } from '../support/stored-threads.ts';
 
@@ -107,5 +108,37 @@ describeEachStorage('copying a thread', (open) => {
     const threads = threadRepository(db);
     expect(await threads.copy({ source_id: threadId(1), target_id: threadId(5), at: at(9) })).toBeUndefined();
     expect(await threads.count({})).toBe(0);
+  });
+});
+
+describePostgresServer('copying a thread beside other transactions', (open) => {
+  test('copies a run as a whole that is deleted meanwhile', async () => {
+    await using db = await open();
+    const { add, queue } = queueStory(db);
+    await threadRepository(db).insert(freshThread(1));
+    const run_id = await add(threadId(1));
+    await db.run(sql`
+      insert into checkpoints (thread_id, ns, checkpoint_id, run_id, checkpoint, versions, metadata)
+      values (${threadId(1)}, '', 'c1', ${run_id}, '{}', '{"n":"1"}', '{}')`);
+    await db.run(sql`
+      insert into checkpoint_blobs (thread_id, ns, channel, version, appends, type, value)
+      values (${threadId(1)}, '', 'n', '1', 0, 'json', ${Buffer.from('1')})`);
+
+    const copying = interleaved(db);
+    const copied = copying.pause('statement', /insert into checkpoints/);
+    const copy = threadRepository(copying).copy({
+      source_id: threadId(1),
+      target_id: threadId(5),
+      at: at(9),
+    });
+    await copied.reached;
+    expect((await queue.deleteRun(threadId(1), run_id)).deleted).toBe(true);
+    copied.resume();
+
+    expect(await copy).toMatchObject({ thread_id: threadId(5) });
+    const of = (table: string) =>
+      db.all(sql`select ${text('thread_id')} from ${raw(table)}`) as Promise<unknown>;
+    expect(await of('checkpoints')).toEqual([{ thread_id: threadId(5) }]);
+    expect(await of('checkpoint_blobs')).toEqual([{ thread_id: threadId(5) }]);
   });
 });

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { Unavailable } from '../../src/core/errors.ts';
+import { LeaseLost, Unavailable } from '../../src/core/errors.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
@@ -14,7 +14,7 @@ import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { RunWorker } from '../../src/workers/runs.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { attemptContext } from '../support/executing-worker.ts';
+import { attemptContext, executingWorker } from '../support/executing-worker.ts';
 import { liveSources } from '../support/live-sources.ts';
 import {
   FAILURE_RULES,
@@ -25,6 +25,7 @@ import {
   successful,
   WORKER,
 } from '../support/queued-runs.ts';
+import { recordingLogger } from '../support/recording-logger.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
 
 /** A process that executes runs, and its followers. Its attempts write through `writes`. */
@@ -175,4 +176,25 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
       await here.worker.stop(0);
     },
   );
+
+  test('logs no error when it cannot read the state of that run', async () => {
+    await using db = await open();
+    const errors: string[] = [];
+    const logger = recordingLogger('error', ({ message }) => errors.push(message));
+    const scripted = scriptedGraph(async function* () {});
+    const graph = await scripted.get('scripted', { configurable: {} }, 'threads.create_run');
+    const isRead = Promise.withResolvers<void>();
+    const state = async (): Promise<never> => {
+      await takeOver(db, run);
+      isRead.resolve();
+      throw new LeaseLost(run.run_id);
+    };
+    const graphs = { ...scripted, get: async () => ({ ...graph, state }) };
+    const { worker, enqueue } = executingWorker(db, graphs, {}, () => ({ logger }));
+    const run = await enqueue();
+    worker.start();
+    await isRead.promise;
+    await worker.stop(10_000);
+    expect(errors).toEqual([]);
+  });
 });

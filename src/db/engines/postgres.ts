@@ -112,7 +112,8 @@ function transaction<T>(
   body: (session: PostgresTransaction) => Promise<T>,
 ): Promise<T> {
   const settings = [...limits, ...(durability === 'async' ? [ASYNC_COMMIT] : [])];
-  const begin = ['begin', ...(settings.length > 0 ? [`select ${settings.join(', ')}`] : [])];
+  const isolation = durability === 'snapshot' ? ' isolation level repeatable read' : '';
+  const begin = [`begin${isolation}`, ...(settings.length > 0 ? [`select ${settings.join(', ')}`] : [])];
   let committing = false;
   return withConnection(parts, {
     has_transaction: true,

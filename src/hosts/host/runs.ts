@@ -1,3 +1,4 @@
+import { LeaseLost } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { failureForLog, toError } from '../../core/failure.ts';
 import { toJson } from '../../core/json.ts';
@@ -151,7 +152,9 @@ async function stateAfter(logger: Logger, read: () => Promise<unknown>): Promise
   try {
     return JSON.stringify(await read());
   } catch (error) {
-    logger.error('cannot read the state after a run', { error: failureForLog(error) });
+    // Nobody needs the state of a run that was deleted, or that another process has.
+    if (!(error instanceof LeaseLost))
+      logger.error('cannot read the state after a run', { error: failureForLog(error) });
     return undefined;
   }
 }

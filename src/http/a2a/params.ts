@@ -64,10 +64,11 @@ function pushConfigOf(config: JsonObject, version: '0.3' | '1.0'): JsonObject {
 }
 
 function messageOf(message: JsonObject, version: '0.3' | '1.0'): JsonObject {
-  const { role, parts } = message;
+  const { role, parts, metadata } = message;
   return {
     ...message,
     role: roleOf(role, version),
+    ...(metadata === null && { metadata: undefined }),
     ...(Array.isArray(parts) ? { parts: parts.map((part) => partOf(part, version)) } : {}),
   };
 }
@@ -112,6 +113,21 @@ export function invalidMessage(params: unknown): string | undefined {
   if (!parts.every(hasContent))
     return 'Each part of message.parts must be an object with text, data, raw or url (0.3: text, data or file).';
   return parts.every(isReadable) ? undefined : 'message.parts must have raw content in base64.';
+}
+
+/** Validates a message of 0.3 like `invalidMessage`, and the types of optional fields, which only 1.0 converts. */
+export function invalidLegacyMessage(params: unknown): string | undefined {
+  const problem = invalidMessage(params);
+  if (problem !== undefined || !isObject(params)) return problem;
+  const { message, configuration } = params;
+  const { contextId, extensions, referenceTaskIds } = isObject(message) ? message : {};
+  const { acceptedOutputModes } = isObject(configuration) ? configuration : {};
+  if (typeof (contextId ?? '') !== 'string') return 'message.contextId must be a string.';
+  if (!Array.isArray(extensions ?? [])) return 'message.extensions must be a list.';
+  if (!Array.isArray(referenceTaskIds ?? [])) return 'message.referenceTaskIds must be a list.';
+  return Array.isArray(acceptedOutputModes ?? [])
+    ? undefined
+    : 'configuration.acceptedOutputModes must be a list.';
 }
 
 const BASE64 = /^[\w+/-]*={0,2}$/;

@@ -20,7 +20,7 @@ import {
   sendStream,
 } from './call.ts';
 import { completeDetails, errorInfo, refusalOf } from './errors.ts';
-import { invalidMessage, invalidPushConfig, normalizeParams } from './params.ts';
+import { invalidLegacyMessage, invalidMessage, invalidPushConfig, normalizeParams } from './params.ts';
 import { requestHandler } from './request-handler.ts';
 
 const METHODS_1_0 = [
@@ -53,8 +53,8 @@ const STREAMING_METHODS = ['SendStreamingMessage', 'SubscribeToTask', 'message/s
 const PARAM_CHECKS: Readonly<Record<string, (params: unknown) => string | undefined>> = {
   SendMessage: invalidMessage,
   SendStreamingMessage: invalidMessage,
-  'message/send': invalidMessage,
-  'message/stream': invalidMessage,
+  'message/send': invalidLegacyMessage,
+  'message/stream': invalidLegacyMessage,
   'tasks/pushNotificationConfig/set': invalidPushConfig,
 };
 

@@ -161,10 +161,9 @@ const WRITE_COLUMNS = raw('ns, checkpoint_id, task_id, idx, channel, type, value
 
 /**
  * Copies the whole history of a thread to another, without `run_id`: the runs stay with the source, and deleting one of
- * them must not delete its part of the copy.
+ * them must not delete its part of the copy. Part of a `snapshot` transaction: runs write and delete meanwhile.
  */
 export async function copyCheckpoints(tx: Transaction, source_id: string, target_id: string): Promise<void> {
-  // Checkpoints first: on PostgreSQL each statement has its own snapshot, and a run may insert meanwhile.
   await tx.run(sql`
     insert into checkpoints (thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata)
     select ${target_id}, ns, checkpoint_id, parent_id, checkpoint, versions, ${withThreadId(tx.cipher, target_id)}

@@ -26,39 +26,23 @@ export interface ThreadCopy {
  */
 export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined> {
   const { source_id, target_id } = copy;
-  return db
-    .transaction('sync', async (tx) => {
-      const created_at = await copyRow(tx, copy);
-      if (!created_at) return undefined;
-      await copyValues(tx, source_id, target_id);
-      await copyCheckpoints(tx, source_id, target_id);
-      // Statements see what was committed before each: if the source was deleted, some of its history may be missing.
-      const source = await tx.get(
-        sql`select 1 from threads where thread_id = ${source_id} and created_at = ${created_at}`,
-      );
-      if (!source) throw new SourceDeleted(`thread ${source_id} was deleted while it was copied`);
-      return findThread(tx, target_id);
-    })
-    .catch((error) => {
-      if (error instanceof SourceDeleted) return undefined;
-      throw error;
-    });
+  // One snapshot: what a run has written may be rolled back meanwhile, or the source pruned or deleted.
+  return db.transaction('snapshot', async (tx) => {
+    if (!(await copyRow(tx, copy))) return undefined;
+    await copyValues(tx, source_id, target_id);
+    await copyCheckpoints(tx, source_id, target_id);
+    return findThread(tx, target_id);
+  });
 }
 
-/** Rolls back the transaction of a copy. */
-class SourceDeleted extends Error {}
-
-/**
- * Copies the row through the program: as parameters, its values need no casts. Returns when the source was created;
- * `undefined` if it does not exist.
- */
-async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<string | undefined> {
+/** Copies the row through the program: as parameters, its values need no casts. Returns false if it does not exist. */
+async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
   const { source_id, target_id, at, ttl } = copy;
   const wanted = and([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
   const source = await tx.get(
-    sql`select ${columns('threads', 'status, metadata, values_summary, error, interrupts, created_at')} from threads where ${wanted}`,
+    sql`select ${columns('threads', 'status, metadata, values_summary, error, interrupts')} from threads where ${wanted}`,
   );
-  if (!source) return undefined;
+  if (!source) return false;
   const metadata = copy.metadata
     ? toJson({ ...JSON.parse(source.metadata), ...copy.metadata })
     : source.metadata;
@@ -68,7 +52,7 @@ async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<string | unde
     values (${target_id}, ${source.status}, ${metadata}, ${source.values_summary}, '{}', ${source.error},
       ${source.interrupts}, ${at},
       ${at}, ${at}, ${ttlValues(ttl)})`);
-  return inserted > 0 ? source.created_at : undefined;
+  return inserted > 0;
 }
 
 /** Selects the new id from the new thread's row, where it has its type. */
