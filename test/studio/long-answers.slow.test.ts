@@ -50,6 +50,27 @@ describe.runIf(hasStudio)('long answers in a chat of Studio (needs Chromium and 
     await page.context().close();
   });
 
+  test('the end of a conversation stays in view, also when it grows before its scrolling is noticed', async () => {
+    const { page, problems, done } = await answer();
+    await done();
+    await page.getByRole('cell', { name: 'the end' }).waitFor();
+    const log = `document.querySelector('[role=log]')`;
+    const toEnd = () => page.evaluate<number>(`${log}.scrollHeight - ${log}.scrollTop - ${log}.clientHeight`);
+    await expect.poll(toEnd).toBe(0);
+    await page.evaluate(`{
+      const more = document.createElement('p');
+      more.style.height = '500px';
+      ${log}.firstElementChild.append(more);
+      ${log}.dispatchEvent(new Event('scroll'));
+    }`);
+    await expect.poll(toEnd).toBe(0);
+
+    await page.evaluate(`${log}.scrollBy(0, -300)`);
+    await expect.poll(toEnd).toBe(300);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
   test('a long answer that is opened is drawn in pieces that leave the page usable', async () => {
     const { page, problems, done } = await answer();
     await done();
