@@ -125,20 +125,23 @@ function blocksOf(pieces: readonly PieceOfText[]): readonly Block[] {
 
 /** A longer piece that grows is shown as it is written until it is finished: it would be parsed for each token, characters. */
 const LONGEST_LIVE = 8_000;
+/** One that is longer stays so: 60,000 lines without an empty one keep the parser busy for 40 s, characters. */
+const LONGEST = 50_000;
 
 /** A piece of a table that is drawn stays as it is; only the last one changes while the table grows. */
 function LongTable({ pieces, isLive }: { pieces: Block; isLive: boolean }) {
   const last = pieces.at(-1)?.text ?? '';
-  const isLong = isLive && pieces.reduce((sum, { text }) => sum + text.length, 0) > LONGEST_LIVE;
+  const length = pieces.reduce((sum, { text }) => sum + text.length, 0);
+  const isLastWritten = isLive && length > LONGEST_LIVE;
   return (
     <>
       <Table>
-        {(isLong ? pieces.slice(0, -1) : pieces).map(({ text, goesOn }, i) => (
+        {(isLastWritten ? pieces.slice(0, -1) : pieces).map(({ text, goesOn }, i) => (
           // biome-ignore lint/suspicious/noArrayIndexKey: pieces grow and are added, but never move
           <TablePiece key={i} text={text} goesOn={goesOn} />
         ))}
       </Table>
-      {isLong && <AsWritten text={last} />}
+      {isLastWritten && <AsWritten text={last} />}
     </>
   );
 }
@@ -170,7 +173,7 @@ const Piece = memo(function Piece({ kind, text, goesOn, isLive }: PieceProps) {
         </Code>
       </Pre>
     );
-  if (isLive && text.length > LONGEST_LIVE) return <AsWritten text={text} />;
+  if (text.length > (isLive ? LONGEST_LIVE : LONGEST)) return <AsWritten text={text} />;
   const markdown = (
     <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
       {text}
