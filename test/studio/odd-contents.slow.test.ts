@@ -36,4 +36,36 @@ describe.runIf(hasStudio)('odd contents in Studio (needs Chromium and a build of
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  test.each(['{"user":7}', '{ "user" : 7 }', 'user=7'])(
+    'a filter of the address is what it says: %s',
+    async (filter) => {
+      await studio.client.threads.create({ metadata: { user: 7, title: 'Of the user' } });
+      await studio.client.threads.create({ metadata: { title: 'Of nobody' } });
+      const { page, problems } = await open(`/threads?metadata=${encodeURIComponent(filter)}`);
+      await page
+        .getByRole('link', { name: /^Of the user/ })
+        .first()
+        .waitFor();
+      expect(await page.getByRole('link', { name: /^Of nobody/ }).count()).toBe(0);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+  );
+
+  test.each(['find=true', 'find=null', 'status=[1]', 'metadata=[[1]]', 'metadata={"a":'])(
+    'an address with other values leaves the screen usable: %s',
+    async (search) => {
+      const { page, problems } = await open(`/threads?${search}`);
+      await page
+        .getByRole('main')
+        .getByText(/No thread fits|Write name=value|unknown value|is no JSON object/)
+        .first()
+        .waitFor();
+      await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Threads' }).click();
+      await page.getByRole('columnheader', { name: 'Updated' }).waitFor();
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+  );
 });
