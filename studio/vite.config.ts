@@ -36,6 +36,8 @@ function minifyWorker(): Plugin {
         const { code } = await transform(Buffer.from(each.source).toString(), {
           minify: true,
           target: 'es2022',
+          // Workers are always read as UTF-8; escapes would be longer.
+          charset: 'utf8',
         });
         each.source = code;
       }

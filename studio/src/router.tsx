@@ -11,14 +11,17 @@ import { NotFound, ScreenFailure, Shell } from './shell/shell.tsx';
 
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
-/** Text values of the address; others are dropped. Every view is a link, so that filters and selections are there. */
+/**
+ * Values of the address as text, other names are dropped. Every view is a link, so that filters and selections are there.
+ * The router reads values as JSON, and keeps those that are left out here: `?metadata={"a":1}` is written back as it was.
+ */
 function textsOf<const Name extends string>(names: readonly Name[]) {
   return (search: { [K in Name]?: unknown } & SearchSchemaInput): { [K in Name]?: string } => {
     const texts: { [K in Name]?: string } = {};
     for (const name of names) {
       const value: unknown = search[name];
-      if (typeof value === 'string' && value !== '') texts[name] = value;
-      if (typeof value === 'number') texts[name] = String(value);
+      if (value !== undefined && value !== '')
+        texts[name] = typeof value === 'string' ? value : JSON.stringify(value);
     }
     return texts;
   };

@@ -45,6 +45,17 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     await page.context().close();
   });
 
+  test.each(['chat', 'graphs'])(
+    'the name of a graph in the address of %s is its own assistant, not one that somebody made of it',
+    async (screen) => {
+      await client.assistants.create({ graphId: 'echo', name: 'Parrot' });
+      const { page, problems } = await openStudio(browser, origin, `/${screen}/echo`);
+      await page.getByRole('heading', { name: 'echo', exact: true }).waitFor();
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+  );
+
   test('the form and the JSON are one value; saving it makes a version', async () => {
     const { assistant_id } = await writer('Writer');
     const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);

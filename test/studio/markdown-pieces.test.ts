@@ -13,7 +13,7 @@ const textOf = (pieces: readonly Piece[]) => pieces.map(({ text }) => text).join
 const beginnings = (text: string) => piecesOf(text).map((piece) => piece.text.slice(0, 8).trim());
 
 test('a short text is one piece, a long one as many as it has long paragraphs', () => {
-  expect(piecesOf('One\n\ntwo')).toEqual([{ kind: 'text', text: 'One\n\ntwo', isSameList: false }]);
+  expect(piecesOf('One\n\ntwo')).toEqual([{ kind: 'text', text: 'One\n\ntwo', goesOn: false }]);
   const text = `${PARAGRAPH}Second\n\n${PARAGRAPH}# Third`;
   expect(beginnings(text)).toEqual(['word0 wo', 'Second', '# Third']);
   expect(textOf(piecesOf(text))).toBe(text);
@@ -40,7 +40,7 @@ test('a code block is a piece without its fences, also while it is written', () 
 });
 
 test('a long list goes on in the next piece, with the number that it has', () => {
-  const pieces = (text: string) => piecesOf(text).map((piece) => [piece.text.slice(0, 6), piece.isSameList]);
+  const pieces = (text: string) => piecesOf(text).map((piece) => [piece.text.slice(0, 6), piece.goesOn]);
   expect(pieces(`- ${words(300)}\n- two\n  - of two\n`)).toEqual([
     ['- word', false],
     ['- two\n', true],
@@ -53,6 +53,39 @@ test('a long list goes on in the next piece, with the number that it has', () =>
     ['word0 ', false],
     ['- one', false],
   ]);
+});
+
+const HEAD = '| a | b |\n|---|:-:|\n';
+const rows = (count: number) => Array.from({ length: count }, (_, n) => `| ${n} | ${words(9)} |\n`).join('');
+
+test('a long table goes on in the next piece, which begins with its head', () => {
+  const pieces = piecesOf(`Before\n\n${HEAD}${rows(100)}\nAfter\n\n${rows(1)}`);
+  const tables = pieces.slice(1, -1);
+  expect(pieces.map(({ kind }) => kind)).toEqual(['text', ...tables.map(() => 'table'), 'text']);
+  expect(tables.length).toBeGreaterThan(2);
+  expect(tables.map(({ goesOn }) => goesOn)).toEqual([false, ...tables.slice(1).map(() => true)]);
+  expect(tables.every(({ text }) => text.startsWith(HEAD))).toBe(true);
+  const ofTables = tables.map(({ text }) => text.slice(HEAD.length)).join('');
+  expect(ofTables).toBe(`${rows(100)}\n`);
+  expect(pieces.at(-1)?.text).toBe(`After\n\n${rows(1)}`);
+});
+
+test('a table ends where something else begins, and a row without bars is one of it', () => {
+  const kinds = (end: string) => piecesOf(`${HEAD}${rows(50)}${end}`).map(({ kind, text }) => [kind, text]);
+  expect(kinds('').at(-1)?.[0]).toBe('table');
+  expect(kinds('> quoted').at(-1)).toEqual(['text', '> quoted']);
+  expect(kinds('```\ncode\n```').at(-1)).toEqual(['code', 'code\n']);
+  expect(kinds('a row').at(-1)).toEqual(['table', expect.stringMatching(/\na row$/)]);
+});
+
+test.each([
+  ['of another number of cells', '| a | b |\n|---|\n'],
+  ['with a bar that is text', '| a \\| b |\n|---|---|\n'],
+  ['of no cells', '| a | b |\nword\n'],
+  ['in a paragraph', 'word\n| a | b |\n|---|---|\n'],
+  ['in a list', '- word\n\n  | a | b |\n  |---|---|\n'],
+])('lines with bars are no table below a line %s', (_name, head) => {
+  expect(piecesOf(`${head}${rows(100)}`).map(({ kind }) => kind)).toEqual(['text']);
 });
 
 test('numbers that are not those of the list, or of no list, begin no piece', () => {
@@ -76,7 +109,8 @@ test('a paragraph in one endless line is cut between words, and without spaces i
 
 test('of a text that grows only the last piece changes, and it is as if all had come at once', () => {
   const list = Array.from({ length: 400 }, (_, n) => `- item ${n} of the list\n`).join('');
-  const text = `${PARAGRAPH}${list}\n\`\`\`\n${PARAGRAPH}\`\`\`\n${words(5_000)}`;
+  const table = `${HEAD}${rows(100)}`;
+  const text = `${PARAGRAPH}${list}\n\`\`\`\n${PARAGRAPH}\`\`\`\n\n${table}\n${words(5_000)}`;
   const growing = growingPieces();
   let before: readonly Piece[] = [];
   for (let end = 2_000; end < text.length; end += 397) {

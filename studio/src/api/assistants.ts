@@ -17,6 +17,14 @@ export function assistantName({ name, graph_id }: Pick<Assistant, 'name' | 'grap
   return name && name !== 'Untitled' ? name : graph_id;
 }
 
+/** The assistant of an address: by its id or, as the API finds it, the one that the server made of the graph of this name. */
+export function assistantAt(assistants: readonly Assistant[], id: string): Assistant | undefined {
+  return (
+    assistants.find(({ assistant_id }) => assistant_id === id) ??
+    assistants.find(({ graph_id, metadata }) => graph_id === id && metadata['created_by'] === 'system')
+  );
+}
+
 /** JSON Schemas of an assistant's input, output, state and configuration. */
 export const schemasQuery = (assistant_id: string) =>
   queryOptions({

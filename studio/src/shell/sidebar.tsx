@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useLocation } from '@tanstack/react-router';
+import { useEffect, useRef } from 'react';
 import { useSession } from '../api/session.ts';
 import { overviewQuery } from '../screens/overview/overview-query.ts';
 import { byteSize } from '../ui/format.tsx';
@@ -8,8 +9,17 @@ import { groupsOf } from './navigation.ts';
 /** Links to the screens; a strip above them on a small one. */
 export function Sidebar() {
   const session = useSession();
+  const nav = useRef<HTMLElement>(null);
+  const screen = useLocation({ select: ({ pathname }) => pathname });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the link of the screen is another one with its path
+  useEffect(() => {
+    nav.current
+      ?.querySelector('[aria-current=page]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [screen]);
   return (
     <nav
+      ref={nav}
       aria-label="Screens"
       className="flex min-w-0 gap-px overflow-x-auto border-line px-2 py-3 max-md:border-b md:flex-col md:border-r md:pt-0"
     >

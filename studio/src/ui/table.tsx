@@ -11,7 +11,8 @@ interface TableProps {
 /** Rows under the names of their columns; too wide for the page, it scrolls by itself. */
 export function Table({ label, columns, children }: TableProps) {
   return (
-    <Card className="flex-none overflow-x-auto">
+    // What is hidden in a cell is placed within it, or the page would be as wide as the table.
+    <Card className="relative flex-none overflow-x-auto">
       <table aria-label={label} className="w-full text-left">
         <thead className="text-xs text-ink-3">
           <tr className="border-b border-line">

@@ -1,4 +1,4 @@
-import type { Assistant } from '../../api/assistants.ts';
+import { type Assistant, assistantAt } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
 
 export type Version = Schemas['AssistantVersion'];
@@ -15,9 +15,7 @@ export function contentOf({ name, description, graph_id, config, context, metada
  */
 export function settingsOf(version: Version, assistants: readonly Assistant[]) {
   const { graph_id, context, config } = contentOf(version);
-  const own = assistants.find(
-    (each) => each.graph_id === graph_id && each.metadata['created_by'] === 'system',
-  );
+  const own = assistantAt(assistants, graph_id);
   return {
     run: {
       assistant_id: graph_id,

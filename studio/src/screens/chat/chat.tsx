@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { assistantsQuery, schemasQuery } from '../../api/assistants.ts';
+import { assistantAt, assistantsQuery, schemasQuery } from '../../api/assistants.ts';
 import { Page } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { NewConversation } from './new-conversation.tsx';
@@ -14,9 +14,7 @@ export function Chat() {
   };
   const assistants = useQuery(assistantsQuery);
   const schemas = useQuery(schemasQuery(assistantId));
-  const assistant = assistants.data?.find(
-    ({ assistant_id, graph_id }) => assistant_id === assistantId || graph_id === assistantId,
-  );
+  const assistant = assistantAt(assistants.data ?? [], assistantId);
   const error = assistants.error ?? schemas.error;
   if (error) {
     return (

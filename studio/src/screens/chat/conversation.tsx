@@ -114,8 +114,13 @@ function useStaysAtEnd() {
     const element = scroller.current;
     const content = element?.firstElementChild;
     if (!element || !content) return;
+    let before = element.scrollTop;
     const onScroll = () => {
-      isAtEnd.current = element.scrollHeight - element.scrollTop - element.clientHeight < NEAR_PX;
+      const { scrollTop, scrollHeight, clientHeight } = element;
+      // The event comes late: what has been added since puts the end further away, but nobody scrolled up.
+      const isDown = isAtEnd.current && scrollTop >= before;
+      isAtEnd.current = isDown || scrollHeight - scrollTop - clientHeight < NEAR_PX;
+      before = scrollTop;
     };
     const observer = new ResizeObserver(() => {
       if (isAtEnd.current) element.scrollTop = element.scrollHeight;

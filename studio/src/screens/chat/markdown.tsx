@@ -1,4 +1,4 @@
-import { memo, type ReactNode, useState } from 'react';
+import { memo, type ReactNode, startTransition, useEffect, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
 import { Lines } from './lines.tsx';
@@ -19,6 +19,16 @@ function Pre({ children }: { children?: ReactNode }) {
 
 function Code({ children }: { children?: ReactNode }) {
   return <code className="rounded bg-sunk px-1 font-mono text-xs">{children}</code>;
+}
+
+function Table({ children }: { children?: ReactNode }) {
+  return (
+    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
+      <table className="text-left [&_td]:border-b [&_td]:border-line [&_td]:px-2 [&_td]:py-1 [&_th]:border-b [&_th]:border-line-strong [&_th]:px-2 [&_th]:py-1 [&_th]:font-medium">
+        {children}
+      </table>
+    </div>
+  );
 }
 
 /** Elements of an answer in the type scale of Studio. Images of other origins are links: nothing is loaded from elsewhere. */
@@ -54,15 +64,13 @@ const COMPONENTS: Components = {
   ),
   pre: ({ children }) => <Pre>{children}</Pre>,
   code: ({ children }) => <Code>{children}</Code>,
-  table: ({ children }) => (
-    <div className="overflow-x-auto" tabIndex={0} role="region" aria-label="Table">
-      <table className="text-left [&_td]:border-b [&_td]:border-line [&_td]:px-2 [&_td]:py-1 [&_th]:border-b [&_th]:border-line-strong [&_th]:px-2 [&_th]:py-1 [&_th]:font-medium">
-        {children}
-      </table>
-    </div>
-  ),
+  table: ({ children }) => <Table>{children}</Table>,
   hr: () => <hr className="border-line" />,
 };
+
+/** Of a piece of a table, which begins with its head. */
+const HEAD_AND_ROWS: Components = { ...COMPONENTS, table: ({ children }) => children };
+const ROWS: Components = { ...HEAD_AND_ROWS, thead: () => null };
 
 interface MarkdownProps {
   readonly text: string;
@@ -74,26 +82,89 @@ interface MarkdownProps {
 export const Markdown = memo(function Markdown({ text, isLive }: MarkdownProps) {
   const [piecesOf] = useState(growingPieces);
   const pieces = piecesOf(text);
+  const blocks = blocksOf(pieces.slice(0, useDrawn(pieces.length)));
   return (
     <div className="flex min-w-0 flex-col gap-2.5 break-words">
-      {pieces.map((piece, i) => (
-        <Piece
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces grow and are added, but never move
-          key={i}
-          {...piece}
-          isLive={isLive && i === pieces.length - 1}
-        />
-      ))}
+      {blocks.map(([piece, ...others], i) => {
+        const isGrowing = isLive && i === blocks.length - 1;
+        // biome-ignore-start lint/suspicious/noArrayIndexKey: blocks grow and are added, but never move
+        return piece.kind === 'table' ? (
+          <LongTable key={i} pieces={[piece, ...others]} isLive={isGrowing} />
+        ) : (
+          <Piece key={i} {...piece} isLive={isGrowing} />
+        );
+        // biome-ignore-end lint/suspicious/noArrayIndexKey: see above
+      })}
     </div>
   );
 });
 
+/** Pieces that are drawn in one task where a long text is there from the beginning. */
+const AT_ONCE = 4;
+
+/** How many of these pieces are drawn. When all have been, each new one is at once. */
+function useDrawn(count: number): number {
+  const [drawn, setDrawn] = useState(AT_ONCE);
+  useEffect(() => {
+    startTransition(() => setDrawn(drawn < count ? drawn + AT_ONCE : Number.POSITIVE_INFINITY));
+  }, [drawn, count]);
+  return drawn;
+}
+
+type Block = readonly [Piece: PieceOfText, ...PieceOfText[]];
+
+/** Pieces of one table are one block, any other piece is one. */
+function blocksOf(pieces: readonly PieceOfText[]): readonly Block[] {
+  const blocks: [PieceOfText, ...PieceOfText[]][] = [];
+  for (const piece of pieces) {
+    if (piece.kind === 'table' && piece.goesOn) blocks.at(-1)?.push(piece);
+    else blocks.push([piece]);
+  }
+  return blocks;
+}
+
 /** A longer piece that grows is shown as it is written until it is finished: it would be parsed for each token, characters. */
 const LONGEST_LIVE = 8_000;
+/** One that is longer stays so: 60,000 lines without an empty one keep the parser busy for 40 s, characters. */
+const LONGEST = 50_000;
+
+/** A piece of a table that is drawn stays as it is; only the last one changes while the table grows. */
+function LongTable({ pieces, isLive }: { pieces: Block; isLive: boolean }) {
+  const last = pieces.at(-1)?.text ?? '';
+  const length = pieces.reduce((sum, { text }) => sum + text.length, 0);
+  const isLastWritten = isLive && length > LONGEST_LIVE;
+  return (
+    <>
+      <Table>
+        {(isLastWritten ? pieces.slice(0, -1) : pieces).map(({ text, goesOn }, i) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: pieces grow and are added, but never move
+          <TablePiece key={i} text={text} goesOn={goesOn} />
+        ))}
+      </Table>
+      {isLastWritten && <AsWritten text={last} />}
+    </>
+  );
+}
+
+const TablePiece = memo(function TablePiece({ text, goesOn }: { text: string; goesOn: boolean }) {
+  return (
+    <ReactMarkdown remarkPlugins={PLUGINS} components={goesOn ? ROWS : HEAD_AND_ROWS}>
+      {text}
+    </ReactMarkdown>
+  );
+});
+
+function AsWritten({ text }: { text: string }) {
+  return (
+    <div className="whitespace-pre-wrap">
+      <Lines text={text} />
+    </div>
+  );
+}
 
 type PieceProps = PieceOfText & { readonly isLive: boolean };
 
-const Piece = memo(function Piece({ kind, text, isSameList, isLive }: PieceProps) {
+const Piece = memo(function Piece({ kind, text, goesOn, isLive }: PieceProps) {
   if (kind === 'code')
     return (
       <Pre>
@@ -102,17 +173,12 @@ const Piece = memo(function Piece({ kind, text, isSameList, isLive }: PieceProps
         </Code>
       </Pre>
     );
-  if (isLive && text.length > LONGEST_LIVE)
-    return (
-      <div className="whitespace-pre-wrap">
-        <Lines text={text} />
-      </div>
-    );
+  if (text.length > (isLive ? LONGEST_LIVE : LONGEST)) return <AsWritten text={text} />;
   const markdown = (
     <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
       {text}
     </ReactMarkdown>
   );
   // As near to the items before as these are to each other.
-  return isSameList ? <div className="-mt-2.5 flex flex-col gap-2.5">{markdown}</div> : markdown;
+  return goesOn ? <div className="-mt-2.5 flex flex-col gap-2.5">{markdown}</div> : markdown;
 });

@@ -34,7 +34,39 @@ function isMessage(value: unknown): value is Message {
 /** The messages of a state, which is empty before the first run, and whose graph may have none. */
 export function messagesOf(values: unknown): readonly Message[] {
   const messages = isObject(values) ? values['messages'] : undefined;
-  return Array.isArray(messages) ? messages.filter(isMessage) : [];
+  return Array.isArray(messages) ? messages.filter(isMessage).map(readable) : [];
+}
+
+/** Another client may have written anything into a message: what cannot be read is left out. */
+function readable(message: Message): Message {
+  const { content, tool_calls, additional_kwargs } = message;
+  const parts = typeof content === 'string' ? content : whole(content, isPart);
+  const calls = whole(tool_calls, isCall);
+  const kwargs = isObject(additional_kwargs) ? additional_kwargs : undefined;
+  if (parts === content && calls === tool_calls && kwargs === additional_kwargs) return message;
+  return {
+    ...message,
+    content: parts ?? '',
+    tool_calls: calls ?? [],
+    additional_kwargs: kwargs ?? {},
+  };
+}
+
+/** The list without the entries that are not of the kind; the same one if all are. */
+function whole<Entry>(
+  list: readonly Entry[] | undefined,
+  isOfKind: (entry: unknown) => boolean,
+): readonly Entry[] | undefined {
+  if (!Array.isArray(list)) return undefined;
+  return list.every(isOfKind) ? list : list.filter(isOfKind);
+}
+
+function isPart(part: unknown): boolean {
+  return typeof part === 'string' || isObject(part);
+}
+
+function isCall(call: unknown): boolean {
+  return isObject(call) && typeof call['name'] === 'string';
 }
 
 /** The text of a message without reasoning, media and tools. */

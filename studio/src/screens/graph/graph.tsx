@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { type Assistant, assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { type Assistant, assistantAt, assistantName, assistantsQuery } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
@@ -22,9 +22,7 @@ export function Graph() {
   const navigate = useNavigate({ from: '/graphs/$assistantId' });
   const { can } = useSession();
   const { data: assistants = [] } = useQuery(assistantsQuery);
-  const assistant = assistants.find(
-    ({ assistant_id, graph_id }) => assistant_id === assistantId || graph_id === assistantId,
-  );
+  const assistant = assistantAt(assistants, assistantId);
   const breakpoints = useBreakpoints(assistant?.assistant_id ?? assistantId);
   const expanded = useMemo(() => open.split(',').filter((id) => id !== ''), [open]);
   const { status } = useRunStates(run);

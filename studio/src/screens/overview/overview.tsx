@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, Navigate } from '@tanstack/react-router';
+import { Link, type LinkProps, Navigate } from '@tanstack/react-router';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
@@ -30,22 +30,30 @@ function ServerState() {
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
-        <Figure name="Running" value={runs.running} note={`${count(runs.pending)} waiting`} />
+        <Figure
+          name="Running"
+          value={runs.running}
+          note={`${count(runs.pending)} waiting`}
+          to={{ to: '/runs', search: { status: 'running' } }}
+        />
         <Figure
           name="Failed in 24 hours"
           value={runs.ended.error + runs.ended.timeout}
           note={`${count(runs.ended.success)} succeeded`}
+          to={{ to: '/runs', search: { status: 'error', since: '24' } }}
           isBad={runs.ended.error + runs.ended.timeout > 0}
         />
         <Figure
           name="Waiting for a person"
           value={threads.interrupted}
           note={`of ${count(threads.total)} threads`}
+          to={{ to: '/inbox' }}
         />
         <Figure
           name="Dead webhooks"
           value={webhooks.dead}
           note={`${count(webhooks.pending)} to be delivered`}
+          to={{ to: '/webhooks', search: { status: 'dead' } }}
           isBad={webhooks.dead > 0}
         />
       </div>
@@ -76,13 +84,19 @@ interface FigureProps {
   readonly name: string;
   readonly value: number;
   readonly note: string;
+  /** What it counts. */
+  readonly to: LinkProps;
   readonly isBad?: boolean;
 }
 
-function Figure({ name, value, note, isBad = false }: FigureProps) {
+function Figure({ name, value, note, to, isBad = false }: FigureProps) {
   return (
-    <Card className="p-4">
-      <h2 className="text-xs font-semibold text-ink-2">{name}</h2>
+    <Card className="relative p-4 hover:border-line-strong">
+      <h2 className="text-xs font-semibold text-ink-2">
+        <Link {...to} className="after:absolute after:inset-0">
+          {name}
+        </Link>
+      </h2>
       <p className={`text-lg font-semibold ${isBad ? 'text-err' : ''}`}>{count(value)}</p>
       <p className="text-ink-3">{note}</p>
     </Card>

@@ -32,7 +32,7 @@ function Bars({ rows, start, span, selectedId }: DrawnSteps) {
   });
   return (
     <>
-      <div className="grid h-[30px] flex-none grid-cols-[minmax(120px,280px)_1fr] items-center border-b border-line text-xs text-ink-3">
+      <div className="grid h-[30px] flex-none grid-cols-[min(280px,40%)_1fr] items-center border-b border-line text-xs text-ink-3">
         <span className="pl-3">Step</span>
         <Axis span={span} />
       </div>
@@ -62,7 +62,11 @@ export function Axis({ span }: { span: number }) {
   return (
     <span className="relative mr-20 block h-4">
       {scale(span).map((ms) => (
-        <span key={ms} className="absolute pl-2 whitespace-nowrap" style={{ left: `${(100 * ms) / span}%` }}>
+        <span
+          key={ms}
+          className="absolute pl-2 whitespace-nowrap max-md:even:hidden"
+          style={{ left: `${(100 * ms) / span}%` }}
+        >
           {ms === 0 ? '0' : duration(ms)}
         </span>
       ))}
@@ -88,7 +92,7 @@ function Bar({ row: { id, depth, name, note, step, from, to }, start, span, isSe
       disabled={!step}
       aria-pressed={isSelected}
       onClick={() => void navigate({ search: (before) => ({ ...before, step: id }), replace: true })}
-      className="grid h-full w-full grid-cols-[minmax(120px,280px)_1fr] items-center border-b border-line text-left hover:bg-sunk aria-pressed:bg-sunk"
+      className="grid h-full w-full grid-cols-[min(280px,40%)_1fr] items-center border-b border-line text-left hover:bg-sunk aria-pressed:bg-sunk"
     >
       <span className="flex min-w-0 items-center gap-2" style={{ paddingLeft: 12 + depth * 14 }}>
         <span aria-hidden="true" className={`size-2 flex-none rounded-xs ${colour}`} />

@@ -3,7 +3,7 @@
  * that says what is missing.
  */
 export function metadataOf(text: string): Record<string, unknown> {
-  if (text.trim().startsWith('{')) return JSON.parse(text) as Record<string, unknown>;
+  if (text.trim().startsWith('{')) return objectOf(text);
   const pairs = text
     .split(',')
     .filter((pair) => pair.trim() !== '')
@@ -13,6 +13,14 @@ export function metadataOf(text: string): Record<string, unknown> {
       return [pair.slice(0, at).trim(), jsonOrText(pair.slice(at + 1).trim())] as const;
     });
   return Object.fromEntries(pairs);
+}
+
+function objectOf(text: string): Record<string, unknown> {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch (cause) {
+    throw new Error(`${text.trim()} is no JSON object yet.`, { cause });
+  }
 }
 
 function jsonOrText(text: string): unknown {

@@ -1,0 +1,61 @@
+import { describe, expect, test } from 'vitest';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useStudioServer } from '../support/studio-server.ts';
+
+describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build of Studio)', () => {
+  const studio = useStudioServer(['three-levels']);
+
+  /** A page as wide as a telephone. */
+  async function open(path: string) {
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(`${studio.origin}/studio${path}`);
+    return { page, problems };
+  }
+
+  test('a table that is too wide scrolls by itself, not the page', async () => {
+    await studio.http.post('/keys', { name: 'Of a program with a long name', scope: 'read' });
+    const { page, problems } = await open('/keys');
+    await page.getByRole('cell', { name: 'Of a program' }).waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the steps of a run have room beside their names, and so have their times', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
+    await studio.client.runs.join(thread_id, run_id);
+    const { page, problems } = await open(`/runs/${run_id}`);
+    const steps = page.getByRole('region', { name: 'Steps' });
+    const step = steps.getByRole('button', { name: /^top_two/ });
+    const [name, bars] = await Promise.all(
+      [0, 1].map((n) => step.locator(':scope > span').nth(n).boundingBox()),
+    );
+    expect(bars?.width).toBeGreaterThan(100);
+    expect(name?.width).toBeGreaterThan(100);
+    const axis = await page.evaluate<number[][]>(`
+      [...document.querySelector('[aria-label=Steps]').previousElementSibling.lastElementChild.children]
+        .map((each) => each.getBoundingClientRect())
+        .filter(({ width }) => width > 0)
+        .map(({ left, right }) => [left, right])
+    `);
+    expect(axis.length).toBeGreaterThan(1);
+    for (const [n, [left]] of axis.slice(1).entries()) expect(left).toBeGreaterThanOrEqual(axis[n]?.[1] ?? 0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the link of the screen that is shown is in view', async () => {
+    const { page, problems } = await open('/connect');
+    const link = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Connect' });
+    await expect
+      .poll(async () => {
+        const { x = 999, width = 0 } = (await link.boundingBox()) ?? {};
+        return Math.floor(x + width);
+      })
+      .toBeLessThanOrEqual(390);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
