@@ -2,6 +2,7 @@ import { errorParts, toError } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 import { fromUtf8 } from '../../core/text.ts';
 import { importUserModule } from '../project/user-module.ts';
+import { plainJson } from './plain-json.ts';
 import { reviveMessages } from './revive-messages.ts';
 import { UnreadableValueError } from './unreadable-values.ts';
 
@@ -69,6 +70,8 @@ export async function reviveText(serde: Serde, text: string): Promise<unknown> {
 
 /** JSON text of an object, whatever values it contains. */
 export async function dumpText(serde: Serde, value: object): Promise<string> {
+  const plain = plainJson(value);
+  if (plain !== undefined) return plain;
   const [, bytes] = await serde.dumpsTyped(value);
   return fromUtf8(bytes);
 }
@@ -82,6 +85,7 @@ export class UnstorableValueError extends Error {
 const UNSERIALIZABLE = '[unable to serialize, circular reference is too complex to analyze]';
 const UNSERIALIZABLE_BYTES = Buffer.from(JSON.stringify(UNSERIALIZABLE));
 const MARK_BYTES = Buffer.from(LC_MARKER);
+const utf8 = new TextEncoder();
 /** Its encoding of `undefined`, and of data that looks like it. */
 const UNDEFINED_BYTES = Buffer.from(JSON.stringify({ lc: 2, type: 'undefined' }));
 
@@ -94,6 +98,8 @@ export async function serializeChannel(
   channel: string,
   value: unknown,
 ): Promise<[type: string, bytes: Uint8Array]> {
+  const plain = plainJson(value);
+  if (plain !== undefined) return ['json', utf8.encode(plain)];
   let dumped: [string, Uint8Array];
   try {
     dumped = await serde.dumpsTyped(value);

@@ -56,7 +56,7 @@ export interface WriteBufferOptions {
 
 /** How long a write without a waiting caller may wait for the commit of another one, ms. */
 const DEFERRED_FLUSH_MS = 200;
-/** Frames are committed immediately once this much text is pending. */
+/** Frames wait no longer for a busy event loop once this much text is pending. */
 const FLUSH_BYTES = 64 * 1024;
 
 /**
@@ -80,7 +80,8 @@ export class WriteBuffer implements Disposable {
   #deferred: Timer | undefined;
   #committing: Promise<void> = Promise.resolve();
   #current: CurrentSteps = () => [];
-  #isHostBusy: () => boolean = () => false;
+  #isHostBusy: (() => boolean) | undefined;
+  readonly #isFull = () => this.#pendingBytes > FLUSH_BYTES;
   #failure: { readonly error: unknown } | undefined;
   #mayBeStored = false;
 
@@ -99,7 +100,7 @@ export class WriteBuffer implements Disposable {
   addFrame(frame: Frame, immediate: boolean): void {
     this.#pending.frames.push(frame);
     this.#pendingBytes += frame.data.length;
-    this.#schedule(immediate || this.#pendingBytes > FLUSH_BYTES);
+    this.#schedule(immediate);
   }
 
   /** Resolves immediately, or with durability `sync` once it is on disk. Throws the error of an earlier commit. */
@@ -228,7 +229,7 @@ export class WriteBuffer implements Disposable {
       this.#committing = this.#committing.then(() => this.#commitBatch('async'));
     };
     if (immediate) this.#immediate = setImmediate(commit);
-    else this.#timer ??= flushLater(commit, () => this.#isHostBusy());
+    else this.#timer ??= flushLater(commit, { isHostBusy: () => this.#isHostBusy?.(), isFull: this.#isFull });
   }
 
   async #commitBatch(durability: CommitMode): Promise<void> {
