@@ -13,6 +13,8 @@ const IDLE_MS = 30_000;
 /** Least growth since the last collection that is worth another one. */
 const MIN_GARBAGE_BYTES = 16 * MB;
 const MIN_GARBAGE_SHARE = 0.2;
+/** Checks until a second collection: V8 returns all pages of a large heap only then. */
+const REPEAT_CHECKS = 10;
 /** A full collection pauses for about a millisecond per megabyte: larger heaps are left to V8. */
 const MAX_HEAP_BYTES = 256 * MB;
 
@@ -27,6 +29,7 @@ export function returnMemoryWhenIdle(idle_ms = IDLE_MS): Disposable {
   let checked_at = systemClock.monotonic();
   let idle_checks = 0;
   let live_bytes = 0;
+  let repeat_at: number | undefined;
   return every(CHECK_MS, () => {
     const [used_before, checked_before] = [used_ms, checked_at];
     used_ms = cpuMs();
@@ -38,8 +41,10 @@ export function returnMemoryWhenIdle(idle_ms = IDLE_MS): Disposable {
     live_bytes = Math.min(live_bytes, used_heap_size);
     const garbage_bytes = used_heap_size - live_bytes;
     const isWorthIt = garbage_bytes > Math.max(MIN_GARBAGE_BYTES, live_bytes * MIN_GARBAGE_SHARE);
-    if (idle_checks * CHECK_MS < idle_ms || !isWorthIt || used_heap_size > MAX_HEAP_BYTES) return;
+    if (idle_checks * CHECK_MS < idle_ms || used_heap_size > MAX_HEAP_BYTES) return;
+    if (!isWorthIt && idle_checks !== repeat_at) return;
     collect();
+    repeat_at = isWorthIt ? idle_checks + REPEAT_CHECKS : undefined;
     live_bytes = getHeapStatistics().used_heap_size;
   }).unref();
 }
