@@ -7,7 +7,7 @@ COPY package.json package-lock.json ./
 COPY studio/package.json studio/
 # No package here needs its install script: `node` only repeats this image's, better-sqlite3 brings its binaries.
 RUN npm ci --ignore-scripts
-COPY tsconfig.json tsconfig.build.json ./
+COPY build.ts tsconfig.json tsconfig.build.json ./
 COPY src src
 COPY studio studio
 RUN npm run build

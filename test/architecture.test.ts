@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { ENTRY_POINTS } from '../build.ts';
 
 /** Imports point to the right; layers in one entry are siblings and never import each other. */
 const LAYERS = [
@@ -101,6 +102,8 @@ const PINNED: { what: RegExp; only: RegExp }[] = [
   { what: /\bconsole\./, only: /^cli\// },
   // Node would load its own copy of undici, for an export that nobody uses. Types cost nothing.
   { what: /^(?:import|export) (?!type )[^']*from 'node:https?'/m, only: /^$/ },
+  // Not where the source is: the package has it in a file with others.
+  { what: /(?<!createRequire\()import\.meta\b/, only: /^core\/package-files\.ts$/ },
   // A delay beyond 2^31 − 1 ms fires at once.
   { what: /\b(setTimeout|setInterval)\b|AbortSignal\.timeout/, only: /^core\/timers\.ts$/ },
 ];
@@ -223,6 +226,14 @@ test('the server alone starts without LangChain, which the project brings', () =
   expect(
     files.flatMap((file) => valuesFrom(file, /@langchain\/[^']*/).map((name) => `${file}: ${name}`)),
   ).toEqual([]);
+});
+
+test('what starts by the path of a file is an entry point of the build', () => {
+  const programs = files.flatMap((file) =>
+    [...(source.get(file) as string).matchAll(/\bprogramFile\('([^']+)'\)/g)].map((match) => match[1]),
+  );
+  expect(programs.length).toBeGreaterThan(4);
+  expect(programs.filter((path) => !ENTRY_POINTS.includes(path as string))).toEqual([]);
 });
 
 test('no file that people write is longer than 300 lines', () => {

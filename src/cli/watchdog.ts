@@ -1,7 +1,6 @@
 import inspector from 'node:inspector';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { programFile } from '../core/package-files.ts';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
 import { deepStack } from '../graphs/observability/user-code.ts';
@@ -25,8 +24,7 @@ export interface WatchdogData extends WatchdogOptions {
 export const LOCATION_SYMBOL = 'agent-server.where';
 export const HEARTBEAT_MS = 250;
 
-// Same folder and extension as this file: TypeScript in the repository, JavaScript in the package.
-const PROGRAM = fileURLToPath(new URL(`./watchdog-thread${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = programFile('cli/watchdog-thread');
 
 /**
  * Watchdog thread: logs the run, node and line that block the event loop, which the blocked thread cannot do itself.

@@ -1,5 +1,6 @@
 import { types } from 'node:util';
 import { redact, redactCredentials } from './redact.ts';
+import { withSourceLocations } from './source-locations.ts';
 import { MAX_ERROR_BYTES, truncateText } from './text.ts';
 
 /** Class name and message of an error. */
@@ -128,7 +129,7 @@ const FIRST_FRAME = '\n    at ';
 /** Stacks of an error and its causes, for the log: bounded, without credentials. Never throws. */
 export function errorStack(error: unknown, causes = MAX_CAUSES): string {
   const { head, frames } = stackParts(error);
-  const own = bounded(head) + bounded(frames);
+  const own = bounded(head) + withSourceLocations(bounded(frames));
   const cause = causeOf(error);
   if (!isErrorLike(cause) || causes === 0) return own;
   return `${own}\ncaused by ${errorStack(cause, causes - 1)}`;

@@ -1,5 +1,7 @@
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { tryOrUndefined } from './failure.ts';
+import { PACKAGE_ROOT } from './package-files.ts';
 
 /** Source location of a stack line. */
 export interface StackFrame {
@@ -13,8 +15,8 @@ export interface StackFrame {
   readonly end: number;
 }
 
-/** Root folder of the server's own code. */
-const SERVER_ROOT = fileURLToPath(new URL('..', import.meta.url));
+/** Folders of the server's own code: stacks of the package name its sources too. */
+const SERVER_FOLDERS = ['src/', 'dist/'].map((folder) => join(PACKAGE_ROOT, folder));
 
 /** The location in a stack line; `undefined` if it has none, such as `at native`. */
 export function frameOf(line: string): StackFrame | undefined {
@@ -54,7 +56,7 @@ export function withRelativePaths(text: string, root: string): string {
 
 /** True for code of the user's project; false for packages, Node and this server. */
 export function isUserCode({ file }: StackFrame): boolean {
-  return !file.includes('/node_modules/') && !file.startsWith(SERVER_ROOT);
+  return !file.includes('/node_modules/') && !SERVER_FOLDERS.some((folder) => file.startsWith(folder));
 }
 
 /** The first frame of a stack in user code. */

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Worker as Thread } from 'node:worker_threads';
 import { threadMonotonic } from '../core/clock.ts';
+import { programFile } from '../core/package-files.ts';
 import { after, every, sleep, type Timer } from '../core/timers.ts';
 import type { Worker } from '../storage/queue/workers.ts';
 import { heartbeatMs, type LeaseOptions, type WorkerLease } from './heartbeat.ts';
@@ -37,8 +36,7 @@ export type HeartbeatReport =
   | { readonly stalled_ms: number }
   | { readonly has_lost_work: true };
 
-// TypeScript in the repository, JavaScript in the package.
-const PROGRAM = fileURLToPath(new URL(`./heartbeat-thread${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = programFile('workers/heartbeat-thread');
 
 /** What is left of the lease when its runs must stop: time for them to reach the end of a step. */
 export const LEASE_MARGIN = 0.1;

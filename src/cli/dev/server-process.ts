@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { programFile } from '../../core/package-files.ts';
 import { after } from '../../core/timers.ts';
 import type { ServeOptions } from '../../node.ts';
 import type { FlagValues } from '../command.ts';
@@ -41,8 +40,7 @@ export type ChildMessage =
 /** Time to stop, ms: a slower process executes code that never yields. Its runs resume in the next process. */
 const STOP_MS = 2000;
 
-// Same folder and extension as this file: TypeScript in the repository, JavaScript in the package.
-const PROGRAM = fileURLToPath(new URL(`./dev-server${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = programFile('cli/dev/dev-server');
 
 /** One server process of `dev`. Only a new process can reload changed modules. */
 export class ServerProcess {

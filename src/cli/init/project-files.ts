@@ -3,11 +3,12 @@ import { readFile } from 'node:fs/promises';
 import { delimiter, join, sep } from 'node:path';
 import { promisify } from 'node:util';
 import { environmentWithPath, searchPath } from '../../config/env.ts';
+import { PACKAGE_ROOT } from '../../core/package-files.ts';
 import { trimEnd } from '../../core/text.ts';
 import { UsageError } from '../command.ts';
 import { exists, type FileChange } from './files.ts';
 import { isCommonJs, packageText, readPackage } from './package-file.ts';
-import { isClone, PACKAGE } from './server-package.ts';
+import { isClone } from './server-package.ts';
 
 /** What the folder already contains. */
 export interface Found {
@@ -47,7 +48,7 @@ export async function foundIn(root: string): Promise<Found> {
 
 /** Plans the change of every file. Throws a `UsageError` if the agent could not run in the project. */
 export async function changesFor(root: string, found: Found): Promise<[FileChange, ...FileChange[]]> {
-  if (root === PACKAGE)
+  if (root === PACKAGE_ROOT)
     throw new UsageError('init: this is the folder of the server: name one for the project');
   const with_agent = !found.configured && !found.agent;
   const known = await readPackage(root);
@@ -85,7 +86,7 @@ async function changeOf(root: string, name: string, with_agent: boolean): Promis
 }
 
 function template(name: string): Promise<string> {
-  return readFile(join(PACKAGE, 'templates/agent', SOURCES[name] ?? name), 'utf8');
+  return readFile(join(PACKAGE_ROOT, 'templates/agent', SOURCES[name] ?? name), 'utf8');
 }
 
 /** Removes the lines that only apply to the template's agent and its model. */

@@ -1,9 +1,7 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import { isObject } from '../../core/json.ts';
-
-/** Root folder of this package. */
-export const PACKAGE = resolve(import.meta.dirname, '../../..');
+import { PACKAGE_ROOT } from '../../core/package-files.ts';
 
 export const DEPENDENCY_BLOCKS = [
   'dependencies',
@@ -14,7 +12,7 @@ export const DEPENDENCY_BLOCKS = [
 
 /** Whether this is a working copy of the repository, not an installed package. */
 export function isClone(): boolean {
-  return basename(dirname(PACKAGE)) !== 'node_modules';
+  return basename(dirname(PACKAGE_ROOT)) !== 'node_modules';
 }
 
 /**
@@ -22,11 +20,11 @@ export function isClone(): boolean {
  * project, else the version.
  */
 export async function serverPackageSpec(folder: string): Promise<string> {
-  if (isClone()) return fileSpec(folder, PACKAGE);
-  const host = resolve(PACKAGE, '../..');
+  if (isClone()) return fileSpec(folder, PACKAGE_ROOT);
+  const host = resolve(PACKAGE_ROOT, '../..');
   const spec = await specIn(join(host, 'package.json'));
   if (spec === undefined) {
-    const { version } = JSON.parse(await readFile(join(PACKAGE, 'package.json'), 'utf8'));
+    const { version } = JSON.parse(await readFile(join(PACKAGE_ROOT, 'package.json'), 'utf8'));
     return `^${version}`;
   }
   return spec.startsWith('file:') ? fileSpec(folder, resolve(host, spec.slice('file:'.length))) : spec;

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import type * as TypeScript from 'typescript-compiler';
+import { PACKAGE_ROOT } from '../../core/package-files.ts';
 
 export type Compiler = typeof TypeScript;
 export type { TypeScript };
@@ -10,7 +11,7 @@ export type { TypeScript };
  * `undefined` if neither is installed.
  */
 export function findCompiler(folder: string): Compiler | undefined {
-  return requireCompiler(folder, 'typescript') ?? requireCompiler(import.meta.dirname, 'typescript-compiler');
+  return requireCompiler(folder, 'typescript') ?? requireCompiler(PACKAGE_ROOT, 'typescript-compiler');
 }
 
 function requireCompiler(folder: string, name: string): Compiler | undefined {

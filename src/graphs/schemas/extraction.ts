@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { constants, setPriority } from 'node:os';
-import { extname } from 'node:path';
+import { programFile } from '../../core/package-files.ts';
 import { timeoutSignal } from '../../core/timers.ts';
 import type { TypeSchemasByNamespace } from './extract.ts';
 
@@ -45,9 +45,8 @@ export async function extractInChild(
   options: { readonly limit_ms: number; readonly signal: AbortSignal },
   onExtracted: (message: Exclude<ExtractionMessage, { failed: string }>) => void,
 ): Promise<void> {
-  const program = new URL(`./child${extname(import.meta.url)}`, import.meta.url);
   const timeout = timeoutSignal(options.limit_ms);
-  const child = fork(program, {
+  const child = fork(programFile('graphs/schemas/child'), {
     execArgv: [`--max-old-space-size=${MEMORY_MB}`],
     stdio: 'ignore',
     signal: AbortSignal.any([timeout, options.signal]),

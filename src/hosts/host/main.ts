@@ -4,6 +4,7 @@ import { dirname } from 'node:path';
 import { isTracingEnabled } from '../../config/env.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import { customLogger, type Logger } from '../../core/logger.ts';
+import { returnMemoryWhenIdle } from '../../core/memory.ts';
 import { loadMeter } from '../../core/process-load.ts';
 import { sleep } from '../../core/timers.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
@@ -100,6 +101,7 @@ function serveGraphs(): void {
   noteExit(runningNode);
   const userCode = watchUserCode(logger, ({ what, at, ...node }) => writeNote({ ...node, what, at }));
   userCode.setRunningNode(runningNode);
+  returnMemoryWhenIdle();
 
   function openGraphs({ root, graphs, schema_cache: cache, version }: Params<HostMethods, 'initialize'>) {
     if (version !== PROTOCOL_VERSION)

@@ -1,6 +1,5 @@
-import { extname } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
+import { programFile } from '../../core/package-files.ts';
 import { every } from '../../core/timers.ts';
 import type { RunningNode } from '../../graphs/observability/running-node.ts';
 import { deepStack, userLocation } from '../../graphs/observability/user-code.ts';
@@ -20,8 +19,7 @@ export const RUNS = 1;
 /** What the thread says when the runs must stop. */
 export const STOP_RUNS = 'stop runs';
 
-// TypeScript in the repository, JavaScript in the package.
-const PROGRAM = fileURLToPath(new URL(`./watch-thread${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = programFile('hosts/host/watch-thread');
 
 /**
  * Starts the thread that answers the server while this thread's event loop is blocked, and that ends the process once

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
-import { extname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
 import { HostLost } from '../../core/errors.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
+import { programFile } from '../../core/package-files.ts';
 import { BUSY, type ProcessLoad } from '../../core/process-load.ts';
 import { after, withDeadline } from '../../core/timers.ts';
 import type { GraphHost } from '../../graphs/graph.ts';
@@ -29,8 +28,7 @@ import { Sessions, serverHandlers } from './sessions.ts';
 import { StopOrders } from './stop-orders.ts';
 import { watchHost } from './watch.ts';
 
-// TypeScript in the repository, JavaScript in the package.
-const PROGRAM = fileURLToPath(new URL(`../host/main${extname(import.meta.url)}`, import.meta.url));
+const PROGRAM = programFile('hosts/host/main');
 
 /** Time-out of loading the project, ms: each file has one of its own, so that this one says that the host hangs. */
 const INITIALIZE_MS = 300_000;

@@ -1,8 +1,9 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { extname, join, resolve } from 'node:path';
+import { extname, join } from 'node:path';
 import type { FastifyInstance } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { lazy } from '../../core/lifecycle.ts';
+import { PACKAGE_ROOT } from '../../core/package-files.ts';
 
 /** Own style sheet and images only. */
 const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'";
@@ -36,8 +37,7 @@ async function pageAt(path: string, docs: string): Promise<string | Buffer> {
   return guidePage(file.toString(), docs, path);
 }
 
-/** Same relative path in the repository and in the npm package. */
-const GUIDES_FOLDER = resolve(import.meta.dirname, '../../../docs');
+const GUIDES_FOLDER = join(PACKAGE_ROOT, 'docs');
 
 /** Reads a guide by its path, or returns `undefined`. The allowlist of names prevents path traversal. */
 async function readGuide(path: string): Promise<Buffer | undefined> {

@@ -1,12 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
-import { extname, resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyPluginCallback } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
+import { PACKAGE_ROOT } from '../../core/package-files.ts';
 
-/** The application is built into this folder; the same relative path from the sources and from `dist`. */
-const BUILD_FOLDER = resolve(import.meta.dirname, '../../../dist/studio');
+/** The application is built into this folder. */
+const BUILD_FOLDER = join(PACKAGE_ROOT, 'dist/studio');
 
 /** Everything comes from here, and nothing is evaluated: text of users and of models cannot become a script. */
 const CONTENT_POLICY = [
