@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { access, readdir, readFile, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { BuildRequest } from '../../src/deployments/request.ts';
@@ -8,13 +9,16 @@ import { describeFailures, type FailingBuild, git, withLimits } from '../support
 import { freePort } from '../support/free-port.ts';
 import { GitServer } from '../support/git-server.ts';
 
+/** What a program would leave that an option starts. */
+const STARTED = join(tmpdir(), `started-by-an-option-${process.pid}`);
+
 const SOURCES: FailingBuild[] = [
   { name: 'an address that is none', step: 'source', code: 'url_invalid', request: git('not a url') },
   {
     name: 'an option as an address',
     step: 'source',
     code: 'url_invalid',
-    request: git('--upload-pack=touch /tmp/x'),
+    request: git(`--upload-pack=touch ${STARTED}`),
   },
   {
     name: 'a transport that runs a command',
@@ -140,7 +144,7 @@ test('a repository that needs credentials, or gets wrong ones, says which', asyn
 });
 
 test('options in addresses and refs have started no program', async () => {
-  await expect(access('/tmp/x')).rejects.toThrow('ENOENT');
+  await expect(access(STARTED)).rejects.toThrow('ENOENT');
 });
 
 test('a tarball that is missing, not compressed, or damaged says so', async () => {
