@@ -27,9 +27,12 @@ test('a new build takes the place of the one that is served at once', async () =
   void built.then(() => {
     isBuilding = false;
   });
-  let missing = 0;
-  for (; isBuilding; await setImmediate()) if (!existsSync(join(BUILD, 'index.html'))) missing += 1;
+  let [looks, missing] = [0, 0];
+  for (; isBuilding; await setImmediate()) {
+    looks += 1;
+    if (!existsSync(join(BUILD, 'index.html'))) missing += 1;
+  }
   expect(await built).toBe(0);
-  // Between two renames.
-  expect(missing).toBeLessThan(5);
+  // Between two renames, on a machine that is busy meanwhile; a build takes seconds.
+  expect(missing / looks).toBeLessThan(0.05);
 }, 120_000);
