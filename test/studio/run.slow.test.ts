@@ -95,6 +95,15 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.context().close();
   });
 
+  test('says that it is gone when another client deletes its thread', async () => {
+    const { thread_id, run_id } = await ended('ten-steps', { input: { n: 0 } });
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    await page.getByRole('region', { name: 'Steps' }).waitFor();
+    await studio.client.threads.delete(thread_id);
+    await page.getByText('Not Found', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
   test('a run that kept no events says so', async () => {
     const { run_id } = await ended('nested', { input: {}, streamResumable: false });
     const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=events`);

@@ -68,8 +68,15 @@ export function useLiveQueries(session: string | undefined): boolean {
 }
 
 function isOf(kind: string, { ids, more }: ChangedIds) {
-  return ({ queryKey: [queryKind, id] }: Query) =>
-    queryKind === kind && (more || id === 'list' || ids.includes(String(id)));
+  return ({ queryKey: [queryKind, id], state }: Query) =>
+    queryKind === kind
+      ? more || id === 'list' || ids.includes(String(id))
+      : kind === 'thread' && queryKind === 'run' && (more || ids.includes(threadOf(state.data)));
+}
+
+/** The thread of a run. Runs that are deleted with their thread are not named. */
+function threadOf(data: unknown): string {
+  return (data as { readonly thread_id?: string } | undefined)?.thread_id ?? '';
 }
 
 /** Queries that are fetched again when their fetch has ended. */
