@@ -15,8 +15,10 @@ const MIN_GARBAGE_BYTES = 16 * MB;
 const MIN_GARBAGE_SHARE = 0.2;
 /** Checks until a second collection: V8 returns all pages of a large heap only then. */
 const REPEAT_CHECKS = 10;
-/** A full collection pauses for about a millisecond per megabyte: larger heaps are left to V8. */
-const MAX_HEAP_BYTES = 256 * MB;
+/** A full collection pauses for about a millisecond per megabyte that is alive: if it is more, it is left to V8. */
+const MAX_LIVE_BYTES = 256 * MB;
+/** What is alive is known after a collection only, and most of a heap that has grown under load is garbage. */
+const MAX_HEAP_BYTES = 512 * MB;
 
 /**
  * Collects garbage once the process is idle, which also shrinks the young generation: V8 by itself does not collect
@@ -41,7 +43,8 @@ export function returnMemoryWhenIdle(idle_ms = IDLE_MS): Disposable {
     live_bytes = Math.min(live_bytes, used_heap_size);
     const garbage_bytes = used_heap_size - live_bytes;
     const isWorthIt = garbage_bytes > Math.max(MIN_GARBAGE_BYTES, live_bytes * MIN_GARBAGE_SHARE);
-    if (idle_checks * CHECK_MS < idle_ms || used_heap_size > MAX_HEAP_BYTES) return;
+    if (idle_checks * CHECK_MS < idle_ms || live_bytes > MAX_LIVE_BYTES || used_heap_size > MAX_HEAP_BYTES)
+      return;
     if (!isWorthIt && idle_checks !== repeat_at) return;
     collect();
     repeat_at = isWorthIt ? idle_checks + REPEAT_CHECKS : undefined;

@@ -11,7 +11,7 @@ const HELD_UP = `
   setInterval(() => Atomics.wait(nothing, 0, 0, 150), 450).unref();`;
 
 /** Long-lived enough that V8 lets the young generation grow; ends each turn so that timers are called. */
-const PROGRAM = `
+const program = (objects: number) => `
   import { constants, PerformanceObserver } from 'node:perf_hooks';
   import { getHeapSpaceStatistics } from 'node:v8';
   import { returnMemoryWhenIdle } from ${JSON.stringify(MEMORY)};
@@ -30,7 +30,7 @@ const PROGRAM = `
       if (detail.flags & constants.NODE_PERFORMANCE_GC_FLAGS_FORCED) collections++;
   }).observe({ entryTypes: ['gc'] });
   using memory = returnMemoryWhenIdle(2000);
-  let retained = Array.from({ length: 400_000 }, (_, i) => ({ i, text: [i] }));
+  let retained = Array.from({ length: ${objects} }, (_, i) => ({ i, text: [i] }));
   await allocate();
   const busy_bytes = process.memoryUsage().heapTotal;
   retained = undefined;
@@ -42,10 +42,11 @@ const PROGRAM = `
   console.log(JSON.stringify({ busy_bytes, idle_bytes, young_mb: youngMegabytes() }));`;
 
 test.each([
-  ['an idle process', PROGRAM],
-  ['an idle process on a busy machine', HELD_UP + PROGRAM],
-])('%s returns its memory', async (_process, program) => {
-  const args = ['--input-type=module', '--eval', program];
+  ['an idle process', program(400_000)],
+  ['an idle process with 300 MB of garbage', program(2_500_000)],
+  ['an idle process on a busy machine', HELD_UP + program(400_000)],
+])('%s returns its memory', async (_process, text) => {
+  const args = ['--input-type=module', '--eval', text];
   const { stdout } = await promisify(execFile)(process.execPath, args);
   const { busy_bytes, idle_bytes, young_mb } = JSON.parse(stdout) as Record<string, number>;
   expect(idle_bytes).toBeLessThan((busy_bytes as number) / 2);
