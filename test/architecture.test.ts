@@ -104,6 +104,11 @@ const PINNED: { what: RegExp; only: RegExp }[] = [
   { what: /^(?:import|export) (?!type )[^']*from 'node:https?'/m, only: /^$/ },
   // Not where the source is: the package has it in a file with others.
   { what: /(?<!createRequire\()import\.meta\b/, only: /^core\/package-files\.ts$/ },
+  // Node 22 lacks them. The build replaces `using`.
+  {
+    what: /\b((Async)?DisposableStack|SuppressedError|Promise\.try|RegExp\.escape|Error\.isError|URLPattern|Float16Array)\b/,
+    only: /^$/,
+  },
   // A delay beyond 2^31 − 1 ms fires at once.
   { what: /\b(setTimeout|setInterval)\b|AbortSignal\.timeout/, only: /^core\/timers\.ts$/ },
 ];

@@ -93,17 +93,18 @@ export function watchChanges(
   bus: EventBus,
   listener: (kind: ChangeKind, ids: readonly string[], more: boolean) => void,
 ): Disposable {
-  const stack = new DisposableStack();
-  stack.use(
+  const subscriptions = [
     bus.on('rows.changed', (kind, ids, more) => {
       // A process of a later version may send a kind that is not known here.
       if (CHANGE_KINDS.includes(kind)) listener(kind, ids.split(','), more !== '');
     }),
-  );
-  stack.use(
     bus.on('reconnected', () => {
       for (const kind of CHANGE_KINDS) listener(kind, [], true);
     }),
-  );
-  return stack;
+  ];
+  return {
+    [Symbol.dispose]() {
+      for (const subscription of subscriptions) subscription[Symbol.dispose]();
+    },
+  };
 }

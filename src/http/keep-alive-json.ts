@@ -41,13 +41,13 @@ export function keepAliveJsonSender(
 ): SendKeepAliveJson {
   return async (reply, headers, result, { onDisconnect, closing_ms, refusal = refusalBody } = {}) => {
     using connection = connections.open(reply, onDisconnect, closing_ms);
-    using watch = new DisposableStack();
+    let watch: Disposable | undefined;
     const { raw } = reply.headers(headers).type(JSON_TYPE);
     const keepAlive = every(keep_alive_ms, () => {
       if (connection.signal.aborted) return;
       if (!raw.headersSent) {
         // Not before: to watch costs a fifth of what a short wait does.
-        watch.use(callers.watch(reply.request, connection.end));
+        watch = callers.watch(reply.request, connection.end);
         raw.writeHead(200, reply.hijack().getHeaders() as Record<string, string>);
       }
       raw.write('\n');
@@ -56,6 +56,7 @@ export function keepAliveJsonSender(
     // Serializing may have blocked the event loop, and so will sending.
     await yieldToEventLoop();
     keepAlive[Symbol.dispose]();
+    watch?.[Symbol.dispose]();
     const { reason } = connection.signal;
     if (reason instanceof ServerError) {
       raw.end(toJson(refusal(reason)));
