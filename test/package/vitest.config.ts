@@ -1,8 +1,10 @@
 import { defineConfig } from 'vitest/config';
+import general from '../../vitest.config.ts';
 
 /** `npm run test:package`: packs and installs from the registry, for minutes, so it is not a part of `npm test`. */
 export default defineConfig({
   test: {
+    reporters: general.test?.reporters ?? 'default',
     include: ['test/package/**/*.check.ts'],
     testTimeout: 600_000,
     hookTimeout: 600_000,
