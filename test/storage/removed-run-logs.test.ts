@@ -154,7 +154,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     expect(await rows(db)).toBe(0);
   });
 
-  test('reach a follower in another process, to the end, and nobody who asks then', async () => {
+  test('reach a follower in another process, to the end, and no new request', async () => {
     await using db = await open();
     using run = await statelessRun(db);
     const service = runLogService({

@@ -1,5 +1,6 @@
 import { readFile, realpath } from 'node:fs/promises';
 import { basename, dirname, join, relative, resolve } from 'node:path';
+import { VERSION } from '../../config/version.ts';
 import { isObject } from '../../core/json.ts';
 import { PACKAGE_ROOT } from '../../core/package-files.ts';
 
@@ -23,10 +24,7 @@ export async function serverPackageSpec(folder: string): Promise<string> {
   if (isClone()) return fileSpec(folder, PACKAGE_ROOT);
   const host = resolve(PACKAGE_ROOT, '../..');
   const spec = await specIn(join(host, 'package.json'));
-  if (spec === undefined) {
-    const { version } = JSON.parse(await readFile(join(PACKAGE_ROOT, 'package.json'), 'utf8'));
-    return `^${version}`;
-  }
+  if (spec === undefined) return `^${VERSION}`;
   return spec.startsWith('file:') ? fileSpec(folder, resolve(host, spec.slice('file:'.length))) : spec;
 }
 

@@ -1,4 +1,4 @@
-import { isObject, storable } from '../../core/json.ts';
+import { isObject, toJson } from '../../core/json.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 
 /**
@@ -13,7 +13,7 @@ export async function statesJson(states: AsyncIterable<ThreadState>): Promise<Bu
     printObject(state, output, (value, field) => {
       if (field === 'values' && isObject(value))
         printObject(value, output, (channel) => printChannel(channel, output));
-      else output.addText(jsonText(value));
+      else output.addText(toJson(value));
     });
     separator = ',';
   }
@@ -35,7 +35,7 @@ class JsonOutput {
   addElement(element: object, isFirst: boolean): void {
     let bytes = this.#printed.get(element);
     if (!bytes) {
-      bytes = Buffer.from(`,${jsonText(element)}`);
+      bytes = Buffer.from(`,${toJson(element)}`);
       this.#printed.set(element, bytes);
     }
     this.#endText();
@@ -62,7 +62,7 @@ function printObject(
   let separator = '{';
   for (const [key, value] of Object.entries(record)) {
     if (WITHOUT_JSON.has(typeof value)) continue;
-    output.addText(`${separator}${jsonText(key)}:`);
+    output.addText(`${separator}${toJson(key)}:`);
     printValue(value, key);
     separator = ',';
   }
@@ -77,9 +77,5 @@ function printChannel(value: unknown, output: JsonOutput): void {
     output.addText('[');
     for (const [index, element] of value.entries()) output.addElement(element, index === 0);
     output.addText(']');
-  } else output.addText(jsonText(value));
-}
-
-function jsonText(value: unknown): string {
-  return storable(JSON.stringify(value));
+  } else output.addText(toJson(value));
 }

@@ -152,7 +152,7 @@ async function stateAfter(logger: Logger, read: () => Promise<unknown>): Promise
   try {
     return JSON.stringify(await read());
   } catch (error) {
-    // Nobody needs the state of a run that was deleted, or that another process has.
+    // The state of a run that was deleted, or that another process has, is not needed.
     if (!(error instanceof LeaseLost))
       logger.error('cannot read the state after a run', { error: failureForLog(error) });
     return undefined;

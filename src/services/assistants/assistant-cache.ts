@@ -38,7 +38,8 @@ interface CachedList {
  */
 export function assistantCache({ assistants, clock, bus }: AssistantCacheDeps) {
   const lists = new LRUCache<string, CachedList>({
-    ...{ max: MAX_LISTS, maxSize: MAX_CACHED_BYTES },
+    max: MAX_LISTS,
+    maxSize: MAX_CACHED_BYTES,
     sizeCalculation: ({ size }) => size,
   });
   // Never unsubscribed: the listener lives as long as the bus and does not keep the process alive.

@@ -53,6 +53,7 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
         limit,
         before: before === undefined ? undefined : { checkpoint_id: before },
         checkpoint: { checkpoint_ns: namespace.join('|') },
+        select: [...SUMMARISED],
       };
       const list = () => threadState.history(actor, thread_id, query);
       return { checkpoints: (await notFoundAs('no_such_checkpoint', list)).map(summary) };
@@ -83,7 +84,10 @@ function stateWithin(state: ThreadState, namespace: Namespace): ThreadState | un
   return undefined;
 }
 
-function summary({ checkpoint_id, created_at, metadata }: ThreadState) {
+/** The fields of a state that a summary is made of: values may be large. */
+const SUMMARISED = ['checkpoint_id', 'created_at', 'metadata'] as const;
+
+function summary({ checkpoint_id, created_at, metadata }: Pick<ThreadState, (typeof SUMMARISED)[number]>) {
   const { step, writes } = (metadata ?? {}) as { step?: number; writes?: unknown };
   const [node_name] = Object.keys((writes ?? {}) as object);
   return {

@@ -117,7 +117,7 @@ function useStaysAtEnd() {
     let before = element.scrollTop;
     const onScroll = () => {
       const { scrollTop, scrollHeight, clientHeight } = element;
-      // The event comes late: what has been added since puts the end further away, but nobody scrolled up.
+      // The event comes late: what has been added since puts the end further away, without a scroll.
       const isDown = isAtEnd.current && scrollTop >= before;
       isAtEnd.current = isDown || scrollHeight - scrollTop - clientHeight < NEAR_PX;
       before = scrollTop;
