@@ -1,6 +1,7 @@
 import type { Meter } from '../core/meter.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { EventBus } from './bus.ts';
+import type { FollowSources } from './follow.ts';
 import type { ThreadFollowSources } from './follow-thread.ts';
 import { SafetyPoll } from './safety-poll.ts';
 import { sharedLog, sharedThreadLog } from './shared-log.ts';
@@ -14,10 +15,16 @@ interface FollowSourcesDeps {
 }
 
 /** What all followers of runs and threads in a process read from. */
-export function followSources({ storage, live, bus, meter }: FollowSourcesDeps): ThreadFollowSources {
+export function followSources({
+  storage,
+  live,
+  bus,
+  meter,
+}: FollowSourcesDeps): FollowSources & ThreadFollowSources {
   return {
     live,
     log: sharedLog(storage.events),
+    firstLog: storage.events,
     threadLog: sharedThreadLog(storage.threadLog),
     bus,
     poll: new SafetyPoll(storage.logEnds, live, bus),

@@ -13,6 +13,8 @@ export const PAGE = 500;
 export interface FollowSources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
+  /** The same log, not shared with other followers: the first read of one is asked for by no notification. */
+  readonly firstLog: Pick<RunEventRepository, 'readAfter'>;
   readonly bus: EventBus;
   /** Shared by all followers of this process. */
   readonly poll: Pick<SafetyPoll, 'wait'>;
@@ -46,6 +48,8 @@ export async function* follow(
   using _subscription = sources.bus.onUpdated(run_id, () => changed.open());
   let live: LiveRun | undefined;
   let earlier: Delivered | undefined;
+  let log: FollowSources['firstLog'] = sources.firstLog;
+  let isFirst = true;
   while (!signal.aborted) {
     const before = live;
     // It is closed when the run has ended, maybe before its last frames were read here.
@@ -55,7 +59,8 @@ export async function* follow(
       seq = Math.min(seq, before.certain);
     }
     const buffered = live?.after(seq);
-    const page = buffered ? undefined : await sources.log.readAfter(run_id, seq, PAGE);
+    const page = buffered ? undefined : await log.readAfter(run_id, seq, PAGE);
+    log = sources.log;
     const frames = buffered ?? page?.frames ?? [];
     let delivered = 0;
     for (const frame of frames) {
@@ -68,6 +73,7 @@ export async function* follow(
       // Frames may be large, and a fast reader may never yield.
       const turn = yieldToEventLoop();
       if (turn !== undefined) await turn;
+      isFirst = false;
       yield frame;
       if (signal.aborted) return;
     }
@@ -75,8 +81,9 @@ export async function* follow(
     const isAllRead = live === undefined && page?.isLast && delivered === frames.length;
     if (delivered > 0 && !isAllRead) continue;
     if (await sources.poll.wait({ of: 'run', id: run_id, seq }, changed, signal)) {
-      // What the run emits in this turn is delivered together: waiting anew costs more than an event.
-      await untilNextTurn();
+      // What the run emits in this turn is delivered together: waiting anew costs more than an event. Not the first one:
+      // a graph that starts may occupy the loop for milliseconds.
+      if (!isFirst) await untilNextTurn();
       continue;
     }
     // Read the log only now: a run leaves the queue in the transaction that completes its log.

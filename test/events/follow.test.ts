@@ -22,6 +22,7 @@ async function executing(db: Db, resumable: boolean) {
   const sources: FollowSources = {
     ...liveSources(db),
     log: runEventRepository(db),
+    firstLog: runEventRepository(db),
     bus: memoryBus(),
   };
   const live = sources.live.open(run_id, 0);
@@ -41,6 +42,11 @@ async function end({ queue, lease, writes, writer, live }: Awaited<ReturnType<ty
   writer.committed(batch.frames);
   writer.publishEnd('__end__', '{}');
   live[Symbol.dispose]();
+}
+
+/** What needs no turn of the event loop has happened. */
+async function promisesSettled(): Promise<void> {
+  for (let i = 0; i < 100; i++) await undefined;
 }
 
 /** A log, and how often it is read. */
@@ -86,6 +92,39 @@ describeEachDatabase('following a run', (open) => {
     },
   );
 
+  test('the first frame is delivered before a graph that starts leaves the event loop', async () => {
+    await using db = await open();
+    const run = await executing(db, false);
+    // It follows before this process executes the run.
+    const { live } = liveSources(db);
+    const looked = Promise.withResolvers<void>();
+    const poll: FollowSources['poll'] = {
+      wait: (...asked) => {
+        looked.resolve();
+        return run.sources.poll.wait(...asked);
+      },
+    };
+    let first: Frame | undefined;
+    const frames = follow({ ...run.sources, live, poll }, run.run_id, 0, AbortSignal.timeout(50_000));
+    const reading = frames.next().then(({ value }) => {
+      first = value ?? undefined;
+    });
+    if (db.dialect === 'sqlite') await promisesSettled();
+    else await looked.promise;
+    const writer = new EventWriter({
+      ...run,
+      ...run.sources,
+      ...run.lease,
+      live: live.open(run.run_id, 0),
+      resumable: false,
+    });
+    writer.write('custom', 1);
+    await promisesSettled();
+    expect(first).toMatchObject({ seq: 1 });
+    await reading;
+    await frames.return();
+  });
+
   test('what is too large to keep in memory is read from the log', async () => {
     await using db = await open();
     const run = await executing(db, true);
@@ -112,7 +151,12 @@ describeEachDatabase('following a run', (open) => {
     await using db = await open();
     const run = await executing(db, false);
     const counted = countedLog(run.sources.log);
-    const frames = follow({ ...run.sources, log: counted.log }, run.run_id, 0, AbortSignal.timeout(50_000));
+    const frames = follow(
+      { ...run.sources, log: counted.log, firstLog: counted.log },
+      run.run_id,
+      0,
+      AbortSignal.timeout(50_000),
+    );
     run.writer.write('custom', 1);
     expect((await frames.next()).value).toMatchObject({ seq: 1 });
     run.writer.write('custom', 2);
@@ -146,7 +190,7 @@ describeEachDatabase('following a run', (open) => {
     await using db = await open();
     const run = await executing(db, true);
     const counted = countedLog(run.sources.log);
-    const elsewhere = { ...run.sources, ...liveSources(db), log: counted.log };
+    const elsewhere = { ...run.sources, ...liveSources(db), log: counted.log, firstLog: counted.log };
     const frames = follow(elsewhere, run.run_id, 0, AbortSignal.timeout(50_000));
     for (let n = 1; n <= 5; n++) {
       const next = frames.next();
@@ -177,6 +221,7 @@ describeEachDatabase('following a run', (open) => {
     const sources = {
       ...liveSources(db),
       log: runEventRepository(db),
+      firstLog: runEventRepository(db),
       bus: memoryBus(),
     };
     const reading = read({ sources, run_id });

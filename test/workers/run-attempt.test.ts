@@ -223,7 +223,7 @@ describeEachDatabase('an attempt', (open) => {
       const log = runEventRepository(db);
       const seen: string[] = [];
       for await (const { event } of follow(
-        { ...at, log, poll },
+        { ...at, log, firstLog: log, poll },
         run.run_id,
         0,
         AbortSignal.timeout(30_000),
