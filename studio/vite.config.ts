@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import tailwindcss from '@tailwindcss/vite';
 import react from '@vitejs/plugin-react';
-import { transform } from 'esbuild';
 import { defineConfig, type Plugin } from 'vite';
 
 /** The server that `npm run dev:studio` shows. */
@@ -25,26 +24,6 @@ function loadAgain(): Plugin {
   };
 }
 
-/** Vite copies the worker that lays graphs out as it is; half of the build is this file, and it can be smaller. */
-function minifyWorker(): Plugin {
-  return {
-    name: 'minify-worker',
-    apply: 'build',
-    async generateBundle(_options, bundle) {
-      for (const each of Object.values(bundle)) {
-        if (each.type !== 'asset' || !each.names.includes('elk-worker.min.js')) continue;
-        const { code } = await transform(Buffer.from(each.source).toString(), {
-          minify: true,
-          target: 'es2022',
-          // Workers are always read as UTF-8; escapes would be longer.
-          charset: 'utf8',
-        });
-        each.source = code;
-      }
-    },
-  };
-}
-
 /**
  * Paths in the build are relative: one build works under every prefix. While developing, everything that is not a page of
  * Studio goes to a running server.
@@ -52,7 +31,7 @@ function minifyWorker(): Plugin {
 export default defineConfig(({ command }) => ({
   root: fileURLToPath(new URL('.', import.meta.url)),
   base: command === 'build' ? './' : '/studio/',
-  plugins: [react(), tailwindcss(), loadAgain(), minifyWorker()],
+  plugins: [react(), tailwindcss(), loadAgain()],
   build: {
     // The policy for content allows no `data:` fonts.
     assetsInlineLimit: 0,

@@ -148,13 +148,13 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
   test('a chat is no longer busy after its run, although the list of runs was refused then', async () => {
     const page = await open(`chat/tokens/${await speaking()}`);
     await says(page, 't0 t1 t2');
-    await page.route('**/runs?limit=20', (route) =>
+    await page.route('**/runs?limit=20&select=*', (route) =>
       route.fulfill({ status: 403, json: { detail: 'Not now.' } }),
     );
     const followed = page.waitForRequest('**/runs/*/stream');
     await page.getByRole('button', { name: 'Stop' }).click();
     await followed;
-    await page.unroute('**/runs?limit=20');
+    await page.unroute('**/runs?limit=20&select=*');
     await isIdle(page);
     await page.context().close();
   });

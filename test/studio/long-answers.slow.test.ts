@@ -22,12 +22,12 @@ describe.runIf(hasStudio)('long answers in a chat of Studio (needs Chromium and 
     await server?.[Symbol.asyncDispose]();
   });
 
-  async function answer() {
+  async function answer(shape = 'table', count = TOKENS) {
     const { thread_id } = await server.client.threads.create();
     const { page, problems } = await openStudio(browser, server.url, `/chat/long-answer/${thread_id}`);
     await page.getByRole('log').waitFor();
     const { run_id } = await server.client.runs.create(thread_id, 'long-answer', {
-      input: { shape: 'table', count: TOKENS, token_ms: 1 },
+      input: { shape, count, token_ms: 1 },
       streamMode: ['values', 'messages-tuple'],
       streamResumable: true,
     });
@@ -36,6 +36,17 @@ describe.runIf(hasStudio)('long answers in a chat of Studio (needs Chromium and 
 
   const firstCells = (page: Page) => page.locator('tbody td:first-child').allInnerTexts();
   const numbers = [...Array.from({ length: TOKENS / 10 }, (_, n) => `${n * 10}`), ''];
+
+  /** From the next address on, counts the elements of a kind that the page gets in each of its tasks. */
+  const countAdded = (page: Page, selector: string) =>
+    page.addInitScript(`
+      globalThis.added = [];
+      new MutationObserver((changes) => {
+        const nodes = changes.flatMap(({ addedNodes }) => [...addedNodes]);
+        added.push(nodes.reduce((sum, node) => sum + (node.querySelectorAll?.('${selector}').length ?? 0), 0));
+      }).observe(document, { subtree: true, childList: true });
+    `);
+  const mostAdded = async (page: Page) => Math.max(...(await page.evaluate<number[]>('added')));
 
   test('a long table is one table, and the rows that are drawn stay while it grows', async () => {
     const { page, problems, done } = await answer();
@@ -75,17 +86,30 @@ describe.runIf(hasStudio)('long answers in a chat of Studio (needs Chromium and 
     const { page, problems, done } = await answer();
     await done();
     await page.goto('about:blank');
-    await page.addInitScript(`
-      globalThis.rowsAtOnce = [];
-      new MutationObserver((changes) => {
-        const rows = changes.flatMap(({ addedNodes }) => [...addedNodes]);
-        rowsAtOnce.push(rows.reduce((sum, node) => sum + (node.querySelectorAll?.('tr').length ?? 0), 0));
-      }).observe(document, { subtree: true, childList: true });
-    `);
+    await countAdded(page, 'tr');
     await page.goBack();
     await page.getByRole('cell', { name: 'the end' }).waitFor();
     expect(await firstCells(page)).toEqual(numbers);
-    expect(Math.max(...(await page.evaluate<number[]>('rowsAtOnce')))).toBeLessThan(numbers.length / 2);
+    expect(await mostAdded(page)).toBeLessThan(numbers.length / 2);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('of a table of 3,000 columns the first ones are drawn, and all when they are asked for', async () => {
+    const { page, problems, done } = await answer('wide', 40);
+    await done();
+    await page.goto('about:blank');
+    await countAdded(page, 'td, th');
+    await page.goBack();
+    await page.getByRole('cell', { name: 'the end' }).waitFor();
+    expect(await page.getByRole('columnheader').count()).toBe(50);
+    expect(await firstCells(page)).toEqual(['0', '10', '20', '30', 'the end']);
+    expect(await mostAdded(page)).toBeLessThan(500);
+
+    await page.getByRole('button', { name: 'Show all' }).press('Enter');
+    await expect.poll(() => page.locator('th').count()).toBe(3000);
+    await expect.poll(() => firstCells(page)).toEqual(['0', '10', '20', '30', 'the end']);
+    expect(await page.getByRole('button', { name: 'Show all' }).count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { growingChunks } from '../../studio/src/screens/chat/lines.tsx';
 import { growingPieces, type Piece } from '../../studio/src/screens/chat/markdown-pieces.ts';
+import { cellsOf, firstCells } from '../../studio/src/screens/chat/table-cells.ts';
 
 const words = (count: number) => Array.from({ length: count }, (_, n) => `word${n}`).join(' ');
 /** Long enough for a piece of its own. */
@@ -134,4 +135,16 @@ test('lines that grow are divided where no empty line is lost, and only the last
     before = now;
   }
   expect(before.length).toBeGreaterThan(9);
+});
+
+test.each([
+  ['| a | b | c |', 3, '| a | b |'],
+  ['a | b | c', 3, 'a | b |'],
+  ['|-|:-:|-|-|', 4, '|-|:-:|'],
+  ['| a \\| b \\\\| c | d', 3, '| a \\| b \\\\| c |'],
+  ['| a | b |', 2, '| a | b |'],
+  ['| a |', 1, '| a |'],
+])('%s is a row of %i cells, and its first two are %s', (row, cells, first) => {
+  expect(cellsOf(row)).toBe(cells);
+  expect(firstCells(`${row}\n${row}`, 2)).toBe(`${first}\n${first}`);
 });

@@ -3,6 +3,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
 import type { BuildRevision } from '../../src/services/deployments/builder.ts';
 import { openApp } from './app.ts';
+import type { AppParts } from './app-parts.ts';
 import { openBrowser } from './browser.ts';
 import { openDeploymentServer } from './deployments.ts';
 
@@ -15,10 +16,10 @@ export interface StudioServer {
 }
 
 /** For the tests of this `describe`: serves these graphs of the fixtures, without keys. Its properties are there when tests begin. */
-export function useStudioServer(graphs: string[]): StudioServer {
+export function useStudioServer(graphs: string[], parts: Omit<AppParts, 'graphs'> = {}): StudioServer {
   const opened: Partial<StudioServer> = {};
   beforeAll(async () => {
-    const [http, browser] = await Promise.all([openApp({ graphs }), openBrowser()]);
+    const [http, browser] = await Promise.all([openApp({ ...parts, graphs }), openBrowser()]);
     Object.assign(opened, { http, browser });
     const { origin } = new URL((await http.app.listen()).url);
     Object.assign(opened, { origin, client: new Client({ apiUrl: origin }) });

@@ -1,6 +1,6 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { useMutation, useQueries, useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type Assistant, assistantName, assistantsQuery, schemasQuery } from '../../api/assistants.ts';
+import { type Assistant, assistantName, schemasQuery } from '../../api/assistants.ts';
 import { api, dataOf } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { startRun } from '../../api/start-run.ts';
@@ -9,7 +9,7 @@ import { Select } from '../../ui/fields.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { ChatInput } from '../chat/chat-input.tsx';
-import { versionsQuery } from './assistant-queries.ts';
+import { assistantQuery, versionsQuery } from './assistant-queries.ts';
 import { Tried } from './tried.tsx';
 import { settingsOf, type Version } from './version.ts';
 
@@ -97,7 +97,7 @@ function Input({ assistant, sides, onStarted }: InputProps) {
   const { assistant_id } = assistant;
   const { can } = useSession();
   const { data: schemas, error } = useQuery(schemasQuery(assistant_id));
-  const { data: assistants = [] } = useQuery(assistantsQuery);
+  const own = useQueries({ queries: sides.map(({ graph_id }) => assistantQuery(graph_id)) });
   const name = assistantName(assistant);
   const start = useMutation({
     mutationFn: (input: unknown) => Promise.all(sides.map((side) => startWith(side, name, input))),
@@ -105,7 +105,7 @@ function Input({ assistant, sides, onStarted }: InputProps) {
   });
   if (error) return <Failure error={error} />;
   if (!schemas || !can('run')) return null;
-  const leaks = sides.flatMap((side) => settingsOf(side, assistants).leaks);
+  const leaks = sides.flatMap((side, i) => settingsOf(side, own[i]?.data).leaks);
   return (
     <>
       {leaks.length > 0 && (
@@ -138,7 +138,7 @@ async function startWith(side: Version, name: string, input: unknown): Promise<s
   const thread_id = newId();
   const metadata = { title: `${name}, version ${side.version}` };
   await dataOf(api.POST('/threads', { body: { thread_id, metadata } }));
-  const { run } = settingsOf(side, []);
+  const { run } = settingsOf(side);
   await startRun(thread_id, { ...run, input });
   return thread_id;
 }

@@ -1,4 +1,4 @@
-import { type Assistant, assistantAt } from '../../api/assistants.ts';
+import type { Assistant } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
 
 export type Version = Schemas['AssistantVersion'];
@@ -11,11 +11,10 @@ export function contentOf({ name, description, graph_id, config, context, metada
 
 /**
  * How a run gets the settings of a version: runs of an assistant have those of its newest one, so that it is a run of the
- * graph's own assistant that brings them along. `leaks` are settings of that assistant that the version does not have.
+ * graph's own assistant that brings them along. `leaks` are settings of `own`, that assistant, that the version does not have.
  */
-export function settingsOf(version: Version, assistants: readonly Assistant[]) {
+export function settingsOf(version: Version, own?: Assistant) {
   const { graph_id, context, config } = contentOf(version);
-  const own = assistantAt(assistants, graph_id);
   return {
     run: {
       assistant_id: graph_id,

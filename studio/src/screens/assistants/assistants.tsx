@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Assistant, assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { assistantName, assistantsQuery, type ListedAssistant } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -90,7 +90,7 @@ function List() {
   );
 }
 
-function AssistantRow({ assistant }: { assistant: Assistant }) {
+function AssistantRow({ assistant }: { assistant: ListedAssistant }) {
   const { assistant_id, graph_id, version, updated_at, description } = assistant;
   return (
     <Row>

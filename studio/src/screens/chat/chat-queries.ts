@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { api, dataOf } from '../../api/client.ts';
+import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { firstWhere, forkPoint, lineageOf } from './branches.ts';
 import { type Message, messagesOf } from './messages.ts';
 
@@ -48,15 +48,18 @@ export const treeQuery = (thread_id: string) =>
       ),
   });
 
+/** What a chat needs of a run: not its input, which may be large. */
+const OF_RUN = ['run_id', 'thread_id', 'status', 'created_at'] as const satisfies (keyof Schemas['Run'])[];
+
+export type ChatRun = Pick<Schemas['Run'], (typeof OF_RUN)[number]>;
+
 export const runsOfThreadQuery = (thread_id: string) =>
   queryOptions({
     queryKey: ['thread', thread_id, 'newest runs'],
-    queryFn: () =>
-      dataOf(
-        api.GET('/threads/{thread_id}/runs', {
-          params: { path: { thread_id }, query: { limit: MAX_RUNS } },
-        }),
-      ),
+    queryFn: (): Promise<ChatRun[]> => {
+      const query = { limit: MAX_RUNS, select: [...OF_RUN] };
+      return dataOf(api.GET('/threads/{thread_id}/runs', { params: { path: { thread_id }, query } }));
+    },
   });
 
 /** Threads to go on with, newest first; without their values. */

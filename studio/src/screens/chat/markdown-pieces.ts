@@ -1,4 +1,5 @@
 import { growing, ownCopy } from './growing.ts';
+import { cellsOf } from './table-cells.ts';
 
 /** Shorter texts are one piece, characters; longer pieces end where the next block begins. */
 const LEAST = 2_000;
@@ -131,11 +132,6 @@ function isHead(before: Reading, text: string, line: string): before is Reading 
   const { maybeHead, from, at } = before;
   if (maybeHead === undefined || maybeHead < from || !DELIMITERS.test(line.trimEnd())) return false;
   return cellsOf(text.slice(maybeHead, at)) === cellsOf(line);
-}
-
-function cellsOf(row: string): number {
-  const bars = row.match(/\\[\\|]|\|/g)?.filter((found) => found === '|').length ?? 0;
-  return bars + 1 - Number(/^\s*\|/.test(row)) - Number(/(?<!\\)\|\s*$/.test(row));
 }
 
 /** A table is a piece of its own, as its rows are drawn by themselves. */

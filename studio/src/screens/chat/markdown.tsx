@@ -1,8 +1,10 @@
 import { memo, type ReactNode, startTransition, useEffect, useState } from 'react';
 import ReactMarkdown, { type Components } from 'react-markdown';
 import remarkGfm from 'remark-gfm';
+import { Button } from '../../ui/button.tsx';
 import { Lines } from './lines.tsx';
 import { growingPieces, type Piece as PieceOfText } from './markdown-pieces.ts';
+import { barsOf, cellsOf, firstCells } from './table-cells.ts';
 
 const PLUGINS = [remarkGfm];
 
@@ -128,28 +130,68 @@ const LONGEST_LIVE = 8_000;
 /** One that is longer stays so: 60,000 lines without an empty one keep the parser busy for 40 s, characters. */
 const LONGEST = 50_000;
 
-/** A piece of a table that is drawn stays as it is; only the last one changes while the table grows. */
+/** Of a table, until all of it is asked for. */
+const MOST_COLUMNS = 50;
+const MOST_CELLS = 10_000;
+/** An undivided text with more cells stays as it is written: each takes 0.1 ms. */
+const MOST_UNDIVIDED = 3_000;
+
+/** A table of which nobody has asked for more than its beginning, if it is large. */
 function LongTable({ pieces, isLive }: { pieces: Block; isLive: boolean }) {
+  const [isWhole, setWhole] = useState(false);
+  const columns = cellsOf(pieces[0].text.split('\n', 1)[0] ?? '');
+  const shown = isWhole ? pieces : firstPieces(pieces, Math.min(columns, MOST_COLUMNS));
+  const isCut = !isWhole && (columns > MOST_COLUMNS || shown.length < pieces.length);
   const last = pieces.at(-1)?.text ?? '';
   const length = pieces.reduce((sum, { text }) => sum + text.length, 0);
   const isLastWritten = isLive && length > LONGEST_LIVE;
+  const drawn = isLastWritten && shown.length === pieces.length ? shown.slice(0, -1) : shown;
   return (
     <>
-      <Table>
-        {(isLastWritten ? pieces.slice(0, -1) : pieces).map(({ text, goesOn }, i) => (
-          // biome-ignore lint/suspicious/noArrayIndexKey: pieces grow and are added, but never move
-          <TablePiece key={i} text={text} goesOn={goesOn} />
-        ))}
-      </Table>
+      <TablePieces key={String(isWhole)} pieces={drawn} columns={isWhole ? columns : MOST_COLUMNS} />
+      {isCut && (
+        <p className="flex items-center gap-2 text-xs text-ink-2">
+          Only the beginning of a large table is shown.
+          <Button onClick={() => setWhole(true)}>Show all</Button>
+        </p>
+      )}
       {isLastWritten && <AsWritten text={last} />}
     </>
   );
 }
 
-const TablePiece = memo(function TablePiece({ text, goesOn }: { text: string; goesOn: boolean }) {
+/** As many pieces of a table as have at most `MOST_CELLS`. */
+function firstPieces(pieces: readonly PieceOfText[], columns: number): readonly PieceOfText[] {
+  let cells = 0;
+  const end = pieces.findIndex(({ text }) => {
+    cells += columns * rowsOf(text);
+    return cells > MOST_CELLS;
+  });
+  return end < 0 ? pieces : pieces.slice(0, Math.max(end, 1));
+}
+
+/** Rows of a piece below its head. */
+function rowsOf(text: string): number {
+  return text.split('\n').length - 2;
+}
+
+/** A piece that is drawn stays as it is; only the last one changes while the table grows. */
+function TablePieces({ pieces, columns }: { pieces: readonly PieceOfText[]; columns: number }) {
+  return (
+    <Table>
+      {pieces.slice(0, useDrawn(pieces.length)).map(({ text, goesOn }, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: pieces grow and are added, but never move
+        <TablePiece key={i} text={text} goesOn={goesOn} columns={columns} />
+      ))}
+    </Table>
+  );
+}
+
+const TablePiece = memo(function TablePiece(props: { text: string; goesOn: boolean; columns: number }) {
+  const { text, goesOn, columns } = props;
   return (
     <ReactMarkdown remarkPlugins={PLUGINS} components={goesOn ? ROWS : HEAD_AND_ROWS}>
-      {text}
+      {firstCells(text, columns)}
     </ReactMarkdown>
   );
 });
@@ -173,7 +215,8 @@ const Piece = memo(function Piece({ kind, text, goesOn, isLive }: PieceProps) {
         </Code>
       </Pre>
     );
-  if (text.length > (isLive ? LONGEST_LIVE : LONGEST)) return <AsWritten text={text} />;
+  const isLong = text.length > (isLive ? LONGEST_LIVE : LONGEST) || barsOf(text).length > MOST_UNDIVIDED;
+  if (isLong) return <AsWritten text={text} />;
   const markdown = (
     <ReactMarkdown remarkPlugins={PLUGINS} components={COMPONENTS}>
       {text}

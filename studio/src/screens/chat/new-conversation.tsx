@@ -1,6 +1,6 @@
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Assistant, assistantName } from '../../api/assistants.ts';
+import { assistantName, type ListedAssistant } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { isObject } from '../../api/values.ts';
 import { Page } from '../../ui/page.tsx';
@@ -16,7 +16,7 @@ import { nextThreadId, threadBegan } from './written.ts';
 const MAX_TITLE = 80;
 
 /** The first message to an assistant begins a thread; earlier ones can be gone on with. */
-export function NewConversation({ assistant, schema }: { assistant: Assistant; schema: unknown }) {
+export function NewConversation({ assistant, schema }: { assistant: ListedAssistant; schema: unknown }) {
   const { assistant_id } = assistant;
   const { can } = useSession();
   const navigate = useNavigate();

@@ -1,7 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import type { Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Ago } from '../../ui/format.tsx';
@@ -9,6 +8,7 @@ import { Card } from '../../ui/page.tsx';
 import { useAnswers } from '../interrupts/answer.ts';
 import { AnswerForm } from '../interrupts/answer-form.tsx';
 import { explanationQuery } from '../run/run-queries.ts';
+import type { ChatRun } from './chat-queries.ts';
 import type { Chat } from './use-chat.ts';
 
 interface QuestionsProps {
@@ -95,7 +95,7 @@ function hasFailed({ last_run }: Chat): boolean {
   return last_run?.status === 'error' || last_run?.status === 'timeout';
 }
 
-function FailedRun({ run: { run_id, status }, chat }: { run: Schemas['Run']; chat: Chat }) {
+function FailedRun({ run: { run_id, status }, chat }: { run: ChatRun; chat: Chat }) {
   const { can } = useSession();
   const { data } = useQuery(explanationQuery(run_id));
   return (

@@ -1,5 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
-import { type Assistant, assistantName } from '../../api/assistants.ts';
+import { assistantName, type ListedAssistant } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Page } from '../../ui/page.tsx';
@@ -15,7 +15,7 @@ import { Problems, Questions } from './questions.tsx';
 import { type Chat, useChat } from './use-chat.ts';
 
 interface ThreadChatProps {
-  readonly assistant: Assistant;
+  readonly assistant: ListedAssistant;
   readonly thread_id: string;
   readonly schema: unknown;
 }

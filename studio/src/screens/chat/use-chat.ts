@@ -3,7 +3,7 @@ import { useState } from 'react';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { startRun } from '../../api/start-run.ts';
 import { type Breakpoints, breakpointsOf } from '../graph/breakpoints.ts';
-import { forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
+import { type ChatRun, forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
 import { useLiveRun } from './live-run.ts';
 import { type Message, messagesOf } from './messages.ts';
 
@@ -54,7 +54,7 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
   const isOpen = (run_id: string | undefined) =>
     run_id !== undefined && (run_id === followed || openRuns(runs.data).some((run) => run.run_id === run_id));
   const stop = useMutation({
-    mutationFn: ({ run_id }: Schemas['Run']) =>
+    mutationFn: ({ run_id }: ChatRun) =>
       dataOf(
         api.POST('/threads/{thread_id}/runs/{run_id}/cancel', { params: { path: { thread_id, run_id } } }),
       ),
@@ -82,12 +82,12 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
 
 export type Chat = ReturnType<typeof useChat>;
 
-function openRuns(runs: readonly Schemas['Run'][] = []): readonly Schemas['Run'][] {
+function openRuns(runs: readonly ChatRun[] = []): readonly ChatRun[] {
   return runs.filter(({ status }) => status === 'running' || status === 'pending');
 }
 
 /** The run that writes to the thread, else the one that will be next. */
-function activeOf(runs: readonly Schemas['Run'][] | undefined): Schemas['Run'] | undefined {
+function activeOf(runs: readonly ChatRun[] | undefined): ChatRun | undefined {
   const open = openRuns(runs);
   return open.find(({ status }) => status === 'running') ?? open.at(-1);
 }

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { type Assistant, assistantName, assistantsQuery, schemasQuery } from '../../api/assistants.ts';
+import { assistantName, assistantsQuery, type ListedAssistant, schemasQuery } from '../../api/assistants.ts';
 import { API_URL } from '../../api/base.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -38,7 +38,7 @@ export function Connect() {
   );
 }
 
-function Choice({ assistants, chosen }: { assistants: readonly Assistant[]; chosen: Assistant }) {
+function Choice({ assistants, chosen }: { assistants: readonly ListedAssistant[]; chosen: ListedAssistant }) {
   const navigate = useNavigate({ from: '/connect' });
   return (
     <div className="flex flex-wrap gap-x-6 gap-y-3">
@@ -59,7 +59,7 @@ function Choice({ assistants, chosen }: { assistants: readonly Assistant[]; chos
   );
 }
 
-function Snippets({ assistant }: { assistant: Assistant }) {
+function Snippets({ assistant }: { assistant: ListedAssistant }) {
   const { tab } = useSearch({ from: '/connect' });
   const { authentication } = useSession();
   const schemas = useQuery(schemasQuery(assistant.assistant_id));
@@ -90,7 +90,7 @@ function Snippets({ assistant }: { assistant: Assistant }) {
 }
 
 /** What clients call an assistant: the graph by its name, if it is the server's own. */
-function callName({ assistant_id, graph_id, metadata }: Assistant): string {
+function callName({ assistant_id, graph_id, metadata }: ListedAssistant): string {
   return (metadata as { created_by?: unknown } | undefined)?.created_by === 'system'
     ? graph_id
     : assistant_id;

@@ -12,15 +12,29 @@ export interface CronFilters {
 
 const PAGE = 50;
 
+/** What the list shows: not the input of the runs, which may be large. */
+const LISTED = [
+  'cron_id',
+  'assistant_id',
+  'schedule',
+  'timezone',
+  'next_run_date',
+  'enabled',
+  'disabled_reason',
+] as const satisfies (keyof Cron)[];
+
+export type ListedCron = Pick<Cron, (typeof LISTED)[number]>;
+
 /** Crons, those that fire next first. */
 export function cronsQuery({ assistant, enabled }: CronFilters) {
   return infiniteQueryOptions({
     queryKey: ['cron', 'list', { assistant, enabled }],
     queryFn: ({ pageParam }) =>
-      pageOf(
+      pageOf<ListedCron[]>(
         api.POST('/runs/crons/search', {
           body: {
             limit: PAGE,
+            select: [...LISTED],
             offset: pageParam,
             sort_by: 'next_run_date',
             sort_order: 'asc',

@@ -11,7 +11,7 @@ import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { CronForm } from './cron-form.tsx';
 import { CronPill } from './cron-pill.tsx';
-import { type Cron, type CronFilters, cronsQuery } from './crons-query.ts';
+import { type CronFilters, cronsQuery, type ListedCron } from './crons-query.ts';
 import { LOCAL_ZONE, timeIn } from './times.tsx';
 
 /** Runs on a schedule. */
@@ -94,7 +94,7 @@ function List({ filters }: { filters: CronFilters }) {
   );
 }
 
-function CronRow({ cron }: { cron: Cron }) {
+function CronRow({ cron }: { cron: ListedCron }) {
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const assistant = assistants.find(({ assistant_id }) => assistant_id === cron.assistant_id);
   const zone = cron.timezone ?? 'UTC';

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { type Assistant, assistantAt, assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { assistantAt, assistantName, assistantsQuery, type ListedAssistant } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
@@ -77,7 +77,7 @@ export function Graph() {
   );
 }
 
-function Links({ assistant, run }: { assistant: Assistant | undefined; run: string | undefined }) {
+function Links({ assistant, run }: { assistant: ListedAssistant | undefined; run: string | undefined }) {
   return (
     <>
       {assistant && (

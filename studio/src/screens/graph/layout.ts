@@ -1,6 +1,6 @@
 import Elk, { type ElkExtendedEdge, type ElkNode, type ElkPoint } from 'elkjs/lib/elk-api.js';
-import workerUrl from 'elkjs/lib/elk-worker.min.js?url';
 import type { GraphEdge, GraphModel, GraphNode } from './graph-model.ts';
+import workerUrl from './layout-worker.ts?worker&url';
 
 export interface PlacedNode extends GraphNode {
   readonly x: number;

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { type Assistant, assistantName, assistantsQuery } from '../../api/assistants.ts';
+import { assistantName, assistantsQuery, type ListedAssistant } from '../../api/assistants.ts';
 import { Card, Page } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
@@ -32,7 +32,7 @@ function List() {
   );
 }
 
-function GraphCard({ graph, assistants }: { graph: string; assistants: readonly Assistant[] }) {
+function GraphCard({ graph, assistants }: { graph: string; assistants: readonly ListedAssistant[] }) {
   const main = assistants.find(({ metadata }) => metadata['created_by'] === 'system') ?? assistants[0];
   const others = assistants.filter((each) => each !== main);
   return (

@@ -5,7 +5,8 @@ import { pendingInterruptIds } from '../interrupts/answer.ts';
 
 export type Waiting = Schemas['PendingInterrupt'];
 
-const PAGE = 50;
+/** The list has values of up to 10 kB. */
+const PAGE = 25;
 
 /** What waits for a person, over all threads, oldest first. It changes with the threads, hence the key. */
 export function interruptsQuery(assistant_id?: string) {

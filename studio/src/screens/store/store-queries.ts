@@ -14,7 +14,8 @@ export interface StoreView {
   readonly key?: string;
 }
 
-const PAGE = 100;
+/** The list has whole values: half as many stay below 300 kB with values of 6 kB. */
+const PAGE = 50;
 const MAX_NAMESPACES = 1000;
 
 export const labelsOf = (namespace: string | undefined): string[] => (namespace ? namespace.split('.') : []);
