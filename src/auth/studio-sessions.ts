@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, createHmac } from 'node:crypto';
 import type { JWTPayload } from 'jose';
 import type { Clock } from '../core/clock.ts';
 import { Forbidden, Unauthorized } from '../core/errors.ts';
@@ -68,6 +68,14 @@ export function studioSessions({ secrets, identityForUser, read_only, clock, ids
     read_only,
     cookieName,
     read,
+
+    /** The same for each session of one user or API key; says nothing about them. */
+    async callerId({ user, key, token_key }: Identity): Promise<string> {
+      const caller = JSON.stringify(user ? { user: user.identity } : { key: key ?? token_key });
+      return createHmac('sha256', await digest())
+        .update(caller)
+        .digest('base64url');
+    },
 
     /** `expires_at`: Unix time, s. */
     async encrypt(grant: StudioGrant, expires_at: number): Promise<string> {

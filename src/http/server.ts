@@ -13,7 +13,7 @@ import { useOpenApi } from './openapi/document.ts';
 import { type AuthHook, authenticateHook } from './plugins/auth.ts';
 import { corsOriginCheck, useCors, useOriginCheck } from './plugins/cors.ts';
 import { useCustomApp } from './plugins/custom-app.ts';
-import { handleClientError, handleInvalidUrl, MAX_NAME_LENGTH, useErrors } from './plugins/errors.ts';
+import { handleClientError, invalidUrlHandler, MAX_NAME_LENGTH, useErrors } from './plugins/errors.ts';
 import { useFieldHints } from './plugins/field-hints.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { useRateLimits } from './plugins/rate-limit.ts';
@@ -24,6 +24,7 @@ import { useJsonBodyParser, ZOD_COMPILERS } from './plugins/validation.ts';
 import { useWorkerRole } from './plugins/worker-role.ts';
 import { useRequestBodies } from './request-bodies.ts';
 import { healthRoutes } from './routes/health.ts';
+import { viewOfInvalid } from './routes/studio-pages.ts';
 import { runReplies } from './run-replies.ts';
 import { type HttpOptions, nodeTimeouts, type ServerDeps } from './server-deps.ts';
 
@@ -48,7 +49,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     },
     routerOptions: { maxParamLength: MAX_NAME_LENGTH },
     clientErrorHandler: handleClientError,
-    frameworkErrors: handleInvalidUrl,
+    frameworkErrors: invalidUrlHandler((url) => viewOfInvalid(url, options.disable_studio ? [] : prefixes)),
     schemaController: { compilersFactory: ZOD_COMPILERS },
   });
   if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;

@@ -42,6 +42,12 @@ export const StudioSession = z.object({
   read_only: z.boolean().describe('`studio.read_only`: nothing can be changed here.'),
   deployments: z.boolean().describe('`deployments.enabled`: this server builds and serves deployments.'),
   expires_at: Timestamp.nullable(),
+  caller: z
+    .string()
+    .nullable()
+    .describe(
+      'Stands for whoever signed in, not for whose view is taken: the same in each session of one user or API key. `null` until signed in, and without authentication.',
+    ),
 });
 export type StudioSession = z.output<typeof StudioSession>;
 

@@ -49,6 +49,7 @@ export function studioService(deps: StudioDeps) {
     read_only: sessions.read_only,
     deployments: has_deployments,
     expires_at: null,
+    caller: null,
   };
 
   return {
@@ -58,7 +59,11 @@ export function studioService(deps: StudioDeps) {
       if (!grant) return closed;
       try {
         const identity = await sessions.identify(authenticate, caller, grant);
-        return describe(identity, grant, grant.expires_at);
+        const own =
+          grant.view_as === undefined
+            ? identity
+            : await sessions.identify(authenticate, caller, { ...grant, view_as: undefined });
+        return await describe(identity, own, grant, grant.expires_at);
       } catch (error) {
         if (error instanceof ServerError && error.status < 500) return closed;
         throw error;
@@ -78,7 +83,7 @@ export function studioService(deps: StudioDeps) {
       const own: StudioGrant = { credential: begun.credential, kind: begun.kind };
       const identity = await sessions.identify(authenticate, caller, own);
       const grant: StudioGrant = view_as == null ? own : { ...own, view_as };
-      if (view_as != null) requireAdministrator(identity, view_as);
+      if (view_as != null) requireAdministrator(identity, view_as, logger);
       const expires_at = Math.floor(clock.now() / 1000) + SESSION_SECONDS;
       const value = await sessions.encrypt(grant, expires_at);
       if (value.length > MAX_COOKIE_BYTES) {
@@ -86,7 +91,7 @@ export function studioService(deps: StudioDeps) {
       }
       const effective = view_as == null ? identity : await sessions.identify(authenticate, caller, grant);
       const cookie = { name: await sessions.cookieName(), value, max_age: SESSION_SECONDS };
-      return { session: describe(effective, grant, expires_at), cookie };
+      return { session: await describe(effective, identity, grant, expires_at), cookie };
     },
 
     /** Ends the session in this browser. */
@@ -96,14 +101,12 @@ export function studioService(deps: StudioDeps) {
     },
   };
 
-  function requireAdministrator(identity: Identity, user: string): void {
-    if (!isUnlimited(identity)) {
-      throw new Forbidden('Only callers without limits see what another user sees, such as an admin key.');
-    }
-    logger.info('Studio shows the view of a user', { user, by_key: identity.key });
-  }
-
-  function describe(identity: Identity, { view_as }: StudioGrant, expires_at: number): StudioSession {
+  async function describe(
+    identity: Identity,
+    own: Identity,
+    { view_as }: StudioGrant,
+    expires_at: number,
+  ): Promise<StudioSession> {
     return {
       ...closed,
       signed_in: true,
@@ -112,8 +115,16 @@ export function studioService(deps: StudioDeps) {
       unrestricted: identity.rules.length === 0,
       viewing_as: view_as ?? null,
       expires_at: timestamp(expires_at * 1000),
+      caller: await sessions.callerId(own),
     };
   }
+}
+
+function requireAdministrator(identity: Identity, user: string, logger: Logger): void {
+  if (!isUnlimited(identity)) {
+    throw new Forbidden('Only callers without limits see what another user sees, such as an admin key.');
+  }
+  logger.info('Studio shows the view of a user', { user, by_key: identity.key });
 }
 
 function grantOf(key: string | undefined, token: string | undefined): StudioGrant | undefined {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
-import { pathToStudio, studioPages } from '../../src/http/routes/studio-pages.ts';
+import { pathToStudio, studioPages, viewOfInvalid } from '../../src/http/routes/studio-pages.ts';
 import { makeDataFolder } from '../support/data-folder.ts';
 
 const PAGE = '<script type="module" src="./assets/index-1.js"></script>';
@@ -76,4 +76,21 @@ test('a server without the build says how to make it', async () => {
 
 test('the path to the files follows the depth of the view', () => {
   expect(pathToStudio('/studio/a/b/c')).toBe('../../');
+});
+
+test.each([
+  ['/agents/studio/runs/%ff', '../runs/%25ff'],
+  ['/agents/studio/runs/%20%ff/b?q=%ff', '../../runs/%2520%25ff/b'],
+  ['/agents/studio/%zz', './%25zz'],
+  ['/agents/studio//elsewhere.example/%ff', '../..//elsewhere.example/%25ff'],
+  ['/agents/studio/assets/%ff', undefined],
+  ['/agents/threads/studio/%ff', undefined],
+  ['/studio/%ff', undefined],
+])('a view that cannot be decoded is at an address that can be: %#', (url, view) => {
+  const found = viewOfInvalid(url, ['/agents']);
+  if (view === undefined) expect(found).toBeUndefined();
+  else {
+    expect(new URL(String(found), `http://here${url}`).href).toBe(new URL(view, `http://here${url}`).href);
+    expect(new URL(String(found), `http://here${url}`).href).toMatch(/^http:\/\/here\/agents\/studio\//);
+  }
 });

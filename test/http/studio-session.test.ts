@@ -73,6 +73,23 @@ test('a wrong key, a foreign cookie and an empty body are refused', async () => 
   }
 });
 
+test('a session says whether another one is of the same caller, and not who that is', async () => {
+  const { key, key_id } = await newKey('read');
+  const callerOf = async (body: object) => {
+    const begun = await http.post('/studio/session', body, OWN);
+    const { body: read } = await http.get('/studio/session', { ...OWN, cookie: cookieOf(begun) });
+    expect(read.caller).toBe(begun.body.caller);
+    return begun.body.caller as string;
+  };
+  const operator = await callerOf({ key: 'operator' });
+  expect(await callerOf({ key: 'operator' })).toBe(operator);
+  expect(await callerOf({ key: 'operator', view_as: 'jane' })).toBe(operator);
+  const reader = await callerOf({ key });
+  expect(reader).not.toBe(operator);
+  expect(reader).not.toContain(key_id);
+  expect((await http.get('/studio/session')).body.caller).toBeNull();
+});
+
 test('an administrator takes the view of a user, and gives it back', async () => {
   const session = { ...OWN, ...(await signIn({ key: 'operator' })) };
   await http.post('/threads', { metadata: { owner: 'bob' } }, session);

@@ -87,14 +87,21 @@ function handleNotFound(
   return disabled ? reply.code(404).send(disabled) : sendError(reply, 404, 'Not Found');
 }
 
-/** For a URL that cannot be decoded, such as `/%zz`, or has an overlong parameter: no route has matched yet. */
-export function handleInvalidUrl({ code }: FastifyError, _request: unknown, reply: FastifyReply): void {
-  const isLong = code === 'FST_ERR_MAX_PARAM_LENGTH';
-  sendError(
-    reply,
-    400,
-    isLong ? `Invalid URL: a name is longer than ${MAX_NAME_LENGTH} characters` : 'Invalid URL',
-  );
+/**
+ * For a URL that cannot be decoded, such as `/%zz`, or has an overlong parameter: no route has matched yet. `pageOf` is
+ * where a browser is told so in a page, if it asks for one.
+ */
+export function invalidUrlHandler(pageOf: (url: string) => string | undefined) {
+  return ({ code }: FastifyError, { method, url }: FastifyRequest, reply: FastifyReply): void => {
+    const isLong = code === 'FST_ERR_MAX_PARAM_LENGTH';
+    const page = isLong || method !== 'GET' ? undefined : pageOf(url);
+    if (page !== undefined) return void reply.redirect(page);
+    sendError(
+      reply,
+      400,
+      isLong ? `Invalid URL: a name is longer than ${MAX_NAME_LENGTH} characters` : 'Invalid URL',
+    );
+  };
 }
 
 /** For bytes that are not HTTP: there is no request object yet. */

@@ -5,6 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyPluginCallback } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../core/package-files.ts';
+import { prefixOf, withoutPrefix } from '../mount-prefix.ts';
 
 /** The application is built into this folder. */
 const BUILD_FOLDER = join(PACKAGE_ROOT, 'dist/studio');
@@ -72,6 +73,19 @@ export function pathToStudio(url: string): string {
   const path = url.replace(/[?#].*$/s, '');
   const below = path.slice(path.indexOf('/studio') + '/studio'.length);
   return below === '' ? 'studio/' : '../'.repeat(below.split('/').length - 2) || './';
+}
+
+/**
+ * Path of the view that a URL means which cannot be decoded, relative to it: what was not encoded is. Its page says what
+ * there is. `undefined` if it is no view; `prefixes` are those under which the server has its routes.
+ * @example viewOfInvalid('/studio/runs/%ff', ['']) === '../runs/%25ff'
+ */
+export function viewOfInvalid(url: string, prefixes: readonly string[]): string | undefined {
+  const prefix = prefixOf(prefixes, url);
+  const [, view] = /^\/studio\/(?!assets\/)([^?#]*)/.exec(withoutPrefix(prefix ?? '', url)) ?? [];
+  return prefix === undefined || view === undefined
+    ? undefined
+    : `${pathToStudio(url)}${view.replaceAll('%', '%25')}`;
 }
 
 const TYPES: Readonly<Record<string, string>> = {

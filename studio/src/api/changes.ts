@@ -62,6 +62,7 @@ export function useLiveQueries(session: string | undefined): boolean {
     return () => {
       unwatch();
       close();
+      setAway(false);
     };
   }, [client, session]);
   return session !== undefined && isAway;

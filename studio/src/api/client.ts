@@ -27,6 +27,16 @@ export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
+/** In place of the server's words, which are about a header that the browser does not send any more. */
+const SIGNED_OUT = 'The session had ended. Please try again.';
+
+const whenSignedOut = new Set<() => void>();
+
+/** Calls `listener` for each request that is refused as it has no session. */
+export function onSignedOut(listener: () => void): void {
+  whenSignedOut.add(listener);
+}
+
 interface Answer<Data> {
   readonly data?: Data;
   readonly error?: unknown;
@@ -45,6 +55,10 @@ export async function pageOf<Data>(
   const { data, error, response } = await answering.catch((cause: unknown) => {
     throw new Unreachable('The server does not answer.', { cause });
   });
+  if (response.status === 401 && !response.url.endsWith('/studio/session')) {
+    for (const each of whenSignedOut) each();
+    throw new ApiError(401, SIGNED_OUT);
+  }
   if (!response.ok) throw new ApiError(response.status, detailOf(error, response), retryAfterOf(response));
   return { data: data as Data, next: response.headers.get('x-pagination-next') ?? undefined };
 }

@@ -1,5 +1,6 @@
 import { ApiError } from './client.ts';
 import { eventsOf, type StreamEvent } from './event-stream.ts';
+import { untilSignedIn } from './query-client.ts';
 import { untilVisible, watchVisibility } from './visibility.ts';
 
 /** First and longest wait before a stream is joined again, ms; `asked` is the longest that the server may ask for. */
@@ -17,8 +18,8 @@ export interface Source {
 
 /**
  * The events of a stream, each once and in order, until it is over or `signal` aborts. It is joined again after the last
- * one when the connection is lost, when the server restarts, and when the page is seen again; out of sight it asks for
- * nothing. Throws the server's refusal, unless that passes.
+ * one when the connection is lost, when the server restarts, when the page is seen again, and when its caller is signed in
+ * again; out of sight and signed out it asks for nothing. Throws the server's refusal, unless that passes.
  */
 export async function* followStream(
   { join, isOver }: Source,
@@ -42,7 +43,8 @@ export async function* followStream(
       if (await isOver()) return;
     } catch (error) {
       if (signal.aborted) return;
-      if (error instanceof ApiError) {
+      if (error instanceof ApiError && error.status === 401) await untilSignedIn(signal);
+      else if (error instanceof ApiError) {
         if (error.status < 500 && !TEMPORARY.includes(error.status)) throw error;
         asked_ms = Math.min(RETRY_MS.asked, error.retry_after_ms ?? 0);
       }

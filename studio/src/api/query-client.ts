@@ -1,6 +1,6 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query';
-import { ApiError, Unreachable } from './client.ts';
-import { sessionQuery } from './session.ts';
+import { ApiError, onSignedOut, Unreachable } from './client.ts';
+import { hearOtherTabs, sessionQuery } from './session.ts';
 
 /** Attempts after the first when the server does not answer or is busy. */
 const MAX_RETRIES = 2;
@@ -13,21 +13,19 @@ function isTemporary(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status >= 500;
 }
 
-/** No answer of the server itself: what a proxy says in its place, or nothing. */
-function isAway(error: unknown): boolean {
+/** No answer about what was asked: the session has ended, a proxy speaks in the server's place, or nobody does. */
+function isNoAnswer(error: unknown): boolean {
   return (
-    error instanceof Unreachable || (error instanceof ApiError && [502, 503, 504].includes(error.status))
+    error instanceof Unreachable || (error instanceof ApiError && [401, 502, 503, 504].includes(error.status))
   );
 }
 
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     onError(error, query) {
-      // The session has ended elsewhere: by time, or because its key was revoked.
-      if (error instanceof ApiError && error.status === 401 && query.queryKey[0] !== 'session')
-        void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey });
-      // What was read stays on the page while the server is away, which the page says once.
-      if (isAway(error) && query.state.data !== undefined) query.setState({ status: 'success', error: null });
+      // What was read stays on the page while the server is away or nobody is signed in, which the page says once.
+      if (isNoAnswer(error) && query.state.data !== undefined)
+        query.setState({ status: 'success', error: null });
     },
   }),
   defaultOptions: {
@@ -41,3 +39,24 @@ export const queryClient: QueryClient = new QueryClient({
     mutations: { networkMode: 'always' },
   },
 });
+
+hearOtherTabs(queryClient);
+// The session has ended elsewhere: by time, or because its key was revoked.
+onSignedOut(() => void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey }));
+
+/** Resolves when somebody is signed in, or `signal` aborts. */
+export async function untilSignedIn(signal: AbortSignal): Promise<void> {
+  // Whether the session has ended is being asked for.
+  await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => {});
+  await new Promise<void>((resolve) => {
+    function look() {
+      if (queryClient.getQueryData(sessionQuery.queryKey)?.has_ended && !signal.aborted) return;
+      unsubscribe();
+      signal.removeEventListener('abort', look);
+      resolve();
+    }
+    const unsubscribe = queryClient.getQueryCache().subscribe(look);
+    signal.addEventListener('abort', look);
+    look();
+  });
+}

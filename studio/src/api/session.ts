@@ -1,12 +1,22 @@
-import { queryOptions, useMutation, useQueryClient, useSuspenseQuery } from '@tanstack/react-query';
+import {
+  type QueryClient,
+  queryOptions,
+  useMutation,
+  useQueryClient,
+  useSuspenseQuery,
+} from '@tanstack/react-query';
+import { STUDIO_PATH } from './base.ts';
 import { api, dataOf, type Schemas } from './client.ts';
 
-export type Session = Schemas['StudioSession'];
+export interface Session extends Readonly<Schemas['StudioSession']> {
+  /** It is over, by time or because its key was revoked. The page keeps what it holds for whom it was of. */
+  readonly has_ended: boolean;
+}
 type Begin = Schemas['StudioSessionCreate'];
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: () => dataOf(api.GET('/studio/session')),
+  queryFn: async ({ client, signal }) => settle(client, await dataOf(api.GET('/studio/session', { signal }))),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -26,21 +36,57 @@ export function useDeploymentAccess(): { canSee: boolean; canChange: boolean } {
 
 const SCOPES = ['read', 'run', 'admin'];
 
-/** Signs in, or changes the view; everything shown so far was another caller's. */
+/** Signs in, or changes the view. Whose session has ended gets back the view of a user that it had. */
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
-    mutationFn: (body: Begin) => dataOf(api.POST('/studio/session', { body })),
-    onSuccess: (session) => forget(client, session),
+    mutationFn: async (body: Begin) => {
+      const session = await dataOf(api.POST('/studio/session', { body }));
+      const before = sessionOf(client);
+      if (!before?.has_ended || before.viewing_as === null || before.caller !== session.caller)
+        return session;
+      return dataOf(api.POST('/studio/session', { body: { view_as: before.viewing_as } }));
+    },
+    onSuccess: (session) => replace(client, settle(client, session)),
   });
 }
 
+/** Signs out; nothing is kept for anybody. */
 export function useSignOut() {
   const client = useQueryClient();
   return useMutation({
     mutationFn: () => dataOf(api.DELETE('/studio/session')),
-    onSuccess: (session) => forget(client, session),
+    onSuccess(closed) {
+      forget(client);
+      return replace(client, { ...closed, has_ended: false });
+    },
   });
+}
+
+/** Other tabs of the browser, which have the same cookie. */
+let otherTabs: BroadcastChannel | undefined;
+
+/** Notices a session that other tabs begin, change or end. Call it once. */
+export function hearOtherTabs(client: QueryClient): void {
+  otherTabs = new BroadcastChannel(`${STUDIO_PATH} session`);
+  otherTabs.addEventListener('message', ({ data }: MessageEvent<Session>) => {
+    if (data.signed_in) void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
+    else if (sessionOf(client)?.signed_in) {
+      forget(client);
+      client.setQueryData(sessionQuery.queryKey, data);
+    }
+  });
+}
+
+function sessionOf(client: QueryClient): Session | undefined {
+  return client.getQueryData(sessionQuery.queryKey);
+}
+
+/** An answer about the session may be under way that is older than this one. */
+async function replace(client: QueryClient, session: Session): Promise<void> {
+  await client.cancelQueries({ queryKey: sessionQuery.queryKey });
+  client.setQueryData(sessionQuery.queryKey, session);
+  otherTabs?.postMessage(session);
 }
 
 const forgetting = new Set<() => void>();
@@ -50,12 +96,36 @@ export function onForget(forget: () => void): void {
   forgetting.add(forget);
 }
 
-/** The session stays in the cache, whose observers would not notice a new one in its place. */
-function forget(client: ReturnType<typeof useQueryClient>, session: Session): void {
-  const others = { predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== 'session' };
+/** What the page makes of a session that the server tells: goes on, waits for its caller, or begins anew for another one. */
+function settle(client: QueryClient, told: Schemas['StudioSession']): Session {
+  const before = sessionOf(client);
+  if (before?.signed_in && !told.signed_in) return { ...before, has_ended: true };
+  if (before && isSame(before, told)) {
+    if (before.has_ended) resume(client);
+  } else if (before) forget(client);
+  return { ...told, has_ended: false };
+}
+
+/** Names one caller and what they see, by which all that the page holds is kept apart. */
+export function viewOf({ caller, viewing_as }: Pick<Session, 'caller' | 'viewing_as'>): string {
+  return JSON.stringify([caller, viewing_as]);
+}
+
+function isSame(one: Session, other: Schemas['StudioSession']): boolean {
+  return one.signed_in && viewOf(one) === viewOf(other);
+}
+
+/** What could not be read without a session is read for the first time, all else anew. */
+function resume(client: QueryClient): void {
+  void client.resetQueries({ predicate: ({ state }) => state.error !== null && state.data === undefined });
+  void client.invalidateQueries(OTHERS);
+}
+
+/** All that is not the session, which stays in the cache: its observers would not notice a new one in its place. */
+const OTHERS = { predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== 'session' };
+
+function forget(client: QueryClient): void {
   for (const each of forgetting) each();
   client.getMutationCache().clear();
-  client.setQueryData(sessionQuery.queryKey, session);
-  if (session.signed_in) void client.resetQueries(others);
-  else client.removeQueries(others);
+  client.removeQueries(OTHERS);
 }

@@ -1,10 +1,59 @@
-import { type FormEvent, useState } from 'react';
+import { type FormEvent, type ReactNode, useEffect, useLayoutEffect, useRef, useState } from 'react';
+import { createPortal } from 'react-dom';
 import { type Session, useSignIn } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Field, TextInput } from '../ui/fields.tsx';
 
 /** Asks for a key or a token, which the server exchanges for a cookie: the page keeps neither. */
 export function SignIn({ session }: { session: Session }) {
+  return (
+    <SignInForm session={session} title="Agent Server">
+      Create a key with <code className="font-mono">agent-server keys create</code>. It stays on the server;
+      this browser gets a cookie for 12 hours.
+    </SignInForm>
+  );
+}
+
+/** Asks again in front of the page, which can neither be read nor used meanwhile, and goes on then where it was. */
+export function SignInAgain({ session }: { session: Session }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [focused] = useState(() => document.activeElement);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
+  useEffect(() => {
+    // Keys of the page below; what they do in fields and to buttons stays.
+    const stop = (event: Event) => event.stopPropagation();
+    addEventListener('keydown', stop, true);
+    return () => {
+      removeEventListener('keydown', stop, true);
+      if (focused instanceof HTMLElement) focused.focus();
+    };
+  }, [focused]);
+  return createPortal(
+    <dialog
+      ref={dialog}
+      id="signed-out"
+      aria-labelledby="sign-in-title"
+      // It has to be answered: whatever way the browser has to close it, it opens again.
+      onCancel={(event) => event.preventDefault()}
+      onClose={() => dialog.current?.showModal()}
+      className="m-0 h-dvh max-h-none w-screen max-w-none border-0 bg-bg p-0 text-ink"
+    >
+      <SignInForm session={session} title="Your session has ended">
+        Sign in again to go on where you were: what you have written is still there. For anybody else, the
+        page begins anew.
+      </SignInForm>
+    </dialog>,
+    document.body,
+  );
+}
+
+interface SignInFormProps {
+  readonly session: Session;
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+function SignInForm({ session, title, children }: SignInFormProps) {
   const [credential, setCredential] = useState('');
   const [kind, setKind] = useState<'key' | 'token'>('key');
   const signIn = useSignIn();
@@ -19,7 +68,9 @@ export function SignIn({ session }: { session: Session }) {
         onSubmit={submit}
         className="flex w-full max-w-sm flex-col gap-4 rounded-[10px] border border-line bg-panel p-6"
       >
-        <h1 className="text-lg font-semibold">Agent Server</h1>
+        <h1 id="sign-in-title" className="text-lg font-semibold">
+          {title}
+        </h1>
         <Field label={kind === 'key' ? 'API key' : 'Token'} error={signIn.error?.message}>
           <TextInput
             type="password"
@@ -38,10 +89,7 @@ export function SignIn({ session }: { session: Session }) {
             {`Use ${other === 'key' ? 'an API key' : 'a token'} instead`}
           </Button>
         )}
-        <p className="text-xs text-ink-3">
-          Create a key with <code className="font-mono">agent-server keys create</code>. It stays on the
-          server; this browser gets a cookie for 12 hours.
-        </p>
+        <p className="text-xs text-ink-3">{children}</p>
       </form>
     </main>
   );

@@ -1,5 +1,6 @@
 import { Dialog as Base } from '@base-ui/react/dialog';
 import type { ReactNode } from 'react';
+import { useSession } from '../api/session.ts';
 
 interface DialogProps {
   readonly title: string;
@@ -10,8 +11,10 @@ interface DialogProps {
 
 /** A question that is in front of the page. Escape closes it, and the focus goes back to where it was. */
 export function Dialog({ title, open, onClose, children }: DialogProps) {
+  // Who signs in again does so outside of it, which must not close it.
+  const { has_ended } = useSession();
   return (
-    <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && onClose()}>
+    <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && !has_ended && onClose()}>
       <Base.Portal>
         <Base.Backdrop className="fixed inset-0 bg-scrim" />
         <Base.Popup className="fixed top-[12vh] left-1/2 flex max-h-[76vh] w-[min(560px,calc(100vw-24px))] -translate-x-1/2 flex-col gap-4 overflow-auto rounded-[10px] border border-line bg-panel p-5 text-ink shadow-lg">

@@ -42,6 +42,9 @@ export function Failure({ error, retry }: { error: unknown; retry?: (() => void)
   );
 }
 
+/** About what an address has in place of an id. */
+const NO_ID = /^Invalid (\w+) ID: must be a UUID$/;
+
 function describe(error: unknown): { title: string; hint: string } {
   const hint = error instanceof Error ? error.message : String(error);
   if (error instanceof Unreachable) return { title: 'The server does not answer', hint: 'Is it running?' };
@@ -49,5 +52,9 @@ function describe(error: unknown): { title: string; hint: string } {
   if (error.status === 401) return { title: 'Signed out', hint };
   if (error.status === 403) return { title: 'Not allowed', hint };
   if (error.status === 404) return { title: 'Not found', hint };
+  const [, kind] = (error.status === 422 && NO_ID.exec(hint)) || [];
+  if (kind !== undefined) {
+    return { title: 'Not found', hint: `There is no such ${kind}: the id of one would be a UUID.` };
+  }
   return { title: `The server answered with ${error.status}`, hint };
 }

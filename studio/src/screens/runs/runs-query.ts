@@ -23,11 +23,18 @@ export function runsQuery({ status, assistant, error, since }: RunFilters) {
       if (status) body.status = status as NonNullable<RunSearch['status']>;
       if (assistant) body.assistant_id = assistant;
       if (error) body.error = error;
-      if (since) body.created_from = new Date(Date.now() - Number(since) * 3_600_000).toISOString();
+      const from = since === undefined ? undefined : timeBefore(Number(since));
+      if (from !== undefined) body.created_from = from;
       if (pageParam) body.cursor = pageParam;
       return pageOf(api.POST('/runs/search', { body }));
     },
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   });
+}
+
+/** The time so many hours ago, not before 1970; `undefined` for what is no number, which an address may have. */
+function timeBefore(hours: number): string | undefined {
+  const time_ms = Math.max(0, Date.now() - hours * 3_600_000);
+  return hours > 0 ? new Date(time_ms).toISOString() : undefined;
 }

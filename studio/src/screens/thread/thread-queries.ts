@@ -1,5 +1,5 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
+import { ApiError, api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
 import { LISTED } from '../threads/threads-query.ts';
 
 export type CheckpointNode = Schemas['CheckpointNode'];
@@ -13,11 +13,17 @@ export const threadQuery = (thread_id: string) =>
     queryKey: ['thread', thread_id, 'thread'],
     queryFn: async () => {
       const body = { ids: [thread_id], select: [...LISTED, 'created_at' as const] };
-      const [thread] = await dataOf(api.POST('/threads/search', { body }));
+      const [thread] = await dataOf(api.POST('/threads/search', { body })).catch(noneIfRefused);
       // The server says in its words why there is none.
       return thread ?? dataOf(api.GET('/threads/{thread_id}', { params: { path: { thread_id } } }));
     },
   });
+
+/** What the address has in place of an id may be none. */
+function noneIfRefused(error: unknown): [] {
+  if (error instanceof ApiError && error.status === 422) return [];
+  throw error;
+}
 
 /** Its checkpoints, newest first. */
 export const treeQuery = (thread_id: string) =>
