@@ -126,7 +126,7 @@ describe.runIf(hasStudio)(
           async () => {
             await open(screen);
             await loaded(page);
-            const shown = alert('the disk is full').waitFor({ timeout: 3000 });
+            const shown = alert('the disk is full').waitFor({ timeout: 15_000 });
             await shown.catch(() => silent.push(path));
           },
         );
