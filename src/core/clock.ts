@@ -18,6 +18,17 @@ export function timestamp(ms: number): string {
   return new Date(ms).toISOString();
 }
 
+const LAST_MS = Date.UTC(9999, 11, 31);
+
+/**
+ * An ISO-8601 time as times are stored, to compare it with them: in UTC, as SQLite compares them as text, and within the
+ * years that PostgreSQL takes.
+ */
+export function inUtc<Time extends string | undefined>(time: Time): Time {
+  if (time === undefined) return time;
+  return timestamp(Math.min(Math.max(0, Date.parse(time)), LAST_MS)) as Time;
+}
+
 /** Epoch ms of an ISO-8601 text, in UTC if it has no offset; NaN if invalid. */
 export function parseTimestamp(text: string): number {
   return Date.parse(/(Z|[+-]\d\d:?\d\d)$/i.test(text) ? text : `${text}Z`);

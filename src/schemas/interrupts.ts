@@ -20,6 +20,8 @@ export const PendingInterrupt = z.object({
   value_bytes: z.int(),
   /** JSON Schema of the answer, if the graph provides one. */
   response_schema: JsonObject.nullish(),
+  /** Until when an answer is wanted: `deadline` of the value. Absent if the value has none. */
+  deadline: Timestamp.optional(),
 });
 export type PendingInterrupt = z.infer<typeof PendingInterrupt>;
 
@@ -38,6 +40,12 @@ export const InterruptFilter = z.looseObject({
     .describe(
       'Only where this assistant ran last: its id, or the name of a graph for its default assistant.',
     ),
+  since_from: Timestamp.optional().describe('Only those that wait since then or later.'),
+  since_to: Timestamp.optional().describe('Only those that have waited since before.'),
+  deadline_from: Timestamp.optional().describe(
+    'Only those whose value has a `deadline` then or later: a time in ISO-8601 with its zone.',
+  ),
+  deadline_to: Timestamp.optional().describe('Only those whose value has a `deadline` before.'),
 });
 export type InterruptFilter = z.infer<typeof InterruptFilter>;
 

@@ -75,7 +75,7 @@ const chat = createRoute({
 const inbox = createRoute({
   getParentRoute: parent,
   path: '/inbox',
-  validateSearch: textsOf(['assistant', 'interrupt']),
+  validateSearch: textsOf(['assistant', 'user', 'age', 'due', 'interrupt']),
   component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'Inbox'),
 });
 

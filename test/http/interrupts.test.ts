@@ -87,6 +87,72 @@ test('interrupts are searched by thread and assistant, newest or oldest first, i
   }
 });
 
+test('interrupts are found by the time since which they wait', async () => {
+  await using server = await openApp({ graphs: ['interrupting'] });
+  const [first, second, third] = [
+    await asking(server, {}),
+    await asking(server, {}),
+    await asking(server, {}),
+  ];
+  const waiting = (await server.post('/interrupts/search', { sort_order: 'asc' })).body;
+  expect(threadsOf(waiting)).toEqual([first, second, third]);
+  const since = waiting[1].since;
+  const expected: [query: object, found: string[]][] = [
+    [{ since_from: since }, [second, third]],
+    [{ since_to: since }, [first]],
+    [{ since_from: since, since_to: waiting[2].since }, [second]],
+    [{ since_to: since.replace('Z', '+00:00') }, [first]],
+    [{ since_to: '0001-01-01T00:00:00Z' }, []],
+  ];
+  for (const [query, found] of expected) {
+    const searched = await server.post('/interrupts/search', { ...query, sort_order: 'asc', limit: 1 });
+    expect([query, threadsOf(searched.body)]).toEqual([query, found.slice(0, 1)]);
+    expect([query, (await server.post('/interrupts/count', query)).body]).toEqual([query, found.length]);
+  }
+});
+
+test('interrupts are found by the deadline that their value names, and have it in UTC', async () => {
+  await using server = await openApp({ graphs: ['asks'] });
+  const ask = async (value: unknown) => {
+    const { thread_id } = (await server.post('/threads', {})).body;
+    await server.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'asks', input: { ask: value } });
+    return thread_id as string;
+  };
+  const early = await ask({ question: 'early?', deadline: '2026-03-01T09:00:00+01:00' });
+  const late = await ask({ deadline: '2026-03-01T08:30:00Z', text: 'x'.repeat(40_000) });
+  for (const value of [
+    '"deadline"',
+    { deadline: 'tomorrow' },
+    { deadline: 7 },
+    [{ deadline: '2026-03-01T08:00:00Z' }],
+  ])
+    await ask(value);
+
+  const found = await server.post('/interrupts/search', {
+    deadline_from: '2026-01-01T00:00:00Z',
+    sort_order: 'asc',
+  });
+  expect(found.body).toMatchObject([
+    { thread_id: early, deadline: '2026-03-01T08:00:00.000Z', value: { question: 'early?' } },
+    { thread_id: late, deadline: '2026-03-01T08:30:00.000Z', value_bytes: expect.any(Number) },
+  ]);
+  const all = await server.post('/interrupts/search', {});
+  expect(all.body.filter((each: object) => 'deadline' in each)).toHaveLength(2);
+  const expected: [query: object, found: string[]][] = [
+    [{ deadline_to: '2026-03-01T08:30:00Z' }, [early]],
+    [{ deadline_from: '2026-03-01T08:30:00Z' }, [late]],
+    [{ deadline_from: '2026-03-01T08:00:00Z', deadline_to: '2026-03-01T09:31:00+01:00' }, [late, early]],
+    [{ deadline_to: '2026-03-01T08:00:00Z' }, []],
+  ];
+  for (const [query, threads] of expected) {
+    expect([query, threadsOf((await server.post('/interrupts/search', query)).body)]).toEqual([
+      query,
+      threads,
+    ]);
+    expect([query, (await server.post('/interrupts/count', query)).body]).toEqual([query, threads.length]);
+  }
+});
+
 test('a thread whose run is in the queue does not wait for a person', async () => {
   await using server = await openApp({ graphs: ['interrupting'] });
   const thread_id = await asking(server, {});
@@ -158,4 +224,6 @@ test('a search that makes no sense is refused with the reason', async () => {
   expect(await detail({ sort_order: 'newest' })).toMatch('sort_order');
   expect(await detail({ assistant_id: 'nobody' })).toBe('Invalid assistant ID: must be a UUID');
   expect(await detail({ thread_metadata: 'red' })).toMatch('thread_metadata');
+  for (const name of ['since_from', 'since_to', 'deadline_from', 'deadline_to'])
+    expect(await detail({ [name]: 'yesterday' })).toMatch(name);
 });

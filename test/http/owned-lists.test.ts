@@ -5,7 +5,7 @@ import { openApp } from '../support/app.ts';
 const folder = resolve(import.meta.dirname, '../fixtures/auth');
 const ALICE = { authorization: 'Bearer alice-token' };
 const BOB = { authorization: 'Bearer bob-token' };
-const GRAPHS = ['echo', 'interrupting', 'prints', 'spender'];
+const GRAPHS = ['asks', 'echo', 'interrupting', 'prints', 'spender'];
 
 type Headers = Record<string, string>;
 
@@ -24,6 +24,7 @@ async function ranOn(graph: string, input: object, headers: Headers) {
 /** Something of each kind that the lists show. */
 async function belongings(headers: Headers) {
   const asking = await ranOn('interrupting', { log: [] }, headers);
+  await ranOn('asks', { ask: { deadline: '2026-03-01T08:00:00Z' } }, headers);
   const printed = await ranOn('prints', { what: 'each_method' }, headers);
   const spent = await ranOn('spender', { calls: ['small'] }, headers);
   const { assistant_id } = (await server.post('/assistants', { graph_id: 'echo' }, headers)).body;
@@ -42,15 +43,22 @@ function sizeOf(body: number | unknown[] | Record<string, unknown[]>): number {
   return list?.length ?? Number.NaN;
 }
 
+const DUE = { deadline_to: '2026-03-02T00:00:00Z' };
+const WAITING = { since_from: '2026-01-01T00:00:00Z' };
+
 /** Lists of everything that a caller may see, and how much of one user's belongings they show. */
 const LISTS: [name: string, url: string, body: object, of_one: number][] = [
-  ['runs', '/runs/search', {}, 3],
+  ['runs', '/runs/search', {}, 4],
   ['runs on some threads', '/runs/search', { thread_metadata: { of: 'prints' } }, 1],
-  ['the number of runs', '/runs/count', {}, 3],
-  ['interrupts', '/interrupts/search', {}, 1],
-  ['the number of interrupts', '/interrupts/count', {}, 1],
-  ['threads', '/threads/search', {}, 3],
-  ['the number of threads', '/threads/count', {}, 3],
+  ['the number of runs', '/runs/count', {}, 4],
+  ['interrupts', '/interrupts/search', {}, 2],
+  ['interrupts with a deadline', '/interrupts/search', DUE, 1],
+  ['interrupts of a time', '/interrupts/search', WAITING, 2],
+  ['the number of interrupts', '/interrupts/count', {}, 2],
+  ['the number of interrupts with a deadline', '/interrupts/count', DUE, 1],
+  ['the number of interrupts of a time', '/interrupts/count', WAITING, 2],
+  ['threads', '/threads/search', {}, 4],
+  ['the number of threads', '/threads/count', {}, 4],
   ['crons', '/runs/crons/search', {}, 1],
   ['the number of crons', '/runs/crons/count', {}, 1],
   ['items of the store', '/store/items/search', { namespace_prefix: [] }, 1],

@@ -70,6 +70,27 @@ describeEachStorage('a search of interrupts', (open) => {
     expect(await count({}, undefined, 1)).toBe(ids.length);
   });
 
+  test('finds and counts those with a deadline, whether or not they are encrypted', async () => {
+    await using db = await open();
+    await seedThreads(db, 700);
+    const [id = ''] = await seedInterrupts(db, 3);
+    const [thread_id = ''] = id.split(':');
+    const asked = {
+      t: [
+        { id: 'due', value: { deadline: '2026-03-01T09:00:00+01:00' } },
+        { id: 'open', value: 1 },
+      ],
+    };
+    const interrupts = db.cipher.encryptJson('threads.interrupts', JSON.stringify(asked));
+    await db.run(sql`update threads set interrupts = ${interrupts} where thread_id = ${thread_id}`);
+    const range = { deadline_from: '2026-03-01T08:00:00.000Z', deadline_to: '2026-03-01T08:00:00.001Z' };
+    expect((await idsOf(db, { ...range, limit: 1 })).ids).toEqual(['due']);
+    const { count } = interruptRepository(db);
+    expect(await count(range)).toBe(1);
+    expect(await count({ deadline_from: range.deadline_to })).toBe(0);
+    expect(await count({ ...range, thread_metadata: { user: 'nobody' } })).toBe(0);
+  });
+
   test('passes over threads that stopped without one', async () => {
     await using db = await open();
     await seedThreads(db, 300);
@@ -94,5 +115,10 @@ describeEachDatabase('a search of interrupts', (open) => {
     expect(ids).toEqual([]);
     // SQLite looks at the newest run of each; PostgreSQL reads them at once.
     expect(pages).toBe(db.dialect === 'sqlite' ? 2 : 1);
+
+    await db.run(sql`update threads set interrupts = '{"t": [{"id": "i", "value": {"deadline": "soon"}}]}'`);
+    const due = await idsOf(db, { deadline_from: '2026-03-01T08:00:00.000Z', limit: 99 });
+    // A page reads the interrupts of a thousand.
+    expect(due).toEqual({ ids: [], pages: Math.ceil((EXAMINED_ROWS + 2000) / 1100) });
   });
 });

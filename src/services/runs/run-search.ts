@@ -1,6 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
-import { timestamp } from '../../core/clock.ts';
+import { inUtc } from '../../core/clock.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { pickFields } from '../../core/pick-fields.ts';
@@ -80,13 +80,6 @@ const ERRORS_ENCRYPTED =
 function requireUuid(assistant_id: string): string {
   if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
   return assistant_id;
-}
-
-const LAST_MS = Date.UTC(9999, 11, 31);
-
-/** Stored times are in UTC, SQLite compares them as text, and PostgreSQL rejects the year 0. */
-function inUtc(time: string | undefined): string | undefined {
-  return time === undefined ? undefined : timestamp(Math.min(Math.max(0, Date.parse(time)), LAST_MS));
 }
 
 function keysetOf(cursor: string): Keyset {

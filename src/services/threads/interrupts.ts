@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
+import { inUtc } from '../../core/clock.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
@@ -31,10 +32,17 @@ const LIST = 'interrupts';
 
 /** What waits for a person, over all threads that the caller may see. */
 export function interruptService({ interrupts, assistants }: InterruptDeps) {
-  function conditionsOf({ thread_metadata, assistant_id }: InterruptFilter): InterruptConditions {
+  function conditionsOf({ thread_metadata, assistant_id, ...filter }: InterruptFilter): InterruptConditions {
     const id = assistant_id === undefined ? undefined : assistants.idOf(assistant_id);
     if (id !== undefined && !isUuid(id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
-    return { thread_metadata, assistant_id: id };
+    return {
+      thread_metadata,
+      assistant_id: id,
+      since_from: inUtc(filter.since_from),
+      since_to: inUtc(filter.since_to),
+      deadline_from: inUtc(filter.deadline_from),
+      deadline_to: inUtc(filter.deadline_to),
+    };
   }
 
   return {
@@ -59,7 +67,7 @@ export function interruptService({ interrupts, assistants }: InterruptDeps) {
 }
 
 /** A large value is left out, so that a page has a bounded size. */
-function pendingInterrupt({ interrupt, ...place }: FoundInterrupt): PendingInterrupt {
+function pendingInterrupt({ interrupt, deadline, ...place }: FoundInterrupt): PendingInterrupt {
   const { id, value, response_schema } = interrupt;
   const value_bytes = Buffer.byteLength(toJson(value ?? null));
   return {
@@ -68,6 +76,7 @@ function pendingInterrupt({ interrupt, ...place }: FoundInterrupt): PendingInter
     ...(value_bytes <= MAX_VALUE_BYTES ? { value } : {}),
     value_bytes,
     ...(response_schema ? { response_schema } : {}),
+    ...(deadline === undefined ? {} : { deadline }),
   };
 }
 

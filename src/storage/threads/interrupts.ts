@@ -12,13 +12,23 @@ import { threadFilter } from '../runs/run-list.ts';
 import { mostSelectivePath } from '../search/access-path.ts';
 import { EXAMINED_ROWS, type Keyset, type KeysetList, keysetPage } from '../search/keyset-page.ts';
 import { boundedRows, octetLength } from '../search/list-bytes.ts';
+import {
+  type DeadlineRange,
+  deadlineOf,
+  hasDeadlineRange,
+  isDueWithin,
+  MAY_HAVE_DEADLINE,
+} from './deadline.ts';
 import { IN_FLIGHT, THREAD_COLUMNS } from './row.ts';
 
-export interface InterruptConditions {
+export interface InterruptConditions extends DeadlineRange {
   /** Containment filter. */
   readonly thread_metadata?: JsonObject | undefined;
   /** The assistant of the thread's newest run. */
   readonly assistant_id?: string | undefined;
+  /** Times since which they wait, in UTC; inclusive and exclusive. */
+  readonly since_from?: string | undefined;
+  readonly since_to?: string | undefined;
 }
 
 /** A position in the list: a thread, by the time of its state, and one of its interrupts. */
@@ -35,6 +45,7 @@ export interface InterruptQuery extends InterruptConditions {
 export interface FoundInterrupt {
   readonly interrupt: Interrupt & { readonly id: string };
   readonly task_id: string;
+  readonly deadline: string | undefined;
   readonly thread_id: string;
   readonly since: string;
   /** The thread's newest run; null if it was deleted. */
@@ -55,7 +66,7 @@ export function interruptRepository(db: Db) {
   return bind(db, { search: searchInterrupts, count: countInterrupts });
 }
 
-/** A page reads at most this many threads: where interrupts are encrypted, most of them may have none. */
+/** A page reads at most this many threads: most of them may have no interrupt with such a deadline, or none at all. */
 const THREADS_READ = 1000;
 /** After every interrupt of a thread. */
 const END_OF_THREAD = '\uffff';
@@ -73,7 +84,8 @@ async function searchInterrupts(
   for (let read = 0; ; read += range.limit) {
     const page = await keysetPage(reader, list, range);
     const interrupts = await loadInterrupts(reader, page.found, { visibility, max_bytes });
-    found.push(...interrupts.filter((each) => !isUpTo(each, after)));
+    const isWanted = (each: FoundInterrupt) => !isUpTo(each, after) && isDueWithin(conditions, each.deadline);
+    found.push(...interrupts.filter(isWanted));
     if (found.length > limit) return { found: found.slice(0, limit), next: positionOf(found[limit - 1]) };
     if (!page.next) return { found, next: undefined };
     if (page.found.length < range.limit || read >= THREADS_READ)
@@ -110,7 +122,8 @@ async function countInterrupts(
       const rows = await reader.all(
         sql`select ${columns('threads', 'interrupts')} from threads where ${isOneOf('thread_id', part)}`,
       );
-      for (const row of rows) total += byId(reader, row).length;
+      for (const row of rows)
+        total += byId(reader, row).filter(({ deadline }) => isDueWithin(conditions, deadline)).length;
     }
     after = page.next;
   } while (after);
@@ -142,10 +155,11 @@ const newestRun = (column: string) =>
 
 async function waitingThreads(
   reader: Reader,
-  { thread_metadata, assistant_id }: InterruptConditions,
+  conditions: InterruptConditions,
   order: 'asc' | 'desc',
   visibility: Visibility | undefined,
 ): Promise<KeysetList> {
+  const { thread_metadata, assistant_id } = conditions;
   const metadata = combineFilters(thread_metadata && { contains: thread_metadata }, visibility?.metadata);
   const threads: Visibility = { metadata, ids: visibility?.ids };
   const assistant = assistant_id === undefined ? [] : [sql`${newestRun('assistant_id')} = ${assistant_id}`];
@@ -154,16 +168,24 @@ async function waitingThreads(
     id: 'threads.thread_id',
     order,
     scanned: { sqlite: raw('threads indexed by threads_waiting'), postgres: raw('threads') },
-    indexed: [raw(`threads.status = 'interrupted'`)],
+    indexed: [raw(`threads.status = 'interrupted'`), ...waitingSince(conditions)],
     where: [
       HAS_INTERRUPTS,
       sql`not ${IN_FLIGHT}`,
       sql`${visible(VISIBLE_THREADS, threads) as Sql}`,
       ...assistant,
+      ...(hasDeadlineRange(conditions) && !reader.cipher.enabled ? [MAY_HAVE_DEADLINE] : []),
     ],
     few: await fewThreads(reader, threads),
     examined_rows: EXAMINED_ROWS,
   };
+}
+
+function waitingSince({ since_from, since_to }: InterruptConditions): Sql[] {
+  return [
+    ...(since_from === undefined ? [] : [sql`threads.state_updated_at >= ${since_from}`]),
+    ...(since_to === undefined ? [] : [sql`threads.state_updated_at < ${since_to}`]),
+  ];
 }
 
 /** Threads that stopped elsewhere, such as at a cancel, have none. Encrypted ones look as if they had some. */
@@ -215,14 +237,15 @@ async function loadInterrupts(
 function byId(
   { cipher }: Reader,
   row: { interrupts: string | null },
-): Pick<FoundInterrupt, 'interrupt' | 'task_id'>[] {
+): Pick<FoundInterrupt, 'interrupt' | 'task_id' | 'deadline'>[] {
   const { interrupts } = decryptJsonColumns(cipher, row, THREAD_COLUMNS_OF_ROW);
   const tasks = Object.entries((interrupts ?? {}) as Record<string, Interrupt[]>);
   const all = tasks.flatMap(([task_id, each]) => each.map((interrupt) => ({ task_id, interrupt })));
   const named = all.filter(
     (each): each is Pick<FoundInterrupt, 'interrupt' | 'task_id'> => typeof each.interrupt.id === 'string',
   );
-  return named.sort((one, other) => (one.interrupt.id < other.interrupt.id ? -1 : 1));
+  const due = named.map((each) => ({ ...each, deadline: deadlineOf(each.interrupt.value) }));
+  return due.sort((one, other) => (one.interrupt.id < other.interrupt.id ? -1 : 1));
 }
 
 const THREAD_COLUMNS_OF_ROW = { interrupts: THREAD_COLUMNS.interrupts };

@@ -26,6 +26,12 @@ const hour = (n: number) => ({
   created_to: seededRunTime(n * 5000 + 3600),
 });
 
+const DUE = { deadline_to: '2026-06-01T00:00:00Z' };
+const hourOfWaiting = (n: number) => {
+  const { created_from: since_from, created_to: since_to } = hour(n);
+  return { since_from, since_to };
+};
+
 const QUESTIONS: readonly Question[] = [
   ['newest runs', '/runs/search', () => ({})],
   ['a hundred newest runs', '/runs/search', () => ({ limit: 100 })],
@@ -61,6 +67,8 @@ const QUESTIONS: readonly Question[] = [
     '/interrupts/search',
     () => ({ assistant_id: seededAssistantId(1) }),
   ],
+  ['interrupts that wait for an hour in the middle', '/interrupts/search', hourOfWaiting],
+  ['interrupts with a deadline, of which there are none', '/interrupts/search', () => DUE],
   ['count of failed runs', '/runs/count', () => ({ status: 'error' })],
   ['count of runs in progress', '/runs/count', () => ({ status: ['pending', 'running'] })],
   ['count of the runs of a user', '/runs/count', (n) => ({ thread_metadata: { user: `user-${n * 31}` } })],

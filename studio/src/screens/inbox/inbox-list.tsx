@@ -5,6 +5,7 @@ import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import { Ago } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { questionOf } from '../interrupts/review.ts';
+import { Due } from './due.tsx';
 import { keyOf, type Waiting } from './inbox-query.ts';
 
 interface InboxListProps {
@@ -74,8 +75,11 @@ function Row({ waiting, isSelected, isMarked, onToggle }: RowProps) {
       >
         <span className="truncate font-medium">{question}</span>
         <span className="flex justify-between gap-2 text-xs text-ink-2">
-          {assistant ? assistantName(assistant) : 'Deleted run'}
-          <Ago at={waiting.since} />
+          <span className="truncate">{assistant ? assistantName(assistant) : 'Deleted run'}</span>
+          <span className="flex gap-3">
+            {waiting.deadline !== undefined && <Due at={waiting.deadline} />}
+            <Ago at={waiting.since} />
+          </span>
         </span>
       </Link>
     </li>

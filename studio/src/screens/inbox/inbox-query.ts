@@ -5,23 +5,36 @@ import { pendingInterruptIds } from '../interrupts/answer.ts';
 
 export type Waiting = Schemas['PendingInterrupt'];
 
+type InterruptSearch = Schemas['InterruptSearchRequest'];
+
+/** Filters of the list, as they are in the address. */
+export interface InboxFilters {
+  readonly assistant?: string;
+  /** The owner of the thread. */
+  readonly user?: string;
+  /** How long they have waited at least, hours. */
+  readonly age?: string;
+  /** Until when at the latest an answer is wanted, hours from now; 0: its deadline is over. */
+  readonly due?: string;
+}
+
 const PAGE = 50;
 
+const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+
 /** What waits for a person, over all threads, oldest first. It changes with the threads, hence the key. */
-export function interruptsQuery(assistant_id?: string) {
+export function interruptsQuery({ assistant, user, age, due }: InboxFilters) {
   return infiniteQueryOptions({
-    queryKey: ['thread', 'list', { interrupts: assistant_id }],
-    queryFn: ({ pageParam }) =>
-      pageOf(
-        api.POST('/interrupts/search', {
-          body: {
-            limit: PAGE,
-            sort_order: 'asc',
-            ...(assistant_id && { assistant_id }),
-            ...(pageParam && { cursor: pageParam }),
-          },
-        }),
-      ),
+    queryKey: ['thread', 'list', { interrupts: { assistant, user, age, due } }],
+    queryFn: ({ pageParam }) => {
+      const body: InterruptSearch = { limit: PAGE, sort_order: 'asc' };
+      if (assistant) body.assistant_id = assistant;
+      if (user) body.thread_metadata = { owner: user };
+      if (age) body.since_to = hoursFromNow(-Number(age));
+      if (due) body.deadline_to = hoursFromNow(Number(due));
+      if (pageParam) body.cursor = pageParam;
+      return pageOf(api.POST('/interrupts/search', { body }));
+    },
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   });

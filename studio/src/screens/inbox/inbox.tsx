@@ -1,36 +1,38 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Button } from '../../ui/button.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
 import { Page } from '../../ui/page.tsx';
+import { EmptyList } from '../../ui/paged-list.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
-import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
 import { useMore } from '../../ui/use-more.ts';
 import { useAnswers } from '../interrupts/answer.ts';
 import { Answered } from './answered.tsx';
 import { Bulk } from './bulk.tsx';
+import { Filters } from './filters.tsx';
 import { InboxList } from './inbox-list.tsx';
-import { interruptsQuery, keyOf, type Waiting } from './inbox-query.ts';
+import { type InboxFilters, interruptsQuery, keyOf, type Waiting } from './inbox-query.ts';
 import { Question } from './question.tsx';
 import { type Pages, useSelection } from './selection.ts';
 
 /** All that waits for a person, answered without leaving the keyboard. */
 export function Inbox() {
-  const { assistant } = useSearch({ from: '/inbox' });
-  const pages = useInfiniteQuery(interruptsQuery(assistant));
+  const { interrupt: _, ...filters } = useSearch({ from: '/inbox' });
+  const pages = useInfiniteQuery(interruptsQuery(filters));
   const { data, error, refetch, hasNextPage } = pages;
   const { isLoading, loadMore } = useMore(pages);
   const waiting = data?.pages.flatMap((page) => page.data);
   return (
-    <Page title="Inbox" actions={<Filter assistant={assistant} />}>
+    <Page title="Inbox">
+      <Filters filters={filters} />
       {error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : !waiting ? (
         <Loading what="what waits" />
       ) : (
-        <Answering key={assistant} waiting={waiting} pages={pages} />
+        <Answering key={JSON.stringify(filters)} filters={filters} waiting={waiting} pages={pages} />
       )}
       {hasNextPage && (
         <Button className="self-start" disabled={isLoading} onClick={loadMore}>
@@ -41,21 +43,14 @@ export function Inbox() {
   );
 }
 
-function Filter({ assistant = '' }: { assistant?: string | undefined }) {
-  const navigate = useNavigate({ from: '/inbox' });
-  return (
-    <AssistantSelect
-      aria-label="Assistant"
-      value={assistant}
-      onChange={({ target }) =>
-        void navigate({ search: target.value === '' ? {} : { assistant: target.value }, replace: true })
-      }
-    />
-  );
+interface AnsweringProps {
+  readonly filters: InboxFilters;
+  readonly waiting: readonly Waiting[];
+  readonly pages: Pages;
 }
 
 /** The list, and the question that is selected in it; or what is done with all that are marked. */
-function Answering({ waiting, pages }: { waiting: readonly Waiting[]; pages: Pages }) {
+function Answering({ filters, waiting, pages }: AnsweringProps) {
   const answers = useAnswers();
   const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
   const [answered, setAnswered] = useState(0);
@@ -71,7 +66,12 @@ function Answering({ waiting, pages }: { waiting: readonly Waiting[]; pages: Pag
     x: selected && (() => toggle(keyOf(selected))),
   });
   if (waiting.length === 0 && !gone && !isLookedUp) {
-    return <Empty title="Nobody waits for you">When an agent asks something, it is answered here.</Empty>;
+    const fits = pages.hasNextPage ? 'None of the oldest fits' : 'Nothing that waits fits';
+    return (
+      <EmptyList filters={filters} fits={fits} none="Nobody waits for you">
+        When an agent asks something, it is answered here.
+      </EmptyList>
+    );
   }
   return (
     <>

@@ -6,6 +6,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { stateQuery } from '../chat/chat-queries.ts';
 import type { useAnswers } from '../interrupts/answer.ts';
 import { AnswerForm } from '../interrupts/answer-form.tsx';
+import { Due } from './due.tsx';
 import type { Waiting } from './inbox-query.ts';
 
 interface QuestionProps {
@@ -18,7 +19,7 @@ interface QuestionProps {
 /** One interrupt and the form that answers it. */
 export function Question({ waiting, hasKeys, answers, onAnswered }: QuestionProps) {
   const { can } = useSession();
-  const { thread_id, interrupt_id, assistant_id, since, response_schema = null } = waiting;
+  const { thread_id, interrupt_id, assistant_id, since, deadline, response_schema = null } = waiting;
   const isLeftOut = waiting.value === undefined && waiting.value_bytes > 0;
   const state = useQuery({ ...stateQuery(thread_id), enabled: isLeftOut });
   if (state.error) return <Failure error={state.error} retry={() => void state.refetch()} />;
@@ -32,6 +33,12 @@ export function Question({ waiting, hasKeys, answers, onAnswered }: QuestionProp
         beside={
           <>
             asked <Ago at={since} />
+            {deadline !== undefined && (
+              <>
+                {' · '}
+                <Due at={deadline} />
+              </>
+            )}
           </>
         }
         hasKeys={hasKeys}
