@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import type { TracedStep } from '../../src/app/tracing/attributes.ts';
 import { spanFactory } from '../../src/app/tracing/spans.ts';
 import { secretMask } from '../../src/core/mask-secrets.ts';
 import { openApp } from '../support/app.ts';
@@ -64,20 +65,22 @@ test('secrets in contents are masked', () => {
     ...{ run_id: '01890000-0000-7000-8000-000000000000', thread_id: 't', assistant_id: 'a', graph_id: 'g' },
     ...{ trace_id: '0'.repeat(32), caller: undefined, due: 0 },
   };
-  const step = {
-    ...{ number: 1, parent: null, kind: 'tool', name: 'call', node: null, namespace: '', superstep: 1 },
+  const step: TracedStep = {
     ...{
+      number: 1,
+      parent: null,
+      name: 'call',
+      node: null,
+      namespace: '',
+      superstep: 1,
       checkpoint_id: null,
-      started_at: 0,
-      ended_at: 1,
-      status: 'success',
-      error: null,
-      model: null,
-      provider: null,
     },
+    ...{ started_at: 0, ended_at: 1, error: null, model: null, provider: null },
     ...{ tokens_in: null, tokens_cached: null, tokens_out: null },
+    kind: 'tool',
+    status: 'success',
     contents: { input: 'Authorization: Bearer abcdefghijklmnop', output: 'the hidden-value of the project' },
-  } as const;
+  };
   const { attributes } = spanFactory({}, secretMask(['hidden-value'])).step(run, 1, step);
   expect(attributes['gen_ai.tool.call.arguments']).not.toContain('abcdefghijklmnop');
   expect(attributes['gen_ai.tool.call.result']).not.toContain('hidden-value');
