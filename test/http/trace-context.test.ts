@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { runSpanIdOf } from '../../src/core/trace-ids.ts';
 import { openApp } from '../support/app.ts';
 import { askLegacy } from '../support/mcp-messages.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
-const http = await openApp({ graphs: ['recorded'], folder });
+const http = await openApp({ graphs: ['recorded', 'telling'], folder });
 afterAll(() => http[Symbol.asyncDispose]());
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -44,6 +45,19 @@ test.each([
   const { run_id, configurable, trace_id } = await run({ traceparent });
   expect(trace_id).toBe(run_id.replaceAll('-', ''));
   expect(configurable).not.toHaveProperty('traceparent');
+});
+
+test('code of a graph finds the span of its run, with a caller and without', async () => {
+  const told = async (headers = {}) => {
+    const call = { assistant_id: 'telling', input: { traceparent: '' } };
+    const answer = await http.post('/runs/wait', call, headers);
+    const run_id = String(answer.headers['content-location']).split('/').at(-1) as string;
+    return { run_id, traceparent: answer.body.traceparent };
+  };
+  const alone = await told();
+  expect(alone.traceparent).toBe(`00-${alone.run_id.replaceAll('-', '')}-${runSpanIdOf(alone.run_id)}-01`);
+  const called = await told({ traceparent: CALLER });
+  expect(called.traceparent).toBe(`00-${TRACE}-${runSpanIdOf(called.run_id)}-01`);
 });
 
 test('a call of an MCP tool brings the span of its caller in the metadata of the call', async () => {
