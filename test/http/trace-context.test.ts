@@ -60,6 +60,24 @@ test('code of a graph finds the span of its run, with a caller and without', asy
   expect(called.traceparent).toBe(`00-${TRACE}-${runSpanIdOf(called.run_id)}-01`);
 });
 
+test('the configuration of a run or its assistant names no caller', async () => {
+  const configurable = { __traceparent__: CALLER.replace(/01$/, '00') };
+  const { body: assistant } = await http.post('/assistants', {
+    graph_id: 'recorded',
+    config: { configurable },
+  });
+  for (const call of [
+    { assistant_id: 'recorded', config: { configurable } },
+    { assistant_id: 'recorded', context: configurable },
+    { assistant_id: assistant.assistant_id },
+  ]) {
+    const { body: run } = await http.post('/runs', { ...call, input: { ask: false }, on_completion: 'keep' });
+    expect(run.kwargs.config.configurable).not.toHaveProperty('__traceparent__');
+    const { body: recorded } = await http.get(`/runs/${run.run_id}/steps`);
+    expect(recorded.trace_id).toBe(run.run_id.replaceAll('-', ''));
+  }
+});
+
 test('a call of an MCP tool brings the span of its caller in the metadata of the call', async () => {
   const call = {
     name: 'recorded',
