@@ -1,12 +1,18 @@
 import { resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { runSpanIdOf } from '../../src/core/trace-ids.ts';
+import { message, oldMessage } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
-import { askLegacy } from '../support/mcp-messages.ts';
+import { askLegacy, askModern } from '../support/mcp-messages.ts';
+import { receiver, TO_RECEIVER } from '../support/receiver.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
-const http = await openApp({ graphs: ['recorded', 'telling'], folder });
-afterAll(() => http[Symbol.asyncDispose]());
+const http = await openApp({ graphs: ['recorded', 'telling'], folder, environment: TO_RECEIVER });
+const hook = await receiver();
+afterAll(async () => {
+  await http[Symbol.asyncDispose]();
+  await hook[Symbol.asyncDispose]();
+});
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = `00-${TRACE}-00f067aa0ba902b7-01`;
@@ -78,13 +84,56 @@ test('the configuration of a run or its assistant names no caller', async () => 
   }
 });
 
-test('a call of an MCP tool brings the span of its caller in the metadata of the call', async () => {
-  const call = {
-    name: 'recorded',
-    arguments: { ask: false },
-    _meta: { thread_id: 'traced', traceparent: CALLER },
-  };
-  const { result } = await askLegacy(http, 'tools/call', call);
-  const { body } = await http.get(`/runs/${result._meta.run_id}/steps`);
-  expect(body.trace_id).toBe(TRACE);
+test('a webhook has the span of its run', async () => {
+  const before = hook.received.length;
+  const call = { assistant_id: 'recorded', input: { ask: false }, webhook: hook.url };
+  const { body: run } = await http.post('/runs', call, { traceparent: CALLER });
+  await hook.came(before + 1);
+  expect(hook.received[before]).toMatchObject({
+    headers: { traceparent: `00-${TRACE}-${runSpanIdOf(run.run_id)}-01` },
+    body: { run_id: run.run_id },
+  });
 });
+
+const toHook = () => ({ pushNotificationConfig: { url: hook.url } });
+
+test.each([
+  ['message/send', () => ({ message: oldMessage({ ask: false }), configuration: toHook() })],
+  ['message/stream', () => ({ message: oldMessage({ ask: false }), configuration: toHook() })],
+  [
+    'SendMessage',
+    () => ({
+      message: message({ ask: false }),
+      configuration: { taskPushNotificationConfig: { url: hook.url } },
+    }),
+  ],
+])(
+  '%s of A2A brings the span of its caller, and its push notifications have the one of its run',
+  async (method, params) => {
+    const before = hook.received.length;
+    const call = { jsonrpc: '2.0', id: 1, method, params: params() };
+    expect(await http.post('/a2a/recorded', call, { traceparent: CALLER })).toMatchObject({ status: 200 });
+    await hook.came(before + 1);
+    const { body } = await http.get('/webhooks/deliveries?limit=1');
+    const { run_id } = body[0];
+    expect((await http.get(`/runs/${run_id}/steps`)).body.trace_id).toBe(TRACE);
+    expect(hook.received[before]?.headers['traceparent']).toBe(`00-${TRACE}-${runSpanIdOf(run_id)}-01`);
+  },
+);
+
+test.each([
+  ['2025', askLegacy],
+  ['2026', askModern],
+])(
+  'a call of an MCP tool in the form of %s brings the span of its caller in its metadata',
+  async (form, ask) => {
+    const call = {
+      name: 'recorded',
+      arguments: { ask: false },
+      _meta: { thread_id: `in ${form}`, traceparent: CALLER },
+    };
+    const { result } = await ask(http, 'tools/call', call);
+    const { body } = await http.get(`/runs/${result._meta.run_id}/steps`);
+    expect(body.trace_id).toBe(TRACE);
+  },
+);
