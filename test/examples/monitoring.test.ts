@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
+import { ALIASES } from '../../src/http/metrics/aliases.ts';
 import { openApp } from '../support/app.ts';
 import { metricsIn } from '../support/promql.ts';
 import { onlyBlock, ROOT } from './blocks.ts';
@@ -131,4 +132,19 @@ test('every metric that the documentation names exists', () => {
   const ABSENT = ['agent_server_url', 'lg_api_publish_queue_availability'];
   expect(named.length).toBeGreaterThan(60);
   expect(named.filter((name) => !families.has(name) && !ABSENT.includes(name))).toEqual([]);
+});
+
+test('every metric that a server exports is on the page', () => {
+  const families = [...withInternal, ...withTraces].map((name) => name.replace(/_(bucket|sum|count)$/, ''));
+  // Beside one of them the page has only the ends of the names of its kind.
+  const shown = families.map((name) =>
+    name
+      .replace(/^nodejs_eventloop_lag_.*/, 'nodejs_eventloop_lag_*')
+      .replace(/_p(50|99)_seconds$/, '_max_seconds')
+      .replace(/_counter_total$/, '_counter'),
+  );
+  const former = Object.values(ALIASES);
+  const missing = shown.filter((name) => !PAGE.includes(`\`${name}\``) && !former.includes(name));
+  expect(families.length).toBeGreaterThan(60);
+  expect(missing).toEqual([]);
 });
