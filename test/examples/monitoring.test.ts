@@ -78,12 +78,15 @@ test.each(groups.flatMap(({ name, rules }) => rules.map((rule) => ({ ...rule, na
   },
 );
 
-test('every runbook is that of an alert, and they name explain and doctor', () => {
-  const [, runbooks = ''] = PAGE.split('\n## Runbooks\n');
+const [, RUNBOOKS = ''] = PAGE.split('\n## Runbooks\n');
+
+test('every runbook is that of an alert', () => {
   const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
-  expect([...runbooks.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading)).toEqual(alerts);
-  expect(runbooks.match(/`GET \/runs\/\{run_id\}\/explain`/g)?.length).toBeGreaterThan(5);
-  expect(runbooks.match(/`npx agent-server doctor`/g)?.length).toBeGreaterThan(5);
+  expect([...RUNBOOKS.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading)).toEqual(alerts);
+});
+
+test.each(RUNBOOKS.split('\n### ').slice(1))('a runbook names explain or doctor: %s', (runbook) => {
+  expect(runbook).toMatch(/`GET \/\S+\/explain`|`npx agent-server (doctor|explain <\w+>)`/);
 });
 
 test.each(panels)(
