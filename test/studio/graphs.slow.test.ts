@@ -4,10 +4,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
+import { closedGate } from '../support/gate.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
-const GRAPHS = ['branches', 'three-levels', 'nested', 'fails', 'sleeper', 'broken'];
+const GRAPHS = ['branches', 'three-levels', 'nested', 'fails', 'sleeper', 'held', 'broken'];
 
 describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
@@ -105,6 +106,26 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await node(page, 'rest, running').waitFor();
     await client.runs.cancel(thread_id, run_id, true);
     await expect.poll(() => node(page, 'rest, running').count(), { timeout: 10_000 }).toBe(0);
+    await page.context().close();
+  });
+
+  test('shows the nodes that execute, in a subgraph too, and in how many tasks', async () => {
+    using parts = closedGate();
+    using child = closedGate();
+    const input = { parts: [1, 2, 3, 4, 5], parts_gate: parts.file, child_gate: child.file };
+    const { run_id } = await runOf('held', input, 'running');
+    const { page } = await openStudio(browser, origin, `/graphs/held?run=${run_id}&open=child`);
+    await node(page, 'part, running 5×').waitFor();
+    await node(page, 'inside').waitFor();
+    parts.open();
+    await node(page, 'inside, running').waitFor();
+    await node(page, 'child, running').waitFor();
+    await node(page, 'part, done 5×').waitFor();
+    await node(page, 'inside, running').click();
+    await page.getByRole('link', { name: 'running' }).waitFor();
+    child.open();
+    await node(page, 'inside, done').waitFor();
+    await node(page, 'child, done').waitFor();
     await page.context().close();
   });
 

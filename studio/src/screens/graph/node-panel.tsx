@@ -7,7 +7,7 @@ import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
-import type { Step } from '../run/run-queries.ts';
+import type { ShownStep } from '../run/run-queries.ts';
 import { allNodes, graphModel } from './graph-model.ts';
 import { drawingQuery, subgraphsQuery } from './graph-queries.ts';
 import { stateText } from './node-states.ts';
@@ -76,7 +76,7 @@ function useType(assistantId: string, id: string): string {
   return allNodes(graphModel(plain, xrayed, expanded).nodes).find((node) => node.id === id)?.type ?? '';
 }
 
-function StepLine({ runId, step }: { runId: string; step: Step }) {
+function StepLine({ runId, step }: { runId: string; step: ShownStep }) {
   const { attempt, number, status, started_at, ended_at, error } = step;
   return (
     <li>
@@ -87,7 +87,7 @@ function StepLine({ runId, step }: { runId: string; step: Step }) {
         className="-mx-2 flex flex-wrap items-center gap-2 rounded-md px-2 py-1 hover:bg-sunk"
       >
         <StatusPill status={status} />
-        <span>{duration(Date.parse(ended_at) - Date.parse(started_at))}</span>
+        {ended_at && <span>{duration(Date.parse(ended_at) - Date.parse(started_at))}</span>}
         <span className="ml-auto text-ink-3">
           <Ago at={started_at} />
         </span>
