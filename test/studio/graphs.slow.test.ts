@@ -90,6 +90,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     const failed = await runOf('fails', { x: 7 });
     const { page } = await openStudio(browser, origin, `/graphs/fails?run=${failed.run_id}`);
     await node(page, 'works, done').waitFor();
+    expect(await violations(page)).toEqual([]);
     await node(page, 'throws, failed').click();
     await page.getByText('BoomError: boom 7').waitFor();
 
@@ -126,6 +127,32 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     child.open();
     await node(page, 'inside, done').waitFor();
     await node(page, 'child, done').waitFor();
+    await page.context().close();
+  });
+
+  test('shows the state that the last step of a node began from, and leads to its checkpoint', async () => {
+    const { thread_id, run_id } = await runOf('nested', { ask: false });
+    const { page, problems } = await openStudio(browser, origin, `/graphs/nested?run=${run_id}&node=child`);
+    const value = (name: string) => page.getByRole('figure', { name, exact: true }).locator('pre');
+    await page.getByRole('heading', { name: 'State its last step began from' }).waitFor();
+    expect(await page.getByRole('figure', { name: 'log', exact: true }).count()).toBe(0);
+    await page.locator('summary').getByText('log', { exact: true }).click();
+    await value('log').waitFor();
+    expect(JSON.parse(await value('log').innerText())).toEqual(['first']);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Inspect checkpoint' }).click();
+    await page.getByRole('region', { name: 'Changes' }).waitFor();
+    const checkpoint_id = new URL(page.url()).searchParams.get('checkpoint') ?? '';
+    const { next, values } = await client.threads.getState(thread_id, checkpoint_id);
+    expect({ next, values }).toEqual({ next: ['child'], values: { ask: false, log: ['first'] } });
+    expect(problems).toEqual([]);
+
+    const inner = await runOf('three-levels', { path: ['a way'] });
+    const address = `/graphs/three-levels?run=${inner.run_id}&open=top_two&node=top_two:middle_one`;
+    await page.goto(`${origin}/studio${address}`);
+    await page.locator('summary').getByText('path', { exact: true }).click();
+    await value('path').waitFor();
+    expect(JSON.parse(await value('path').innerText())).toEqual(['a way']);
     await page.context().close();
   });
 
