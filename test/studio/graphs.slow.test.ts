@@ -156,6 +156,33 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
+  test('of two graphs on one thread, each run is shown in its own', async () => {
+    const nested = await runOf('nested', { ask: false });
+    const { run_id } = await client.runs.create(nested.thread_id, 'branches', { input: { amount: 500 } });
+    await client.runs.join(nested.thread_id, run_id);
+    const { page, problems } = await openStudio(browser, origin, `/runs/${nested.run_id}?tab=graph`);
+    await node(page, 'child, done').waitFor();
+    expect(await node(page, 'check, done').count()).toBe(0);
+    await page.goto(`${origin}/studio/runs/${run_id}?tab=graph`);
+    await node(page, 'approve, done').waitFor();
+    expect(await node(page, 'child, done').count()).toBe(0);
+    expect(await page.getByText('nodes that the graph does not have now').count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('names the nodes of a run that its graph does not have now', async () => {
+    const { assistant_id } = await client.assistants.create({ graphId: 'branches' });
+    const { run_id } = await runOf(assistant_id, { amount: 500 });
+    await client.assistants.update(assistant_id, { graphId: 'nested' });
+    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}?tab=graph`);
+    await node(page, 'child').waitFor();
+    await page.getByText('nodes that the graph does not have now: check, approve.').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a graph that does not load says why, and the others work', async () => {
     const { page } = await openStudio(browser, origin, '/graphs/broken');
     await page.getByRole('alert').getByText('the vault is locked').waitFor();
