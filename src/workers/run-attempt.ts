@@ -104,6 +104,7 @@ function openAttempt(
     logger: deps.logger,
     fields: runFields({ claimed, kwargs }),
     lease,
+    assistant_id: claimed.run.assistant_id,
     is_first: isFirst({ claimed }),
     writes,
     rules: deps.output ?? DEFAULT_OUTPUT_RULES,

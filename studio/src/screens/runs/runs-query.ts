@@ -10,21 +10,32 @@ export interface RunFilters {
   readonly error?: string;
   /** Age, hours. */
   readonly since?: string;
+  /** Hours since they ended at most, or the time that they ended at or after. */
+  readonly ended?: string;
 }
+
+/** In the address, and in the choice, for all that ended without a result. */
+export const FAILED = 'failed';
 
 const PAGE = 50;
 
+/** Rather than a number of hours. */
+export const isTime = (text: string) => text.endsWith('Z');
+
 /** Runs of all threads, newest first. */
-export function runsQuery({ status, assistant, error, since }: RunFilters) {
+export function runsQuery({ status, assistant, error, since, ended }: RunFilters) {
   return infiniteQueryOptions({
-    queryKey: ['run', 'list', { status, assistant, error, since }],
+    queryKey: ['run', 'list', { status, assistant, error, since, ended }],
     queryFn: ({ pageParam }) => {
       const body: RunSearch = { limit: PAGE };
-      if (status) body.status = status as NonNullable<RunSearch['status']>;
+      if (status === FAILED) body.status = ['error', 'timeout'];
+      else if (status) body.status = status as NonNullable<RunSearch['status']>;
       if (assistant) body.assistant_id = assistant;
       if (error) body.error = error;
       const from = since === undefined ? undefined : timeBefore(Number(since));
       if (from !== undefined) body.created_from = from;
+      const ended_from = ended === undefined || isTime(ended) ? ended : timeBefore(Number(ended));
+      if (ended_from !== undefined) body.ended_from = ended_from;
       if (pageParam) body.cursor = pageParam;
       return pageOf(api.POST('/runs/search', { body }));
     },

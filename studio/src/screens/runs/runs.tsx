@@ -10,9 +10,17 @@ import { StatusPill } from '../../ui/pill.tsx';
 import { RunLink } from '../../ui/run-link.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
-import { type RunFilters, runsQuery } from './runs-query.ts';
+import { FAILED, isTime, type RunFilters, runsQuery } from './runs-query.ts';
 
 const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
+
+const times = (what: string) =>
+  [
+    ['', `${what} any time`],
+    ['1', `${what} in the last hour`],
+    ['24', `${what} in the last day`],
+    ['168', `${what} in the last week`],
+  ] as const;
 
 /** Runs of all threads; the filters are in the address. */
 export function Runs() {
@@ -27,6 +35,7 @@ export function Runs() {
 
 function Filters({ filters }: { filters: RunFilters }) {
   const navigate = useNavigate({ from: '/runs' });
+  const { ended = '' } = filters;
   const set = (change: RunFilters) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
@@ -35,7 +44,11 @@ function Filters({ filters }: { filters: RunFilters }) {
         aria-label="Status"
         value={filters.status ?? ''}
         onChange={({ target }) => set({ status: target.value })}
-        options={[['', 'Any status'], ...STATUSES.map((status) => [status, status] as const)]}
+        options={[
+          ['', 'Any status'],
+          [FAILED, 'error or timeout'],
+          ...STATUSES.map((status) => [status, status] as const),
+        ]}
       />
       <AssistantSelect
         aria-label="Assistant"
@@ -46,12 +59,13 @@ function Filters({ filters }: { filters: RunFilters }) {
         aria-label="Created"
         value={filters.since ?? ''}
         onChange={({ target }) => set({ since: target.value })}
-        options={[
-          ['', 'Any time'],
-          ['1', 'Last hour'],
-          ['24', 'Last day'],
-          ['168', 'Last week'],
-        ]}
+        options={times('Created')}
+      />
+      <Select
+        aria-label="Ended"
+        value={ended}
+        onChange={({ target }) => set({ ended: target.value })}
+        options={[...times('Ended'), ...(isTime(ended) ? [[ended, `Ended since ${ended}`] as const] : [])]}
       />
       <TextFilter
         label="Text of the error"
