@@ -126,6 +126,29 @@ describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium 
     return { slow: tasks.filter((ms) => ms > MAX_TASK_MS).length, growth };
   }
 
+  test('a graph of 2,000 nodes is drawn while the page can be used', async () => {
+    const ways = Array.from({ length: 40 }, (_way, i) =>
+      Array.from({ length: 50 }, (_node, j) => `node_${i}_${j}`),
+    );
+    const nodes = ['__start__', ...ways.flat(), '__end__'].map((id) => ({ id }));
+    const edges = ways.flatMap((way) =>
+      [...way, '__end__'].map((target, i) => ({ source: way[i - 1] ?? '__start__', target })),
+    );
+    const { page, problems } = await openStudio(browser, server.url, '/graphs');
+    await page.route('**/assistants/*/graph?*', (route) => route.fulfill({ json: { nodes, edges } }));
+    await page.goto(`${server.url}/studio/graphs/tokens`);
+    await watch(page);
+    const last = page.getByRole('button', { name: 'node_39_49', exact: true });
+    await last.waitFor({ timeout: 90_000 });
+    const tasks = await longTasks(page);
+    expect(tasks.filter((ms) => ms > MAX_TASK_MS).length).toBeLessThanOrEqual(MAX_LONG_TASKS);
+    expect(await page.locator('[data-edge]').count()).toBe(2040);
+    await last.press('Enter');
+    await page.getByRole('heading', { name: 'node_39_49' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a minute of 1,000 tokens a second leaves the page usable', async () => {
     const { slow, growth } = await measured('tokens', { count: TOKENS }, `t${TOKENS - 1}`);
     expect(slow).toBeLessThan(MAX_LONG_TASKS);
