@@ -1,5 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { api, pageOf, type Schemas } from '../../api/client.ts';
+import { metadataOf } from '../threads/metadata-text.ts';
 
 type RunSearch = Schemas['RunSearchRequest'];
 
@@ -7,24 +8,30 @@ type RunSearch = Schemas['RunSearchRequest'];
 export interface RunFilters {
   readonly status?: string;
   readonly assistant?: string;
+  /** Of the thread: `name=value, …` or JSON. */
+  readonly metadata?: string;
   readonly error?: string;
-  /** Age, hours. */
+  /** How old they are at most, hours. */
   readonly since?: string;
+  /** How old they are at least, hours. */
+  readonly until?: string;
 }
 
 const PAGE = 50;
 
 /** Runs of all threads, newest first. */
-export function runsQuery({ status, assistant, error, since }: RunFilters) {
+export function runsQuery({ status, assistant, metadata, error, since, until }: RunFilters) {
   return infiniteQueryOptions({
-    queryKey: ['run', 'list', { status, assistant, error, since }],
+    queryKey: ['run', 'list', { status, assistant, metadata, error, since, until }],
     queryFn: ({ pageParam }) => {
       const body: RunSearch = { limit: PAGE };
       if (status) body.status = status as NonNullable<RunSearch['status']>;
       if (assistant) body.assistant_id = assistant;
+      if (metadata) body.thread_metadata = metadataOf(metadata);
       if (error) body.error = error;
-      const from = since === undefined ? undefined : timeBefore(Number(since));
+      const [from, to] = [timeBefore(since), timeBefore(until)];
       if (from !== undefined) body.created_from = from;
+      if (to !== undefined) body.created_to = to;
       if (pageParam) body.cursor = pageParam;
       return pageOf(api.POST('/runs/search', { body }));
     },
@@ -34,7 +41,8 @@ export function runsQuery({ status, assistant, error, since }: RunFilters) {
 }
 
 /** The time so many hours ago, not before 1970; `undefined` for what is no number, which an address may have. */
-function timeBefore(hours: number): string | undefined {
+function timeBefore(text: string | undefined): string | undefined {
+  const hours = Number(text);
   const time_ms = Math.max(0, Date.now() - hours * 3_600_000);
   return hours > 0 ? new Date(time_ms).toISOString() : undefined;
 }

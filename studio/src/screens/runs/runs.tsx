@@ -10,6 +10,7 @@ import { StatusPill } from '../../ui/pill.tsx';
 import { RunLink } from '../../ui/run-link.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
+import { metadataOf } from '../threads/metadata-text.ts';
 import { type RunFilters, runsQuery } from './runs-query.ts';
 
 const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
@@ -52,6 +53,24 @@ function Filters({ filters }: { filters: RunFilters }) {
           ['24', 'Last day'],
           ['168', 'Last week'],
         ]}
+      />
+      <Select
+        aria-label="Until"
+        value={filters.until ?? ''}
+        onChange={({ target }) => set({ until: target.value })}
+        options={[
+          ['', 'Until now'],
+          ['1', 'Until an hour ago'],
+          ['24', 'Until a day ago'],
+          ['168', 'Until a week ago'],
+        ]}
+      />
+      <TextFilter
+        label="Metadata of the thread, such as user=ana"
+        className="w-72"
+        value={filters.metadata}
+        set={(metadata) => set({ metadata })}
+        check={metadataOf}
       />
       <TextFilter
         label="Text of the error"
