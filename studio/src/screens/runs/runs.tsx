@@ -10,6 +10,7 @@ import { StatusPill } from '../../ui/pill.tsx';
 import { RunLink } from '../../ui/run-link.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
+import { SavedViews } from '../saved-views/saved-views.tsx';
 import { metadataOf } from '../threads/metadata-text.ts';
 import { type RunFilters, runsQuery } from './runs-query.ts';
 
@@ -19,7 +20,7 @@ const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrup
 export function Runs() {
   const filters: RunFilters = useSearch({ from: '/runs' });
   return (
-    <Page title="Runs">
+    <Page title="Runs" actions={<SavedViews screen="runs" filters={{ ...filters }} />}>
       <Filters filters={filters} />
       <List filters={filters} />
     </Page>
@@ -67,7 +68,7 @@ function Filters({ filters }: { filters: RunFilters }) {
       />
       <TextFilter
         label="Metadata of the thread, such as user=ana"
-        className="w-72"
+        className="w-[305px]"
         value={filters.metadata}
         set={(metadata) => set({ metadata })}
         check={metadataOf}

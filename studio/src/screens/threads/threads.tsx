@@ -3,6 +3,7 @@ import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
+import { SavedViews } from '../saved-views/saved-views.tsx';
 import { ThreadList } from './list.tsx';
 import { metadataOf } from './metadata-text.ts';
 import type { ThreadFilters } from './threads-query.ts';
@@ -14,7 +15,7 @@ export function Threads() {
   const search = useSearch({ from: '/threads' });
   const { sort: _sort, order: _order, ...filters } = search;
   return (
-    <Page title="Threads">
+    <Page title="Threads" actions={<SavedViews screen="threads" filters={search} />}>
       <Filters filters={filters} />
       {/* What was selected under other filters is no longer in sight. */}
       <ThreadList key={JSON.stringify(filters)} filters={filters} order={search} />
