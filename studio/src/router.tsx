@@ -33,7 +33,7 @@ const overview = createRoute({ getParentRoute: parent, path: '/', component: Ove
 const runs = createRoute({
   getParentRoute: parent,
   path: '/runs',
-  validateSearch: textsOf(['status', 'assistant', 'error', 'since', 'ended']),
+  validateSearch: textsOf(['status', 'assistant', 'metadata', 'error', 'since', 'until', 'ended']),
   component: lazyRouteComponent(() => import('./screens/runs/runs.tsx'), 'Runs'),
 });
 const run = createRoute({
@@ -45,7 +45,7 @@ const run = createRoute({
 const threads = createRoute({
   getParentRoute: parent,
   path: '/threads',
-  validateSearch: textsOf(['status', 'assistant', 'metadata', 'values', 'find']),
+  validateSearch: textsOf(['status', 'assistant', 'owner', 'metadata', 'values', 'find', 'sort', 'order']),
   component: lazyRouteComponent(() => import('./screens/threads/threads.tsx'), 'Threads'),
 });
 const thread = createRoute({

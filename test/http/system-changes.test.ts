@@ -1,5 +1,8 @@
 import { resolve } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
+import { systemActor } from '../../src/auth/actor.ts';
+import { memoryBus } from '../../src/events/bus.ts';
+import { changeService } from '../../src/services/changes.ts';
 import { openApp } from '../support/app.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 import { startServer } from '../support/server.ts';
@@ -26,6 +29,43 @@ test('whoever may see everything hears of every change', async () => {
   await changes.until('item', 'memories/a');
   await server.send('DELETE', '/store/items', { namespace: ['memories'], key: 'a' }, OPERATOR);
   await changes.until('key', (await server.post('/keys', { name: 'a' }, OPERATOR)).body.key_id);
+});
+
+test('changes that come all the time are told in at most four events a second, each of them', async () => {
+  vi.useFakeTimers();
+  const end = new AbortController();
+  try {
+    const bus = memoryBus();
+    const nothing = async () => [];
+    const longTermStore = { onChanged: () => {} };
+    const service = changeService({
+      bus,
+      longTermStore,
+      visibleIds: nothing,
+      storeItems: { visible: nothing },
+    });
+    const told: string[][] = [];
+    const frames = await service.follow(systemActor('a request'), end.signal);
+    const reading = (async () => {
+      for await (const { event, data } of frames)
+        if (event === 'changes') told.push(JSON.parse(data).thread.ids);
+    })();
+    const ids = Array.from({ length: 300 }, (_, n) => `thread-${n}`);
+    for (const id of ids) {
+      bus.emit('row.changed', 'thread', id);
+      await vi.advanceTimersByTimeAsync(10);
+    }
+    // The first one is told at once.
+    expect(told.length).toBeGreaterThan(6);
+    expect(told.length).toBeLessThanOrEqual(1 + 3 * 4);
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(told.flat()).toEqual(ids);
+    end.abort();
+    await reading;
+  } finally {
+    end.abort();
+    vi.useRealTimers();
+  }
 });
 
 test('a thread is heard of when its values change, and when it is deleted', async () => {

@@ -23,6 +23,11 @@ test('every relative link of a page in the package leads to a file in the packag
   );
 });
 
+test('Studio is in the package', () => {
+  expect(paths).toContain('dist/studio/index.html');
+  expect(paths.filter((path) => /^dist\/studio\/assets\/.+\.(js|css)$/.test(path))).not.toEqual([]);
+});
+
 test('the examples that the README names are in the package, and no sources or tests', () => {
   for (const example of ['echo', 'assistant', 'research', 'a2a-two-agents', 'mcp-tools'])
     expect(paths.filter((path) => path.startsWith(`examples/${example}/`))).not.toEqual([]);

@@ -58,6 +58,38 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(problems).toEqual([]);
   });
 
+  test('the list says what a key may do, when it ends and when it was used last', async () => {
+    const { page, problems } = await open('/keys');
+    await page.getByRole('button', { name: 'New key' }).press('Enter');
+    await page.getByLabel('Name: what it is for').fill('reports');
+    await page.getByLabel('Scope').selectOption('read: only reads');
+    await page.getByLabel('Ends').selectOption('After 7 days');
+    await page.getByRole('dialog').getByRole('button', { name: 'Create' }).press('Enter');
+    const key = await page.getByRole('textbox', { name: 'API key' }).inputValue();
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    const row = page.getByRole('table', { name: 'Keys' }).getByRole('row').filter({ hasText: 'reports' });
+    const [, state, scope, , used, ends] = await row.getByRole('cell').allInnerTexts();
+    expect([state, scope, used]).toEqual(['valid', 'read', 'never']);
+    const keys = (await http.get('/keys', { 'x-api-key': OPERATOR })).body as {
+      name: string;
+      created_at: string;
+      expires_at: string;
+    }[];
+    const created = keys.find(({ name }) => name === 'reports');
+    const end = Date.parse(created?.expires_at ?? '');
+    expect(end - Date.parse(created?.created_at ?? '')).toBeCloseTo(7 * 86_400_000, -5);
+    expect(ends).toBe(await page.evaluate(`new Date(${end}).toLocaleString()`));
+    expect(await statusWith(key)).toBe(200);
+    await page.reload();
+    await row
+      .getByRole('cell')
+      .nth(4)
+      .getByText(/ago$|^now$/)
+      .waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a browser token acts as its user', async () => {
     const { page, problems } = await open('/keys');
     await page.getByRole('button', { name: 'New browser token' }).click();

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
@@ -153,6 +154,10 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export' }).click();
     expect((await download).suggestedFilename()).toBe(`thread-${thread_id}.json`);
+    const exported = JSON.parse(await readFile(await (await download).path(), 'utf8'));
+    expect(exported).toMatchObject({ thread_id, metadata: { title: 'Soup', team: 'kitchen' } });
+    expect(exported.history).toEqual(await studio.client.threads.getHistory(thread_id));
+    expect(exported.history.length).toBeGreaterThan(1);
 
     await page.getByRole('button', { name: 'Copy thread' }).click();
     await page.waitForURL(

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Client } from '@langchain/langgraph-sdk';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -27,7 +28,10 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
   let client: Client;
 
   beforeAll(async () => {
-    [http, browser] = await Promise.all([openApp({ graphs: ['echo', 'chat', 'sleeper'] }), openBrowser()]);
+    [http, browser] = await Promise.all([
+      openApp({ graphs: ['echo', 'chat', 'interrupting', 'sleeper'] }),
+      openBrowser(),
+    ]);
     origin = new URL((await http.app.listen()).url).origin;
     client = new Client({ apiUrl: origin });
   });
@@ -95,6 +99,53 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     expect(problems).toEqual([]);
   });
 
+  test('are found by status, assistant and owner, and sorted by when they began or changed', async () => {
+    const team = { team: 'sorted' };
+    const owned = { ...team, owner: 'ana' };
+    const titles = (page: Page) => rows(page).locator('a > span:first-child').allInnerTexts();
+    const shows = (page: Page, ...expected: string[]) =>
+      expect.poll(() => titles(page), PATIENTLY).toEqual(expected);
+    const asked = await named('Asked', team);
+    await client.runs.wait(asked, 'interrupting', { input: { x: 1 } });
+    const counted = await named('Counted', owned);
+    await client.runs.wait(counted, 'echo', { input: { x: 1 } });
+    await named('New', { team: 'sorted', owner: 'bob' });
+    await client.threads.update(asked, { metadata: { seen: true } });
+
+    const { page, problems } = await openStudio(browser, origin, '/threads?metadata=team%3Dsorted');
+    await shows(page, 'Asked', 'New', 'Counted');
+    const sort = (name: string) =>
+      page.getByRole('columnheader', { name }).getByRole('button').press('Enter');
+    await sort('Created');
+    await shows(page, 'New', 'Counted', 'Asked');
+    await sort('Created');
+    await shows(page, 'Asked', 'Counted', 'New');
+    expect(new URL(page.url()).search).toContain('sort=created_at&order=asc');
+    await page.reload();
+    await shows(page, 'Asked', 'Counted', 'New');
+    expect(await page.locator('th[aria-sort=ascending]').innerText()).toMatch(/^Created/);
+    expect(await violations(page)).toEqual([]);
+    await sort('Updated');
+    await shows(page, 'Asked', 'New', 'Counted');
+
+    const choose = (name: string, option: string) =>
+      page.getByLabel(name, { exact: true }).selectOption(option);
+    await choose('Status', 'interrupted');
+    await shows(page, 'Asked');
+    expect(new URL(page.url()).searchParams.get('status')).toBe('interrupted');
+    await choose('Status', 'Any status');
+    await choose('Assistant', 'echo');
+    await shows(page, 'Counted');
+    await choose('Assistant', 'Any assistant');
+    await shows(page, 'Asked', 'New', 'Counted');
+    await page.getByLabel('Owner').fill('ana');
+    await page.getByLabel('Owner').press('Enter');
+    await shows(page, 'Counted');
+    expect(new URL(page.url()).searchParams.get('owner')).toBe('ana');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('changes that come faster than answers keep neither news nor older threads away', async () => {
     const team = { team: 'steady' };
     const [first = ''] = await Promise.all(Array.from({ length: 60 }, (_, n) => named(`Number ${n}`, team)));
@@ -150,6 +201,9 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export JSON' }).click();
     expect((await download).suggestedFilename()).toBe('threads.json');
+    const exported = JSON.parse(await readFile(await (await download).path(), 'utf8'));
+    expect(exported).toEqual([await client.threads.get(second)]);
+    expect(exported[0]).toMatchObject({ metadata: { title: 'Two' }, values: { x: 1 } });
 
     await page.getByRole('button', { name: 'Delete …' }).click();
     await page.getByRole('dialog').getByText('Delete 1 thread?').waitFor();

@@ -50,9 +50,11 @@ interface LogPage {
  * deployments, so that these have the types of the server's own schemas. All throw as `dataOf` does.
  */
 export const controlPlane = {
-  /** The newest first. `limit`: at most 100. */
-  list: (limit: number, offset: number): Promise<DeploymentsList> =>
-    call('GET', `/v2/deployments?limit=${limit}&offset=${offset}`),
+  /** The newest first, all or those with this text in their name. `limit`: at most 100. */
+  list: (limit: number, offset: number, name_contains?: string): Promise<DeploymentsList> => {
+    const named = name_contains === undefined ? '' : `&name_contains=${encodeURIComponent(name_contains)}`;
+    return call('GET', `/v2/deployments?limit=${limit}&offset=${offset}${named}`);
+  },
 
   get: (id: string): Promise<Deployment> => call('GET', at(id)),
 

@@ -1,19 +1,28 @@
+import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type KeyboardEvent, useEffect, useState } from 'react';
-import { useSession } from '../api/session.ts';
+import { useDeploymentAccess, useSession } from '../api/session.ts';
 import { Dialog } from '../ui/dialog.tsx';
 import { TextInput } from '../ui/fields.tsx';
 import { groupsOf } from './navigation.ts';
+import { type Found, foundQuery } from './palette-search.ts';
 
-/** A run, a thread or an assistant by its id. */
+/** A run or a thread by its id. */
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
+
+/** Without another letter, before the server is asked, ms. */
+const PAUSE_MS = 150;
 
 interface Choice {
   readonly label: string;
+  /** What it is, if not a screen. */
+  readonly kind?: string;
+  /** Tells it from others with the same label. */
+  readonly id?: string;
   readonly go: () => void;
 }
 
-/** Goes to any screen, or to what an id names. Opens with ⌘K or Ctrl K. */
+/** Goes to any screen, or to what a name or an id names. Opens with ⌘K or Ctrl K. */
 export function Palette() {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -44,7 +53,7 @@ export function Palette() {
 function Choices({ close }: { close: () => void }) {
   const [query, setQuery] = useState('');
   const [selected, setSelected] = useState(0);
-  const choices = useChoices(query.trim());
+  const { choices, note } = useChoices(query.trim());
   const choose = (choice: Choice | undefined) => {
     if (!choice) return;
     close();
@@ -66,8 +75,8 @@ function Choices({ close }: { close: () => void }) {
         aria-expanded="true"
         aria-controls="palette-choices"
         aria-activedescendant={`palette-${selected}`}
-        aria-label="Screen, or id of a run or thread"
-        placeholder="Screen, or id of a run or thread"
+        aria-label="Screen, name, id, or metadata such as user=ana"
+        placeholder="Screen, name, id, or metadata such as user=ana"
         value={query}
         onKeyDown={onKeyDown}
         onChange={({ target }) => {
@@ -79,37 +88,84 @@ function Choices({ close }: { close: () => void }) {
         {choices.map((choice, i) => (
           // biome-ignore lint/a11y/useKeyWithClickEvents: the field above has the keys
           <div
-            key={choice.label}
+            key={`${choice.kind} ${choice.id ?? choice.label}`}
             id={`palette-${i}`}
             role="option"
             tabIndex={-1}
             aria-selected={i === selected}
             onClick={() => choose(choice)}
-            className="cursor-pointer rounded-md px-2.5 py-1.5 hover:bg-sunk aria-selected:bg-sunk"
+            className="flex cursor-pointer justify-between gap-4 rounded-md px-2.5 py-1.5 hover:bg-sunk aria-selected:bg-sunk"
           >
-            {choice.label}
+            <span className="truncate">{choice.label}</span>
+            {choice.kind && <span className="text-ink-3">{choice.kind}</span>}
           </div>
         ))}
-        {choices.length === 0 && <p className="px-2.5 py-1.5 text-ink-3">Nothing has this name.</p>}
       </div>
+      {note && (
+        <p role="status" className="px-2.5 text-ink-3">
+          {note}
+        </p>
+      )}
     </>
   );
 }
 
-function useChoices(query: string): Choice[] {
+/** Screens at once; below them, when the server has answered, what has this name. */
+function useChoices(query: string): { choices: Choice[]; note?: string } {
   const navigate = useNavigate();
   const session = useSession();
-  if (UUID.test(query)) {
-    return [
-      { label: `Run ${query}`, go: () => void navigate({ to: '/runs/$runId', params: { runId: query } }) },
-      {
-        label: `Thread ${query}`,
-        go: () => void navigate({ to: '/threads/$threadId', params: { threadId: query } }),
-      },
-    ];
+  const { canSee } = useDeploymentAccess();
+  const isId = UUID.test(query);
+  const asked = useSettled(isId ? '' : query);
+  const search = foundQuery(asked, {
+    deployments: session.deployments && canSee,
+    others: session.scope !== 'deployments:write',
+  });
+  const { data: found = [], error, isLoading } = useQuery(search);
+  if (isId) {
+    return {
+      choices: [
+        { label: `Run ${query}`, go: () => void navigate({ to: '/runs/$runId', params: { runId: query } }) },
+        {
+          label: `Thread ${query}`,
+          go: () => void navigate({ to: '/threads/$threadId', params: { threadId: query } }),
+        },
+      ],
+    };
   }
-  return groupsOf(session)
+  const screens = groupsOf(session)
     .flat()
     .filter(({ label }) => label.toLowerCase().includes(query.toLowerCase()))
     .map(({ to, label }) => ({ label, go: () => void navigate({ to }) }));
+  if (isLoading || asked !== query) return { choices: screens, note: 'Searching …' };
+  const named = found.map(({ kind, id, name }) => ({
+    label: name,
+    kind,
+    id,
+    go: () => PAGES[kind](navigate, id),
+  }));
+  const choices = [...screens, ...named];
+  if (error) return { choices, note: error.message };
+  return choices.length === 0 ? { choices, note: 'Nothing has this name.' } : { choices };
+}
+
+type Navigate = ReturnType<typeof useNavigate>;
+
+const PAGES: Readonly<Record<Found['kind'], (navigate: Navigate, id: string) => void>> = {
+  Assistant: (navigate, id) => void navigate({ to: '/assistants/$assistantId', params: { assistantId: id } }),
+  Graph: (navigate, id) => void navigate({ to: '/graphs/$assistantId', params: { assistantId: id } }),
+  Thread: (navigate, id) => void navigate({ to: '/threads/$threadId', params: { threadId: id } }),
+  Cron: (navigate, id) => void navigate({ to: '/crons/$cronId', params: { cronId: id } }),
+  Deployment: (navigate, id) =>
+    void navigate({ to: '/deployments/$deploymentId', params: { deploymentId: id } }),
+};
+
+/** The text once it has not changed for a moment. */
+function useSettled(text: string): string {
+  const [settled, setSettled] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setSettled(text), PAUSE_MS);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return settled;
 }

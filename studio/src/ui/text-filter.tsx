@@ -14,11 +14,24 @@ interface TextFilterProps {
 export function TextFilter({ label, className, value = '', set, check }: TextFilterProps) {
   const [text, setText] = useState(value);
   const [problem, setProblem] = useState<string>();
+  const [applied, setApplied] = useState(value);
+  const [before, setBefore] = useState(value);
+  // The address has changed: by this field, in which more may have been typed since, or by a link.
+  if (before !== value) {
+    setBefore(value);
+    if (applied !== value) {
+      setApplied(value);
+      setText(value);
+      setProblem(undefined);
+    }
+  }
   function apply() {
     try {
       check?.(text);
       setProblem(undefined);
-      if (text.trim() !== value) set(text.trim());
+      if (text.trim() === value) return;
+      setApplied(text.trim());
+      set(text.trim());
     } catch (error) {
       setProblem((error as Error).message);
     }

@@ -9,6 +9,7 @@ import { useShortcuts } from '../../ui/shortcuts.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { useMore } from '../../ui/use-more.ts';
 import { useAnswers } from '../interrupts/answer.ts';
+import { SavedViews } from '../saved-views/saved-views.tsx';
 import { Answered } from './answered.tsx';
 import { Bulk } from './bulk.tsx';
 import { Filters } from './filters.tsx';
@@ -25,7 +26,7 @@ export function Inbox() {
   const { isLoading, loadMore } = useMore(pages);
   const waiting = data?.pages.flatMap((page) => page.data);
   return (
-    <Page title="Inbox">
+    <Page title="Inbox" actions={<SavedViews screen="inbox" filters={filters} />}>
       <Filters filters={filters} />
       {error ? (
         <Failure error={error} retry={() => void refetch()} />

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { api, pageOf, type Schemas } from '../../api/client.ts';
+import { metadataOf } from '../threads/metadata-text.ts';
 
 type RunSearch = Schemas['RunSearchRequest'];
 
@@ -7,11 +8,15 @@ type RunSearch = Schemas['RunSearchRequest'];
 export interface RunFilters {
   readonly status?: string;
   readonly assistant?: string;
+  /** Of the thread: `name=value, …` or JSON. */
+  readonly metadata?: string;
   readonly error?: string;
-  /** Age, hours. */
+  /** How old they are at most, hours. */
   readonly since?: string;
   /** Hours since they ended at most, or the time that they ended at or after. */
   readonly ended?: string;
+  /** How old they are at least, hours. */
+  readonly until?: string;
 }
 
 /** In the address, and in the choice, for all that ended without a result. */
@@ -23,18 +28,20 @@ const PAGE = 50;
 export const isTime = (text: string) => text.endsWith('Z');
 
 /** Runs of all threads, newest first. */
-export function runsQuery({ status, assistant, error, since, ended }: RunFilters) {
+export function runsQuery({ status, assistant, metadata, error, since, until, ended }: RunFilters) {
   return infiniteQueryOptions({
-    queryKey: ['run', 'list', { status, assistant, error, since, ended }],
+    queryKey: ['run', 'list', { status, assistant, metadata, error, since, until, ended }],
     queryFn: ({ pageParam }) => {
       const body: RunSearch = { limit: PAGE };
       if (status === FAILED) body.status = ['error', 'timeout'];
       else if (status) body.status = status as NonNullable<RunSearch['status']>;
       if (assistant) body.assistant_id = assistant;
+      if (metadata) body.thread_metadata = metadataOf(metadata);
       if (error) body.error = error;
-      const from = since === undefined ? undefined : timeBefore(Number(since));
+      const [from, to] = [timeBefore(since), timeBefore(until)];
       if (from !== undefined) body.created_from = from;
-      const ended_from = ended === undefined || isTime(ended) ? ended : timeBefore(Number(ended));
+      if (to !== undefined) body.created_to = to;
+      const ended_from = ended === undefined || isTime(ended) ? ended : timeBefore(ended);
       if (ended_from !== undefined) body.ended_from = ended_from;
       if (pageParam) body.cursor = pageParam;
       return pageOf(api.POST('/runs/search', { body }));
@@ -45,7 +52,8 @@ export function runsQuery({ status, assistant, error, since, ended }: RunFilters
 }
 
 /** The time so many hours ago, not before 1970; `undefined` for what is no number, which an address may have. */
-function timeBefore(hours: number): string | undefined {
+function timeBefore(text: string | undefined): string | undefined {
+  const hours = Number(text);
   const time_ms = Math.max(0, Date.now() - hours * 3_600_000);
   return hours > 0 ? new Date(time_ms).toISOString() : undefined;
 }

@@ -10,6 +10,8 @@ import { StatusPill } from '../../ui/pill.tsx';
 import { RunLink } from '../../ui/run-link.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
+import { SavedViews } from '../saved-views/saved-views.tsx';
+import { metadataOf } from '../threads/metadata-text.ts';
 import { FAILED, isTime, type RunFilters, runsQuery } from './runs-query.ts';
 
 const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
@@ -26,7 +28,7 @@ const times = (what: string) =>
 export function Runs() {
   const filters: RunFilters = useSearch({ from: '/runs' });
   return (
-    <Page title="Runs">
+    <Page title="Runs" actions={<SavedViews screen="runs" filters={{ ...filters }} />}>
       <Filters filters={filters} />
       <List filters={filters} />
     </Page>
@@ -62,10 +64,28 @@ function Filters({ filters }: { filters: RunFilters }) {
         options={times('Created')}
       />
       <Select
+        aria-label="Until"
+        value={filters.until ?? ''}
+        onChange={({ target }) => set({ until: target.value })}
+        options={[
+          ['', 'Until now'],
+          ['1', 'Until an hour ago'],
+          ['24', 'Until a day ago'],
+          ['168', 'Until a week ago'],
+        ]}
+      />
+      <Select
         aria-label="Ended"
         value={ended}
         onChange={({ target }) => set({ ended: target.value })}
         options={[...times('Ended'), ...(isTime(ended) ? [[ended, `Ended since ${ended}`] as const] : [])]}
+      />
+      <TextFilter
+        label="Metadata of the thread, such as user=ana"
+        className="w-[305px]"
+        value={filters.metadata}
+        set={(metadata) => set({ metadata })}
+        check={metadataOf}
       />
       <TextFilter
         label="Text of the error"

@@ -12,7 +12,7 @@ export const threadQuery = (thread_id: string) =>
   queryOptions({
     queryKey: ['thread', thread_id, 'thread'],
     queryFn: async () => {
-      const body = { ids: [thread_id], select: [...LISTED, 'created_at' as const] };
+      const body = { ids: [thread_id], select: [...LISTED] };
       const [thread] = await dataOf(api.POST('/threads/search', { body })).catch(noneIfRefused);
       // The server says in its words why there is none.
       return thread ?? dataOf(api.GET('/threads/{thread_id}', { params: { path: { thread_id } } }));

@@ -1,5 +1,5 @@
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import { Button } from '../../ui/button.tsx';
@@ -12,18 +12,30 @@ import { SelectionBar } from './selection-bar.tsx';
 import {
   firstMessagesQuery,
   sizesQuery,
+  sortOf,
   type Thread,
   type ThreadFilters,
+  type ThreadOrder,
+  type ThreadSort,
   threadsQuery,
   titleOf,
 } from './threads-query.ts';
 
-const COLUMNS = ['Thread', 'Status', 'Assistant', 'Updated', 'Size', 'Owner'];
+/** Names of the columns, and what sorts by them. */
+const COLUMNS: readonly (readonly [name: string, sort?: ThreadSort])[] = [
+  ['Thread'],
+  ['Status'],
+  ['Assistant'],
+  ['Created', 'created_at'],
+  ['Updated', 'updated_at'],
+  ['Size'],
+  ['Owner'],
+];
 
 /** Threads that fit the filters, page by page, and what is done with selected ones. */
-export function ThreadList({ filters }: { filters: ThreadFilters }) {
+export function ThreadList({ filters, order }: { filters: ThreadFilters; order: ThreadOrder }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
-  const list = useInfiniteQuery(threadsQuery(filters));
+  const list = useInfiniteQuery(threadsQuery(filters, order));
   const { data, error, refetch, hasNextPage } = list;
   const { isLoading, loadMore } = useMore(list);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
@@ -51,15 +63,7 @@ export function ThreadList({ filters }: { filters: ThreadFilters }) {
                   }
                 />
               </th>
-              {COLUMNS.map((name) => (
-                <th
-                  key={name}
-                  scope="col"
-                  className={`px-3 py-2 font-normal ${name === 'Size' ? 'text-right' : ''}`}
-                >
-                  {name}
-                </th>
-              ))}
+              <Headings order={order} />
             </tr>
           </thead>
           {pages.map((page) => (
@@ -82,6 +86,42 @@ export function ThreadList({ filters }: { filters: ThreadFilters }) {
         </Button>
       )}
     </>
+  );
+}
+
+function Headings({ order }: { order: ThreadOrder }) {
+  return COLUMNS.map(([name, sort]) =>
+    sort ? (
+      <SortHeading key={name} name={name} sort={sort} order={order} />
+    ) : (
+      <th key={name} scope="col" className={`px-3 py-2 font-normal ${name === 'Size' ? 'text-right' : ''}`}>
+        {name}
+      </th>
+    ),
+  );
+}
+
+/** Sorts by its column, the newest first, and the other way round when it does so already. */
+function SortHeading({ name, sort, order }: { name: string; sort: ThreadSort; order: ThreadOrder }) {
+  const navigate = useNavigate({ from: '/threads' });
+  const isSorted = sortOf(order) === sort;
+  const isOldestFirst = order.order === 'asc';
+  const next = isSorted && !isOldestFirst ? { sort, order: 'asc' } : { sort, order: 'desc' };
+  return (
+    <th
+      scope="col"
+      aria-sort={isSorted ? (isOldestFirst ? 'ascending' : 'descending') : 'none'}
+      className="px-3 py-2 font-normal whitespace-nowrap"
+    >
+      <button
+        type="button"
+        className={`hover:text-ink ${isSorted ? 'font-medium text-ink' : ''}`}
+        onClick={() => void navigate({ search: (before) => ({ ...before, ...next }), replace: true })}
+      >
+        {name}
+        {isSorted && <span aria-hidden="true">{isOldestFirst ? ' ↑' : ' ↓'}</span>}
+      </button>
+    </th>
   );
 }
 
@@ -149,7 +189,7 @@ interface RowProps {
 
 function Row({ thread, name, bytes, isSelected, select }: RowProps) {
   const { data: assistants = [] } = useQuery(assistantsQuery);
-  const { thread_id, status, updated_at } = thread;
+  const { thread_id, status, created_at, updated_at } = thread;
   const { assistant_id, graph_id, owner } = thread.metadata as Readonly<Record<string, unknown>>;
   const assistant = assistants.find((each) => each.assistant_id === assistant_id);
   return (
@@ -176,6 +216,9 @@ function Row({ thread, name, bytes, isSelected, select }: RowProps) {
       </td>
       <td className="px-3 py-1.5 whitespace-nowrap text-ink-2">
         {assistant ? assistantName(assistant) : String(graph_id ?? '')}
+      </td>
+      <td className="px-3 py-1.5 text-ink-2">
+        <Ago at={created_at} />
       </td>
       <td className="px-3 py-1.5 text-ink-2">
         <Ago at={updated_at} />

@@ -15,31 +15,50 @@ export interface ThreadFilters {
   readonly values?: string;
   /** An id, or words of the title. */
   readonly find?: string;
+  readonly owner?: string;
+}
+
+/** What the list is sorted by. The API does not page by status. */
+export type ThreadSort = 'created_at' | 'updated_at';
+
+/** The order of the list, as it is in the address. */
+export interface ThreadOrder {
+  /** A `ThreadSort`; those that changed last are first without it. */
+  readonly sort?: string;
+  /** `asc`, or the newest first. */
+  readonly order?: string;
 }
 
 const PAGE = 50;
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** What lists show of a thread. Never its values, which may be megabytes. */
-export const LISTED = ['thread_id', 'updated_at', 'metadata', 'status'] as const;
+export const LISTED = ['thread_id', 'created_at', 'updated_at', 'metadata', 'status'] as const;
 
-/** Threads, those that changed last first. */
-export function threadsQuery({ status, assistant, metadata, values, find }: ThreadFilters) {
+/** Threads that fit the filters, in this order. */
+export function threadsQuery(filters: ThreadFilters, order: ThreadOrder = {}) {
+  const sorted = { sort_by: sortOf(order), sort_order: order.order === 'asc' ? 'asc' : 'desc' } as const;
   return infiniteQueryOptions({
-    queryKey: ['thread', 'list', { status, assistant, metadata, values, find }],
+    queryKey: ['thread', 'list', { ...filters, ...sorted }],
     queryFn: ({ pageParam }) => {
-      const body = searchOf({ status, assistant, metadata, values, find } as ThreadFilters);
-      return pageOf(api.POST('/threads/search', { body: { ...body, limit: PAGE, cursor: pageParam } }));
+      const body = { ...searchOf(filters), ...sorted, limit: PAGE, cursor: pageParam };
+      return pageOf(api.POST('/threads/search', { body }));
     },
     initialPageParam: '',
     getNextPageParam: ({ next }) => next,
   });
 }
 
-function searchOf({ status, assistant, metadata, values, find }: ThreadFilters): ThreadSearch {
+/** What an order sorts by. An address may name anything. */
+export function sortOf({ sort }: ThreadOrder): ThreadSort {
+  return sort === 'created_at' ? sort : 'updated_at';
+}
+
+function searchOf({ status, assistant, metadata, values, find, owner }: ThreadFilters): ThreadSearch {
   const search: ThreadSearch = { select: [...LISTED] };
   const wanted = metadata ? metadataOf(metadata) : {};
   if (assistant) wanted['assistant_id'] = assistant;
+  if (owner) wanted['owner'] = owner;
   if (find && UUID.test(find)) search.ids = [find];
   else if (find) search.title = find;
   if (values) search.values = metadataOf(values);

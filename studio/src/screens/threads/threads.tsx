@@ -3,20 +3,22 @@ import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
+import { SavedViews } from '../saved-views/saved-views.tsx';
 import { ThreadList } from './list.tsx';
 import { metadataOf } from './metadata-text.ts';
 import type { ThreadFilters } from './threads-query.ts';
 
 const STATUSES = ['idle', 'busy', 'interrupted', 'error'];
 
-/** All threads; the filters are in the address. */
+/** All threads; the filters and the order are in the address. */
 export function Threads() {
-  const filters: ThreadFilters = useSearch({ from: '/threads' });
+  const search = useSearch({ from: '/threads' });
+  const { sort: _sort, order: _order, ...filters } = search;
   return (
-    <Page title="Threads">
+    <Page title="Threads" actions={<SavedViews screen="threads" filters={search} />}>
       <Filters filters={filters} />
       {/* What was selected under other filters is no longer in sight. */}
-      <ThreadList key={JSON.stringify(filters)} filters={filters} />
+      <ThreadList key={JSON.stringify(filters)} filters={filters} order={search} />
     </Page>
   );
 }
@@ -44,6 +46,7 @@ function Filters({ filters }: { filters: ThreadFilters }) {
         value={filters.assistant ?? ''}
         onChange={({ target }) => set({ assistant: target.value })}
       />
+      <TextFilter label="Owner" className="w-36" value={filters.owner} set={(owner) => set({ owner })} />
       <TextFilter
         label="Metadata, such as user=ana"
         className="w-[220px]"

@@ -1,0 +1,58 @@
+import { describe, expect, test } from 'vitest';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useStudioServer } from '../support/studio-server.ts';
+import { violations } from '../support/studio-sign-in.ts';
+
+const HOUR_MS = 3_600_000;
+
+describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a build of Studio)', () => {
+  const studio = useStudioServer(['echo']);
+
+  test('runs are found by metadata of their threads and by age, and the filters are in the address', async () => {
+    const start = Date.now();
+    const run = async (team: string) => {
+      const { thread_id } = await studio.client.threads.create({ metadata: { team } });
+      const { run_id } = await studio.client.runs.create(thread_id, 'echo', { input: { x: 1 } });
+      await studio.client.runs.join(thread_id, run_id);
+      return run_id;
+    };
+    const [ham, fish] = [await run('ham & eggs'), await run('fish')];
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
+    const shows = (...ids: string[]) =>
+      expect
+        .poll(
+          async () => {
+            const links = await page.locator('tbody a[href*="/runs/"]').all();
+            return Promise.all(
+              links.map(async (link) => (await link.getAttribute('href'))?.split('/').at(-1)),
+            );
+          },
+          { timeout: 20_000 },
+        )
+        .toEqual(ids);
+    await shows(fish, ham);
+    expect(await violations(page)).toEqual([]);
+    const metadata = page.getByLabel('Metadata of the thread');
+    await metadata.fill('team=ham & eggs');
+    await metadata.press('Enter');
+    await shows(ham);
+    expect(new URL(page.url()).searchParams.get('metadata')).toBe('team=ham & eggs');
+    await metadata.fill('nonsense');
+    await metadata.press('Enter');
+    await page.getByText('Write name=value instead of “nonsense”.').waitFor();
+    await metadata.fill('');
+    await metadata.press('Enter');
+    await shows(fish, ham);
+
+    const until = page.getByLabel('Until', { exact: true });
+    await until.selectOption('Until an hour ago');
+    await page.getByText('No run fits').waitFor();
+    // Two hours later.
+    await page.clock.setFixedTime(start + 2 * HOUR_MS);
+    await page.reload();
+    await shows(fish, ham);
+    expect(await until.inputValue()).toBe('1');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+});
