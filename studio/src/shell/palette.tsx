@@ -13,8 +13,13 @@ interface Choice {
   readonly go: () => void;
 }
 
+interface PaletteProps {
+  /** Asks whose view to take; `undefined` for who may not. */
+  readonly viewAs: (() => void) | undefined;
+}
+
 /** Goes to any screen, or to what an id names. Opens with ⌘K or Ctrl K. */
-export function Palette() {
+export function Palette({ viewAs }: PaletteProps) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     function onKey(event: globalThis.KeyboardEvent) {
@@ -35,16 +40,16 @@ export function Palette() {
         Go to …<kbd className="font-mono text-[11px] max-sm:hidden">⌘K</kbd>
       </button>
       <Dialog title="Go to" open={isOpen} onClose={() => setOpen(false)}>
-        <Choices close={() => setOpen(false)} />
+        <Choices close={() => setOpen(false)} viewAs={viewAs} />
       </Dialog>
     </>
   );
 }
 
-function Choices({ close }: { close: () => void }) {
+function Choices({ close, viewAs }: PaletteProps & { close: () => void }) {
   const [query, setQuery] = useState('');
   const [selected, setSelected] = useState(0);
-  const choices = useChoices(query.trim());
+  const choices = useChoices(query.trim(), viewAs);
   const choose = (choice: Choice | undefined) => {
     if (!choice) return;
     close();
@@ -96,7 +101,7 @@ function Choices({ close }: { close: () => void }) {
   );
 }
 
-function useChoices(query: string): Choice[] {
+function useChoices(query: string, viewAs: PaletteProps['viewAs']): Choice[] {
   const navigate = useNavigate();
   const session = useSession();
   if (UUID.test(query)) {
@@ -108,8 +113,9 @@ function useChoices(query: string): Choice[] {
       },
     ];
   }
-  return groupsOf(session)
+  const screens = groupsOf(session)
     .flat()
-    .filter(({ label }) => label.toLowerCase().includes(query.toLowerCase()))
     .map(({ to, label }) => ({ label, go: () => void navigate({ to }) }));
+  const others = viewAs ? [{ label: 'View as user', go: viewAs }] : [];
+  return [...screens, ...others].filter(({ label }) => label.toLowerCase().includes(query.toLowerCase()));
 }
