@@ -15,6 +15,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { AsCode } from './as-code.tsx';
 import { Logs } from './logs.tsx';
 import { Rerun } from './rerun.tsx';
+import { Retry } from './retry.tsx';
 import { explanationQuery, pollOf, runQuery, type Steps, stepsQuery } from './run-queries.ts';
 import { Timeline } from './timeline.tsx';
 
@@ -68,6 +69,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
         <>
           <AsCode run={run} />
           <Rerun run={run} />
+          <Retry run={run} error={explanation.error} />
           <Cancel run={run} />
         </>
       }
