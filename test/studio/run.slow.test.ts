@@ -6,8 +6,12 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
+const TRACE_URL = 'https://tempo.example/trace/{trace_id}?from={trace_id}';
+
 describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () => {
-  const studio = useStudioServer(['fails', 'interrupting', 'nested', 'ten-steps', 'tokens', 'zod-state']);
+  const studio = useStudioServer(['fails', 'interrupting', 'nested', 'ten-steps', 'tokens', 'zod-state'], {
+    studio: { trace_url: TRACE_URL },
+  });
 
   /** A run that has ended, whose events are kept. */
   async function ended(assistant: string, payload: Parameters<Client['runs']['create']>[2]) {
@@ -209,6 +213,26 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.waitForURL((url) => url.pathname.includes('/runs/') && !url.pathname.endsWith(run_id));
     await page.getByRole('button', { name: 'Cancel' }).click();
     await page.getByRole('button', { name: 'Retry' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('names its trace and the spans of its steps as the API does, and leads to the tracing tool', async () => {
+    const { run_id } = await ended('nested', { input: {} });
+    const { trace_id, steps } = (await studio.http.get(`/runs/${run_id}/steps`)).body;
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = async (what: string) => {
+      await page.getByRole('button', { name: `Copy ${what}` }).click();
+      await page.getByRole('button', { name: `Copied ${what}` }).waitFor();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    const link = page.getByRole('link', { name: trace_id });
+    expect(await link.getAttribute('href')).toBe(`https://tempo.example/trace/${trace_id}?from=${trace_id}`);
+    expect(await copied('trace id')).toBe(trace_id);
+    await page.getByRole('region', { name: 'Steps' }).getByRole('button').first().click();
+    expect(await copied('span id')).toBe(steps[0].span_id);
+    expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
   });
