@@ -14,6 +14,8 @@ export interface StudioSessionDeps {
   readonly identityForUser: (user: User | null) => Identity;
   /** Sessions only read. */
   readonly read_only: boolean;
+  /** Of a run in a tracing tool, with `{trace_id}`. */
+  readonly trace_url?: string | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
 }
@@ -41,7 +43,8 @@ export type StudioSessions = ReturnType<typeof studioSessions>;
  * Sessions of Studio in a browser: the credential, encrypted in a cookie that scripts cannot read. Nothing is stored, and
  * every process of a database accepts the cookie.
  */
-export function studioSessions({ secrets, identityForUser, read_only, clock, ids }: StudioSessionDeps) {
+export function studioSessions(deps: StudioSessionDeps) {
+  const { secrets, identityForUser, read_only, trace_url = null, clock, ids } = deps;
   const digest = lazy(async () => {
     const secret = await secrets.getOrCreate('studio sessions', ids.secret());
     return createHash('sha256').update(secret).digest();
@@ -66,6 +69,7 @@ export function studioSessions({ secrets, identityForUser, read_only, clock, ids
 
   return {
     read_only,
+    trace_url,
     cookieName,
     read,
 

@@ -40,6 +40,10 @@ export const StudioSession = z.object({
   unrestricted: z.boolean().describe('Sees the rows of everybody, and what belongs to the server itself.'),
   viewing_as: z.string().nullable().describe('The user whose view an administrator has taken.'),
   read_only: z.boolean().describe('`studio.read_only`: nothing can be changed here.'),
+  trace_url: z
+    .string()
+    .nullable()
+    .describe('`studio.trace_url`, where `{trace_id}` stands for that of a run. `null` until signed in.'),
   deployments: z.boolean().describe('`deployments.enabled`: this server builds and serves deployments.'),
   expires_at: Timestamp.nullable(),
   caller: z

@@ -37,20 +37,8 @@ export type StudioService = ReturnType<typeof studioService>;
 
 /** Signs people in to Studio: in the browser, a session stands for the key or token that it was begun with. */
 export function studioService(deps: StudioDeps) {
-  const { sessions, authenticate, has_users, has_deployments, clock, logger } = deps;
-  const closed: StudioSession = {
-    signed_in: authenticate === undefined,
-    authentication: authenticate !== undefined,
-    accepts_tokens: has_users,
-    scope: authenticate ? null : 'admin',
-    user: null,
-    unrestricted: authenticate === undefined,
-    viewing_as: null,
-    read_only: sessions.read_only,
-    deployments: has_deployments,
-    expires_at: null,
-    caller: null,
-  };
+  const { sessions, authenticate, clock, logger } = deps;
+  const closed = closedSession(deps);
 
   return {
     /** The session that the caller's cookie holds. A credential that is no longer valid has none. */
@@ -114,10 +102,28 @@ export function studioService(deps: StudioDeps) {
       user: identity.user?.identity ?? null,
       unrestricted: identity.rules.length === 0,
       viewing_as: view_as ?? null,
+      trace_url: sessions.trace_url,
       expires_at: timestamp(expires_at * 1000),
       caller: await sessions.callerId(own),
     };
   }
+}
+
+function closedSession({ sessions, authenticate, has_users, has_deployments }: StudioDeps): StudioSession {
+  return {
+    signed_in: authenticate === undefined,
+    authentication: authenticate !== undefined,
+    accepts_tokens: has_users,
+    scope: authenticate ? null : 'admin',
+    user: null,
+    unrestricted: authenticate === undefined,
+    viewing_as: null,
+    read_only: sessions.read_only,
+    trace_url: authenticate ? null : sessions.trace_url,
+    deployments: has_deployments,
+    expires_at: null,
+    caller: null,
+  };
 }
 
 function requireAdministrator(identity: Identity, user: string, logger: Logger): void {

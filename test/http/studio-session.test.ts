@@ -1,4 +1,5 @@
 import { afterAll, expect, test } from 'vitest';
+import { Studio } from '../../src/config/sections/http.ts';
 import { openApp } from '../support/app.ts';
 
 const ENVIRONMENT = { AGENT_SERVER_API_KEYS: 'operator' };
@@ -114,6 +115,19 @@ test('who signs out is asked for a key again', async () => {
   const answer = await http.send('DELETE', '/studio/session', undefined, { ...OWN, ...session });
   expect(String(answer.headers['set-cookie'])).toContain('Max-Age=0');
   expect(answer.body).toMatchObject({ signed_in: false });
+});
+
+test('studio.trace_url is told to who is signed in, and needs an http address with the id', async () => {
+  const trace_url = 'https://tempo.example/trace/{trace_id}';
+  await using traced = await openApp({ graphs: ['echo'], environment: ENVIRONMENT, studio: { trace_url } });
+  expect((await traced.get('/studio/session')).body).toMatchObject({ signed_in: false, trace_url: null });
+  const answer = await traced.post('/studio/session', { key: 'operator' }, OWN);
+  const session = { ...OWN, cookie: cookieOf(answer) };
+  expect((await traced.get('/studio/session', session)).body).toMatchObject({ trace_url });
+
+  for (const wrong of ['javascript:alert("{trace_id}")', 'https://tempo.example', '/trace/{trace_id}', '']) {
+    expect([wrong, Studio.safeParse({ trace_url: wrong }).success]).toEqual([wrong, false]);
+  }
 });
 
 test('with studio.read_only a session changes nothing', async () => {

@@ -6,8 +6,11 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
+const TRACE_URL = 'https://tempo.example/trace/{trace_id}?from={trace_id}';
+
 describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () => {
-  const studio = useStudioServer(['fails', 'nested', 'sleeper', 'ten-steps', 'tokens', 'zod-state']);
+  const graphs = ['fails', 'interrupting', 'nested', 'sleeper', 'ten-steps', 'tokens', 'zod-state'];
+  const studio = useStudioServer(graphs, { studio: { trace_url: TRACE_URL } });
 
   /** A run that has ended, whose events are kept. */
   async function ended(assistant: string, payload: Parameters<Client['runs']['create']>[2]) {
@@ -195,6 +198,83 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
       input: { topic: 'coffee', length: 3 },
       context: { language: 'de' },
     });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a failed run is tried again from where it began, so that its input is there once', async () => {
+    const first = await ended('fails', { input: { x: 1 } });
+    const { client, origin, browser } = studio;
+    const second = await client.runs.create(first.thread_id, 'fails', { input: { x: 2 } });
+    await client.runs.join(first.thread_id, second.run_id);
+    for (const [failed, x, log] of [
+      [first, 1, ['works']],
+      [{ thread_id: first.thread_id, run_id: second.run_id }, 2, ['works', 'works']],
+    ] as const) {
+      const { page, problems } = await openStudio(browser, origin, `/runs/${failed.run_id}`);
+      await page.getByRole('button', { name: 'Retry' }).click();
+      await page.waitForURL(
+        (url) => url.pathname.includes('/runs/') && !url.pathname.endsWith(failed.run_id),
+      );
+      const again = new URL(page.url()).pathname.split('/').at(-1) as string;
+      await client.runs.join(failed.thread_id, again);
+      await page.getByRole('button', { name: 'Retry' }).waitFor();
+      expect((await client.threads.getState(failed.thread_id)).values).toEqual({ x, log });
+      expect(await violations(page)).toEqual([]);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  test('only what failed or was cancelled can be tried again', async () => {
+    const { client, origin, browser } = studio;
+    const done = await ended('nested', { input: {} });
+    const asks = await ended('interrupting', { input: {} });
+    expect((await client.threads.get(asks.thread_id)).status).toBe('interrupted');
+    for (const { run_id } of [done, asks]) {
+      const { page } = await openStudio(browser, origin, `/runs/${run_id}`);
+      await page.getByRole('button', { name: 'Re-run with changes' }).waitFor();
+      expect(await page.getByRole('button', { name: 'Retry' }).count()).toBe(0);
+      await page.context().close();
+    }
+  });
+
+  test('Cancel ends a run that executes, which can be tried again then', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'ten-steps', {
+      input: { n: 0 },
+      config: { configurable: { step_ms: 60_000 } },
+    });
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    await page.getByText('running').first().waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('main').getByText('interrupted').first().waitFor();
+    expect(await page.getByRole('button', { name: 'Cancel' }).count()).toBe(0);
+    expect((await studio.client.runs.get(thread_id, run_id)).status).toBe('interrupted');
+    await page.getByRole('button', { name: 'Retry' }).click();
+    await page.waitForURL((url) => url.pathname.includes('/runs/') && !url.pathname.endsWith(run_id));
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByRole('button', { name: 'Retry' }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('names its trace and the spans of its steps as the API does, and leads to the tracing tool', async () => {
+    const { run_id } = await ended('nested', { input: {} });
+    const { trace_id, steps } = (await studio.http.get(`/runs/${run_id}/steps`)).body;
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    const copied = async (what: string) => {
+      await page.getByRole('button', { name: `Copy ${what}` }).click();
+      await page.getByRole('button', { name: `Copied ${what}` }).waitFor();
+      return page.evaluate<string>('navigator.clipboard.readText()');
+    };
+    const link = page.getByRole('link', { name: trace_id });
+    expect(await link.getAttribute('href')).toBe(`https://tempo.example/trace/${trace_id}?from=${trace_id}`);
+    expect(await copied('trace id')).toBe(trace_id);
+    await page.getByRole('region', { name: 'Steps' }).getByRole('button').first().click();
+    expect(await copied('span id')).toBe(steps[0].span_id);
+    expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
   });

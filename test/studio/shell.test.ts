@@ -118,6 +118,38 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
+  test('an administrator takes the view of a user, from the bar or the palette; others are not offered it', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/threads');
+    await signIn(page, OPERATOR);
+    const offer = page.getByRole('button', { name: 'View as user' });
+    await offer.press('Enter');
+    await page.locator('input:focus').waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.keyboard.type('jane');
+    await page.keyboard.press('Enter');
+    await page.getByText('Seen as jane').waitFor();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await offer.count()).toBe(0);
+    await page.getByRole('button', { name: 'End' }).press('Enter');
+    await offer.waitFor();
+
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox').fill('view as');
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Identity of the user').fill('ben');
+    await page.keyboard.press('Enter');
+    await page.getByText('Seen as ben').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+
+    const created = await http.post('/keys', { name: 'r', scope: 'run' }, { 'x-api-key': OPERATOR });
+    const other = await openStudio(browser, origin, '/threads');
+    await signIn(other.page, created.body.key);
+    await other.page.getByRole('button', { name: 'Sign out' }).waitFor();
+    expect(await other.page.getByRole('button', { name: 'View as user' }).count()).toBe(0);
+    await other.page.context().close();
+  });
+
   test('the palette goes anywhere by keyboard', async () => {
     const { page, problems } = await openStudio(browser, origin, '');
     await signIn(page, OPERATOR);

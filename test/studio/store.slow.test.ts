@@ -11,7 +11,8 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
   let origin: string;
 
   beforeAll(async () => {
-    [http, browser] = await Promise.all([openApp({ graphs: ['echo'] }), openBrowser()]);
+    const environment = { LANGGRAPH_STORE: '{"ttl":{"default_ttl":90}}' };
+    [http, browser] = await Promise.all([openApp({ graphs: ['echo'], environment }), openBrowser()]);
     origin = new URL((await http.app.listen()).url).origin;
   });
 
@@ -68,6 +69,24 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     expect(ttl.ttl_minutes).toBe(90);
     expect(problems).toEqual([]);
     await page.context().close();
+  });
+
+  test('an item that is changed keeps its own time to live, or that it never expires', async () => {
+    for (const [key, ttl] of [
+      ['note', 45.5],
+      ['rule', null],
+    ] as const) {
+      await http.send('PUT', '/store/items', { namespace: ['kept'], key, value: { text: 'old' }, ttl });
+      const { page, problems } = await openStudio(browser, origin, `/store?item=kept&key=${key}`);
+      await page.getByRole('button', { name: 'Edit' }).click();
+      await page.getByLabel('Value').fill('{"text": "new"}');
+      await page.getByRole('button', { name: 'Save' }).click();
+      await page.getByRole('figure', { name: 'Value' }).getByText('new').waitFor();
+      const saved = await http.get(`/store/items?namespace=kept&key=${key}&include=ttl`);
+      expect(saved.body.ttl?.ttl_minutes ?? null).toBe(ttl);
+      await page.context().close();
+      expect(problems).toEqual([]);
+    }
   });
 
   test('an item is created, changed and deleted, several at once too, by keyboard', async () => {

@@ -126,6 +126,11 @@ export const Http = group({
     .describe('Requires authentication for your own routes too.'),
 });
 
+function isTraceUrl(text: string): boolean {
+  const url = URL.parse(text.replaceAll('{trace_id}', '0'.repeat(32)));
+  return /^https?:$/.test(url?.protocol ?? '') && text.includes('{trace_id}');
+}
+
 function isPattern(text: string): boolean {
   try {
     return new RegExp(text) instanceof RegExp;
@@ -146,5 +151,11 @@ export const Studio = group({
     .default(false)
     .describe(
       'Studio shows everything and changes nothing. Sessions then have the scope `read`; without authentication only the page hides what changes something.',
+    ),
+  trace_url: text()
+    .refine(isTraceUrl, 'must be an http or https URL with {trace_id} in its path, query or fragment')
+    .optional()
+    .describe(
+      'Where a run is found in your tracing tool, such as `https://tempo.example/trace/{trace_id}`. The page of a run links to it; whoever is signed in can read it.',
     ),
 });

@@ -22,8 +22,13 @@ interface Choice {
   readonly go: () => void;
 }
 
+interface PaletteProps {
+  /** Asks whose view to take; `undefined` for who may not. */
+  readonly viewAs: (() => void) | undefined;
+}
+
 /** Goes to any screen, or to what a name or an id names. Opens with ⌘K or Ctrl K. */
-export function Palette() {
+export function Palette({ viewAs }: PaletteProps) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     function onKey(event: globalThis.KeyboardEvent) {
@@ -44,16 +49,16 @@ export function Palette() {
         Go to …<kbd className="font-mono text-[11px] max-sm:hidden">⌘K</kbd>
       </button>
       <Dialog title="Go to" open={isOpen} onClose={() => setOpen(false)}>
-        <Choices close={() => setOpen(false)} />
+        <Choices close={() => setOpen(false)} viewAs={viewAs} />
       </Dialog>
     </>
   );
 }
 
-function Choices({ close }: { close: () => void }) {
+function Choices({ close, viewAs }: PaletteProps & { close: () => void }) {
   const [query, setQuery] = useState('');
   const [selected, setSelected] = useState(0);
-  const { choices, note } = useChoices(query.trim());
+  const { choices, note } = useChoices(query.trim(), viewAs);
   const choose = (choice: Choice | undefined) => {
     if (!choice) return;
     close();
@@ -111,7 +116,7 @@ function Choices({ close }: { close: () => void }) {
 }
 
 /** Screens at once; below them, when the server has answered, what has this name. */
-function useChoices(query: string): { choices: Choice[]; note?: string } {
+function useChoices(query: string, viewAs: PaletteProps['viewAs']): { choices: Choice[]; note?: string } {
   const navigate = useNavigate();
   const session = useSession();
   const { canSee } = useDeploymentAccess();
@@ -135,16 +140,19 @@ function useChoices(query: string): { choices: Choice[]; note?: string } {
   }
   const screens = groupsOf(session)
     .flat()
-    .filter(({ label }) => label.toLowerCase().includes(query.toLowerCase()))
     .map(({ to, label }) => ({ label, go: () => void navigate({ to }) }));
-  if (isLoading || asked !== query) return { choices: screens, note: 'Searching …' };
+  const others: Choice[] = viewAs ? [{ label: 'View as user', go: viewAs }] : [];
+  const known = [...screens, ...others].filter(({ label }) =>
+    label.toLowerCase().includes(query.toLowerCase()),
+  );
+  if (isLoading || asked !== query) return { choices: known, note: 'Searching …' };
   const named = found.map(({ kind, id, name }) => ({
     label: name,
     kind,
     id,
     go: () => PAGES[kind](navigate, id),
   }));
-  const choices = [...screens, ...named];
+  const choices = [...known, ...named];
   if (error) return { choices, note: error.message };
   return choices.length === 0 ? { choices, note: 'Nothing has this name.' } : { choices };
 }

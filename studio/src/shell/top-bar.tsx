@@ -1,12 +1,16 @@
+import { useState } from 'react';
 import { useSession, useSignIn, useSignOut } from '../api/session.ts';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 import { Button } from '../ui/button.tsx';
 import { Select } from '../ui/fields.tsx';
 import { Palette } from './palette.tsx';
+import { useMayViewAs, ViewAs } from './view-as.tsx';
 
 /** Whose view this is, the search, the theme. */
 export function TopBar() {
   const { authentication, viewing_as, user, read_only } = useSession();
+  const [isChoosingUser, setChoosingUser] = useState(false);
+  const viewAs = useMayViewAs() ? () => setChoosingUser(true) : undefined;
   const signIn = useSignIn();
   const signOut = useSignOut();
   const theme = useTheme();
@@ -22,8 +26,14 @@ export function TopBar() {
       )}
       {read_only && <p className="rounded-md bg-idle-bg px-2 text-ink-2">Read only</p>}
       {user !== null && viewing_as === null && <p className="text-ink-2">{user}</p>}
+      {viewAs && (
+        <Button look="quiet" onClick={viewAs}>
+          View as user
+        </Button>
+      )}
+      <ViewAs open={isChoosingUser} onClose={() => setChoosingUser(false)} />
       <div className="ml-auto flex items-center gap-2">
-        <Palette />
+        <Palette viewAs={viewAs} />
         <Select
           aria-label="Theme"
           value={theme}

@@ -15,8 +15,10 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { AsCode } from './as-code.tsx';
 import { Logs } from './logs.tsx';
 import { Rerun } from './rerun.tsx';
+import { Retry } from './retry.tsx';
 import { explanationQuery, pollOf, runQuery, type Steps, stepsQuery } from './run-queries.ts';
 import { Timeline } from './timeline.tsx';
+import { Trace } from './trace.tsx';
 
 const Flame = lazy(() => import('./flame.tsx').then(({ Flame }) => ({ default: Flame })));
 const RunGraph = lazy(() => import('./run-graph.tsx').then(({ RunGraph }) => ({ default: RunGraph })));
@@ -68,6 +70,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
         <>
           <AsCode run={run} />
           <Rerun run={run} />
+          <Retry run={run} error={explanation.error} />
           <Cancel run={run} />
         </>
       }
@@ -125,6 +128,7 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
       <li>
         Thread <ThreadIdLink thread_id={thread_id} />
       </li>
+      {steps && <Trace trace_id={steps.trace_id} />}
     </ul>
   );
 }

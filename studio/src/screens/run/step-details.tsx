@@ -1,3 +1,4 @@
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { count, duration } from '../../ui/format.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
@@ -35,6 +36,13 @@ export function StepDetails({ step, start }: { step: ShownStep; start: number })
                 ] as const,
               ]
             : []),
+          [
+            'Span',
+            <span key="id" className="flex flex-wrap items-center gap-x-1">
+              <span className="font-mono text-xs">{step.span_id}</span>
+              <CopyButton text={step.span_id} what="span id" />
+            </span>,
+          ],
         ]}
       />
       {step.error && (

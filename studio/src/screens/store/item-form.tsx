@@ -32,13 +32,19 @@ export function ItemForm(props: ItemFormProps) {
 
 type Life = 'default' | 'never' | 'minutes';
 
+/** A write without a time to live gives the item that of the configuration, so that a change sends what the item has. */
+function lifeOf(item: ItemFormProps['item']): Life {
+  if (!item) return 'default';
+  return item.ttl ? 'minutes' : 'never';
+}
+
 function Form({ namespace: suggested, item, onClose }: ItemFormProps) {
   const client = useQueryClient();
   const [namespace, setNamespace] = useState(suggested);
   const [key, setKey] = useState(item?.key ?? '');
   const [text, setText] = useState(() => JSON.stringify(item?.value ?? {}, null, 2));
-  const [life, setLife] = useState<Life>('default');
-  const [minutes, setMinutes] = useState('60');
+  const [life, setLife] = useState(() => lifeOf(item));
+  const [minutes, setMinutes] = useState(String(item?.ttl?.ttl_minutes ?? 60));
   const problem = problemOf(text);
   const put = useMutation({
     mutationFn: () => {
@@ -112,7 +118,8 @@ function Lifetime({ life, setLife, minutes, setMinutes }: LifetimeProps) {
         <Field label="Minutes">
           <TextInput
             type="number"
-            min="1"
+            min="0.01"
+            step="any"
             required
             className="w-28"
             value={minutes}

@@ -1,0 +1,71 @@
+import { useMutation } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
+import { useSession } from '../../api/session.ts';
+import { Button } from '../../ui/button.tsx';
+import { type RunRequest, requestOf } from './run-request.ts';
+
+interface RetryProps {
+  readonly run: Schemas['Run'];
+  /** Of the run; an interrupted one without an error waits for a person. */
+  readonly error: Schemas['RunExplanation']['error'];
+}
+
+/** Runs a failed or cancelled run again, on its thread from where it began. */
+export function Retry({ run, error }: RetryProps) {
+  const { can } = useSession();
+  const navigate = useNavigate();
+  const retry = useMutation({
+    mutationFn: () => startAgain(run),
+    onSuccess: ({ run_id }) => void navigate({ to: '/runs/$runId', params: { runId: run_id } }),
+  });
+  const hasFailed = run.status === 'error' || run.status === 'timeout';
+  const isCancelled = run.status === 'interrupted' && error !== null;
+  if (!can('run') || !(hasFailed || isCancelled)) return null;
+  return (
+    <>
+      {retry.error && (
+        <span role="alert" className="text-err">
+          {retry.error.message}
+        </span>
+      )}
+      <Button disabled={retry.isPending} onClick={() => retry.mutate()}>
+        Retry
+      </Button>
+    </>
+  );
+}
+
+async function startAgain(run: Schemas['Run']): Promise<Schemas['Run']> {
+  const params = { path: { thread_id: run.thread_id } };
+  const body = { stream_resumable: true, ...requestOf(run), ...(await beginningOf(run)) };
+  return dataOf(api.POST('/threads/{thread_id}/runs', { params, body }));
+}
+
+/**
+ * Where a run began. Its input may be in the state already, and would be there twice after the newest checkpoint. What
+ * began the thread goes on from its input, which follows no checkpoint.
+ */
+async function beginningOf(run: Schemas['Run']): Promise<Pick<RunRequest, 'checkpoint_id' | 'input'>> {
+  const first = await firstCheckpointOf(run);
+  if (!first) return {};
+  const { checkpoint_id, parent_checkpoint_id } = first;
+  return parent_checkpoint_id === null
+    ? { checkpoint_id, input: null }
+    : { checkpoint_id: parent_checkpoint_id };
+}
+
+/** The tree has the newest checkpoints first; those of a run are not older than it. */
+async function firstCheckpointOf({ thread_id, run_id, created_at }: Schemas['Run']) {
+  let first: Schemas['CheckpointNode'] | undefined;
+  let cursor: string | undefined;
+  do {
+    const query = { limit: 200, ...(cursor !== undefined && { cursor }) };
+    const params = { path: { thread_id }, query };
+    const { data, next } = await pageOf(api.GET('/threads/{thread_id}/tree', { params }));
+    first = data.findLast((node) => node.run_id === run_id) ?? first;
+    const oldest = data.at(-1)?.created_at;
+    cursor = oldest && Date.parse(oldest) < Date.parse(created_at) ? undefined : next;
+  } while (cursor !== undefined);
+  return first;
+}

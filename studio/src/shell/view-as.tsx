@@ -1,0 +1,48 @@
+import { useState } from 'react';
+import { useSession, useSignIn } from '../api/session.ts';
+import { DialogForm } from '../ui/confirm.tsx';
+import { Dialog } from '../ui/dialog.tsx';
+import { Field, TextInput } from '../ui/fields.tsx';
+
+/** Whether the server lets this session take the view of a user. */
+export function useMayViewAs(): boolean {
+  const { authentication, unrestricted, viewing_as, can } = useSession();
+  return authentication && unrestricted && viewing_as === null && can('admin');
+}
+
+interface ViewAsProps {
+  readonly open: boolean;
+  readonly onClose: () => void;
+}
+
+/** Asks whose view an administrator takes. */
+export function ViewAs({ open, onClose }: ViewAsProps) {
+  return (
+    <Dialog title="View as user" open={open} onClose={onClose}>
+      <Form onClose={onClose} />
+    </Dialog>
+  );
+}
+
+function Form({ onClose }: Pick<ViewAsProps, 'onClose'>) {
+  const [user, setUser] = useState('');
+  const signIn = useSignIn();
+  const mutate = () => signIn.mutate({ view_as: user }, { onSuccess: onClose });
+  return (
+    <DialogForm action="View" sending={{ ...signIn, mutate }} close={onClose}>
+      <p className="text-ink-2">
+        Until you end it, you see what this user sees, and what you do is done as this user. The log of the
+        server records it.
+      </p>
+      <Field label="Identity of the user">
+        <TextInput
+          required
+          autoFocus
+          maxLength={256}
+          value={user}
+          onChange={({ target }) => setUser(target.value)}
+        />
+      </Field>
+    </DialogForm>
+  );
+}
