@@ -107,6 +107,49 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     expect(problems).toEqual([]);
   });
 
+  test('several are rejected at once', async () => {
+    const sent = (await mails()).length;
+    const asked = [await order('qi'), await order('ran')];
+    const { page, problems } = await openStudio(browser, server.url, '/inbox');
+    await left(page, 2);
+    await page.keyboard.press('x');
+    await page.keyboard.press('j');
+    await page.locator('[aria-current=true]', { hasText: 'ran@example.com' }).waitFor();
+    await page.keyboard.press('x');
+    await page.getByText('2 marked').waitFor();
+    await page.keyboard.press('r');
+    await page.getByText('Nobody waits for you').waitFor();
+    for (const thread_id of asked) {
+      const [run] = await server.client.runs.list(thread_id);
+      await server.client.runs.join(thread_id, run?.run_id ?? '');
+      expect(JSON.stringify(run)).toContain('{"decisions":[{"type":"reject"');
+      expect((await server.client.threads.get(thread_id)).status).toBe('idle');
+    }
+    expect((await mails()).length).toBe(sent);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a call is decided with JSON where its form does not fit', async () => {
+    const thread_id = await order('sam');
+    const { page, problems } = await openStudio(browser, server.url, '/inbox');
+    await left(page, 1);
+    await page.getByRole('button', { name: 'Answer as JSON' }).press('Enter');
+    const field = page.getByLabel(/^Answer/);
+    await field.fill('{"decisions": [{"type": "reject", "message": "Not today"}]}');
+    await page.getByText('is sent as JSON').waitFor();
+    await field.press('Enter');
+    await page.getByText('Nobody waits for you').waitFor();
+    await until(
+      'the run has ended',
+      async () => (await server.client.threads.get(thread_id)).status === 'idle',
+    );
+    const { values } = await server.client.threads.getState<{ messages: { content: string }[] }>(thread_id);
+    expect(JSON.stringify(values.messages)).toContain('Not today');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a key that is held down answers one question, and moves over several', async () => {
     const asked: string[] = [];
     for (const name of ['lea', 'max', 'ned', 'ola', 'pia']) asked.push(await order(name));

@@ -31,4 +31,24 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  test('says what the server is, since when its processes run, what it stores and how much waits', async () => {
+    for (let n = 0; n < 3; n++)
+      await studio.client.runs.create(null, 'fails', { input: { x: 7 }, afterSeconds: 3600 });
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    const main = page.getByRole('main');
+    await main.getByText('3 waiting').waitFor();
+    const { body } = await studio.http.get('/system/overview');
+    const fact = (name: string) => main.locator(`dt:text-is("${name}") + dd`).innerText();
+    expect(await fact('Version')).toBe(body.versions.server);
+    expect(await fact('Node')).toBe(process.versions.node);
+    expect(await fact('Storage')).toMatch(/^(SQLite|PostgreSQL), [\d.]+ [kM]B$/);
+    await main
+      .getByText(/^started (now|\d+ (s|min|h) ago)$/)
+      .first()
+      .waitFor();
+    await main.getByText(`process ${body.processes[0].pid}`).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
 });

@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Client } from '@langchain/langgraph-sdk';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -200,6 +201,9 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     const download = page.waitForEvent('download');
     await page.getByRole('button', { name: 'Export JSON' }).click();
     expect((await download).suggestedFilename()).toBe('threads.json');
+    const exported = JSON.parse(await readFile(await (await download).path(), 'utf8'));
+    expect(exported).toEqual([await client.threads.get(second)]);
+    expect(exported[0]).toMatchObject({ metadata: { title: 'Two' }, values: { x: 1 } });
 
     await page.getByRole('button', { name: 'Delete …' }).click();
     await page.getByRole('dialog').getByText('Delete 1 thread?').waitFor();
