@@ -55,6 +55,21 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     expect(problems).toEqual([]);
   });
 
+  test('an item is given a time to live in its form', async () => {
+    const { page, problems } = await openStudio(browser, origin, '/store?namespace=brief');
+    await page.getByRole('button', { name: 'New item' }).press('Enter');
+    await page.getByLabel('Key').fill('note');
+    await page.getByLabel('Expires').selectOption('After some minutes');
+    await page.getByRole('spinbutton', { name: 'Minutes' }).fill('90');
+    await page.getByRole('button', { name: 'Save' }).press('Enter');
+    await page.getByRole('link', { name: 'note' }).press('Enter');
+    await page.getByText(/expires in 1 h (29|30) min$/).waitFor();
+    const { ttl } = (await http.get('/store/items?namespace=brief&key=note&include=ttl')).body;
+    expect(ttl.ttl_minutes).toBe(90);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('an item is created, changed and deleted, several at once too, by keyboard', async () => {
     const { page, problems } = await openStudio(browser, origin, '/store?namespace=shop.hours');
     await page.getByRole('button', { name: 'New item' }).press('Enter');
