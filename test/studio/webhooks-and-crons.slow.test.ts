@@ -5,6 +5,10 @@ import { openBrowser } from '../support/browser.ts';
 import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
+import { until } from '../support/until.ts';
+
+/** Of who starts a run. */
+const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
 describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a build of Studio)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
@@ -14,7 +18,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
 
   beforeAll(async () => {
     [http, hook, browser] = await Promise.all([
-      openApp({ graphs: ['echo'], environment: TO_RECEIVER }),
+      openApp({ graphs: ['echo', 'fails'], environment: TO_RECEIVER }),
       receiver(),
       openBrowser(),
     ]);
@@ -71,10 +75,54 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     expect(problems).toEqual([]);
   });
 
+  test('what is dead of a run is redelivered, and a delivery names the headers that it has', async () => {
+    const url = `${hook.url}/of-a-run`;
+    hook.answers.push(410, 410);
+    const run = { assistant_id: 'echo', input: { x: 1 }, webhook: url };
+    const start = async () => (await http.post('/runs', run, { traceparent: TRACE })).body.run_id as string;
+    const [wanted, other] = [await start(), await start()];
+    const deadOf = async (run_id: string) =>
+      (await http.get(`/webhooks/deliveries?status=dead&run_id=${run_id}`)).body as object[];
+    await until(
+      'both are dead',
+      async () => (await deadOf(wanted)).length + (await deadOf(other)).length === 2,
+    );
+
+    const { page, problems } = await openStudio(browser, origin, `/webhooks?run=${wanted}`);
+    const rows = page.getByRole('table', { name: 'Deliveries' }).getByRole('row');
+    await rows.nth(1).waitFor();
+    expect(await rows.count()).toBe(2);
+    await page.getByRole('button', { name: 'Redeliver dead ones' }).click();
+    await page.getByRole('button', { name: 'Redeliver 1' }).click();
+    await page.getByText('1 of 1 are on their way.').waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByText('delivered', { exact: true }).waitFor();
+    expect([await deadOf(wanted), await deadOf(other)]).toMatchObject([[], [{ url }]]);
+    await page.goto(`${origin}/studio/webhooks?run=${other}`);
+    await rows.nth(1).getByRole('link').first().press('Enter');
+    await page.getByText('Headers: traceparent').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the history of a cron says which of its runs failed', async () => {
+    const cron = { assistant_id: 'fails', schedule: '0 8 1 1 *', input: { x: 7 } };
+    const failing = (await http.post('/runs/crons', cron)).body.cron_id;
+    const { page, problems } = await openStudio(browser, origin, `/crons/${failing}`);
+    const history = page.getByRole('table', { name: 'History' });
+    await page.getByRole('button', { name: 'Run now' }).press('Enter');
+    await history.getByText('error', { exact: true }).waitFor();
+    await history.getByText('run by hand').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+    await http.send('DELETE', `/runs/crons/${failing}`);
+  });
+
   test('a cron shows its next times while it is written, runs, pauses and is deleted', async () => {
     const { page, problems } = await openStudio(browser, origin, '/crons');
     await page.getByText('No crons yet').waitFor();
     await page.getByRole('button', { name: 'New cron' }).press('Enter');
+    await page.getByRole('dialog').getByLabel('Assistant').selectOption('echo');
     await page.getByLabel('Schedule').fill('0 25 * * *');
     await page.getByText(/Invalid cron schedule/).waitFor();
     await page.getByLabel('Schedule').fill('30 7 * * *');
@@ -83,6 +131,18 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
       .getByText(/07:30$/)
       .first()
       .waitFor();
+    const times = page.getByRole('dialog').getByRole('table').getByRole('row');
+    expect(await times.count()).toBe(6);
+    const zone = await page.evaluate<string>('Intl.DateTimeFormat().resolvedOptions().timeZone');
+    const heading = await times.first().innerText();
+    expect(heading).toContain('Asia/Tokyo');
+    expect(heading).toContain(`Here (${zone})`);
+    for (const row of (await times.all()).slice(1)) {
+      const [there = '', here] = await row.getByRole('cell').allInnerTexts();
+      expect(there).toMatch(/07:30$/);
+      expect(here).toMatch(/\d\d:\d\d$/);
+      expect(here).not.toBe(there);
+    }
     await page.getByLabel('Input').fill('{"messages": "good morning"}');
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create' }).press('Enter');
@@ -103,6 +163,9 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     await page.getByText('success', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).press('Enter');
     await page.getByText('paused', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).press('Enter');
+    await page.getByText('paused', { exact: true }).waitFor({ state: 'detached' });
+    expect((await http.get(`/runs/crons/${cron.cron_id}`)).body.enabled).toBe(true);
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Delete' }).press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');
