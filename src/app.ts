@@ -171,7 +171,11 @@ async function openProject(
   await capture?.nameNodes(config.root);
   // Graph hosts trace by themselves.
   const traces = hosts ? undefined : await openTraces(config.root, isTracingEnabled);
-  const tracing = await openTracing(place?.server_root ?? config.root, { storage, logger });
+  const tracing = await openTracing(place?.server_root ?? config.root, {
+    storage,
+    logger,
+    mask: outputRules(config, false).mask,
+  });
   const access = await openAccessControl(config, storage, { clock, ids, hosts, ...place });
   const langgraph_js = await langgraphVersion(config.root);
   const versions = { server: VERSION, langgraph_js, node: process.versions.node };

@@ -36,6 +36,7 @@ export function wireWorkers(
   { takes_over = isSingleProcess(config), scope, lease_fd }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
+  const has_contents = tracing?.has_contents;
   const { checkpoints, writeBuffer: writes, ...work } = storage.work;
   return engine(
     {
@@ -51,7 +52,14 @@ export function wireWorkers(
       onLost: tracing?.onLost,
       resumedRun: checkpoints.resumedRun,
       memory: (attempt, lease, options) => ({
-        checkpointer: runCheckpointer({ checkpoints, writes: attempt, lease, record, ...options }),
+        checkpointer: runCheckpointer({
+          checkpoints,
+          writes: attempt,
+          lease,
+          record,
+          has_contents,
+          ...options,
+        }),
         store,
       }),
       rules: attemptRules(config.runs, context.log_retention_ms),

@@ -10,6 +10,8 @@ export interface TraceSettings {
   /** Attributes of this service. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: Sampler;
+  /** Whether spans have what models and tools are given and return. */
+  readonly has_contents: boolean;
   readonly buffer: SpanBufferLimits;
 }
 
@@ -53,7 +55,13 @@ export function traceSettings(env: Environment): TraceSettings | { readonly prob
   const sampler = samplerOf(env);
   return 'problem' in sampler
     ? sampler
-    : { protocol, resource: resourceOf(env), sampler, buffer: bufferLimits(env) };
+    : {
+        protocol,
+        resource: resourceOf(env),
+        sampler,
+        has_contents: capturesContents(env),
+        buffer: bufferLimits(env),
+      };
 }
 
 function resourceOf(env: Environment): Record<string, string> {
@@ -77,6 +85,12 @@ function decoded(text: string): string {
   } catch {
     return text;
   }
+}
+
+/** As OpenTelemetry's instrumentations of GenAI read it: `true`, or where to put contents; events are not sent. */
+function capturesContents(env: Environment): boolean {
+  const given = value(env, 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT')?.toLowerCase() ?? 'false';
+  return ['true', 'span_only', 'span_and_event'].includes(given);
 }
 
 function samplerOf(env: Environment): Sampler | { readonly problem: string } {

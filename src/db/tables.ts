@@ -215,7 +215,16 @@ export interface Tables {
     expires_at: Timestamp;
     worker_id: Uuid | null;
   };
-  removed_run_logs: { run_id: Uuid; seq: number; attempt: number; expires_at: Timestamp; data: string };
+  removed_run_logs: {
+    run_id: Uuid;
+    seq: number;
+    attempt: number;
+    expires_at: Timestamp;
+    data: string;
+    thread_id: Uuid | null;
+    assistant_id: Uuid | null;
+    created_at: Timestamp | null;
+  };
   run_attempts: {
     run_id: Uuid;
     attempt: number;

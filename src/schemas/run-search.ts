@@ -41,6 +41,8 @@ export const RunFilter = z.looseObject({
     ),
   created_from: Timestamp.optional().describe('Only runs that were created then or later.'),
   created_to: Timestamp.optional().describe('Only runs that were created before.'),
+  ended_from: Timestamp.optional().describe('Only runs that ended then or later.'),
+  ended_to: Timestamp.optional().describe('Only runs that ended before.'),
 });
 export type RunFilter = z.infer<typeof RunFilter>;
 

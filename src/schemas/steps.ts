@@ -14,6 +14,10 @@ export type StepKind = z.infer<typeof StepKind>;
 export const StepStatus = z.enum(['success', 'error', 'interrupted', 'cancelled']);
 export type StepStatus = z.infer<typeof StepStatus>;
 
+/** What a call was given and what it returned, as JSON text or text: only where traces are to have it, and never stored. */
+export const StepContents = z.object({ input: z.string().optional(), output: z.string().optional() });
+export type StepContents = z.infer<typeof StepContents>;
+
 /** A step as the process that executes the graph records it: a node, or the call of a model or a tool. */
 export const RecordedStep = z.object({
   /** Counts from 1 in each attempt, in the order in which steps begin. */
@@ -45,11 +49,12 @@ export const RecordedStep = z.object({
   tokens_out: z.int().nullable(),
   /** Of a sum of calls of a model beyond the limit of steps: how many. They are charged, and not stored one by one. */
   calls: z.int().optional(),
+  contents: StepContents.optional(),
 });
 export type RecordedStep = z.infer<typeof RecordedStep>;
 
 /** A step that is not stored yet: it executes (`ended_at` null), or its checkpoint is not stored. */
-export const CurrentStep = RecordedStep.omit({ calls: true }).extend({
+export const CurrentStep = RecordedStep.omit({ calls: true, contents: true }).extend({
   /** Epoch ms. */
   ended_at: z.number().nullable(),
   status: z.enum([...StepStatus.options, 'running']),
@@ -57,7 +62,7 @@ export const CurrentStep = RecordedStep.omit({ calls: true }).extend({
 export type CurrentStep = z.infer<typeof CurrentStep>;
 
 /** A recorded step on the wire. */
-export const Step = RecordedStep.omit({ calls: true }).extend({
+export const Step = RecordedStep.omit({ calls: true, contents: true }).extend({
   attempt: z.int(),
   /** Of the step in traces: 16 hexadecimal digits. */
   span_id: z.string(),

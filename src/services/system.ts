@@ -1,17 +1,21 @@
 import type { Actor } from '../auth/actor.ts';
 import { requireUnrestricted } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
-import type { LeaseView, SystemOverview } from '../schemas/system.ts';
+import type { LeaseView } from '../schemas/system.ts';
+import type { ServerWarning, SystemOverview } from '../schemas/system-overview.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface SystemDeps {
-  readonly storage: Pick<Storage, 'queue' | 'crons' | 'outbox' | 'overview' | 'processes'>;
+  readonly storage: Pick<
+    Storage,
+    'queue' | 'crons' | 'outbox' | 'overview' | 'processes' | 'interrupts' | 'warnings'
+  >;
   readonly versions: SystemOverview['versions'];
   readonly clock: Clock;
 }
 
-/** How long the number of threads is kept, ms: SQLite reads 16 MB to count a million. */
-const TOTAL_TTL_MS = 60_000;
+/** How long the number of threads is kept, ms: SQLite reads 16 MB to count a million. So are warnings. */
+const CACHED_MS = 60_000;
 /** A cron that is later counts as overdue, ms; processes look for crons of others every few seconds. */
 const OVERDUE_MS = 60_000;
 
@@ -19,18 +23,9 @@ export type SystemService = ReturnType<typeof systemService>;
 
 /** The state of the whole server. */
 export function systemService({ storage, versions, clock }: SystemDeps) {
-  const { queue, crons, outbox, overview, processes } = storage;
-  let total = { threads: Promise.resolve(0), until: Number.NEGATIVE_INFINITY };
-
-  function totalThreads(): Promise<number> {
-    if (total.until > clock.monotonic()) return total.threads;
-    const threads = overview.totalThreads();
-    total = { threads, until: clock.monotonic() + TOTAL_TTL_MS };
-    threads.catch(() => {
-      total = { ...total, until: Number.NEGATIVE_INFINITY };
-    });
-    return threads;
-  }
+  const { queue, crons, outbox, overview, processes, interrupts } = storage;
+  const totalThreads = cached(clock, () => overview.totalThreads());
+  const warnings = cached(clock, async () => (await storage.warnings()).map(withoutFix));
 
   return {
     /** The oldest first. Throws `Forbidden` for users and tokens. */
@@ -43,26 +38,50 @@ export function systemService({ storage, versions, clock }: SystemDeps) {
     async overview(actor: Actor): Promise<SystemOverview> {
       requireUnrestricted(actor, 'Overviews of the server');
       const now_ms = clock.now();
-      const [stats, ended, all, threads, cronStats, webhooks, live, size] = await Promise.all([
-        queue.stats(),
-        overview.endedRuns(),
-        totalThreads(),
-        overview.threads(),
-        crons.stats(timestamp(now_ms - OVERDUE_MS)),
-        outbox.stats(),
-        processes.list(),
-        overview.size(),
-      ]);
+      const [stats, oldest, ended, waiting, all, threads, cronStats, webhooks, live, size, known] =
+        await Promise.all([
+          queue.stats(),
+          overview.oldestWaiting(),
+          overview.endedRuns(),
+          interrupts.countNewest(),
+          totalThreads(),
+          overview.threads(),
+          crons.stats(timestamp(now_ms - OVERDUE_MS)),
+          outbox.stats(),
+          processes.list(),
+          overview.size(),
+          warnings(),
+        ]);
       return {
-        runs: { pending: stats.n_pending, running: stats.n_running, ended },
+        runs: { pending: stats.n_pending, running: stats.n_running, oldest_waiting: oldest ?? null, ended },
         threads: { total: all, ...threads },
+        interrupts: waiting,
         crons: { enabled: cronStats.n_crons, overdue: cronStats.n_overdue_crons },
         webhooks,
         processes: live,
         storage: size,
+        warnings: known,
         versions,
         at: timestamp(now_ms),
       };
     },
+  };
+}
+
+function withoutFix({ check, level, message }: ServerWarning): ServerWarning {
+  return { check, level, message };
+}
+
+/** A value that is read again after `CACHED_MS`, and at once after a failure. */
+function cached<Value>(clock: Clock, read: () => Promise<Value>): () => Promise<Value> {
+  let last: { readonly value: Promise<Value>; readonly until: number } | undefined;
+  return () => {
+    if (last && last.until > clock.monotonic()) return last.value;
+    const value = read();
+    last = { value, until: clock.monotonic() + CACHED_MS };
+    value.catch(() => {
+      last = undefined;
+    });
+    return value;
   };
 }

@@ -1,17 +1,19 @@
-import { nullable, number, text } from '../db/columns.ts';
+import { columns, nullable, number, text } from '../db/columns.ts';
 import type { Reader } from '../db/db.ts';
 import { type DialectSql, raw, type Sql, sql } from '../db/sql.ts';
-import { nowPlus } from '../db/time.ts';
-import type { EndedCounts, StorageView, ThreadCounts } from '../schemas/system.ts';
+import { NOW, nowPlus } from '../db/time.ts';
+import type { EndedCounts, StorageView, ThreadCounts, WaitingRun } from '../schemas/system-overview.ts';
 
 /** Rows counted one by one: what takes longer to count is more than anybody compares. */
 const MAX_COUNTED = 10_000;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 /** Counts of the whole database; of constant cost, however many runs and threads there are, but for `totalThreads`. */
 export function overviewReader(reader: Reader) {
   return {
     endedRuns: () => endedRuns(reader),
+    oldestWaiting: () => oldestWaiting(reader),
     threads: () => threadCounts(reader),
     totalThreads: () => totalThreads(reader),
     size: () => storageSize(reader),
@@ -24,11 +26,25 @@ async function endedRuns(reader: Reader): Promise<EndedCounts> {
   const row = await reader.get(sql`
     select ${ended('success')} as ${number('success')}, ${ended('error')} as ${number('error')},
       ${ended('timeout')} as ${number('timeout')}, ${ended('interrupted')} as ${number('interrupted')},
+      count(*) filter (where status in ('error', 'timeout') and ended_at >= ${nowPlus(-HOUR_MS)})
+        as ${number('failed_last_hour')},
       case when count(*) = ${MAX_COUNTED} then min(ended_at) end as ${nullable(text('since'))}
     from (select status, ended_at from runs where ended_at is not null and ended_at > ${nowPlus(-DAY_MS)}
       order by ended_at desc limit ${MAX_COUNTED}) as newest`);
-  return row ?? { success: 0, error: 0, timeout: 0, interrupted: 0, since: null };
+  return row ?? { success: 0, error: 0, timeout: 0, interrupted: 0, failed_last_hour: 0, since: null };
 }
+
+/** The run that is due for longest and has not started; from indexes. */
+async function oldestWaiting(reader: Reader): Promise<WaitingRun | undefined> {
+  // States are literals, which the planner finds in partial indexes.
+  const first = (state: string) => sql`
+    select * from (select ${WAITING} from run_queue where state = ${raw(`'${state}'`)}
+      and not_before <= ${NOW} order by not_before limit 1) as ${raw(state)}`;
+  return reader.get(sql`
+    ${first('ready')} union all ${first('blocked')} union all ${first('scheduled')} order by since limit 1`);
+}
+
+const WAITING = columns('run_queue', 'run_id, thread_id, not_before as since');
 
 /** SQLite reads the headers of all pages of an index: 16 MB for a million. PostgreSQL counts up to 10,000, and knows more by estimate. */
 const TOTAL: DialectSql = {

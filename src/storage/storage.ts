@@ -3,6 +3,7 @@ import { bind } from '../db/bind.ts';
 import type { Db } from '../db/db.ts';
 import type { Encryptor } from '../db/encryption/cipher.ts';
 import { EncryptingCipher } from '../db/encryption/encrypting-cipher.ts';
+import { sqlitePath } from '../db/engines/sqlite-files.ts';
 import { sql } from '../db/sql.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
 import { a2aPushRepository } from './a2a/push-configs.ts';
@@ -24,11 +25,14 @@ import { deploymentRepository } from './deployments/deployments.ts';
 import { pushRepository } from './deployments/pushes.ts';
 import { repositoryAccessRepository } from './deployments/repositories.ts';
 import { revisionRepository } from './deployments/revisions.ts';
+import type { QuickContext } from './doctor/finding.ts';
+import { quickFindings } from './doctor/quick.ts';
 import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
 import { idempotencyRepository } from './idempotency.ts';
 import { notifications } from './notifications.ts';
 import { overviewReader, storageBytes } from './overview.ts';
+import { poolSizes } from './pool-sizes.ts';
 import { processRepository } from './processes.ts';
 import type { Fairness } from './queue/claim-fairly.ts';
 import type { QueueContext, QueueReport } from './queue/context.ts';
@@ -90,6 +94,8 @@ export async function openStorage({
       ...(report && { report }),
       ...(fairness && { fairness }),
       revisionRule,
+      path: sqlitePath(options.url),
+      max_connections: poolSizes(options.max_connections).total,
     }),
     /** Connections and retries of this process. */
     databaseStats: database.stats,
@@ -118,7 +124,7 @@ export async function openKeyRotation({
   };
 }
 
-function createStorage({ requests, work }: Pools, options: QueueOptions) {
+function createStorage({ requests, work }: Pools, options: RepositoryOptions) {
   const active = new ActiveAttempts();
   return {
     /** Rejects if the database does not respond. */
@@ -148,6 +154,9 @@ function createStorage({ requests, work }: Pools, options: QueueOptions) {
     ...bind(requests, { visibleIds }),
     notifications: notifications(requests),
     overview: overviewReader(requests),
+    /** What a doctor says of the database, as far as it can be known at once. */
+    warnings: () =>
+      quickFindings({ db: requests, path: options.path, max_connections: options.max_connections }),
     processes: processRepository(requests),
     /** The same repositories for background work, on separate connections. */
     work: {
@@ -159,6 +168,7 @@ function createStorage({ requests, work }: Pools, options: QueueOptions) {
 }
 
 type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'revisionRule'>;
+type RepositoryOptions = QueueOptions & Pick<QuickContext, 'path' | 'max_connections'>;
 
 function repositories(db: Db, open: ActiveAttempts, options: QueueOptions) {
   return {

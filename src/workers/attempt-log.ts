@@ -30,6 +30,7 @@ export interface AttemptLogOptions {
   /** Those of every line about the run. */
   readonly fields: LogFields;
   readonly lease: Lease;
+  readonly assistant_id: string;
   /** Whether an earlier attempt may have left lines. */
   readonly is_first: boolean;
   readonly writes: Pick<WriteBuffer, 'addDeferred'>;
@@ -109,8 +110,8 @@ export class AttemptLog {
     if (this.#pending) return this.#pending;
     const pending = new NewestLines<PendingLine>();
     this.#pending = pending;
-    const { lease, writes } = this.#options;
-    const { run_id } = lease;
+    const { lease, assistant_id, writes } = this.#options;
+    const { run_id, thread_id } = lease;
     // The transaction may be repeated: with the same lines, and the same numbers.
     let batch: LogLines | undefined;
     const closeAfter = async (last: () => Promise<number>) => {
@@ -122,7 +123,8 @@ export class AttemptLog {
     const write: Write = async (tx) => appendRunLog(tx, run_id, await closeAfter(() => lastLine(tx, run_id)));
     const ofRemovedRun: Write['ofRemovedRun'] = async (tx, log_retention_ms) => {
       const last = async () => (this.mayBeStored ? lastLine(tx, run_id, 'removed_run_logs') : 0);
-      appendRemovedLog(tx, { run_id, log_retention_ms }, await closeAfter(last));
+      const origin = { run_id, thread_id, assistant_id };
+      appendRemovedLog(tx, { ...origin, log_retention_ms }, await closeAfter(last));
     };
     writes.addDeferred(Object.assign(write, { ofRemovedRun }));
     return pending;

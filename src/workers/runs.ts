@@ -264,7 +264,7 @@ export class RunWorker {
       logUpdated(bus, lease);
       bus.emit('schedule.changed');
     } catch (error) {
-      logger.error('cannot recover an orphaned run, retrying', { run_id, error });
+      logger.error('cannot recover an orphaned run, retrying', { run_id, thread_id, error });
     }
   }
 

@@ -186,12 +186,12 @@ export class WebhookDispatcher {
   }
 
   #report(
-    { delivery_id, run_id, shown_url: url, tries, decryption_error: unreadable }: ClaimedDelivery,
+    { delivery_id, run_id, thread_id, shown_url: url, tries, decryption_error: unreadable }: ClaimedDelivery,
     error: string | null,
     status: AckResult,
   ) {
     const cause = unreadable && { cause: unreadable.message };
-    const fields = { delivery_id, run_id, url, tries, ...(error !== null && { error }), ...cause };
+    const fields = { delivery_id, run_id, thread_id, url, tries, ...(error !== null && { error }), ...cause };
     const { logger } = this.#deps;
     if (status === 'delivered') logger.debug('webhook delivered', fields);
     else if (status === 'pending') logger.warn('webhook failed, retrying', fields);

@@ -33,7 +33,7 @@ const overview = createRoute({ getParentRoute: parent, path: '/', component: Ove
 const runs = createRoute({
   getParentRoute: parent,
   path: '/runs',
-  validateSearch: textsOf(['status', 'assistant', 'metadata', 'error', 'since', 'until']),
+  validateSearch: textsOf(['status', 'assistant', 'metadata', 'error', 'since', 'until', 'ended']),
   component: lazyRouteComponent(() => import('./screens/runs/runs.tsx'), 'Runs'),
 });
 const run = createRoute({

@@ -16,9 +16,12 @@ let chosen: Theme = (() => {
   }
 })();
 
+function isDark(): boolean {
+  return chosen === 'dark' || (chosen === 'system' && prefersDark.matches);
+}
+
 function apply(): void {
-  const isDark = chosen === 'dark' || (chosen === 'system' && prefersDark.matches);
-  document.documentElement.dataset['theme'] = isDark ? 'dark' : 'light';
+  document.documentElement.dataset['theme'] = isDark() ? 'dark' : 'light';
 }
 
 /** Call before the first paint. */
@@ -36,6 +39,21 @@ export function setTheme(theme: Theme): void {
   }
   apply();
   for (const each of listeners) each();
+}
+
+/** What the page looks like now. */
+export function useLook(): 'light' | 'dark' {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      prefersDark.addEventListener('change', listener);
+      return () => {
+        listeners.delete(listener);
+        prefersDark.removeEventListener('change', listener);
+      };
+    },
+    () => (isDark() ? 'dark' : 'light'),
+  );
 }
 
 export function useTheme(): Theme {

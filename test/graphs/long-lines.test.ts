@@ -19,6 +19,7 @@ function linesOf(print: (output: RunOutput) => void): string[] {
     logger,
     fields: {},
     lease: { run_id: 'run', attempt: 1, token: 1, worker_id: 'worker' } as never,
+    assistant_id: 'assistant',
     is_first: true,
     writes: { addDeferred: () => {} } as never,
     rules: { is_logged: true, mask, root: '' },

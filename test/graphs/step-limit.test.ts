@@ -10,7 +10,7 @@ const TOKENS: TokenCounts = { tokens_in: 7, tokens_cached: null, tokens_out: 3 }
 function recording() {
   const clock = { now: () => NOON + days * DAY_MS, monotonic: () => 0 };
   let days = 0;
-  const recorder = new StepRecorder('all', clock, 2);
+  const recorder = new StepRecorder('all', clock, { max_steps: 2 });
   const begin = (kind: 'model' | 'tool', model: string | null) =>
     recorder.begin({ kind, name: kind, place: placeOf({}), model, provider: null });
   return {

@@ -19,6 +19,7 @@ async function build(): Promise<string> {
   const folder = await makeDataFolder();
   mkdirSync(join(folder, 'assets'));
   writeFileSync(join(folder, 'index.html'), PAGE);
+  writeFileSync(join(folder, 'component-frame.html'), PAGE);
   writeFileSync(join(folder, 'secret.txt'), 'secret');
   writeFileSync(join(folder, 'assets/index-1.js'), 'plain');
   return folder;
@@ -47,6 +48,7 @@ test('files are sent compressed, for ever, and nothing else of the disk', async 
     'plain',
     'public, max-age=31536000, immutable',
   ]);
+  expect(plain.headers['access-control-allow-origin']).toBe('*');
   for (const [accepted, encoding, decompress] of [
     ['gzip, deflate', 'gzip', gunzipSync],
     ['gzip, deflate, br, zstd', 'br', brotliDecompressSync],
@@ -66,6 +68,16 @@ test('the policy for content allows nothing but the own files', async () => {
     expect(policy).toContain("default-src 'none'; script-src 'self'; style-src 'self'");
     expect(policy).not.toContain('unsafe');
   }
+});
+
+test('the page for components of graphs has no origin, connects to nothing, and is shown by Studio alone', async () => {
+  await using server = await serve(await build());
+  const { headers, body } = await server.inject('/agents/studio/component-frame.html');
+  const policy = String(headers['content-security-policy']).split('; ');
+  expect(policy).toEqual(expect.arrayContaining(['sandbox allow-scripts', "default-src 'none'"]));
+  expect(policy).toContain("frame-ancestors 'self'");
+  expect(policy.join()).not.toMatch(/unsafe|connect-src|allow-same-origin/);
+  expect(body).toContain('src="./assets/index-1.js"');
 });
 
 test('a server without the build says how to make it', async () => {

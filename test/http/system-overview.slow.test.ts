@@ -23,14 +23,52 @@ test('the overview shows the runs of everybody, the processes, the storage and t
     runs: {
       pending: 1,
       running: 0,
-      ended: { success: 1, error: 0, timeout: 0, interrupted: 0, since: null },
+      oldest_waiting: null,
+      ended: { success: 1, error: 0, timeout: 0, interrupted: 0, failed_last_hour: 0, since: null },
     },
     threads: { busy: 0, interrupted: 1, error: 0 },
+    interrupts: { waiting: 1, more: false },
     crons: { enabled: 1, overdue: 0 },
     webhooks: { pending: 0, dead: 0 },
     processes: [{ pid: process.pid, role: 'all', slots: 1000, version: expect.any(String) }],
     storage: { engine: expect.stringMatching(/^(sqlite|postgres)$/), size_bytes: expect.any(Number) },
     versions: { node: process.versions.node, langgraph_js: expect.stringMatching(/^\d/) },
+  });
+});
+
+test('the overview counts failures of the last hour as a search of runs finds them', async () => {
+  await using server = await openApp({ graphs: ['fails', 'echo'], environment });
+  for (const assistant_id of ['fails', 'echo', 'fails']) {
+    const run = { assistant_id, input: { x: 1 }, on_completion: 'keep' };
+    await server.post('/runs/wait', run, OPERATOR);
+  }
+  const { runs, at } = (await server.get('/system/overview', OPERATOR)).body;
+  expect(runs.ended).toMatchObject({ success: 1, failed_last_hour: 2 });
+  const ended_from = new Date(Date.parse(at) - 3_600_000).toISOString();
+  const failed = { status: ['error', 'timeout'], ended_from };
+  expect((await server.post('/runs/search', failed, OPERATOR)).body).toHaveLength(2);
+  expect((await server.post('/runs/count', failed, OPERATOR)).body).toBe(2);
+  expect((await server.post('/runs/count', { ...failed, ended_to: ended_from }, OPERATOR)).body).toBe(0);
+  expect((await server.post('/runs/count', { ended_from: 'yesterday' }, OPERATOR)).status).toBe(422);
+});
+
+test('the overview warns of what the doctor would, and names the run that waits for longest', async () => {
+  await using server = await openApp({ graphs: ['echo'], environment, runs: { concurrency: 0 } });
+  const short = { name: 'short', scope: 'run', expires_in_days: 2 };
+  const { key, key_id } = (await server.post('/keys', short, OPERATOR)).body;
+  const run = { assistant_id: 'echo', input: {} };
+  const { run_id, thread_id } = (await server.post('/runs', run, { 'x-api-key': key })).body;
+  await server.post('/runs', run, OPERATOR);
+
+  const { runs, warnings } = (await server.get('/system/overview', OPERATOR)).body;
+  expect(runs).toMatchObject({
+    pending: 2,
+    oldest_waiting: { run_id, thread_id, since: expect.any(String) },
+  });
+  expect(warnings).toContainEqual({
+    check: 'keys',
+    level: 'notice',
+    message: expect.stringContaining(`Key ${key_id} (short) is in use and expires at`),
   });
 });
 

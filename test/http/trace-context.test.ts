@@ -1,11 +1,18 @@
 import { resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
+import { runSpanIdOf } from '../../src/core/trace-ids.ts';
+import { message, oldMessage } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
-import { askLegacy } from '../support/mcp-messages.ts';
+import { askLegacy, askModern } from '../support/mcp-messages.ts';
+import { receiver, TO_RECEIVER } from '../support/receiver.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
-const http = await openApp({ graphs: ['recorded'], folder });
-afterAll(() => http[Symbol.asyncDispose]());
+const http = await openApp({ graphs: ['recorded', 'telling'], folder, environment: TO_RECEIVER });
+const hook = await receiver();
+afterAll(async () => {
+  await http[Symbol.asyncDispose]();
+  await hook[Symbol.asyncDispose]();
+});
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = `00-${TRACE}-00f067aa0ba902b7-01`;
@@ -46,13 +53,87 @@ test.each([
   expect(configurable).not.toHaveProperty('traceparent');
 });
 
-test('a call of an MCP tool brings the span of its caller in the metadata of the call', async () => {
-  const call = {
-    name: 'recorded',
-    arguments: { ask: false },
-    _meta: { thread_id: 'traced', traceparent: CALLER },
+test('code of a graph finds the span of its run, with a caller and without', async () => {
+  const told = async (headers = {}) => {
+    const call = { assistant_id: 'telling', input: { traceparent: '' } };
+    const answer = await http.post('/runs/wait', call, headers);
+    const run_id = String(answer.headers['content-location']).split('/').at(-1) as string;
+    return { run_id, traceparent: answer.body.traceparent };
   };
-  const { result } = await askLegacy(http, 'tools/call', call);
-  const { body } = await http.get(`/runs/${result._meta.run_id}/steps`);
-  expect(body.trace_id).toBe(TRACE);
+  const alone = await told();
+  expect(alone.traceparent).toBe(`00-${alone.run_id.replaceAll('-', '')}-${runSpanIdOf(alone.run_id)}-01`);
+  const called = await told({ traceparent: CALLER });
+  expect(called.traceparent).toBe(`00-${TRACE}-${runSpanIdOf(called.run_id)}-01`);
 });
+
+test('the configuration of a run or its assistant names no caller', async () => {
+  const configurable = { __traceparent__: CALLER.replace(/01$/, '00') };
+  const { body: assistant } = await http.post('/assistants', {
+    graph_id: 'recorded',
+    config: { configurable },
+  });
+  for (const call of [
+    { assistant_id: 'recorded', config: { configurable } },
+    { assistant_id: 'recorded', context: configurable },
+    { assistant_id: assistant.assistant_id },
+  ]) {
+    const { body: run } = await http.post('/runs', { ...call, input: { ask: false }, on_completion: 'keep' });
+    expect(run.kwargs.config.configurable).not.toHaveProperty('__traceparent__');
+    const { body: recorded } = await http.get(`/runs/${run.run_id}/steps`);
+    expect(recorded.trace_id).toBe(run.run_id.replaceAll('-', ''));
+  }
+});
+
+test('a webhook has the span of its run', async () => {
+  const before = hook.received.length;
+  const call = { assistant_id: 'recorded', input: { ask: false }, webhook: hook.url };
+  const { body: run } = await http.post('/runs', call, { traceparent: CALLER });
+  await hook.came(before + 1);
+  expect(hook.received[before]).toMatchObject({
+    headers: { traceparent: `00-${TRACE}-${runSpanIdOf(run.run_id)}-01` },
+    body: { run_id: run.run_id },
+  });
+});
+
+const toHook = () => ({ pushNotificationConfig: { url: hook.url } });
+
+test.each([
+  ['message/send', () => ({ message: oldMessage({ ask: false }), configuration: toHook() })],
+  ['message/stream', () => ({ message: oldMessage({ ask: false }), configuration: toHook() })],
+  [
+    'SendMessage',
+    () => ({
+      message: message({ ask: false }),
+      configuration: { taskPushNotificationConfig: { url: hook.url } },
+    }),
+  ],
+])(
+  '%s of A2A brings the span of its caller, and its push notifications have the one of its run',
+  async (method, params) => {
+    const before = hook.received.length;
+    const call = { jsonrpc: '2.0', id: 1, method, params: params() };
+    expect(await http.post('/a2a/recorded', call, { traceparent: CALLER })).toMatchObject({ status: 200 });
+    await hook.came(before + 1);
+    const { body } = await http.get('/webhooks/deliveries?limit=1');
+    const { run_id } = body[0];
+    expect((await http.get(`/runs/${run_id}/steps`)).body.trace_id).toBe(TRACE);
+    expect(hook.received[before]?.headers['traceparent']).toBe(`00-${TRACE}-${runSpanIdOf(run_id)}-01`);
+  },
+);
+
+test.each([
+  ['2025', askLegacy],
+  ['2026', askModern],
+])(
+  'a call of an MCP tool in the form of %s brings the span of its caller in its metadata',
+  async (form, ask) => {
+    const call = {
+      name: 'recorded',
+      arguments: { ask: false },
+      _meta: { thread_id: `in ${form}`, traceparent: CALLER },
+    };
+    const { result } = await ask(http, 'tools/call', call);
+    const { body } = await http.get(`/runs/${result._meta.run_id}/steps`);
+    expect(body.trace_id).toBe(TRACE);
+  },
+);

@@ -143,6 +143,7 @@ export class TestWorker {
       logger: this.#deps.logger,
       fields: {},
       lease,
+      assistant_id: run.assistant_id,
       is_first: lease.attempt === 1,
       writes,
       rules: DEFAULT_OUTPUT_RULES,

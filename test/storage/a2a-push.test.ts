@@ -69,10 +69,12 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
     expect(await push.list(task_id)).toMatchObject([{ task_id, config_id: task_id, version: '0.3' }]);
     await push.save(task_id, subscriber({ config_id: 'new', scheme: null, credentials: null }));
     expect(await settle()).toBe(true);
+    const traceparent = expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
     expect(await sent()).toEqual([
       {
         body: { version: '0.3' },
         headers: {
+          traceparent,
           'content-type': 'application/json',
           'x-a2a-notification-token': 't',
           authorization: 'Bearer s3cret',
@@ -80,7 +82,7 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
       },
       {
         body: { version: '1.0' },
-        headers: { 'content-type': 'application/a2a+json', 'x-a2a-notification-token': 't' },
+        headers: { traceparent, 'content-type': 'application/a2a+json', 'x-a2a-notification-token': 't' },
       },
     ]);
   });

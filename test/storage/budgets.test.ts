@@ -113,7 +113,7 @@ describeEachStorage('budgets', (open) => {
     const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
     const subjects = { user_day: 'alice' };
     using run = await begun(db, subjects, undefined, account);
-    const recorder = new StepRecorder('all', systemClock, 2);
+    const recorder = new StepRecorder('all', systemClock, { max_steps: 2 });
     for (let n = 0; n < 10; n++) {
       const call = {
         kind: 'model',

@@ -91,6 +91,17 @@ describeEachStorage('a search of interrupts', (open) => {
     expect(await count({ ...range, thread_metadata: { user: 'nobody' } })).toBe(0);
   });
 
+  test('counts those of the newest threads at a bounded cost', async () => {
+    await using db = await open();
+    await seedThreads(db, 700);
+    await seedInterrupts(db, 3);
+    const { countNewest } = interruptRepository(db);
+    expect(await countNewest()).toEqual({ waiting: 21, more: false });
+    await db.run(sql`update threads set status = 'interrupted', interrupts = (
+      select interrupts from threads where status = 'interrupted' limit 1)`);
+    expect(await countNewest()).toEqual({ waiting: 1500, more: true });
+  });
+
   test('passes over threads that stopped without one', async () => {
     await using db = await open();
     await seedThreads(db, 300);

@@ -51,13 +51,21 @@ describeEachDatabase('the overview', (open) => {
       error: 0,
       timeout: 0,
       interrupted: 0,
+      failed_last_hour: 0,
       since: null,
     });
     for (const status of ['success', 'success', 'error', 'timeout'] as const)
       await ended(db, status, HOUR_MS);
     await ended(db, 'error', 25 * HOUR_MS);
+    for (const status of ['success', 'error', 'timeout'] as const) await ended(db, status, HOUR_MS / 2);
 
-    expect(await overview.endedRuns()).toMatchObject({ success: 2, error: 1, timeout: 1, interrupted: 0 });
+    expect(await overview.endedRuns()).toMatchObject({
+      success: 3,
+      error: 2,
+      timeout: 2,
+      interrupted: 0,
+      failed_last_hour: 2,
+    });
   });
 
   test('counts the newest ten thousand runs, and says since when', async () => {
@@ -66,8 +74,26 @@ describeEachDatabase('the overview', (open) => {
     await manyFailed(db, 60_000);
 
     const counts = await overviewReader(db).endedRuns();
-    expect(counts).toMatchObject({ success: 0, error: 10_000 });
+    expect(counts).toMatchObject({ success: 0, error: 10_000, failed_last_hour: 10_000 });
     expect(Date.now() - Date.parse(counts.since as string)).toBeLessThan(HOUR_MS);
+  });
+
+  test('names the run that is due for longest', async () => {
+    await using db = await open();
+    const overview = overviewReader(db);
+    const { add } = queueStory(db);
+    await add(randomUUID(), { delay_ms: HOUR_MS });
+    expect(await overview.oldestWaiting()).toBeUndefined();
+    const [ready, blocked, scheduled] = [await add(randomUUID()), randomUUID(), randomUUID()];
+    expect(await overview.oldestWaiting()).toMatchObject({ run_id: ready, since: expect.any(String) });
+    for (const [state, run_id, ago_ms] of [
+      ['blocked', blocked, 60_000],
+      ['scheduled', scheduled, 120_000],
+    ] as const) {
+      await db.run(sql`insert into run_queue (run_id, thread_id, state, not_before)
+        values (${run_id}, ${randomUUID()}, ${state}, ${nowPlus(-ago_ms)})`);
+      expect(await overview.oldestWaiting()).toMatchObject({ run_id });
+    }
   });
 
   test('counts threads by status', async () => {
@@ -92,6 +118,9 @@ describeEachDatabase('the overview', (open) => {
     await overview.endedRuns();
     const ofRuns = reader.plans.join('\n');
     expect(ofRuns).toMatch(/COVERING INDEX runs_ended|Index Only Scan .*runs_ended/);
+    await overview.oldestWaiting();
+    for (const index of ['run_queue_ready', 'run_queue_blocked', 'run_queue_due'])
+      if (db.dialect === 'sqlite') expect(reader.plans.join('\n')).toMatch(index);
     await overview.threads();
     expect(reader.plans.join('\n')).toMatch('threads_status');
   });

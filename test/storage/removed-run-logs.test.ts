@@ -1,14 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
+import { timestamp } from '../../src/core/clock.ts';
+import { bind } from '../../src/db/bind.ts';
 import { number } from '../../src/db/columns.ts';
 import type { Db, Transaction } from '../../src/db/db.ts';
 import { render, type Sql, sql } from '../../src/db/sql.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import type { Frame } from '../../src/events/frame.ts';
 import { LiveRuns } from '../../src/events/writer.ts';
+import { newestLogService } from '../../src/services/runs/newest-logs.ts';
 import { runLogService } from '../../src/services/runs/run-logs.ts';
 import type { RunEnd } from '../../src/storage/queue/finish.ts';
+import { findNewestLogs, newestLogTime } from '../../src/storage/runs/newest-logs.ts';
 import { runLogRepository } from '../../src/storage/runs/run-logs.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
@@ -28,12 +32,14 @@ async function statelessRun(db: Db) {
   const story = queueStory(db);
   const { queue } = story;
   const markers = { ...MARKERS, thread_retention: 'delete' } as const;
-  await queue.enqueue(request(newRun(randomUUID()), markers));
+  const queued = newRun(randomUUID());
+  const { assistant_id } = queued;
+  await queue.enqueue(request(queued, markers));
   const lease = await claimOne(story);
-  const attempt = attemptOf(db, lease);
+  const attempt = attemptOf(db, lease, assistant_id);
   const { run_id, thread_id } = lease;
   return {
-    ...{ queue, lease, attempt, run_id, thread_id, claimAgain: () => claimOne(story) },
+    ...{ queue, lease, attempt, run_id, thread_id, assistant_id, claimAgain: () => claimOne(story) },
     async print(...messages: string[]) {
       for (const message of messages) attempt.print(message);
       await attempt.writes.commit();
@@ -47,6 +53,11 @@ async function statelessRun(db: Db) {
       (await runLogRepository(db).read(run_id, undefined, ALL)).map(({ seq, message }) => [seq, message]),
     [Symbol.dispose]: () => attempt[Symbol.dispose](),
   };
+}
+
+function abortable() {
+  const end = new AbortController();
+  return { signal: end.signal, [Symbol.dispose]: () => end.abort() };
 }
 
 async function rows(db: Db): Promise<number | undefined> {
@@ -185,6 +196,46 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     await expect(service.list(systemActor('test'), undefined, run.run_id, { limit: ALL })).rejects.toThrow(
       'Run not found',
     );
+  });
+
+  test('reach who follows the lines of all runs in another process, once and in order', async () => {
+    await using db = await open();
+    using run = await statelessRun(db);
+    const service = newestLogService({
+      newestLogs: bind(db, { find: findNewestLogs, newestTime: newestLogTime }),
+      bus: memoryBus(),
+      assistants: { idOf: (name) => name },
+    });
+    using end = abortable();
+    const frames = await service.follow(systemActor('test'), { level: 'debug' }, end.signal);
+    const lines = frames[Symbol.asyncIterator]();
+    const next = async () => (await lines.next()).value;
+    expect(await next()).toMatchObject({ event: 'ready' });
+
+    await run.print('a');
+    await run.print('b');
+    run.attempt.print('c');
+    await run.finish();
+    using second = await statelessRun(db);
+    second.attempt.print('d');
+    await second.finish();
+
+    const { run_id, thread_id } = run;
+    for (const message of ['a', 'b', 'c']) {
+      const { data } = (await next()) as Frame;
+      expect(JSON.parse(data)).toMatchObject({ run_id, thread_id, assistant_id: run.assistant_id, message });
+    }
+    expect(JSON.parse(((await next()) as Frame).data)).toMatchObject({ run_id: second.run_id, message: 'd' });
+  });
+
+  test('are not in the list of callers who may see some threads only', async () => {
+    await using db = await open();
+    using run = await statelessRun(db);
+    await run.print('a');
+    await run.finish();
+    const query = { after: { created_at: timestamp(0), run_id: randomUUID(), seq: 0 }, limit: ALL };
+    expect(await findNewestLogs(db, query)).toHaveLength(1);
+    expect(await findNewestLogs(db, query, { ids: [run.thread_id] })).toEqual([]);
   });
 
   test('keep their id from being used for another run, whose followers would read them', async () => {

@@ -57,6 +57,11 @@ describeEachDatabase('a search of runs over all threads', (open) => {
       [{ error: 'typeerror: no TOOL 1' }, (n) => isFailed(n) && String(n).startsWith('1')],
       [{ error: '%' }, () => false],
       [{ created_from: seededRunTime(10), created_to: seededRunTime(20) }, (n) => n >= 10 && n < 20],
+      [{ ended_from: seededRunTime(0), ended_to: seededRunTime(RUNS + 60) }, () => true],
+      [
+        { statuses: ['error', 'timeout'], ended_from: seededRunTime(100), ended_to: seededRunTime(300) },
+        (n) => n >= 100 && n < 300 && (isFailed(n) || isTimeout(n)),
+      ],
     ];
     for (const [conditions, isWanted] of cases) {
       const wanted = ALL.filter(isWanted).map(seededRunId);

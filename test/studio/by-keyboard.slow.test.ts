@@ -1,13 +1,16 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { reach, use, write } from '../support/keyboard.ts';
+import { receiver, TO_RECEIVER } from '../support/receiver.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 import { forkEditAndRerun, historyOf } from '../support/thread-history.ts';
 import { until } from '../support/until.ts';
 
 describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chromium and a build)', () => {
-  const studio = useStudioServer(['chat', 'fails', 'interrupting', 'tokens']);
+  const studio = useStudioServer(['chat', 'echo', 'fails', 'interrupting', 'tokens'], {
+    environment: TO_RECEIVER,
+  });
 
   const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name, exact: true });
   const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name, exact: true });
@@ -161,6 +164,91 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await use(page, button(page, 'Stop'));
     await button(page, 'Stop').waitFor({ state: 'detached' });
     expect((await studio.client.runs.list(threadOf(page)))[0]?.status).toBe('interrupted');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  /** From the first page to another screen. */
+  const goTo = (page: Page, screen: string) =>
+    use(page, page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: screen }));
+
+  test('an item of the store is created, looked at, changed and deleted', async () => {
+    const value = async () => (await studio.client.store.getItem(['shop'], 'monday'))?.value;
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    await goTo(page, 'Store');
+    await use(page, button(page, 'New item'));
+    const dialog = page.getByRole('dialog');
+    await write(page, dialog.getByLabel('Namespace, its labels between dots'), 'shop');
+    await write(page, dialog.getByLabel('Key'), 'monday');
+    await write(page, dialog.getByLabel('Value, as JSON'), '{"from": 9}');
+    await use(page, dialog.getByRole('button', { name: 'Save' }));
+    await use(page, main(page).getByRole('link', { name: 'monday' }));
+    expect(await value()).toEqual({ from: 9 });
+
+    await use(page, dialog.getByRole('button', { name: 'Edit' }));
+    await write(page, dialog.getByLabel('Value, as JSON'), '{"from": 10}');
+    await use(page, dialog.getByRole('button', { name: 'Save' }));
+    await page.getByRole('figure', { name: 'Value' }).getByText('10').waitFor();
+    expect(await value()).toEqual({ from: 10 });
+
+    await page.keyboard.press('Escape');
+    await use(page, page.getByLabel('Select monday'), 'Space');
+    await use(page, button(page, 'Delete'));
+    await use(page, dialog.getByRole('button', { name: 'Delete' }));
+    await page.getByText('No items').waitFor();
+    expect(await value()).toBeUndefined();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a delivery that failed is found and sent again', async () => {
+    await using hook = await receiver();
+    hook.answers.push(410);
+    await studio.http.post('/webhooks/test', { url: `${hook.url}/orders` });
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    await goTo(page, 'Webhooks');
+    await use(page, main(page).locator('a[href*="/webhooks/"]').first());
+    await page.getByText(/^Given up/).waitFor();
+    await use(page, button(page, 'Redeliver'));
+    await page.getByText('delivered', { exact: true }).waitFor();
+    expect(hook.received.map(({ path }) => path)).toEqual(['/orders', '/orders']);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('a run is started again with another input', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    await studio.client.runs.wait(thread_id, 'echo', { input: { x: 1 } });
+    const [{ run_id = '' } = {}] = await studio.client.runs.list(thread_id);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    await goTo(page, 'Runs');
+    await use(page, main(page).locator(`a[href$="${run_id}"]`).first());
+    await use(page, button(page, 'Re-run with changes'));
+    await write(page, page.getByRole('textbox', { name: 'Input' }), '{"x": 7}');
+    await use(page, button(page, 'Start run'));
+    await page.waitForURL((url) => url.pathname.includes('/runs/') && !url.pathname.endsWith(run_id));
+    const again = await studio.http.get(`/runs/${page.url().split('/').at(-1)}/explain`);
+    await studio.client.runs.join(again.body.thread_id, again.body.run_id);
+    expect((await studio.client.threads.getState(again.body.thread_id)).values).toMatchObject({ x: 7 });
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('two versions of an assistant answer the same input', async () => {
+    const { assistant_id } = await studio.client.assistants.create({ graphId: 'echo', name: 'Of two' });
+    await studio.client.assistants.update(assistant_id, { metadata: { second: true } });
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    await goTo(page, 'Assistants');
+    await use(page, main(page).getByRole('link', { name: 'Of two' }));
+    await use(page, page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Try' }));
+    await use(page, button(page, 'As JSON'));
+    await write(page, page.getByLabel('Input as JSON'), '{"x": 7}');
+    await page.keyboard.press('Control+Enter');
+    for (const side of ['left', 'right'])
+      await page
+        .getByRole('region', { name: `Answer of the ${side} version` })
+        .getByText('a:7')
+        .waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

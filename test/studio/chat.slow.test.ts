@@ -356,7 +356,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     expect(dialogs).toEqual([]);
   });
 
-  test('an image is pasted, earlier messages come back, and what is sent is what was shown', async () => {
+  test('an image is chosen, earlier messages come back, and what is sent is what was shown', async () => {
     const page = await open('chat/chat');
     await page.getByLabel('Files').setInputFiles({
       name: 'dot.png',

@@ -4,10 +4,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
+import { closedGate } from '../support/gate.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
-const GRAPHS = ['branches', 'three-levels', 'nested', 'fails', 'sleeper', 'broken'];
+const GRAPHS = ['branches', 'three-levels', 'nested', 'fails', 'sleeper', 'held', 'broken'];
 
 describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
@@ -89,6 +90,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     const failed = await runOf('fails', { x: 7 });
     const { page } = await openStudio(browser, origin, `/graphs/fails?run=${failed.run_id}`);
     await node(page, 'works, done').waitFor();
+    expect(await violations(page)).toEqual([]);
     await node(page, 'throws, failed').click();
     await page.getByText('BoomError: boom 7').waitFor();
 
@@ -105,6 +107,79 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await node(page, 'rest, running').waitFor();
     await client.runs.cancel(thread_id, run_id, true);
     await expect.poll(() => node(page, 'rest, running').count(), { timeout: 10_000 }).toBe(0);
+    await page.context().close();
+  });
+
+  test('shows the nodes that execute, in a subgraph too, and in how many tasks', async () => {
+    using parts = closedGate();
+    using child = closedGate();
+    const input = { parts: [1, 2, 3, 4, 5], parts_gate: parts.file, child_gate: child.file };
+    const { run_id } = await runOf('held', input, 'running');
+    const { page } = await openStudio(browser, origin, `/graphs/held?run=${run_id}&open=child`);
+    await node(page, 'part, running 5×').waitFor();
+    await node(page, 'inside').waitFor();
+    parts.open();
+    await node(page, 'inside, running').waitFor();
+    await node(page, 'child, running').waitFor();
+    await node(page, 'part, done 5×').waitFor();
+    await node(page, 'inside, running').click();
+    await page.getByRole('link', { name: 'running' }).waitFor();
+    child.open();
+    await node(page, 'inside, done').waitFor();
+    await node(page, 'child, done').waitFor();
+    await page.context().close();
+  });
+
+  test('shows the state that the last step of a node began from, and leads to its checkpoint', async () => {
+    const { thread_id, run_id } = await runOf('nested', { ask: false });
+    const { page, problems } = await openStudio(browser, origin, `/graphs/nested?run=${run_id}&node=child`);
+    const value = (name: string) => page.getByRole('figure', { name, exact: true }).locator('pre');
+    await page.getByRole('heading', { name: 'State its last step began from' }).waitFor();
+    expect(await page.getByRole('figure', { name: 'log', exact: true }).count()).toBe(0);
+    await page.locator('summary').getByText('log', { exact: true }).click();
+    await value('log').waitFor();
+    expect(JSON.parse(await value('log').innerText())).toEqual(['first']);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Inspect checkpoint' }).click();
+    await page.getByRole('region', { name: 'Changes' }).waitFor();
+    const checkpoint_id = new URL(page.url()).searchParams.get('checkpoint') ?? '';
+    const { next, values } = await client.threads.getState(thread_id, checkpoint_id);
+    expect({ next, values }).toEqual({ next: ['child'], values: { ask: false, log: ['first'] } });
+    expect(problems).toEqual([]);
+
+    const inner = await runOf('three-levels', { path: ['a way'] });
+    const address = `/graphs/three-levels?run=${inner.run_id}&open=top_two&node=top_two:middle_one`;
+    await page.goto(`${origin}/studio${address}`);
+    await page.locator('summary').getByText('path', { exact: true }).click();
+    await value('path').waitFor();
+    expect(JSON.parse(await value('path').innerText())).toEqual(['a way']);
+    await page.context().close();
+  });
+
+  test('of two graphs on one thread, each run is shown in its own', async () => {
+    const nested = await runOf('nested', { ask: false });
+    const { run_id } = await client.runs.create(nested.thread_id, 'branches', { input: { amount: 500 } });
+    await client.runs.join(nested.thread_id, run_id);
+    const { page, problems } = await openStudio(browser, origin, `/runs/${nested.run_id}?tab=graph`);
+    await node(page, 'child, done').waitFor();
+    expect(await node(page, 'check, done').count()).toBe(0);
+    await page.goto(`${origin}/studio/runs/${run_id}?tab=graph`);
+    await node(page, 'approve, done').waitFor();
+    expect(await node(page, 'child, done').count()).toBe(0);
+    expect(await page.getByText('nodes that the graph does not have now').count()).toBe(0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('names the nodes of a run that its graph does not have now', async () => {
+    const { assistant_id } = await client.assistants.create({ graphId: 'branches' });
+    const { run_id } = await runOf(assistant_id, { amount: 500 });
+    await client.assistants.update(assistant_id, { graphId: 'nested' });
+    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}?tab=graph`);
+    await node(page, 'child').waitFor();
+    await page.getByText('nodes that the graph does not have now: check, approve.').waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 

@@ -84,7 +84,7 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
         : route.continue({ postData: '{"deadline_from": "2026-01-01T00:00:00Z", "sort_order": "asc"}' });
     });
     await page.goto(`${studio.origin}/studio/inbox?due=24`);
-    await page.getByText('None of those that have waited longest fits').waitFor();
+    await page.getByText('None of the oldest fits').waitFor();
     await page.getByRole('button', { name: 'Show more' }).click();
     await shows(page, 'Pay?', 'Ship?');
     expect(problems).toEqual([]);

@@ -59,5 +59,12 @@ describe.runIf(hasStudio)(
       expect(problems).toEqual([]);
       await page.context().close();
     });
+
+    test.each(['age=zzz', 'due=1e99', 'due=true'])('the inbox with %s shows what waits', async (query) => {
+      const { page, problems } = await openStudio(browser, origin, `/inbox?${query}`);
+      await page.getByText(/Nothing that waits fits|Nobody waits for you/).waitFor();
+      expect(problems).toEqual([]);
+      await page.context().close();
+    });
   },
 );

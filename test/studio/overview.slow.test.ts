@@ -1,23 +1,40 @@
 import { describe, expect, test } from 'vitest';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
+import { violations } from '../support/studio-sign-in.ts';
 
 describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['fails', 'interrupting']);
 
-  test('each figure leads to what it counts', async () => {
-    for (const graph of ['fails', 'interrupting']) {
-      const { thread_id } = await studio.client.threads.create();
-      const { run_id } = await studio.client.runs.create(thread_id, graph, { input: { x: 7 } });
-      await studio.client.runs.join(thread_id, run_id).catch(() => {});
-    }
-    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
-    const follow = (name: string) => page.getByRole('main').getByRole('link', { name, exact: true }).click();
+  /** The id of a run that has ended. */
+  async function ended(graph: string): Promise<string> {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, graph, { input: { x: 7 } });
+    await studio.client.runs.join(thread_id, run_id).catch(() => {});
+    return run_id;
+  }
 
-    await follow('Failed in 24 hours');
-    await page.getByRole('cell', { name: 'BoomError: boom 7' }).waitFor();
-    expect(await page.getByRole('link', { name: /^interrupting/ }).count()).toBe(0);
-    await page.goBack();
+  test('each figure leads to what it counts', async () => {
+    for (const graph of ['fails', 'interrupting', 'fails']) await ended(graph);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    const main = page.getByRole('main');
+    const follow = (name: string) => main.getByRole('link', { name, exact: true }).click();
+    const figure = (name: string) => main.locator('section', { has: page.getByRole('heading', { name }) });
+
+    for (const name of ['Failed in the last hour', '2 in 24 hours']) {
+      await figure('Failed in the last hour').getByText('2', { exact: true }).waitFor();
+      const asked = page.waitForRequest('**/runs/search');
+      await follow(name);
+      expect((await asked).postDataJSON()).toMatchObject({
+        status: ['error', 'timeout'],
+        ended_from: expect.any(String),
+      });
+      await page.getByRole('cell', { name: 'BoomError: boom 7' }).first().waitFor();
+      expect(await page.getByRole('cell', { name: 'BoomError: boom 7' }).count()).toBe(2);
+      expect(await page.getByRole('link', { name: /^interrupting/ }).count()).toBe(0);
+      await page.goBack();
+    }
+    await figure('Waiting for a person').getByText('1', { exact: true }).waitFor();
     await follow('Waiting for a person');
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     await page.getByText('ok?').first().waitFor();
@@ -25,9 +42,52 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     await follow('Running');
     await page.getByText('No run fits').waitFor();
     await page.goBack();
+    await follow('0 waiting');
+    await page.getByText('No run fits').waitFor();
+    expect(await page.getByLabel('Status').inputValue()).toBe('pending');
+    await page.goBack();
     await follow('Dead webhooks');
     await page.getByRole('heading', { name: 'Webhooks' }).waitFor();
     expect(await page.getByLabel('Status').inputValue()).toBe('dead');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('the run that waits for longest, very many, and warnings are shown as the server says', async () => {
+    const run_id = await ended('interrupting');
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
+    const { at, ...overview } = (await studio.http.get('/system/overview')).body;
+    const before = (ms: number) => new Date(Date.parse(at) - ms).toISOString();
+    const runs = {
+      ...overview.runs,
+      pending: 7,
+      oldest_waiting: { run_id, thread_id: run_id, since: before(3 * 60_000) },
+      ended: { ...overview.runs.ended, error: 9000, failed_last_hour: 8000, since: before(30 * 60_000) },
+    };
+    const warnings = [
+      { check: 'runs', level: 'problem', message: 'A run waits for over a minute.' },
+      { check: 'keys', level: 'notice', message: 'A key expires.' },
+    ];
+    const interrupts = { waiting: 500, more: true };
+    await page.route('**/system/overview', (route) =>
+      route.fulfill({ json: { ...overview, at, runs, interrupts, warnings } }),
+    );
+    await page.goto(`${studio.origin}/studio`);
+    for (const text of ['A run waits for over a minute.', 'A key expires.', '500+', /due \d+ min ago/])
+      await page.getByText(text).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'the oldest' }).click();
+    await page.waitForURL(`**/runs/${run_id}`);
+    await page.goBack();
+
+    // Only the newest were counted.
+    const asked = page.waitForRequest((request) => request.postDataJSON()?.ended_from !== undefined);
+    await page.getByRole('link', { name: 'Failed in the last hour' }).click();
+    expect((await asked).postDataJSON()).toMatchObject({
+      status: ['error', 'timeout'],
+      ended_from: runs.ended.since,
+    });
+    expect(await page.getByLabel('Ended').inputValue()).toBe(runs.ended.since);
     expect(problems).toEqual([]);
     await page.context().close();
   });

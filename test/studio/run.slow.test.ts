@@ -7,7 +7,7 @@ import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
 describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () => {
-  const studio = useStudioServer(['nested', 'ten-steps', 'tokens', 'zod-state']);
+  const studio = useStudioServer(['fails', 'nested', 'sleeper', 'ten-steps', 'tokens', 'zod-state']);
 
   /** A run that has ended, whose events are kept. */
   async function ended(assistant: string, payload: Parameters<Client['runs']['create']>[2]) {
@@ -101,6 +101,49 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.getByRole('region', { name: 'Steps' }).waitFor();
     await studio.client.threads.delete(thread_id);
     await page.getByText('Not Found', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
+  test('opens in whatever state it is, also when it is undone', async () => {
+    const { client } = studio;
+    const { thread_id } = await client.threads.create();
+    const sleeping = { input: { ms: 600_000 }, multitaskStrategy: 'enqueue' } as const;
+    const { run_id: running } = await client.runs.create(thread_id, 'sleeper', sleeping);
+    const { run_id: pending } = await client.runs.create(thread_id, 'sleeper', sleeping);
+    const failing = await client.threads.create();
+    const { run_id: failed } = await client.runs.create(failing.thread_id, 'fails', { input: { x: 7 } });
+    await client.runs.join(failing.thread_id, failed).catch(() => undefined);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    const opens = async (run_id: string, status: string) => {
+      await page.goto(`${studio.origin}/studio/runs/${run_id}`);
+      await page.getByRole('heading', { level: 1 }).waitFor();
+      await page.getByText(status, { exact: true }).first().waitFor();
+    };
+    await opens(running, 'running');
+    await opens(pending, 'pending');
+    await opens(failed, 'error');
+    await opens((await ended('ten-steps', { input: { n: 0 } })).run_id, 'success');
+    await client.runs.cancel(thread_id, running, true);
+    await opens(running, 'interrupted');
+
+    // The next one executes now.
+    await opens(pending, 'running');
+    await client.runs.cancel(thread_id, pending, true, 'rollback');
+    await page.getByText('Not Found', { exact: true }).waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('of two graphs that share a thread, each run shows its own', async () => {
+    const { thread_id, run_id } = await ended('ten-steps', { input: { n: 0 } });
+    const { run_id: other } = await studio.client.runs.create(thread_id, 'nested', { input: {} });
+    await studio.client.runs.join(thread_id, other);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${other}?tab=graph`);
+    await page.getByRole('button', { name: 'first, done' }).waitFor();
+    await page.goto(`${studio.origin}/studio/runs/${run_id}?tab=graph`);
+    await page.getByRole('button', { name: /^step, / }).waitFor();
+    expect(await page.getByRole('button', { name: /^first/ }).count()).toBe(0);
+    expect(problems).toEqual([]);
     await page.context().close();
   });
 

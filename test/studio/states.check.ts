@@ -1,5 +1,5 @@
 import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
 import { HOSTILE_SERVER, type HostileIds, plantHostileTexts } from '../support/hostile-texts.ts';
@@ -19,6 +19,7 @@ describe.runIf(hasStudio)(
     let origin: string;
     let ids: HostileIds;
     let page: Page;
+    let problems: readonly string[];
 
     beforeAll(async () => {
       const environment = { ...HOSTILE_SERVER.environment, AGENT_SERVER_API_KEYS: OPERATOR };
@@ -29,9 +30,11 @@ describe.runIf(hasStudio)(
       ]);
       origin = new URL((await http.app.listen()).url).origin;
       ids = await plantHostileTexts(http, hook, { 'x-api-key': OPERATOR });
-      ({ page } = await openStudio(browser, origin, ''));
+      ({ page, problems } = await openStudio(browser, origin, ''));
       await signIn(page, OPERATOR);
     });
+
+    afterEach(() => expect(problems).toEqual([]));
 
     afterAll(async () => {
       await browser?.close();
@@ -123,7 +126,7 @@ describe.runIf(hasStudio)(
           async () => {
             await open(screen);
             await loaded(page);
-            const shown = alert('the disk is full').waitFor({ timeout: 3000 });
+            const shown = alert('the disk is full').waitFor({ timeout: 15_000 });
             await shown.catch(() => silent.push(path));
           },
         );

@@ -227,7 +227,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await named('Added', team);
     await page.getByRole('button', { name: 'Show older threads' }).press('Enter');
     await rows(page).getByText('Number 1', { exact: true }).waitFor();
-    const titles = await rows(page).locator('a > span:first-child').allInnerTexts();
+    const titles = await rows(page).locator('a > bdi').allInnerTexts();
     for (let n = 1; n <= 53; n++) expect(titles.filter((title) => title === `Number ${n}`)).toHaveLength(1);
     expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);

@@ -5,6 +5,8 @@ import { join } from 'node:path';
 /** A folder by which a test holds the runs of the graph `gate`. */
 export interface Gate extends Disposable {
   readonly folder: string;
+  /** It exists once the gate is open. */
+  readonly file: string;
   /** `pid label` of everybody that came to the gate, in order. */
   entries(): string[];
   open(): void;
@@ -13,10 +15,12 @@ export interface Gate extends Disposable {
 export function closedGate(): Gate {
   const folder = mkdtempSync(join(tmpdir(), 'agent-server-gate-'));
   const entered = join(folder, 'entered');
+  const file = join(folder, 'open');
   return {
     folder,
+    file,
     entries: () => (existsSync(entered) ? readFileSync(entered, 'utf8').split('\n').slice(0, -1) : []),
-    open: () => writeFileSync(join(folder, 'open'), ''),
+    open: () => writeFileSync(file, ''),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }

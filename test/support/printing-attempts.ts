@@ -14,14 +14,14 @@ export async function claimOne({ queue }: Pick<QueueStory, 'queue'>): Promise<Le
 }
 
 /** What one attempt prints. */
-export function attemptOf(db: Db, lease: Lease) {
+export function attemptOf(db: Db, lease: Lease, assistant_id: string = randomUUID()) {
   const failures: unknown[] = [];
   const writes = new WriteBuffer(db, lease, {
     onCommitted: () => {},
     onError: (error) => failures.push(error),
   });
   const log = new AttemptLog({
-    ...{ logger: silentLogger, fields: {}, lease, writes },
+    ...{ logger: silentLogger, fields: {}, lease, assistant_id, writes },
     is_first: lease.attempt === 1,
     rules: DEFAULT_OUTPUT_RULES,
   });

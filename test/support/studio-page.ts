@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Browser, ConsoleMessage, Page } from 'playwright-core';
+import { expect, onTestFinished, TestRunner } from 'vitest';
 import { hasBrowser } from './browser.ts';
 
 const BUILD = resolve(import.meta.dirname, '../../dist/studio/index.html');
@@ -10,6 +11,7 @@ export const hasStudio = hasBrowser && existsSync(BUILD);
 
 /** Paths that are not operations: the application's own files, and pages. */
 const OWN_FILE = /^\/(studio($|\/(?!session))|favicon|docs$|o\/)/;
+const isOwnFile = (method: string, path: string) => method === 'GET' && OWN_FILE.test(path);
 /** A deployment has the same operations below its path. */
 const OF_DEPLOYMENT = /^\/deployments\/[^/]+/;
 
@@ -29,17 +31,20 @@ export async function openStudio(browser: Browser, base: string, path: string): 
     (await (await fetch(`${origin}${prefix}/openapi.json`)).json()) as Document,
   );
   const problems: string[] = [];
-  page.on('pageerror', (error) => problems.push(error.message));
-  page.on('console', (message) => {
+  // Tests look at them sooner where it tells more. One that opens a page before all of them looks at them itself.
+  if (TestRunner.getCurrentTest()) onTestFinished(() => expect(problems).toEqual([]));
+  // Of the context: pages that this one opens are of Studio too.
+  context.on('weberror', (error) => problems.push(error.error().message));
+  context.on('console', (message) => {
     if (/content security policy/i.test(message.text()) && !isOfEditing(message))
       problems.push(message.text());
   });
-  page.on('request', (request) => {
+  context.on('request', (request) => {
     const url = new URL(request.url());
     if (/^(data|blob):$/.test(url.protocol)) return;
     const path = url.pathname.slice(prefix.length).replace(OF_DEPLOYMENT, '');
     if (url.origin !== origin || !url.pathname.startsWith(prefix)) problems.push(`asks ${url.href}`);
-    else if (!OWN_FILE.test(path) && !isDocumented(request.method(), path))
+    else if (!isOwnFile(request.method(), path) && !isDocumented(request.method(), path))
       problems.push(`calls ${request.method()} ${url.pathname}, which is not documented`);
   });
   // Not a problem: the page loads again what did not arrive. It explains a page that stays empty.

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -93,7 +93,8 @@ describeEachDatabase('the dispatcher', (open) => {
     await using hook = await receiver();
     await using story = dispatching(db);
     hook.answers.push(503, 503);
-    const delivery_id = await story.enqueue({ url: hook.url });
+    const of = { run_id: randomUUID(), thread_id: randomUUID() };
+    const delivery_id = await story.enqueue({ url: hook.url, ...of });
     await story.turn();
     await elapse(db, 86_400_000);
     await story.turn();
@@ -106,10 +107,10 @@ describeEachDatabase('the dispatcher', (open) => {
       status: 'delivered',
       attempts: [{}, {}, { attempt: 3 }],
     });
-    expect(story.log.map(({ message }) => message)).toEqual([
-      'webhook failed, retrying',
-      'webhook failed, giving up',
-      'webhook delivered',
+    expect(story.log).toMatchObject([
+      { message: 'webhook failed, retrying', fields: of },
+      { message: 'webhook failed, giving up', fields: of },
+      { message: 'webhook delivered', fields: of },
     ]);
   });
 

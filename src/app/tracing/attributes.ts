@@ -1,3 +1,4 @@
+import type { MaskSecrets } from '../../core/mask-secrets.ts';
 import type { RecordedStep } from '../../schemas/steps.ts';
 import type { RunError } from '../../schemas/threads.ts';
 
@@ -9,7 +10,7 @@ export type TracedStep = Omit<RecordedStep, 'task_id'>;
 type Given = Readonly<Record<string, string | number | null | undefined>>;
 
 /**
- * Attributes of a run: GenAI conventions of OpenTelemetry, and those of OpenInference. Never contents: not even the
+ * Attributes of a run: GenAI conventions of OpenTelemetry, and those of OpenInference. Without contents: not even the
  * message of an error, which may quote them.
  */
 export function attributesOfRun(
@@ -29,8 +30,12 @@ export function attributesOfRun(
   });
 }
 
-/** Attributes of a step; as above. */
-export function attributesOfStep(run: { run_id: string; thread_id: string }, step: TracedStep): Attributes {
+/** Attributes of a step; as above, but with the contents of calls where they are recorded. Secrets in them are masked. */
+export function attributesOfStep(
+  run: { run_id: string; thread_id: string },
+  step: TracedStep,
+  mask: MaskSecrets,
+): Attributes {
   return known({
     'gen_ai.conversation.id': run.thread_id,
     'session.id': run.thread_id,
@@ -42,6 +47,7 @@ export function attributesOfStep(run: { run_id: string; thread_id: string }, ste
     'langgraph.checkpoint_ns': step.namespace || undefined,
     'error.type': step.status === 'error' ? (step.error?.error ?? 'Error') : undefined,
     ...ofKind(step),
+    ...ofContents(step, mask),
   });
 }
 
@@ -59,6 +65,23 @@ function ofKind(step: TracedStep): Given {
     case 'model':
       return ofModel(step);
   }
+}
+
+function ofContents({ kind, contents }: TracedStep, mask: MaskSecrets): Given {
+  if (!contents) return {};
+  const [input, output] = [contents.input, contents.output].map((text) => text && mask(text));
+  const own =
+    kind === 'tool'
+      ? { 'gen_ai.tool.call.arguments': input, 'gen_ai.tool.call.result': output }
+      : { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output };
+  const mime_type = kind === 'tool' ? undefined : 'application/json';
+  return {
+    ...own,
+    'input.value': input,
+    'input.mime_type': input && mime_type,
+    'output.value': output,
+    'output.mime_type': output && mime_type,
+  };
 }
 
 function ofModel({ model, provider, tokens_in, tokens_cached, tokens_out }: TracedStep): Given {

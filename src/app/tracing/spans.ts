@@ -1,4 +1,5 @@
 import { VERSION } from '../../config/version.ts';
+import { type MaskSecrets, maskSecrets } from '../../core/mask-secrets.ts';
 import { type CallerSpan, runSpanIdOf, spanIdOf } from '../../core/trace-ids.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { type Attributes, attributesOfRun, attributesOfStep, type TracedStep } from './attributes.ts';
@@ -81,8 +82,8 @@ const SAMPLED = 1;
 
 const SCOPE = { name: 'agent-server', version: VERSION };
 
-/** Makes spans of what is recorded of runs, for one resource. */
-export function spanFactory(attributes: Resource) {
+/** Makes spans of what is recorded of runs, for one resource. `mask`: of the secrets in contents. */
+export function spanFactory(attributes: Resource, mask: MaskSecrets = maskSecrets) {
   const resource = { attributes };
   return {
     /** The run from when it was due to its end. */
@@ -92,7 +93,7 @@ export function spanFactory(attributes: Resource) {
       spanOf(run, partsOfAttempt(run, attempt), resource),
     /** A step of an attempt. */
     step: (run: TracedRun, attempt: number, step: TracedStep): Span =>
-      spanOf(run, partsOfStep(run, attempt, step), resource),
+      spanOf(run, partsOfStep(run, attempt, step, mask), resource),
   };
 }
 
@@ -162,7 +163,7 @@ function partsOfAttempt(
   };
 }
 
-function partsOfStep(run: TracedRun, attempt: number, step: TracedStep): SpanParts {
+function partsOfStep(run: TracedRun, attempt: number, step: TracedStep, mask: MaskSecrets): SpanParts {
   return {
     spanId: spanIdOf(run.run_id, attempt, step.number),
     parent: spanIdOf(run.run_id, attempt, step.parent ?? 0),
@@ -171,7 +172,7 @@ function partsOfStep(run: TracedRun, attempt: number, step: TracedStep): SpanPar
     started: step.started_at,
     ended: step.ended_at,
     failed: step.status === 'error',
-    attributes: attributesOfStep(run, step),
+    attributes: attributesOfStep(run, step, mask),
   };
 }
 

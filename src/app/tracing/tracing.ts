@@ -1,6 +1,7 @@
 import { processEnvironment } from '../../config/env.ts';
 import { traceSettings } from '../../config/telemetry.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { MaskSecrets } from '../../core/mask-secrets.ts';
 import type { TraceStats } from '../../schemas/system.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Recorded } from '../../workers/attempt.ts';
@@ -11,6 +12,8 @@ import { spanFactory } from './spans.ts';
 
 /** Traces of runs that are sent by OTLP. */
 export interface Tracing {
+  /** Whether spans have what models and tools are given and return. */
+  readonly has_contents: boolean;
   onRecorded(recorded: Recorded): void;
   onLost(run_id: string): void;
   stats(): TraceStats;
@@ -24,7 +27,7 @@ export interface Tracing {
  */
 export async function openTracing(
   root: string,
-  { storage, logger }: { storage: Storage; logger: Logger },
+  { storage, logger, mask }: { storage: Storage; logger: Logger; mask: MaskSecrets },
 ): Promise<Tracing | undefined> {
   const none = ({ problem }: { problem: string }) => void logger.warn(problem);
   const settings = traceSettings(processEnvironment());
@@ -33,13 +36,14 @@ export async function openTracing(
   const exporter = await loadExporter(settings.protocol, root);
   if ('problem' in exporter) return none(exporter);
   const buffer = spanBuffer(exporter, { limits: settings.buffer, logger });
-  const spans = spanFactory(settings.resource);
+  const spans = spanFactory(settings.resource, mask);
   const { runs, runSteps } = storage;
   const { drain, ...listeners } = runTracer({
     ...{ buffer, spans, sampler: settings.sampler, runs, runSteps, logger },
   });
   return {
     ...listeners,
+    has_contents: settings.has_contents,
     stats: buffer.stats,
     async flush() {
       await drain();

@@ -30,6 +30,7 @@ import { canaries } from './029-canaries.ts';
 import { deliveryWorkers } from './030-delivery-workers.ts';
 import { standardNames } from './031-standard-names.ts';
 import { removedRunLogs } from './032-removed-run-logs.ts';
+import { removedRunOrigins } from './033-removed-run-origins.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -79,4 +80,5 @@ export const migrations: readonly Migration[] = [
   { version: 30, name: 'delivery workers', text: deliveryWorkers, expands: true },
   { version: 31, name: 'standard names', text: standardNames },
   { version: 32, name: 'removed run logs', text: removedRunLogs, expands: true },
+  { version: 33, name: 'removed run origins', text: removedRunOrigins, expands: true },
 ];

@@ -42,6 +42,8 @@ export interface CheckpointWriter {
   readonly is_attempt: boolean;
   /** What is recorded of the run. */
   readonly record: RecordLevel;
+  /** Whether calls are recorded with what they were given and returned, for traces. */
+  readonly has_contents?: boolean | undefined;
 }
 
 /** Access to storage in this process, under `fence`. */

@@ -76,7 +76,10 @@ export class Checkpointer {
     { cache = new CheckpointCache(), fallback = failOnUse, shares = false }: Partial<ReadOptions> = {},
   ) {
     this.writer = writer;
-    this.steps = writer.record === 'off' ? undefined : new StepRecorder(writer.record, systemClock);
+    this.steps =
+      writer.record === 'off'
+        ? undefined
+        : new StepRecorder(writer.record, systemClock, { has_contents: writer.has_contents === true });
     const { steps } = this;
     if (steps) writer.access.observe?.(() => steps.current());
     this.#cache = cache;

@@ -15,6 +15,8 @@ export interface RunCheckpointerDeps {
   readonly lease: Lease;
   readonly durability: RunKwargs['durability'];
   readonly record: RecordLevel;
+  /** As in `CheckpointWriter`. */
+  readonly has_contents?: boolean | undefined;
   /** Whether the thread had checkpoints when the attempt began: without any, none are looked for. True by default. */
   readonly has_history?: boolean;
   /** Called after each checkpoint of the run itself, not of a subgraph; `isElsewhere` if a graph host executes it. */
@@ -42,6 +44,7 @@ export function runCheckpointer({
   lease,
   durability,
   record,
+  has_contents,
   has_history = true,
   onCheckpoint = () => {},
   gate,
@@ -79,6 +82,7 @@ export function runCheckpointer({
     durability: gate ? 'sync' : mode,
     writer: lease.token.slice(-8),
     record,
+    ...(has_contents && { has_contents }),
   });
 }
 export interface ThreadCheckpointerDeps {

@@ -1,4 +1,7 @@
+import { tryOrUndefined } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import type { StepContents } from '../../schemas/steps.ts';
+import { contentsOf, inputOf, outputOf, toolValueOf } from './contents.ts';
 import {
   addTokens,
   NO_TOKENS,
@@ -24,6 +27,8 @@ export class StepCallbacks {
   readonly #recorder: StepRecorder;
   /** By LangChain's id of the call. */
   readonly #open = new Map<string, OpenStep>();
+  /** What the open calls were given, likewise; empty unless contents are recorded. */
+  readonly #inputs = new Map<string, string>();
 
   constructor(recorder: StepRecorder) {
     this.#recorder = recorder;
@@ -37,7 +42,7 @@ export class StepCallbacks {
 
   readonly handleChatModelStart = (
     llm: unknown,
-    _input: unknown,
+    input: unknown,
     id: string,
     parent_id?: string,
     extra?: Record<string, unknown>,
@@ -49,21 +54,24 @@ export class StepCallbacks {
     const model = firstText(metadata?.['ls_model_name'], settings['model'], settings['model_name']);
     const provider = firstText(metadata?.['ls_provider']);
     this.#begin('model', id, parent_id, metadata, { name: name ?? classOf(llm) ?? 'model', model, provider });
+    this.#given(id, () => inputOf(input));
   };
 
   readonly handleLLMStart = this.handleChatModelStart;
 
   readonly handleLLMEnd = (output: unknown, id: string): void => {
-    this.#recorder.succeed(this.#close(id), tokensOf(output));
+    const contents = this.#contents(id, () => outputOf(output));
+    this.#recorder.succeed(this.#close(id), tokensOf(output), contents);
   };
 
   readonly handleLLMError = (error: unknown, id: string): void => {
-    this.#recorder.fail(this.#close(id), error);
+    const contents = this.#contents(id, () => undefined);
+    this.#recorder.fail(this.#close(id), error, contents);
   };
 
   readonly handleToolStart = (
     tool: unknown,
-    _input: unknown,
+    input: unknown,
     id: string,
     parent_id?: string,
     _tags?: string[],
@@ -72,10 +80,12 @@ export class StepCallbacks {
   ): void => {
     const called = name ?? firstText(isObject(tool) ? tool['name'] : undefined) ?? classOf(tool) ?? 'tool';
     this.#begin('tool', id, parent_id, metadata, { name: called, model: null, provider: null });
+    this.#given(id, () => toolValueOf(input));
   };
 
-  readonly handleToolEnd = (_output: unknown, id: string): void => {
-    this.#recorder.succeed(this.#close(id));
+  readonly handleToolEnd = (output: unknown, id: string): void => {
+    const contents = this.#contents(id, () => toolValueOf(output));
+    this.#recorder.succeed(this.#close(id), NO_TOKENS, contents);
   };
 
   readonly handleToolError = this.handleLLMError;
@@ -114,6 +124,19 @@ export class StepCallbacks {
     const parent = parent_id === undefined ? undefined : this.#open.get(parent_id);
     const step = this.#recorder.begin({ kind, place: placeOf(metadata), parent, ...called });
     if (step) this.#open.set(id, step);
+  }
+
+  #given(id: string, read: () => string | undefined): void {
+    if (!this.#recorder.has_contents || !this.#open.has(id)) return;
+    const input = tryOrUndefined(read);
+    if (input !== undefined) this.#inputs.set(id, input);
+  }
+
+  #contents(id: string, readOutput: () => string | undefined): StepContents | undefined {
+    if (!this.#recorder.has_contents || !this.#open.has(id)) return undefined;
+    const input = this.#inputs.get(id);
+    this.#inputs.delete(id);
+    return contentsOf(input, tryOrUndefined(readOutput));
   }
 
   #close(id: string): OpenStep | undefined {

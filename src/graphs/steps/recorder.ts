@@ -1,7 +1,13 @@
 import type { Clock } from '../../core/clock.ts';
 import { publicFailure, tryOrUndefined } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
-import type { CurrentStep, RecordedStep, RecordLevel, StepStatus } from '../../schemas/steps.ts';
+import type {
+  CurrentStep,
+  RecordedStep,
+  RecordLevel,
+  StepContents,
+  StepStatus,
+} from '../../schemas/steps.ts';
 
 /** Limit of an attempt: a graph that loops for days does not fill the memory or the database with steps. */
 const MAX_STEPS = 20_000;
@@ -20,8 +26,16 @@ export type TokenCounts = Pick<RecordedStep, 'tokens_in' | 'tokens_cached' | 'to
 
 export const NO_TOKENS: TokenCounts = { tokens_in: null, tokens_cached: null, tokens_out: null };
 
+export interface RecorderOptions {
+  readonly max_steps?: number;
+  readonly has_contents?: boolean;
+}
+
 /** A step that executes. */
-export type OpenStep = Omit<RecordedStep, 'ended_at' | 'status' | 'error' | keyof TokenCounts> & {
+export type OpenStep = Omit<
+  RecordedStep,
+  'ended_at' | 'status' | 'error' | 'contents' | keyof TokenCounts
+> & {
   /** Namespace of its task, which steps within it name. */
   readonly task_namespace: string;
 };
@@ -33,6 +47,8 @@ export type OpenStep = Omit<RecordedStep, 'ended_at' | 'status' | 'error' | keyo
  */
 export class StepRecorder {
   readonly level: Exclude<RecordLevel, 'off'>;
+  /** Whether calls are recorded with what they were given and returned. */
+  readonly has_contents: boolean;
   readonly #clock: Clock;
   readonly #max_steps: number;
   readonly #open = new Set<OpenStep>();
@@ -44,8 +60,13 @@ export class StepRecorder {
   #last = 0;
   #isClosed = false;
 
-  constructor(level: Exclude<RecordLevel, 'off'>, clock: Clock, max_steps = MAX_STEPS) {
+  constructor(
+    level: Exclude<RecordLevel, 'off'>,
+    clock: Clock,
+    { max_steps = MAX_STEPS, has_contents = false }: RecorderOptions = {},
+  ) {
     this.level = level;
+    this.has_contents = has_contents;
     this.#clock = clock;
     this.#max_steps = max_steps;
   }
@@ -76,14 +97,18 @@ export class StepRecorder {
     return this.#nodes.has(task_namespace);
   }
 
-  succeed(step: OpenStep | undefined, tokens: TokenCounts = NO_TOKENS): void {
-    this.#end(step, 'success', null, tokens);
+  succeed(
+    step: OpenStep | undefined,
+    tokens: TokenCounts = NO_TOKENS,
+    contents?: StepContents | undefined,
+  ): void {
+    this.#end(step, 'success', null, tokens, contents);
   }
 
   /** `thrown`: by the step; interrupts and jumps to a parent graph are thrown too. */
-  fail(step: OpenStep | undefined, thrown: unknown): void {
+  fail(step: OpenStep | undefined, thrown: unknown, contents?: StepContents | undefined): void {
     const status = statusOf(thrown);
-    this.#end(step, status, status === 'error' ? publicFailure(thrown) : null, NO_TOKENS);
+    this.#end(step, status, status === 'error' ? publicFailure(thrown) : null, NO_TOKENS, contents);
   }
 
   /** Ended steps that are not taken yet, and sums of the calls beyond the limit. */
@@ -100,7 +125,8 @@ export class StepRecorder {
     const open = visible.map(({ task_namespace: _place, ...step }): CurrentStep => {
       return { ...step, ended_at: null, status: 'running', error: null, ...NO_TOKENS };
     });
-    return [...this.#ended, ...open].sort((one, other) => one.number - other.number);
+    const ended = this.#ended.map(({ contents: _sent, ...step }) => step);
+    return [...ended, ...open].sort((one, other) => one.number - other.number);
   }
 
   /** The attempt is over: what still executes is cancelled. */
@@ -114,12 +140,13 @@ export class StepRecorder {
     status: StepStatus,
     error: RecordedStep['error'],
     tokens: TokenCounts,
+    contents?: StepContents | undefined,
   ): void {
     if (!step || !this.#open.delete(step)) return;
     const { task_namespace, ...recorded } = step;
     if (this.#nodes.get(task_namespace) === step) this.#nodes.delete(task_namespace);
     const ended_at = Math.max(step.started_at, this.#clock.now());
-    const ended = { ...recorded, ended_at, status, error, ...tokens };
+    const ended = { ...recorded, ended_at, status, error, ...tokens, ...(contents && { contents }) };
     if (step.number <= this.#max_steps) this.#ended.push(ended);
     else this.#addToSums(ended);
   }

@@ -29,6 +29,8 @@ const Writer = z.object({
   is_attempt: z.boolean(),
   /** What is recorded of the run. */
   record: z.enum(RECORD_LEVELS).default('off'),
+  /** Whether its calls are recorded with what they were given and returned, for traces. */
+  has_contents: z.boolean().optional(),
 });
 
 const LoadedGraph = z.object({

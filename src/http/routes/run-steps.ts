@@ -6,7 +6,7 @@ import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const description =
-  'Its attempts, and in them each node and each call of a model or a tool: when, for how long, with what outcome and how many tokens. A step is listed once the checkpoint with its result is stored; `current` has those that execute, if this process executes the run.';
+  'Its attempts, and in them each node and each call of a model or a tool: when, for how long, with what outcome and how many tokens. A step is listed once the checkpoint with its result is stored; `current` has those that execute, whichever process on the database executes the run.';
 const shared = {
   description,
   querystring: StepsQuery,

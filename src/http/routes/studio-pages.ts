@@ -2,7 +2,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { extname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { FastifyPluginCallback } from 'fastify';
+import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../core/package-files.ts';
 import { prefixOf, withoutPrefix } from '../mount-prefix.ts';
@@ -23,6 +23,23 @@ const CONTENT_POLICY = [
   "base-uri 'none'",
   "form-action 'self'",
   "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * For the page that shows one component of a graph in a frame of the chat. Its origin is none (`sandbox`): it has no cookie
+ * and no storage, and reaches no other page. Scripts are those of Studio and of the graphs (`/ui`); it connects to nothing.
+ */
+const FRAME_POLICY = [
+  'sandbox allow-scripts',
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  'img-src data: blob:',
+  'media-src data: blob:',
+  "font-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'self'",
 ].join('; ');
 
 /** Names of files with a hash in them never change. */
@@ -48,22 +65,32 @@ export const studioPages: FastifyPluginCallback<{ folder?: string }> = (
     reply.header('content-security-policy', CONTENT_POLICY);
   });
   const assets = new Assets(resolve(folder, 'assets'));
-  server.get<{ Params: { name: string } }>('/studio/assets/:name', async ({ params, headers }, reply) => {
+  const config = { any_origin: true };
+  server.get<{ Params: { name: string } }>('/studio/assets/:name', { config }, async (request, reply) => {
+    const { params, headers } = request;
     const { type, body, encoding } = await assets.get(params.name, headers['accept-encoding'] ?? '');
     if (encoding !== undefined) reply.header('content-encoding', encoding);
+    // Frames of components have no origin, and load modules by CORS.
+    reply.header('access-control-allow-origin', '*');
     reply.header('vary', 'Origin, Accept-Encoding').type(type);
     return reply.header('cache-control', `public, max-age=${YEAR_S}, immutable`).send(body);
   });
   for (const path of ['/studio', '/studio/*']) {
-    server.get(path, async (request, reply) => {
-      const page = await readFile(resolve(folder, 'index.html'), 'utf8').catch(() => undefined);
-      reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache');
-      if (page === undefined) return reply.status(503).send(MISSING);
-      return reply.send(page.replaceAll('./assets/', `${pathToStudio(request.url)}assets/`));
-    });
+    server.get(path, (request, reply) => sendPage(resolve(folder, 'index.html'), request, reply));
   }
+  server.get('/studio/component-frame.html', (request, reply) => {
+    reply.header('content-security-policy', FRAME_POLICY);
+    return sendPage(resolve(folder, 'component-frame.html'), request, reply);
+  });
   done();
 };
+
+async function sendPage(file: string, { url }: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> {
+  const page = await readFile(file, 'utf8').catch(() => undefined);
+  reply.type('text/html; charset=utf-8').header('cache-control', 'no-cache');
+  if (page === undefined) return reply.status(503).send(MISSING);
+  return reply.send(page.replaceAll('./assets/', `${pathToStudio(url)}assets/`));
+}
 
 /**
  * Relative path from a view to `/studio/`. It holds under every prefix, also under one that only a proxy knows.

@@ -7,8 +7,8 @@ import {
   Metrics,
   MetricsQuery,
   ServerInfo,
-  SystemOverview,
 } from '../../schemas/system.ts';
+import { SystemOverview } from '../../schemas/system-overview.ts';
 import type { ChangeService } from '../../services/changes.ts';
 import type { SystemService } from '../../services/system.ts';
 import type { EngineStats, HttpMetrics } from '../metrics/metrics.ts';

@@ -57,7 +57,7 @@ export function uiRoutes(
   server.get<{ Params: UiAssetPath }>(
     '/ui/:assistant_id/:file',
     {
-      config: { open: true },
+      config: { open: true, any_origin: true },
       schema: {
         operationId: 'get_ui_file',
         summary: 'Get UI file',

@@ -52,8 +52,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
       configurable: {
         // Without authentication the user id can only come from the client.
         user_id: '',
-        ...assistant.config.configurable,
-        ...config.configurable,
+        ...withoutCaller({ ...assistant.config.configurable, ...config.configurable }),
         ...checkpointOf(input),
         ...serverConfigurable(run, input.after_seconds ?? 0),
       },
@@ -173,6 +172,11 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
     ...cronOf(run),
     ...(run.kind === 'events' ? { [EVENT_STREAMING]: true } : {}),
   };
+}
+
+/** The caller of a run is who sent its request, not whom a configuration names. */
+function withoutCaller({ [CALLER_SPAN]: _named, ...configurable }: JsonObject): JsonObject {
+  return configurable;
 }
 
 /** Code of the graph finds the span of its run, to pass it on; and who reads the run, the span of its caller. */

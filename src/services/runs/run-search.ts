@@ -25,7 +25,7 @@ const LIST = 'runs';
 export function runSearchService({ runSearch: runs, assistants }: RunSearchDeps) {
   /** Throws `InvalidInput` for a condition that cannot be met on this server. */
   function conditionsOf(filter: RunFilter): RunConditions {
-    const { status, assistant_id, error, created_from, created_to, ...others } = filter;
+    const { status, assistant_id, error, created_from, created_to, ended_from, ended_to, ...others } = filter;
     if (error !== undefined && runs.encrypts_errors) throw new InvalidInput(ERRORS_ENCRYPTED);
     return {
       ...others,
@@ -34,6 +34,8 @@ export function runSearchService({ runSearch: runs, assistants }: RunSearchDeps)
       assistant_id: assistant_id === undefined ? undefined : requireUuid(assistants.idOf(assistant_id)),
       created_from: inUtc(created_from),
       created_to: inUtc(created_to),
+      ended_from: inUtc(ended_from),
+      ended_to: inUtc(ended_to),
     };
   }
 

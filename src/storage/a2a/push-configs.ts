@@ -1,7 +1,9 @@
+import { traceparentOf } from '../../core/trace-ids.ts';
 import type { Rows } from '../../db/column-types.ts';
 import { columns, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { decryptTextColumns } from '../../db/encryption/cipher.ts';
+import { decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
+import { parseJsonColumns } from '../../db/json.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import { enqueueDelivery } from '../webhooks/enqueue.ts';
@@ -118,13 +120,10 @@ export async function notifySubscribers(
 ): Promise<void> {
   const configs = await configsOf(tx, task_id);
   if (configs.length === 0) return;
-  const thread = await tx.get(
-    sql`select ${columns('threads', 'metadata')} from threads where thread_id = ${thread_id}`,
-  );
-  const metadata = JSON.parse(thread?.metadata ?? '{}');
+  const { metadata = {}, traceparent } = await contextOf(tx, thread_id, run_id);
   for (const config of configs) {
     const { url, version } = config;
-    const headers = headersFor(config);
+    const headers = { ...headersFor(config), ...(traceparent !== undefined && { traceparent }) };
     const lane = laneOf(config);
     await enqueueDelivery(tx, {
       kind: 'a2a',
@@ -137,6 +136,19 @@ export async function notifySubscribers(
       lane,
     });
   }
+}
+
+const CONTEXT = sql`${columns('threads', 't.metadata')}, ${columns('runs', 'r.kwargs')}`;
+
+/** Metadata of the thread and the span of the run; nothing if the run is gone. */
+async function contextOf(tx: Transaction, thread_id: string, run_id: string) {
+  const row = await tx.get(sql`
+    select ${CONTEXT} from threads t join runs r on r.run_id = ${run_id} where t.thread_id = ${thread_id}`);
+  if (!row) return {};
+  const { metadata, kwargs } = decryptJsonColumns(tx.cipher, parseJsonColumns(row, ['metadata']), {
+    kwargs: 'runs.kwargs',
+  });
+  return { metadata, traceparent: traceparentOf(run_id, kwargs.config.configurable) };
 }
 
 function laneOf({ task_id, config_id }: Pick<PushConfig, 'task_id' | 'config_id'>): string {

@@ -3,14 +3,14 @@ import { firstUuid6, uuid6Time } from '../../core/ids.ts';
 import { columns, text } from '../../db/columns.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { type Check, type DoctorContext, type Finding, some } from './finding.ts';
+import { type Check, type DoctorContext, type Finding, type QuickContext, some } from './finding.ts';
 
 export const clockChecks: readonly Check[] = [clockSkew, checkpointsToCome];
 
 const TOLERANCE_MS = 1000;
 
 /** Checkpoints, crons and tokens use the clock of the process; leases and due times that of the database. */
-async function clockSkew({ db, now }: DoctorContext): Promise<Finding[]> {
+export async function clockSkew({ db, now }: QuickContext): Promise<Finding[]> {
   const before = now();
   const row = await db.get(sql`select ${NOW} as ${text('time')}`);
   const after = now();

@@ -3,7 +3,7 @@ import { nextCronTime } from '../../core/cron-times.ts';
 import { columns, text } from '../../db/columns.ts';
 import { type RowOf, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
-import { type Check, counted, type DoctorContext, type Finding, some } from './finding.ts';
+import { type Check, counted, type DoctorContext, type Finding, type QuickContext, some } from './finding.ts';
 
 export const cronChecks: readonly Check[] = [wrongDates, overdue, disabled];
 
@@ -56,7 +56,7 @@ function dateAfter({ schedule, timezone, ends_at }: CronRow, from_ms: number): s
 
 const OVERDUE_MS = 2 * 60_000;
 
-async function overdue({ db, is_served }: DoctorContext): Promise<Finding[]> {
+export async function overdue({ db, is_served }: QuickContext): Promise<Finding[]> {
   const rows = await db.all(sql`select ${columns('crons', 'cron_id')} from crons
     where next_run_date <= ${nowPlus(-OVERDUE_MS)}`);
   if (rows.length === 0 || !is_served) return [];

@@ -32,6 +32,10 @@ export interface DoctorContext {
 /** Looks for one kind of trouble. Reads the database and changes nothing. */
 export type Check = (context: DoctorContext) => Promise<Finding[]>;
 
+/** What checks need that a server makes of itself, without the rules for what the doctor ends. */
+export type QuickContext = Pick<DoctorContext, 'db' | 'now' | 'path' | 'is_served' | 'max_connections'>;
+export type QuickCheck = (context: QuickContext) => Promise<Finding[]>;
+
 /** `1 run`, `2 runs`. */
 export function counted(count: number, one: string, many = `${one}s`): string {
   return `${count} ${count === 1 ? one : many}`;

@@ -1,12 +1,12 @@
 import { number, text } from '../../db/columns.ts';
 import { raw, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { type Check, counted, type DoctorContext, type Finding } from './finding.ts';
+import { counted, type Finding, type QuickCheck, type QuickContext } from './finding.ts';
 
-export const postgresChecks: readonly Check[] = [invalidIndexes, connections, bloat, longTransactions];
+export const postgresChecks: readonly QuickCheck[] = [invalidIndexes, connections, bloat, longTransactions];
 
 /** Left by a `create index concurrently` that failed: maintained at each write, and never read. */
-async function invalidIndexes({ db }: DoctorContext): Promise<Finding[]> {
+async function invalidIndexes({ db }: QuickContext): Promise<Finding[]> {
   const rows = await db.all(sql`
     select relname as ${text('name')} from pg_index join pg_class on pg_class.oid = indexrelid
     where not indisvalid and relnamespace = (select oid from pg_namespace where nspname = current_schema())`);
@@ -23,7 +23,7 @@ function isLeftover(name: string): boolean {
   return /_cc(new|old)\d*$/.test(name);
 }
 
-async function connections({ db, max_connections }: DoctorContext): Promise<Finding[]> {
+async function connections({ db, max_connections }: QuickContext): Promise<Finding[]> {
   const row = await db.get(sql`
     select current_setting('max_connections')::int as ${number('most')},
       current_setting('superuser_reserved_connections')::int as ${number('reserved')},
@@ -47,7 +47,7 @@ async function connections({ db, max_connections }: DoctorContext): Promise<Find
 const DEAD_ROWS = 10_000;
 const DEAD_SHARE = 0.4;
 
-async function bloat({ db }: DoctorContext): Promise<Finding[]> {
+async function bloat({ db }: QuickContext): Promise<Finding[]> {
   const rows = await db.all(sql`
     select relname as ${text('name')}, n_dead_tup as ${number('dead')}, n_live_tup as ${number('live')}
     from pg_stat_user_tables where schemaname = current_schema()
@@ -64,7 +64,7 @@ const LONG_MINUTES = 10;
 
 /** A transaction that keeps dead rows from being removed, in every table. The bound is a parameter for tests. */
 export async function longTransactions(
-  { db }: Pick<DoctorContext, 'db'>,
+  { db }: Pick<QuickContext, 'db'>,
   minutes = LONG_MINUTES,
 ): Promise<Finding[]> {
   const rows = await db.all(sql`

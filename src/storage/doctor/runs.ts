@@ -7,7 +7,7 @@ import { promote } from '../queue/promote.ts';
 import { reap } from '../queue/reap.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../webhooks/run-ended.ts';
-import { type Check, counted, type DoctorContext, type Finding, some } from './finding.ts';
+import { type Check, counted, type DoctorContext, type Finding, type QuickContext, some } from './finding.ts';
 
 /** Longer than a healthy server leaves anything undone, ms. */
 const PATIENCE_MS = 60_000;
@@ -81,7 +81,7 @@ function reapAll({ db, max_attempts, log_retention_ms }: DoctorContext): Promise
 }
 
 /** Due, claimable, and there are free slots, but nothing starts. */
-async function unclaimed({ db, is_served }: DoctorContext): Promise<Finding[]> {
+export async function unclaimed({ db, is_served }: QuickContext): Promise<Finding[]> {
   const due = sql`from run_queue q where q.state = 'ready' and q.not_before <= ${nowPlus(-PATIENCE_MS)}`;
   const runs: RunPlace[] = await db.all(sql`select ${IDS} ${due} order by not_before limit 100`);
   if (runs.length === 0) return [];

@@ -3,7 +3,7 @@ import type { Db } from '../../db/db.ts';
 import { migrations } from '../../db/migrations/index.ts';
 import { hasTable, NEWEST_VERSION, schemaVersion } from '../../db/schema.ts';
 import { type DialectName, type DialectSql, raw, sql } from '../../db/sql.ts';
-import type { DoctorContext, Finding } from './finding.ts';
+import type { DoctorContext, Finding, QuickContext } from './finding.ts';
 
 /** Without this no other check can be made: its statements are those of this version. */
 export async function schemaFinding({ db }: Pick<DoctorContext, 'db'>): Promise<Finding | undefined> {
@@ -31,7 +31,7 @@ const PRESENT: DialectSql = {
 };
 
 /** Indexes that the migrations create; on SQLite also the triggers that maintain others. */
-export async function missingIndexes({ db }: DoctorContext): Promise<Finding[]> {
+export async function missingIndexes({ db }: QuickContext): Promise<Finding[]> {
   const rows = await db.all(sql`select ${text('name')} from (${PRESENT}) present`);
   const present = new Set(rows.map(({ name }) => name));
   return [...schemaObjects(db.dialect)]

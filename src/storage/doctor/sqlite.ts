@@ -1,12 +1,12 @@
 import { number } from '../../db/columns.ts';
 import { checkpointWal, integrityProblems, vacuumFile, walBytes } from '../../db/engines/sqlite-files.ts';
 import { sql } from '../../db/sql.ts';
-import { type Check, type DoctorContext, type Finding, some } from './finding.ts';
+import { type Finding, type QuickCheck, type QuickContext, some } from './finding.ts';
 
-export const sqliteChecks: readonly Check[] = [writeAheadLog, freePages];
+export const sqliteChecks: readonly QuickCheck[] = [writeAheadLog, freePages];
 
 /** Reads the whole file. */
-export async function integrity({ path = '' }: Pick<DoctorContext, 'path'>): Promise<Finding[]> {
+export async function integrity({ path = '' }: Pick<QuickContext, 'path'>): Promise<Finding[]> {
   const problems = integrityProblems(path);
   if (problems.length === 0) return [];
   return [
@@ -23,7 +23,7 @@ const LARGE_WAL_BYTES = 256 * 1024 ** 2;
 
 /** The size is a parameter for tests. */
 export async function writeAheadLog(
-  { path = '' }: Pick<DoctorContext, 'path'>,
+  { path = '' }: Pick<QuickContext, 'path'>,
   most_bytes = LARGE_WAL_BYTES,
 ): Promise<Finding[]> {
   const bytes = walBytes(path);
@@ -42,7 +42,7 @@ const MUCH_FREE_BYTES = 256 * 1024 ** 2;
 
 /** Deleted data leaves pages that only later data uses. The size is a parameter for tests. */
 export async function freePages(
-  { db, path = '', is_served }: Pick<DoctorContext, 'db' | 'path' | 'is_served'>,
+  { db, path = '', is_served }: Pick<QuickContext, 'db' | 'path' | 'is_served'>,
   most_bytes = MUCH_FREE_BYTES,
 ): Promise<Finding[]> {
   const row = await db.get(sql`

@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Reader } from '../../db/db.ts';
 import { contains, isOneOf } from '../../db/json.ts';
 import { combineFilters, matchesEverything } from '../../db/metadata-filter.ts';
-import { type DialectSql, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, list, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 import { mostSelectivePath, type TableFilter } from '../search/access-path.ts';
@@ -22,6 +22,8 @@ export interface RunConditions {
   /** ISO-8601; inclusive and exclusive. */
   readonly created_from?: string | undefined;
   readonly created_to?: string | undefined;
+  readonly ended_from?: string | undefined;
+  readonly ended_to?: string | undefined;
 }
 
 /** In the queue. */
@@ -96,6 +98,13 @@ function indexFor({ statuses, assistant_id }: RunConditions): { index: RunIndex;
   return { index: 'runs_created', covered: [] };
 }
 
+function endedWithin({ ended_from, ended_to }: RunConditions): Sql[] {
+  return defined([
+    ended_from === undefined ? undefined : sql`runs.ended_at >= ${ended_from}`,
+    ended_to === undefined ? undefined : sql`runs.ended_at < ${ended_to}`,
+  ]);
+}
+
 function createdWithin({ created_from, created_to }: RunConditions): Sql[] {
   return defined([
     created_from === undefined ? undefined : sql`runs.created_at >= ${created_from}`,
@@ -105,7 +114,7 @@ function createdWithin({ created_from, created_to }: RunConditions): Sql[] {
 
 /** Conditions on the run's own row that the index leaves open. */
 function ownConditions(
-  { statuses, assistant_id, graph_id, metadata, error }: RunConditions,
+  { statuses, assistant_id, graph_id, metadata, error, ...times }: RunConditions,
   index: RunIndex,
 ): (Sql | DialectSql | undefined)[] {
   const isQueued = statuses?.every((status) => QUEUED_STATUSES.includes(status));
@@ -120,6 +129,7 @@ function ownConditions(
       : sql`runs.assistant_id in (select assistant_id from assistants where graph_id = ${graph_id})`,
     metadata && Object.keys(metadata).length > 0 ? contains('runs.metadata', metadata) : undefined,
     error === undefined ? undefined : errorContains(error),
+    ...endedWithin(times),
   ];
 }
 
@@ -135,13 +145,14 @@ function errorContains(part: string): Sql {
 /** SQLite: the smallest of the sources that have every match, if it is small. */
 async function fewRuns(
   reader: Reader,
-  { statuses, assistant_id }: RunConditions,
+  { statuses, assistant_id, ...times }: RunConditions,
   threads: Visibility | undefined,
 ): Promise<Sql | undefined> {
   const sources = defined([
     statuses?.every((status) => QUEUED_STATUSES.includes(status)) ? OF_QUEUE : undefined,
     threads && (await runsOfThreads(reader, threads)),
     assistant_id === undefined ? undefined : ofAssistant(assistant_id),
+    endedOf(statuses, endedWithin(times)),
   ]);
   const sizes = await Promise.all(sources.map((source) => boundedCount(reader, source, SORT_UP_TO)));
   const least = Math.min(...sizes);
@@ -152,6 +163,14 @@ const OF_QUEUE = raw('run_queue cross join runs on runs.run_id = run_queue.run_i
 
 function ofAssistant(assistant_id: string): Sql {
   return sql`(select run_id as id from runs indexed by runs_assistant_created where assistant_id = ${assistant_id}) source
+    cross join runs on runs.run_id = source.id`;
+}
+
+/** Those that ended within these times, with these statuses. */
+function endedOf(statuses: readonly RunStatus[] | undefined, within: readonly Sql[]): Sql | undefined {
+  if (within.length === 0) return undefined;
+  const ended = and([raw('ended_at is not null'), statuses && sql`status in ${list(statuses)}`, ...within]);
+  return sql`(select run_id as id from runs indexed by runs_ended where ${ended}) source
     cross join runs on runs.run_id = source.id`;
 }
 

@@ -6,6 +6,7 @@ import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
 import { combineFilters } from '../../db/metadata-filter.ts';
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import type { InterruptCounts } from '../../schemas/system-overview.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { threadFilter } from '../runs/run-list.ts';
@@ -63,7 +64,7 @@ export type InterruptRepository = ReturnType<typeof interruptRepository>;
 
 /** Interrupts that wait for an answer, over all threads. A thread with a run in the queue does not wait. */
 export function interruptRepository(db: Db) {
-  return bind(db, { search: searchInterrupts, count: countInterrupts });
+  return bind(db, { search: searchInterrupts, count: countInterrupts, countNewest: countNewestInterrupts });
 }
 
 /** A page reads at most this many threads: most of them may have no interrupt with such a deadline, or none at all. */
@@ -105,6 +106,7 @@ function positionOf(last: FoundInterrupt | undefined): InterruptPosition | undef
 const COUNTED_THREADS = 500;
 /** Counted at once, bytes; the interrupts of one thread may have more. */
 const COUNTED_BYTES = 1024 * 1024;
+const NEWEST_PARTS = 4;
 
 async function countInterrupts(
   reader: Reader,
@@ -117,22 +119,37 @@ async function countInterrupts(
   let after: Keyset | undefined;
   do {
     const page = await keysetPage(reader, list, { after, limit: COUNTED_THREADS });
-    const ids = page.found.map(({ id }) => id);
-    for (const part of await partsOf(reader, ids, max_bytes)) {
-      const rows = await reader.all(
-        sql`select ${columns('threads', 'interrupts')} from threads where ${isOneOf('thread_id', part)}`,
-      );
-      for (const row of rows)
-        total += byId(reader, row).filter(({ deadline }) => isDueWithin(conditions, deadline)).length;
-    }
+    for (const part of await partsOf(reader, page.found, max_bytes))
+      total += await countOfThreads(reader, part, conditions);
     after = page.next;
   } while (after);
   return total;
 }
 
+/** Of the newest threads only, and of at most `NEWEST_PARTS` of them: of bounded cost. */
+async function countNewestInterrupts(reader: Reader): Promise<InterruptCounts> {
+  const list = await waitingThreads(reader, {}, 'desc', undefined);
+  const { found, next } = await keysetPage(reader, list, { limit: COUNTED_THREADS });
+  const parts = await partsOf(reader, found, COUNTED_BYTES);
+  let waiting = 0;
+  for (const part of parts.slice(0, NEWEST_PARTS)) waiting += await countOfThreads(reader, part, {});
+  return { waiting, more: next !== undefined || parts.length > NEWEST_PARTS };
+}
+
+async function countOfThreads(reader: Reader, ids: readonly string[], range: DeadlineRange): Promise<number> {
+  const rows = await reader.all(
+    sql`select ${columns('threads', 'interrupts')} from threads where ${isOneOf('thread_id', ids)}`,
+  );
+  const wanted = rows.flatMap((row) =>
+    byId(reader, row).filter(({ deadline }) => isDueWithin(range, deadline)),
+  );
+  return wanted.length;
+}
+
 /** The threads in parts whose interrupts have at most `max_bytes`, or that have one thread. */
-async function partsOf(reader: Reader, ids: readonly string[], max_bytes: number): Promise<string[][]> {
+async function partsOf(reader: Reader, threads: readonly Keyset[], max_bytes: number): Promise<string[][]> {
   const size = sql`${columns('threads', 'thread_id')}, ${octetLength(raw('interrupts'))} as ${number('bytes')}`;
+  const ids = threads.map(({ id }) => id);
   const parts: string[][] = [];
   let left = 0;
   for (const { thread_id, bytes } of await reader.all(

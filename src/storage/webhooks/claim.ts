@@ -29,6 +29,7 @@ export interface ClaimedDelivery {
   readonly delivery_id: string;
   readonly kind: DeliveryKind;
   readonly run_id: string | null;
+  readonly thread_id: string | null;
   readonly url: string;
   readonly shown_url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -71,7 +72,7 @@ export async function pendingHosts(reader: Reader): Promise<PendingHost[]> {
 
 const CLAIMED = columns(
   'webhook_outbox',
-  'delivery_id, kind, run_id, url, shown_url, headers, sent_at_field, max_tries, tries, body',
+  'delivery_id, kind, run_id, thread_id, url, shown_url, headers, sent_at_field, max_tries, tries, body',
 );
 
 /** Skips rows that another process is claiming. */

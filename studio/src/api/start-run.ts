@@ -2,7 +2,7 @@ import { api, dataOf, type Schemas } from './client.ts';
 
 /** What runs of Studio emit, so that a chat can follow each of them from its beginning. */
 const STREAM = {
-  stream_mode: ['values' as const, 'messages-tuple' as const],
+  stream_mode: ['values' as const, 'messages-tuple' as const, 'custom' as const],
   stream_subgraphs: true,
   stream_resumable: true,
 };

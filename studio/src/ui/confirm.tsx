@@ -5,7 +5,7 @@ import { Dialog } from './dialog.tsx';
 interface ConfirmProps {
   /** Of the button that asks, and of the one that does it. */
   readonly action: string;
-  readonly question: string;
+  readonly question: ReactNode;
   readonly look?: ButtonLook;
   readonly disabled?: boolean;
   /** What would be done. */

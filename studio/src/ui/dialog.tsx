@@ -3,7 +3,8 @@ import type { ReactNode } from 'react';
 import { useSession } from '../api/session.ts';
 
 interface DialogProps {
-  readonly title: string;
+  /** What others wrote in it is in a `<bdi>`, as wherever it stands beside words of ours. */
+  readonly title: ReactNode;
   readonly open: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;

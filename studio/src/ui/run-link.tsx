@@ -11,7 +11,7 @@ export function RunLink({ run }: { run: Partial<Pick<Schemas['Run'], 'run_id' | 
   const assistant = assistants.find(({ assistant_id }) => assistant_id === run.assistant_id);
   return (
     <Link to="/runs/$runId" params={{ runId: run_id }} className="font-medium hover:text-accent">
-      {assistant ? assistantName(assistant) : 'Run'}{' '}
+      <bdi>{assistant ? assistantName(assistant) : 'Run'}</bdi>{' '}
       <span className="font-mono text-xs font-normal text-ink-3">{shortId(run_id)}</span>
     </Link>
   );

@@ -56,6 +56,7 @@ describeEachStorage('the outbox', (open) => {
         delivery_id,
         kind: 'run',
         run_id: null,
+        thread_id: null,
         url: 'https://receiver.example/hook',
         shown_url: 'https://receiver.example/hook',
         headers: { 'x-a': '1' },

@@ -119,8 +119,8 @@ function Delete({ assistant, close }: { assistant: AssistantData; close: () => v
   return (
     <>
       <p>
-        “{assistantName(assistant)}” and all its versions are deleted. Its threads stay. This cannot be
-        undone.
+        “<bdi>{assistantName(assistant)}</bdi>” and all its versions are deleted. Its threads stay. This
+        cannot be undone.
       </p>
       {remove.error && (
         <p role="alert" className="text-err">

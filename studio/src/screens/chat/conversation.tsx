@@ -2,6 +2,8 @@ import { type Key, type ReactNode, useLayoutEffect, useRef, useState } from 'rea
 import { BranchSwitch, useForks } from './branch-switch.tsx';
 import { Message } from './message.tsx';
 import type { Message as ChatMessage } from './messages.ts';
+import { UiComponent } from './ui-component.tsx';
+import { uiPlaces, withoutUi } from './ui-messages.ts';
 import type { Chat } from './use-chat.ts';
 import { ValuesView } from './values-view.tsx';
 
@@ -30,6 +32,9 @@ export function Conversation({
   const results = useKept(resultsOf(messages));
   const scroller = useStaysAtEnd();
   const [drafts, write] = useDrafts();
+  const places = uiPlaces(chat.ui, messages);
+  const componentsBelow = (index: number) =>
+    (places.get(index) ?? []).map((message) => <UiComponent key={`ui ${message.id}`} message={message} />);
   return (
     <div
       ref={scroller}
@@ -40,10 +45,13 @@ export function Conversation({
       className="min-h-0 flex-1 overflow-auto"
     >
       <div className="flex flex-col gap-2 pb-4">
-        {messages.map((message, i) => {
+        {!hasMessages && <ValuesView values={withoutUi(values)} />}
+        {!hasMessages && forks.get(0) && <BranchSwitch fork={forks.get(0)!} />}
+        {componentsBelow(-1)}
+        {messages.flatMap((message, i) => {
           const fork = forks.get(i);
           const key = message.id ?? i;
-          return (
+          return [
             <Message
               key={key}
               message={message}
@@ -60,11 +68,10 @@ export function Conversation({
               onRegenerate={
                 i === messages.length - 1 || messages[i + 1]?.type === 'human' ? onRegenerate : undefined
               }
-            />
-          );
+            />,
+            ...componentsBelow(i),
+          ];
         })}
-        {!hasMessages && <ValuesView values={values} />}
-        {!hasMessages && forks.get(0) && <BranchSwitch fork={forks.get(0)!} />}
         {children}
       </div>
     </div>

@@ -5,6 +5,7 @@ import { pause } from '../../api/follow-stream.ts';
 import { runEvents } from '../../api/run-events.ts';
 import { withChunk } from './chunks.ts';
 import { type Message, messagesOf } from './messages.ts';
+import { isUiEvent } from './ui-messages.ts';
 
 /** What a run has emitted so far, and is not yet in the state of its thread. */
 export interface Live {
@@ -15,6 +16,8 @@ export interface Live {
   readonly known: ReadonlySet<unknown>;
   /** Messages that the state does not have yet, in the order in which they began. */
   readonly messages: readonly Message[];
+  /** Changes of the graph's components since the newest state. */
+  readonly ui_events: readonly unknown[];
   readonly error: string | undefined;
 }
 
@@ -64,7 +67,9 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
       if (abort.signal.aborted) return;
       clearTimeout(timer);
       last_id.current = run_id;
-      setLive(now.error === undefined ? undefined : { ...now, values: undefined, messages: [] });
+      setLive(
+        now.error === undefined ? undefined : { ...now, values: undefined, messages: [], ui_events: [] },
+      );
       setFollowed(undefined);
     }
     void untilRead(followed.run_id);
@@ -77,7 +82,7 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
 }
 
 function beginningOf(run_id: string): Live {
-  return { run_id, values: undefined, known: new Set(), messages: [], error: undefined };
+  return { run_id, values: undefined, known: new Set(), messages: [], ui_events: [], error: undefined };
 }
 
 /** What is shown after an event. */
@@ -87,7 +92,17 @@ function withEvent(live: Live, { event, data }: StreamEvent): Live {
   // States of subgraphs are not those of the thread.
   if (mode === 'values' && namespace === undefined) {
     const values = JSON.parse(data);
-    return { ...live, values, known: new Set(messagesOf(values).map(({ id }) => id)), messages: [] };
+    return {
+      ...live,
+      values,
+      known: new Set(messagesOf(values).map(({ id }) => id)),
+      messages: [],
+      ui_events: [],
+    };
+  }
+  if (mode === 'custom') {
+    const written = JSON.parse(data);
+    return isUiEvent(written) ? { ...live, ui_events: [...live.ui_events, written] } : live;
   }
   if (mode !== 'messages') return live;
   const [message] = JSON.parse(data) as [Message];

@@ -38,7 +38,9 @@ export const Message = memo(function Message(props: MessageProps) {
   if (message.type === 'tool' && results.get(message.tool_call_id ?? '') === message) return null;
   return (
     <details className="rounded-lg border border-line bg-panel">
-      <summary className="px-3 py-1.5 text-ink-2">{`${message.type} message${message.name ? ` of ${message.name}` : ''}`}</summary>
+      <summary className="px-3 py-1.5 text-ink-2">
+        <bdi>{message.type}</bdi> message{message.name && ` of ${message.name}`}
+      </summary>
       <div className="p-3 pt-0">
         <Json value={message.content} label={`${message.type} message`} />
       </div>

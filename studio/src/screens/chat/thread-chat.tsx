@@ -9,6 +9,7 @@ import { withText } from './attachments.ts';
 import { BesideGraph, GraphToggle } from './beside.tsx';
 import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
+import { ThreadOfComponents, useComponentThread } from './component-thread.ts';
 import { Conversation } from './conversation.tsx';
 import { humanMessage, type Message, propertyNames, textOf } from './messages.ts';
 import { Problems, Questions } from './questions.tsx';
@@ -26,6 +27,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   const navigate = useNavigate();
   const toNewest = () => void navigate({ to: '.', search: newest, replace: true });
   const chat = useChat({ assistant_id: assistant.assistant_id, thread_id, at, onRun: toNewest });
+  const componentThread = useComponentThread(chat, assistant.assistant_id, thread_id);
   const { can } = useSession();
   const { error, data, refetch } = chat.state;
   const name = assistantName(assistant);
@@ -43,15 +45,17 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   return (
     <Page title={name} beside={<State chat={chat} />} actions={<Links {...props} at={at} />}>
       <BesideGraph assistant_id={assistant.assistant_id} run_id={(chat.active ?? chat.last_run)?.run_id}>
-        <Conversation
-          {...props}
-          hasMessages={hasMessages || chat.messages.length > 0}
-          onEdit={mayChange ? (...edited) => edit(chat, ...edited) : undefined}
-          onRegenerate={mayChange ? (message) => regenerate(chat, message) : undefined}
-        >
-          <Questions {...props} at={at} onAnswered={toNewest} />
-          <Problems chat={chat} />
-        </Conversation>
+        <ThreadOfComponents value={componentThread}>
+          <Conversation
+            {...props}
+            hasMessages={hasMessages || chat.messages.length > 0}
+            onEdit={mayChange ? (...edited) => edit(chat, ...edited) : undefined}
+            onRegenerate={mayChange ? (message) => regenerate(chat, message) : undefined}
+          >
+            <Questions {...props} at={at} onAnswered={toNewest} />
+            <Problems chat={chat} />
+          </Conversation>
+        </ThreadOfComponents>
         {can('run') && (
           <Input {...{ chat, name, schema }} assistant_id={assistant.assistant_id} place={thread_id} />
         )}

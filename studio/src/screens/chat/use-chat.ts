@@ -6,10 +6,13 @@ import { type Breakpoints, breakpointsOf } from '../graph/breakpoints.ts';
 import { type ChatRun, forkPointOf, runsOfThreadQuery, stateQuery } from './chat-queries.ts';
 import { useLiveRun } from './live-run.ts';
 import { type Message, messagesOf } from './messages.ts';
+import { uiMessagesOf, withUiEvent } from './ui-messages.ts';
 
 /** A run to start. Without input it continues where the thread stands. */
 interface NewRun {
   readonly input?: unknown;
+  /** Instead of an input: answers to interrupts, a change of the state, where to go on. */
+  readonly command?: Schemas['RunCreate']['command'];
   /** Continues from the checkpoint before the message at this index, instead of the one that is shown. */
   readonly instead_of?: number;
   /** Shown until the run has taken the input. */
@@ -36,12 +39,12 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
   const live = at === undefined ? followedLive : undefined;
   const [sent, setSent] = useState<{ messages: readonly Message[]; run_id?: string }>();
   const create = useMutation({
-    mutationFn: async ({ input, instead_of }: NewRun) => {
+    mutationFn: async ({ input, command, instead_of }: NewRun) => {
       const head_id = state.data?.checkpoint_id ?? '';
       const said = { thread_id, head_id, messages: messagesOf(state.data?.values) };
       const checkpoint_id =
         instead_of === undefined ? at : await forkPointOf(client, { ...said, index: instead_of });
-      return createRun({ assistant_id, thread_id, input, checkpoint_id });
+      return createRun({ assistant_id, thread_id, input, command, checkpoint_id });
     },
     onMutate: ({ messages }) => setSent({ messages }),
     onSuccess(run, { messages }) {
@@ -70,6 +73,8 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
     messages: [...settled, ...(live?.messages ?? []), ...(isWaiting ? sent.messages.slice(-1) : [])],
     /** Messages from this index on are being written. */
     first_live: settled.length,
+    /** The components that the graph shows. */
+    ui: (live?.ui_events ?? []).reduce(withUiEvent, uiMessagesOf(values)),
     error: live?.error,
     active,
     last_run: runs.data?.[0],
@@ -105,13 +110,14 @@ function createRun(run: {
   assistant_id: string;
   thread_id: string;
   input: unknown;
+  command?: Schemas['RunCreate']['command'];
   checkpoint_id?: string | undefined;
 }): Promise<Schemas['Run']> {
-  const { assistant_id, thread_id, input = null, checkpoint_id } = run;
+  const { assistant_id, thread_id, input = null, command, checkpoint_id } = run;
   return startRun(thread_id, {
     ...stopsOf(breakpointsOf(assistant_id)),
     assistant_id,
-    input,
+    ...(command === undefined ? { input } : { command }),
     if_not_exists: 'create',
     ...(checkpoint_id !== undefined && { checkpoint_id }),
   });

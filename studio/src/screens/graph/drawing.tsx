@@ -182,6 +182,7 @@ function Name({ node: { kind, name, width, height, hasNodes }, words }: { node: 
       >
         {name}
       </text>
+      {/* Not drawn: without it the two are one word. */ ' '}
       {words !== '' && (
         <text x={x} y={y + 12.5} textAnchor="middle" className="fill-current stroke-none text-xs">
           {words}

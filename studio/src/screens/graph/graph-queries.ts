@@ -1,5 +1,6 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
+import type { ShownStep } from '../run/run-queries.ts';
 import type { Drawing } from './graph-model.ts';
 
 /** The compiled graph of an assistant; with `xray`, the nodes of its subgraphs instead of them. */
@@ -46,4 +47,23 @@ export const nextNodesQuery = (run_id: string, thread_id: string) =>
           params: { path: { thread_id }, query: { select: ['next', 'metadata'] } },
         }),
       ),
+  });
+
+/** A value of the state that a step began from, or all of them. They never change. */
+export const stepValuesQuery = (
+  thread_id: string,
+  { namespace, checkpoint_id }: Pick<ShownStep, 'namespace' | 'checkpoint_id'>,
+  channel: string | null,
+) =>
+  queryOptions({
+    queryKey: ['checkpoint', thread_id, namespace, checkpoint_id, channel],
+    queryFn: async () => {
+      const select = [channel === null ? 'values' : `values.${channel}`];
+      const body = { checkpoint: { checkpoint_ns: namespace, checkpoint_id }, subgraphs: false, select };
+      const { values } = await dataOf(
+        api.POST('/threads/{thread_id}/state/checkpoint', { params: { path: { thread_id } }, body }),
+      );
+      return (values ?? {}) as Readonly<Record<string, unknown>>;
+    },
+    staleTime: Number.POSITIVE_INFINITY,
   });

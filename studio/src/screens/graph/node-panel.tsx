@@ -7,10 +7,11 @@ import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
-import type { Step } from '../run/run-queries.ts';
+import type { ShownStep } from '../run/run-queries.ts';
 import { allNodes, graphModel } from './graph-model.ts';
 import { drawingQuery, subgraphsQuery } from './graph-queries.ts';
 import { stateText } from './node-states.ts';
+import { StepInput } from './step-input.tsx';
 import { useRunStates } from './use-run-states.ts';
 
 interface NodePanelProps {
@@ -32,6 +33,7 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
   const { states } = useRunStates(runId);
   const state = states?.get(node);
   const steps = state?.steps.slice(-SHOWN_STEPS).reverse() ?? [];
+  const schema = useSchema(assistantId, node);
   return (
     <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
       <h2 className="truncate font-semibold">{titleOf(name)}</h2>
@@ -53,7 +55,15 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
           </ol>
         </section>
       )}
-      <Schema assistantId={assistantId} node={node} />
+      {runId && steps[0] && !schema.isPending && (
+        <StepInput
+          runId={runId}
+          step={steps[0]}
+          checkpointId={states?.get(names[0] ?? node)?.steps.at(-1)?.checkpoint_id ?? null}
+          channels={Object.keys(propertiesOf(schema.schema))}
+        />
+      )}
+      <Schema {...schema} />
     </Card>
   );
 }
@@ -76,7 +86,7 @@ function useType(assistantId: string, id: string): string {
   return allNodes(graphModel(plain, xrayed, expanded).nodes).find((node) => node.id === id)?.type ?? '';
 }
 
-function StepLine({ runId, step }: { runId: string; step: Step }) {
+function StepLine({ runId, step }: { runId: string; step: ShownStep }) {
   const { attempt, number, status, started_at, ended_at, error } = step;
   return (
     <li>
@@ -87,7 +97,7 @@ function StepLine({ runId, step }: { runId: string; step: Step }) {
         className="-mx-2 flex flex-wrap items-center gap-2 rounded-md px-2 py-1 hover:bg-sunk"
       >
         <StatusPill status={status} />
-        <span>{duration(Date.parse(ended_at) - Date.parse(started_at))}</span>
+        {ended_at && <span>{duration(Date.parse(ended_at) - Date.parse(started_at))}</span>}
         <span className="ml-auto text-ink-3">
           <Ago at={started_at} />
         </span>
@@ -98,21 +108,25 @@ function StepLine({ runId, step }: { runId: string; step: Step }) {
 }
 
 /** Nodes read and write the state of their graph; its ends have the schema of its input and output. */
-function Schema({ assistantId, node }: Pick<NodePanelProps, 'assistantId' | 'node'>) {
+function useSchema(assistantId: string, node: string) {
   const levels = node.split(':');
   const name = levels.pop() ?? node;
   const isInSubgraph = levels.length > 0;
   const root = useQuery({ ...schemasQuery(assistantId), enabled: !isInSubgraph });
   const inner = useQuery({ ...subgraphsQuery(assistantId), enabled: isInSubgraph });
   const { error, isPending } = isInSubgraph ? inner : root;
-  if (error) return <Failure error={error} />;
-  if (isPending) return <Loading what="the schema" />;
   const schemas = isInSubgraph ? inner.data?.[levels.join('|')] : root.data;
   const [title, schema] = {
     __start__: ['Input of the graph', schemas?.input_schema] as const,
     __end__: ['Output of the graph', schemas?.output_schema] as const,
   }[name] ?? ['State it reads and writes', schemas?.state_schema];
-  if (!schema || Object.keys(schema).length === 0) {
+  return { title, schema: schema ?? {}, error, isPending };
+}
+
+function Schema({ title, schema, error, isPending }: ReturnType<typeof useSchema>) {
+  if (error) return <Failure error={error} />;
+  if (isPending) return <Loading what="the schema" />;
+  if (Object.keys(schema).length === 0) {
     return <p className="text-ink-3">The graph declares no schema.</p>;
   }
   return (
@@ -128,10 +142,12 @@ function Schema({ assistantId, node }: Pick<NodePanelProps, 'assistantId' | 'nod
 }
 
 function Properties({ schema }: { schema: Record<string, unknown> }) {
-  const { properties } = schema;
-  if (typeof properties !== 'object' || properties === null) return null;
-  const items = Object.entries(properties).map(([name, each]) => [name, typeOf(each)] as const);
-  return <Facts items={items} />;
+  const items = Object.entries(propertiesOf(schema)).map(([name, each]) => [name, typeOf(each)] as const);
+  return items.length === 0 ? null : <Facts items={items} />;
+}
+
+function propertiesOf({ properties }: Record<string, unknown>): object {
+  return typeof properties === 'object' && properties !== null ? properties : {};
 }
 
 function typeOf(schema: unknown): string {

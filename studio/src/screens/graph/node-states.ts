@@ -1,15 +1,15 @@
 import type { Tone } from '../../ui/pill.tsx';
-import type { Step } from '../run/run-queries.ts';
+import type { ShownStep } from '../run/run-queries.ts';
 
 /** `ahead`: the run has not come to this node. */
 export type NodeStatus = 'ahead' | 'running' | 'done' | 'waits' | 'failed' | 'cancelled';
 
 export interface NodeState {
   readonly status: NodeStatus;
-  /** How often it ended well. */
+  /** How many of its steps have this status. */
   readonly times: number;
   /** Of this node, in the order in which they began. */
-  readonly steps: readonly Step[];
+  readonly steps: readonly ShownStep[];
 }
 
 export const STATUS_TONES: Readonly<Record<NodeStatus, Tone>> = {
@@ -21,7 +21,8 @@ export const STATUS_TONES: Readonly<Record<NodeStatus, Tone>> = {
   cancelled: 'idle',
 };
 
-const STATUSES: Readonly<Record<Step['status'], NodeStatus>> = {
+const STATUSES: Readonly<Record<ShownStep['status'], NodeStatus>> = {
+  running: 'running',
   success: 'done',
   interrupted: 'waits',
   error: 'failed',
@@ -29,14 +30,17 @@ const STATUSES: Readonly<Record<Step['status'], NodeStatus>> = {
 };
 
 /** The path of the node of a step, as ids of x-rayed drawings have it: names with `:` between, without ids of tasks. */
-function pathOf({ namespace, name }: Pick<Step, 'namespace' | 'name'>): string {
+function pathOf({ namespace, name }: Pick<ShownStep, 'namespace' | 'name'>): string {
   const levels = namespace === '' ? [] : namespace.split('|').map((level) => level.replace(/:.*$/, ''));
   return [...levels, name].join(':');
 }
 
-/** States of the nodes by id. `next`: nodes that execute now, or wait for an answer. */
+/**
+ * States of the nodes by id. A node of which a step executes is running, whatever its others are. `next`: names of nodes
+ * that execute now, or wait for an answer, once for each of their tasks; they say more than the steps.
+ */
 export function nodeStates(
-  steps: readonly Step[],
+  steps: readonly ShownStep[],
   next: readonly string[],
   status: 'running' | 'waits',
 ): ReadonlyMap<string, NodeState> {
@@ -46,13 +50,12 @@ export function nodeStates(
     pathOf,
   );
   for (const [path, own] of nodes) {
-    const last = own.at(-1);
-    const times = own.filter((step) => step.status === 'success').length;
+    const last = own.find((step) => step.status === 'running') ?? own.at(-1);
+    const times = own.filter((step) => step.status === last?.status).length;
     states.set(path, { status: last ? STATUSES[last.status] : 'ahead', times, steps: own });
   }
-  for (const name of next) {
-    const { times = 0, steps = [] } = states.get(name) ?? {};
-    states.set(name, { status, times, steps });
+  for (const [name, tasks] of Map.groupBy(next, (each) => each)) {
+    states.set(name, { status, times: tasks.length, steps: states.get(name)?.steps ?? [] });
   }
   return states;
 }

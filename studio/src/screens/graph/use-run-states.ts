@@ -30,8 +30,14 @@ export function useRunStates(run_id: string | undefined): RunStates {
     // The thread may have gone on with another run.
     const isOwn = state?.metadata?.['run_id'] === id;
     const isStopped = isOwn && (status === 'interrupted' || status === 'success');
-    const next = state && (status === 'running' || isStopped) ? state.next : [];
-    return nodeStates(recorded?.steps ?? [], next, status === 'running' ? 'running' : 'waits');
+    const executing = status === 'running' ? (recorded?.current ?? []) : [];
+    // The nodes that execute are known, unless their process does not answer or records none.
+    const isNext = isStopped || (status === 'running' && !executing.some(({ kind }) => kind === 'node'));
+    return nodeStates(
+      [...(recorded?.steps ?? []), ...executing],
+      isNext && state ? state.next : [],
+      status === 'running' ? 'running' : 'waits',
+    );
   }, [enabled, id, status, state, recorded]);
   return { status, states, error };
 }

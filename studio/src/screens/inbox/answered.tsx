@@ -32,7 +32,7 @@ export function Answered({ question, onDone }: AnsweredProps) {
         <p role="status" className="text-ink-2">
           {run ? (
             <>
-              {userOf(run.kwargs) ?? 'Somebody else'} has answered this meanwhile, with the run{' '}
+              <bdi>{userOf(run.kwargs) ?? 'Somebody else'}</bdi> has answered this meanwhile, with the run{' '}
               <RunLink run={run} /> · <Ago at={run.created_at} />
             </>
           ) : (

@@ -18,10 +18,17 @@ export interface InboxFilters {
   readonly due?: string;
 }
 
+/** The last one that has a form, of the year 9999. */
+const MAX_TIME_MS = 253_402_300_799_999;
+
 /** The list has values of up to 10 kB. */
 const PAGE = 25;
 
-const hoursFromNow = (hours: number) => new Date(Date.now() + hours * 3_600_000).toISOString();
+/** `undefined` for what is no number, which an address may have. */
+function hoursFromNow(hours: number): string | undefined {
+  const time_ms = Math.max(0, Date.now() + hours * 3_600_000);
+  return Number.isFinite(hours) && time_ms < MAX_TIME_MS ? new Date(time_ms).toISOString() : undefined;
+}
 
 /** What waits for a person, over all threads, oldest first. It changes with the threads, hence the key. */
 export function interruptsQuery({ assistant, user, age, due }: InboxFilters) {
@@ -31,8 +38,10 @@ export function interruptsQuery({ assistant, user, age, due }: InboxFilters) {
       const body: InterruptSearch = { limit: PAGE, sort_order: 'asc' };
       if (assistant) body.assistant_id = assistant;
       if (user) body.thread_metadata = { owner: user };
-      if (age) body.since_to = hoursFromNow(-Number(age));
-      if (due) body.deadline_to = hoursFromNow(Number(due));
+      const since_to = age ? hoursFromNow(-Number(age)) : undefined;
+      if (since_to !== undefined) body.since_to = since_to;
+      const deadline_to = due ? hoursFromNow(Number(due)) : undefined;
+      if (deadline_to !== undefined) body.deadline_to = deadline_to;
       if (pageParam) body.cursor = pageParam;
       return pageOf(api.POST('/interrupts/search', { body }));
     },

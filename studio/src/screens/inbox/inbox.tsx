@@ -67,9 +67,7 @@ function Answering({ filters, waiting, pages }: AnsweringProps) {
     x: selected && (() => toggle(keyOf(selected))),
   });
   if (waiting.length === 0 && !gone && !isLookedUp) {
-    const fits = pages.hasNextPage
-      ? 'None of those that have waited longest fits'
-      : 'Nothing that waits fits';
+    const fits = pages.hasNextPage ? 'None of the oldest fits' : 'Nothing that waits fits';
     return (
       <EmptyList filters={filters} fits={fits} none="Nobody waits for you">
         When an agent asks something, it is answered here.

@@ -109,7 +109,15 @@ function Revoke({ apiKey: { key_id, name } }: { apiKey: Key }) {
     await client.invalidateQueries({ queryKey: ['key'] });
   }
   return (
-    <Confirm action="Revoke" question={`Revoke ${name}?`} onConfirm={revoke}>
+    <Confirm
+      action="Revoke"
+      question={
+        <>
+          Revoke <bdi>{name}</bdi>?
+        </>
+      }
+      onConfirm={revoke}
+    >
       Who calls with it is refused from now on, and so are the tokens that were created with it. This cannot
       be undone.
     </Confirm>

@@ -1,13 +1,15 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link, type LinkProps, Navigate } from '@tanstack/react-router';
+import { Link, Navigate } from '@tanstack/react-router';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { buttonClass } from '../../ui/button.tsx';
 import { Ago, byteSize, count } from '../../ui/format.tsx';
-import { Card, Facts, Page, Panel } from '../../ui/page.tsx';
+import { Facts, Page, Panel } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { Figures } from './figures.tsx';
 import { overviewQuery } from './overview-query.ts';
+import { Warnings } from './warnings.tsx';
 
 /** What a newcomer can try, and what an operator must see first. */
 export function Overview() {
@@ -26,45 +28,21 @@ function ServerState() {
   const { data, error, refetch } = useQuery(overviewQuery);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="the state of the server" />;
-  const { runs, threads, webhooks, crons } = data;
+  const { crons, processes } = data;
+  const [started] = processes.map(({ started_at }) => started_at).sort();
   return (
     <>
-      <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
-        <Figure
-          name="Running"
-          value={runs.running}
-          note={`${count(runs.pending)} waiting`}
-          to={{ to: '/runs', search: { status: 'running' } }}
-        />
-        <Figure
-          name="Failed in 24 hours"
-          value={runs.ended.error + runs.ended.timeout}
-          note={`${count(runs.ended.success)} succeeded`}
-          to={{ to: '/runs', search: { status: 'error', since: '24' } }}
-          isBad={runs.ended.error + runs.ended.timeout > 0}
-        />
-        <Figure
-          name="Waiting for a person"
-          value={threads.interrupted}
-          note={`of ${count(threads.total)} threads`}
-          to={{ to: '/inbox' }}
-        />
-        <Figure
-          name="Dead webhooks"
-          value={webhooks.dead}
-          note={`${count(webhooks.pending)} to be delivered`}
-          to={{ to: '/webhooks', search: { status: 'dead' } }}
-          isBad={webhooks.dead > 0}
-        />
-      </div>
+      <Figures overview={data} />
+      <Warnings warnings={data.warnings} />
       <div className="grid gap-4 xl:grid-cols-2">
         <Panel title="Processes">
-          <Processes processes={data.processes} />
+          <Processes processes={processes} />
         </Panel>
         <Panel title="Server">
           <Facts
             items={[
               ['Version', data.versions.server],
+              ['Started', started && <Ago key="started" at={started} />],
               ['LangGraph.js', data.versions.langgraph_js ?? 'not installed'],
               ['Node', data.versions.node],
               [
@@ -77,29 +55,6 @@ function ServerState() {
         </Panel>
       </div>
     </>
-  );
-}
-
-interface FigureProps {
-  readonly name: string;
-  readonly value: number;
-  readonly note: string;
-  /** What it counts. */
-  readonly to: LinkProps;
-  readonly isBad?: boolean;
-}
-
-function Figure({ name, value, note, to, isBad = false }: FigureProps) {
-  return (
-    <Card className="relative p-4 hover:border-line-strong">
-      <h2 className="text-xs font-semibold text-ink-2">
-        <Link {...to} className="after:absolute after:inset-0">
-          {name}
-        </Link>
-      </h2>
-      <p className={`text-lg font-semibold ${isBad ? 'text-err' : ''}`}>{count(value)}</p>
-      <p className="text-ink-3">{note}</p>
-    </Card>
   );
 }
 

@@ -74,7 +74,7 @@ function Bar({ bar: { row, lane }, start, span, selected }: BarProps) {
         onClick={() => void navigate({ search: (before) => ({ ...before, step: id }), replace: true })}
         className={`block h-6 w-full overflow-hidden rounded-[4px] border border-current/25 px-1.5 text-left text-xs whitespace-nowrap hover:border-current aria-pressed:border-current ${look}`}
       >
-        {name} {time}
+        <bdi>{name}</bdi> {time}
       </button>
     </li>
   );

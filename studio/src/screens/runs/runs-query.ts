@@ -15,23 +15,34 @@ export interface RunFilters {
   readonly since?: string;
   /** How old they are at least, hours. */
   readonly until?: string;
+  /** Hours since they ended at most, or the time that they ended at or after. */
+  readonly ended?: string;
 }
+
+/** In the address, and in the choice, for all that ended without a result. */
+export const FAILED = 'failed';
 
 const PAGE = 50;
 
+/** Rather than a number of hours. */
+export const isTime = (text: string) => text.endsWith('Z');
+
 /** Runs of all threads, newest first. */
-export function runsQuery({ status, assistant, metadata, error, since, until }: RunFilters) {
+export function runsQuery({ status, assistant, metadata, error, since, until, ended }: RunFilters) {
   return infiniteQueryOptions({
-    queryKey: ['run', 'list', { status, assistant, metadata, error, since, until }],
+    queryKey: ['run', 'list', { status, assistant, metadata, error, since, until, ended }],
     queryFn: ({ pageParam }) => {
       const body: RunSearch = { limit: PAGE };
-      if (status) body.status = status as NonNullable<RunSearch['status']>;
+      if (status === FAILED) body.status = ['error', 'timeout'];
+      else if (status) body.status = status as NonNullable<RunSearch['status']>;
       if (assistant) body.assistant_id = assistant;
       if (metadata) body.thread_metadata = metadataOf(metadata);
       if (error) body.error = error;
       const [from, to] = [timeBefore(since), timeBefore(until)];
       if (from !== undefined) body.created_from = from;
       if (to !== undefined) body.created_to = to;
+      const ended_from = ended === undefined || isTime(ended) ? ended : timeBefore(ended);
+      if (ended_from !== undefined) body.ended_from = ended_from;
       if (pageParam) body.cursor = pageParam;
       return pageOf(api.POST('/runs/search', { body }));
     },

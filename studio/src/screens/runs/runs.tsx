@@ -12,9 +12,17 @@ import { Cell, Row, Table } from '../../ui/table.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { SavedViews } from '../saved-views/saved-views.tsx';
 import { metadataOf } from '../threads/metadata-text.ts';
-import { type RunFilters, runsQuery } from './runs-query.ts';
+import { FAILED, isTime, type RunFilters, runsQuery } from './runs-query.ts';
 
 const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
+
+const times = (what: string) =>
+  [
+    ['', `${what} any time`],
+    ['1', `${what} in the last hour`],
+    ['24', `${what} in the last day`],
+    ['168', `${what} in the last week`],
+  ] as const;
 
 /** Runs of all threads; the filters are in the address. */
 export function Runs() {
@@ -29,6 +37,7 @@ export function Runs() {
 
 function Filters({ filters }: { filters: RunFilters }) {
   const navigate = useNavigate({ from: '/runs' });
+  const { ended = '' } = filters;
   const set = (change: RunFilters) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
@@ -37,7 +46,11 @@ function Filters({ filters }: { filters: RunFilters }) {
         aria-label="Status"
         value={filters.status ?? ''}
         onChange={({ target }) => set({ status: target.value })}
-        options={[['', 'Any status'], ...STATUSES.map((status) => [status, status] as const)]}
+        options={[
+          ['', 'Any status'],
+          [FAILED, 'error or timeout'],
+          ...STATUSES.map((status) => [status, status] as const),
+        ]}
       />
       <AssistantSelect
         aria-label="Assistant"
@@ -48,22 +61,23 @@ function Filters({ filters }: { filters: RunFilters }) {
         aria-label="Created"
         value={filters.since ?? ''}
         onChange={({ target }) => set({ since: target.value })}
-        options={[
-          ['', 'Any time'],
-          ['1', 'Last hour'],
-          ['24', 'Last day'],
-          ['168', 'Last week'],
-        ]}
+        options={times('Created')}
+      />
+      <Select
+        aria-label="Ended"
+        value={ended}
+        onChange={({ target }) => set({ ended: target.value })}
+        options={[...times('Ended'), ...(isTime(ended) ? [[ended, `Ended since ${ended}`] as const] : [])]}
       />
       <Select
         aria-label="Until"
         value={filters.until ?? ''}
         onChange={({ target }) => set({ until: target.value })}
         options={[
-          ['', 'Until now'],
-          ['1', 'Until an hour ago'],
-          ['24', 'Until a day ago'],
-          ['168', 'Until a week ago'],
+          ['', 'Created until now'],
+          ['1', 'Created until an hour ago'],
+          ['24', 'Created until a day ago'],
+          ['168', 'Created until a week ago'],
         ]}
       />
       <TextFilter

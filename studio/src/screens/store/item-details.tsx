@@ -72,7 +72,15 @@ function Actions({ namespace, itemKey, edit, close }: ActionsProps) {
   }
   return (
     <>
-      <Confirm action="Delete" question={`Delete ${itemKey}?`} onConfirm={remove}>
+      <Confirm
+        action="Delete"
+        question={
+          <>
+            Delete <bdi>{itemKey}</bdi>?
+          </>
+        }
+        onConfirm={remove}
+      >
         Assistants forget it. This cannot be undone.
       </Confirm>
       <Button look="primary" onClick={edit}>

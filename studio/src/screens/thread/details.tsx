@@ -64,13 +64,17 @@ function Tasks({ tasks }: { tasks: readonly Schemas['ThreadTask'][] }) {
     <section key={id} aria-label={`Task ${name}`} className="flex flex-col gap-2 empty:hidden">
       {interrupts.map((interrupt, i) => (
         <div key={interrupt.id ?? i} className="flex flex-col gap-1">
-          <h3 className="text-xs font-medium text-wait">{name} waits for an answer</h3>
+          <h3 className="text-xs font-medium text-wait">
+            <bdi>{name}</bdi> waits for an answer
+          </h3>
           <Json value={interrupt.value} label={`Question of ${name}`} />
         </div>
       ))}
       {error !== null && error !== undefined && (
         <div className="flex flex-col gap-1">
-          <h3 className="text-xs font-medium text-err">{name} failed</h3>
+          <h3 className="text-xs font-medium text-err">
+            <bdi>{name}</bdi> failed
+          </h3>
           <p className="break-words whitespace-pre-wrap">
             {typeof error === 'string' ? error : JSON.stringify(error)}
           </p>

@@ -205,7 +205,7 @@ function Row({ thread, name, bytes, isSelected, select }: RowProps) {
       </td>
       <td className="max-w-[48ch] min-w-[180px] truncate px-3 py-1.5">
         <Link to="/threads/$threadId" params={{ threadId: thread_id }} className="hover:text-accent">
-          {name && <span className="mr-1.5 font-medium">{name}</span>}
+          {name && <bdi className="mr-1.5 font-medium">{name}</bdi>}
           <span className={`font-mono text-xs ${name ? 'text-ink-3' : ''}`}>
             {name ? shortId(thread_id) : thread_id}
           </span>

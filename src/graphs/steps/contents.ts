@@ -1,0 +1,102 @@
+import { isObject, toJson } from '../../core/json.ts';
+import { truncateText } from '../../core/text.ts';
+import type { StepContents } from '../../schemas/steps.ts';
+
+/** Limit of what is newest of the input, or the output, of a call, bytes of JSON text. */
+const MAX_BYTES = 16 * 1024;
+/** Longer texts within messages are cut, bytes. */
+const MAX_TEXT_BYTES = 4 * 1024;
+
+/** A message by the conventions of OpenTelemetry (`gen_ai.input.messages`). */
+interface Message {
+  readonly role: string;
+  readonly parts: readonly Part[];
+}
+
+type Part = { readonly type: string } & Readonly<Record<string, unknown>>;
+
+/** What a model is given: messages, or prompts of an older model. Each call of a handler has one conversation. */
+export function inputOf(given: unknown): string | undefined {
+  const messages = Array.isArray(given) ? given.flat() : [given];
+  return messagesJson(messages.map(messageOf));
+}
+
+/** LangChain's `LLMResult`. */
+export function outputOf(result: unknown): string | undefined {
+  const generations = isObject(result) && Array.isArray(result['generations']) ? result['generations'] : [];
+  return messagesJson(
+    generations.flat().map((generation) => {
+      const { message, text } = isObject(generation) ? generation : {};
+      return messageOf(message ?? { role: 'assistant', content: text });
+    }),
+  );
+}
+
+/** What a tool is given, or returns: JSON text as it is. */
+export function toolValueOf(value: unknown): string | undefined {
+  const content = isObject(value) && 'content' in value ? value['content'] : value;
+  return jsonOrNothing(typeof content === 'string' ? content : content && toJson(content));
+}
+
+/** The contents of a step, if there are any. */
+export function contentsOf(input: string | undefined, output: string | undefined): StepContents | undefined {
+  if (input === undefined && output === undefined) return undefined;
+  return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
+}
+
+function jsonOrNothing(text: unknown): string | undefined {
+  return typeof text === 'string' ? truncateText(text, MAX_BYTES) : undefined;
+}
+
+/** The newest messages that fit. */
+function messagesJson(messages: readonly Message[]): string {
+  const newest: string[] = [];
+  let bytes = 0;
+  for (const message of messages.toReversed()) {
+    const json = toJson(message);
+    bytes += Buffer.byteLength(json);
+    if (newest.length > 0 && bytes > MAX_BYTES) break;
+    newest.unshift(bytes > MAX_BYTES ? toJson({ role: message.role, parts: [NOTE] }) : json);
+  }
+  return `[${newest.join(',')}]`;
+}
+
+const NOTE = { type: 'text', content: `(more than ${MAX_BYTES / 1024} kB)` };
+
+function messageOf(given: unknown): Message {
+  if (!isObject(given)) return { role: 'user', parts: [textPart(String(given))] };
+  const role = ROLES[typeOf(given)] ?? typeOf(given);
+  const parts = partsOf(given['content']);
+  if (role === 'tool')
+    return { role, parts: [{ type: 'tool_call_response', id: given['tool_call_id'], response: parts }] };
+  const calls = Array.isArray(given['tool_calls']) ? given['tool_calls'].filter(isObject) : [];
+  return {
+    role,
+    parts: [
+      ...parts,
+      ...calls.map(({ id, name, args }) => ({ type: 'tool_call', id, name, arguments: args })),
+    ],
+  };
+}
+
+/** Of LangChain's messages. */
+const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' };
+
+function typeOf({ type, role, getType }: Readonly<Record<string, unknown>>): string {
+  if (typeof role === 'string') return role;
+  return typeof type === 'string' ? type : typeof getType === 'function' ? 'message' : 'user';
+}
+
+function partsOf(content: unknown): Part[] {
+  if (typeof content === 'string') return content === '' ? [] : [textPart(content)];
+  const blocks = Array.isArray(content) ? content : [];
+  return blocks.map((block) => {
+    const { type, text } = isObject(block) ? block : {};
+    // Files and images are named, and not sent.
+    return typeof text === 'string' ? textPart(text) : { type: String(type ?? 'unknown') };
+  });
+}
+
+function textPart(text: string): Part {
+  return { type: 'text', content: truncateText(text, MAX_TEXT_BYTES) };
+}

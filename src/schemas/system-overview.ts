@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { Timestamp, Uuid } from './fields.ts';
+import { nameResponses } from './named.ts';
+import { ProcessView } from './system.ts';
+
+/** How the runs of the last 24 hours ended that are kept; at most the newest 10,000. */
+export const EndedCounts = z.object({
+  success: z.int(),
+  error: z.int(),
+  timeout: z.int(),
+  interrupted: z.int(),
+  /** Of those of the last hour, how many ended with `error` or `timeout`. */
+  failed_last_hour: z.int(),
+  /** When the oldest of them ended, if there are 10,000; `null`: these are all of the last 24 hours. */
+  since: Timestamp.nullable(),
+});
+export type EndedCounts = z.infer<typeof EndedCounts>;
+
+/** A run that is due and has not started. */
+export const WaitingRun = z.object({
+  run_id: Uuid,
+  thread_id: Uuid,
+  /** When it became due. */
+  since: Timestamp,
+});
+export type WaitingRun = z.infer<typeof WaitingRun>;
+
+/** Something of which `agent-server doctor` warns too. */
+export const ServerWarning = z.object({
+  /** What was examined, such as `runs` or `connections`. */
+  check: z.string(),
+  /** `problem`: needs care. `notice`: good to know. */
+  level: z.enum(['problem', 'notice']),
+  /** What is wrong and what to do. */
+  message: z.string(),
+});
+export type ServerWarning = z.infer<typeof ServerWarning>;
+
+/** Interrupts that wait for an answer, of the 500 threads that began to wait last. */
+export const InterruptCounts = z.object({
+  waiting: z.int(),
+  /** There may be more. */
+  more: z.boolean(),
+});
+export type InterruptCounts = z.infer<typeof InterruptCounts>;
+
+/** `busy`, `interrupted` and `error` are counted up to 10,000. */
+export const ThreadCounts = z.object({
+  /** At most a minute old; beyond 10,000 an estimate on PostgreSQL. */
+  total: z.int(),
+  /** A run of it is executing or goes next. */
+  busy: z.int(),
+  /** Its last run left it waiting for an answer, or before its end; some of them may be busy. */
+  interrupted: z.int(),
+  /** Its last run failed; some of them may be busy. */
+  error: z.int(),
+});
+export type ThreadCounts = z.infer<typeof ThreadCounts>;
+
+export const StorageView = z.object({ engine: z.enum(['sqlite', 'postgres']), size_bytes: z.int() });
+export type StorageView = z.infer<typeof StorageView>;
+
+/** The state of the whole server, of all users. */
+export const SystemOverview = z.object({
+  runs: z.object({
+    /** Beyond 10,000 an estimate on PostgreSQL. */
+    pending: z.int(),
+    running: z.int(),
+    /** The run that is due for longest; `null` if none waits. */
+    oldest_waiting: WaitingRun.nullable(),
+    ended: EndedCounts,
+  }),
+  threads: ThreadCounts,
+  interrupts: InterruptCounts,
+  /** Crons with a next date, and those that should have fired more than a minute ago. */
+  crons: z.object({ enabled: z.int(), overdue: z.int() }),
+  webhooks: z.object({ pending: z.int(), dead: z.int() }),
+  processes: z.array(ProcessView),
+  storage: StorageView,
+  /** Of what `agent-server doctor` examines, that which costs little; at most a minute old. */
+  warnings: z.array(ServerWarning),
+  versions: z.object({
+    server: z.string(),
+    /** Of the project; `null` without it. */
+    langgraph_js: z.string().nullable(),
+    node: z.string(),
+  }),
+  at: Timestamp,
+});
+export type SystemOverview = z.infer<typeof SystemOverview>;
+
+nameResponses({ SystemOverview });

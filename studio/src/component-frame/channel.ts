@@ -1,0 +1,76 @@
+import type { FromFrame, ToFrame } from './protocol.ts';
+
+/*
+ * The code of a component runs in this realm after this module: it may replace every function of the page, but gets at no
+ * variable of this closure. What is needed later is therefore bound now, and no event of the port is read by a method that
+ * could have been replaced.
+ */
+
+const dataOf = bound<MessageEvent, unknown>(MessageEvent.prototype, 'data');
+const isTrusted = (event: Event) => event.isTrusted;
+const isActive = bound<UserActivation, boolean>(UserActivation.prototype, 'isActive');
+const { userActivation } = navigator;
+const toJson = JSON.stringify;
+const fromJson = JSON.parse;
+
+/** The getter of a property, as a function. */
+function bound<Owner extends object, Value>(prototype: Owner, name: keyof Owner): (owner: Owner) => Value {
+  const getter = Object.getOwnPropertyDescriptor(prototype, name)?.get as () => Value;
+  return Function.prototype.call.bind(getter) as (owner: Owner) => Value;
+}
+
+let post: (message: FromFrame) => void = () => undefined;
+/** Each use by a person starts one run at most. */
+let isUnspent = false;
+
+/** What makes a page active (HTML §6.4.1). */
+const USES = ['keydown', 'mousedown', 'pointerdown', 'pointerup', 'touchend'];
+
+/** Waits for the port of the chat, which is the parent; other frames of the page may send messages, too. */
+export function connect(onMessage: (message: ToFrame) => void): void {
+  function onPort({ source, ports: [port] }: MessageEvent) {
+    if (source !== parent || port === undefined) return;
+    removeEventListener('message', onPort);
+    const send = port.postMessage.bind(port);
+    post = (message) => send(message);
+    port.onmessage = (event) => onMessage(dataOf(event) as ToFrame);
+  }
+  addEventListener('message', onPort);
+  for (const name of USES) addEventListener(name, onUse, { capture: true, passive: true });
+}
+
+function onUse(event: Event): void {
+  if (!isTrusted(event)) return;
+  isUnspent = true;
+  post({ type: 'used' });
+}
+
+export type Report = Extract<FromFrame, { type: 'drawn' | 'height' | 'failed' | 'wants stream' }>;
+
+/** Tells the chat what became of the component. */
+export function report(message: Report): void {
+  post(message);
+}
+
+/** Asks the chat to start a run. Only a person can: without a click or a key in this frame it is refused. */
+export function submit(values: unknown, command: unknown): void {
+  if (!isUnspent || !isActive(userActivation)) {
+    post({ type: 'refused', reason: NO_USE });
+    return;
+  }
+  isUnspent = false;
+  // Events and functions cannot be sent; JSON is what the API takes.
+  post({ type: 'submit', values: plain(values), command: plain(command) });
+}
+
+/** Asks the chat to stop its run. */
+export function stop(): void {
+  if (isActive(userActivation)) post({ type: 'stop' });
+  else post({ type: 'refused', reason: NO_USE });
+}
+
+const NO_USE = 'Nothing happened: a component starts or stops runs only when you click or press a key in it.';
+
+function plain(value: unknown): unknown {
+  return value === undefined ? undefined : fromJson(toJson(value) ?? 'null');
+}

@@ -1,0 +1,32 @@
+import * as React from 'react';
+import * as JsxRuntime from 'react/jsx-runtime';
+import * as ReactDOM from 'react-dom';
+import { useStreamContext } from './stream.ts';
+
+/** The modules that no bundle contains, because the page has them (CONTRACT §2, `/ui`). */
+const MODULES: Readonly<Record<string, unknown>> = {
+  react: React,
+  'react-dom': ReactDOM,
+  'react/jsx-runtime': JsxRuntime,
+  '@langchain/langgraph-sdk/react': { useStream: notHere('useStream') },
+  '@langchain/langgraph-sdk/react-ui': {
+    useStreamContext,
+    LoadExternalComponent: notHere('LoadExternalComponent'),
+  },
+};
+
+function notHere(name: string) {
+  return () => {
+    throw new Error(`${name} does not work in the frame of a component.`);
+  };
+}
+
+/** Gives bundles their modules. `onMissing` hears why one cannot run: the error of a script itself is hidden from the page. */
+export function provideModules(onMissing: (reason: string) => void): void {
+  Reflect.set(window, Symbol.for('LGUI_REQUIRE'), (name: string) => {
+    if (Object.hasOwn(MODULES, name)) return MODULES[name];
+    const reason = `Studio does not provide the module ${name}.`;
+    onMissing(reason);
+    throw new Error(reason);
+  });
+}

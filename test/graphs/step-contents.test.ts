@@ -1,0 +1,70 @@
+import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
+import { expect, test } from 'vitest';
+import { inputOf, outputOf, toolValueOf } from '../../src/graphs/steps/contents.ts';
+
+const parse = (json: string | undefined) => JSON.parse(json ?? '');
+const text = (content: string) => ({ type: 'text', content });
+
+test('messages are those of the conventions of OpenTelemetry', () => {
+  const tool_calls = [{ id: 'call_1', name: 'search', args: { query: 'it' } }];
+  const conversation = [
+    new SystemMessage('Be brief.'),
+    new HumanMessage({
+      content: [
+        { type: 'text', text: 'Look' },
+        { type: 'image_url', image_url: 'data:…' },
+      ],
+    }),
+    new AIMessage({ content: '', tool_calls }),
+    new ToolMessage({ content: 'found it', tool_call_id: 'call_1' }),
+  ];
+  expect(parse(inputOf([conversation]))).toEqual([
+    { role: 'system', parts: [text('Be brief.')] },
+    { role: 'user', parts: [text('Look'), { type: 'image_url' }] },
+    {
+      role: 'assistant',
+      parts: [{ type: 'tool_call', id: 'call_1', name: 'search', arguments: { query: 'it' } }],
+    },
+    { role: 'tool', parts: [{ type: 'tool_call_response', id: 'call_1', response: [text('found it')] }] },
+  ]);
+});
+
+test('the prompts and texts of older models are messages too', () => {
+  expect(parse(inputOf(['Say yes']))).toEqual([{ role: 'user', parts: [text('Say yes')] }]);
+  expect(parse(outputOf({ generations: [[{ text: 'yes' }]] }))).toEqual([
+    { role: 'assistant', parts: [text('yes')] },
+  ]);
+});
+
+test('of a long conversation the newest messages are kept, and long texts are cut', () => {
+  const long = Array.from({ length: 100 }, (_, n) => new HumanMessage(`${n} ${'x'.repeat(1000)}`));
+  const json = inputOf([long]) ?? '';
+  expect(Buffer.byteLength(json)).toBeLessThan(17_000);
+  const kept: { parts: { content: string }[] }[] = parse(json);
+  expect(kept.length).toBeGreaterThan(10);
+  expect(kept.at(-1)?.parts[0]?.content).toMatch(/^99 x/);
+
+  const [only] = parse(inputOf([[new HumanMessage('y'.repeat(100_000))]]));
+  expect(only.parts[0].content).toMatch(/^y+… \(cut, 100,000 characters in all\)$/);
+  expect(Buffer.byteLength(toolValueOf('z'.repeat(100_000)) ?? '')).toBeLessThanOrEqual(16 * 1024);
+});
+
+test('one message of many parts is named if it is too large', () => {
+  const content = Array.from({ length: 10 }, () => ({ type: 'text', text: 'x'.repeat(4000) }));
+  expect(parse(inputOf([[new HumanMessage({ content })]]))).toEqual([
+    { role: 'user', parts: [text('(more than 16 kB)')] },
+  ]);
+});
+
+test('what a tool is given and returns may be a text, JSON, a message, or nothing', () => {
+  expect(toolValueOf('{"query":"it"}')).toBe('{"query":"it"}');
+  expect(toolValueOf({ found: 1 })).toBe('{"found":1}');
+  expect(toolValueOf(new ToolMessage({ content: 'found it', tool_call_id: '1' }))).toBe('found it');
+  expect(toolValueOf(undefined)).toBeUndefined();
+});
+
+test('what is no message does not fail the call', () => {
+  expect(parse(inputOf(undefined))).toEqual([{ role: 'user', parts: [text('undefined')] }]);
+  expect(parse(outputOf(undefined))).toEqual([]);
+  expect(parse(outputOf({ generations: [[null]] }))).toEqual([{ role: 'assistant', parts: [] }]);
+});

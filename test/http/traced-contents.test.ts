@@ -1,0 +1,87 @@
+import { resolve } from 'node:path';
+import { afterAll, afterEach, expect, test, vi } from 'vitest';
+import type { TracedStep } from '../../src/app/tracing/attributes.ts';
+import { spanFactory } from '../../src/app/tracing/spans.ts';
+import { secretMask } from '../../src/core/mask-secrets.ts';
+import { openApp } from '../support/app.ts';
+import { collector } from '../support/collector.ts';
+
+const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
+const SPANS = 15;
+const sink = await collector();
+afterAll(() => sink[Symbol.asyncDispose]());
+afterEach(() => vi.unstubAllEnvs());
+
+/** The spans of a run, and what the API says of its steps. */
+async function traced(capture: string | undefined) {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', sink.url);
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '10');
+  vi.stubEnv('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', capture);
+  await using http = await openApp({ graphs: ['recorded'], folder });
+  const thread_id = await http.thread();
+  const body = { assistant_id: 'recorded', input: { ask: false } };
+  const { headers } = await http.post(`/threads/${thread_id}/runs/wait`, body);
+  const run_id = String(headers['content-location']).split('/').at(-1) ?? '';
+  const { body: steps } = await http.get(`/runs/${run_id}/steps`);
+  const spans = [...(await sink.trace(run_id.replaceAll('-', ''), SPANS)).values()];
+  const attributesOf = (start: string) => spans.find(({ name }) => name.startsWith(start))?.attributes ?? {};
+  return { model: attributesOf('chat'), tool: attributesOf('execute_tool'), steps, spans };
+}
+
+test.each(['true', 'SPAN_ONLY'])(
+  'spans have what models and tools are given and return if that is asked for (%s)',
+  async (capture) => {
+    const { model, tool, steps } = await traced(capture);
+    expect(JSON.parse(String(model['gen_ai.input.messages']))).toEqual([
+      { role: 'user', parts: [{ type: 'text', content: 'plan' }] },
+    ]);
+    expect(JSON.parse(String(model['gen_ai.output.messages']))).toEqual([
+      { role: 'assistant', parts: [{ type: 'text', content: 'yes' }] },
+    ]);
+    expect(model).toMatchObject({
+      'input.value': model['gen_ai.input.messages'],
+      'input.mime_type': 'application/json',
+      'output.value': model['gen_ai.output.messages'],
+    });
+    expect(tool).toMatchObject({
+      'gen_ai.tool.call.arguments': '{"input":"it"}',
+      'gen_ai.tool.call.result': 'found it',
+      'input.value': '{"input":"it"}',
+      'output.value': 'found it',
+    });
+    expect(JSON.stringify(steps)).not.toContain('found it');
+  },
+);
+
+test.each([undefined, 'false', 'EVENT_ONLY'])('otherwise they never have (%s)', async (capture) => {
+  const { spans } = await traced(capture);
+  const names = spans.flatMap(({ attributes }) => Object.keys(attributes));
+  expect(names.filter((name) => /messages|arguments|result|value|mime/.test(name))).toEqual([]);
+  expect(JSON.stringify(spans)).not.toContain('found it');
+});
+
+test('secrets in contents are masked', () => {
+  const run = {
+    ...{ run_id: '01890000-0000-7000-8000-000000000000', thread_id: 't', assistant_id: 'a', graph_id: 'g' },
+    ...{ trace_id: '0'.repeat(32), caller: undefined, due: 0 },
+  };
+  const step: TracedStep = {
+    ...{
+      number: 1,
+      parent: null,
+      name: 'call',
+      node: null,
+      namespace: '',
+      superstep: 1,
+      checkpoint_id: null,
+    },
+    ...{ started_at: 0, ended_at: 1, error: null, model: null, provider: null },
+    ...{ tokens_in: null, tokens_cached: null, tokens_out: null },
+    kind: 'tool',
+    status: 'success',
+    contents: { input: 'Authorization: Bearer abcdefghijklmnop', output: 'the hidden-value of the project' },
+  };
+  const { attributes } = spanFactory({}, secretMask(['hidden-value'])).step(run, 1, step);
+  expect(attributes['gen_ai.tool.call.arguments']).not.toContain('abcdefghijklmnop');
+  expect(attributes['gen_ai.tool.call.result']).not.toContain('hidden-value');
+});
