@@ -45,7 +45,7 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     await shows(fish, ham);
 
     const until = page.getByLabel('Until', { exact: true });
-    await until.selectOption('Until an hour ago');
+    await until.selectOption('Created until an hour ago');
     await page.getByText('No run fits').waitFor();
     // Two hours later.
     await page.clock.setFixedTime(start + 2 * HOUR_MS);

@@ -13,10 +13,10 @@ export interface RunFilters {
   readonly error?: string;
   /** How old they are at most, hours. */
   readonly since?: string;
-  /** Hours since they ended at most, or the time that they ended at or after. */
-  readonly ended?: string;
   /** How old they are at least, hours. */
   readonly until?: string;
+  /** Hours since they ended at most, or the time that they ended at or after. */
+  readonly ended?: string;
 }
 
 /** In the address, and in the choice, for all that ended without a result. */

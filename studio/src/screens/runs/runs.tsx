@@ -68,10 +68,10 @@ function Filters({ filters }: { filters: RunFilters }) {
         value={filters.until ?? ''}
         onChange={({ target }) => set({ until: target.value })}
         options={[
-          ['', 'Until now'],
-          ['1', 'Until an hour ago'],
-          ['24', 'Until a day ago'],
-          ['168', 'Until a week ago'],
+          ['', 'Created until now'],
+          ['1', 'Created until an hour ago'],
+          ['24', 'Created until a day ago'],
+          ['168', 'Created until a week ago'],
         ]}
       />
       <Select
