@@ -73,7 +73,10 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.getByText(/events, paused/).waitFor();
     await studio.client.runs.join(thread_id, run_id);
     await page.getByRole('button', { name: 'Go on' }).click();
+    const all = await page.getByText(/^\d+ events$/).innerText();
+    await page.reload();
     await page.getByText(/^\d+ events$/).waitFor();
+    expect(await page.getByText(/^\d+ events$/).innerText()).toBe(all);
     await page.getByLabel('Text of the events').fill('t199 ');
     await expect.poll(() => rows(page).count()).toBeGreaterThan(0);
     await page.context().close();
@@ -275,6 +278,19 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.getByRole('region', { name: 'Steps' }).getByRole('button').first().click();
     expect(await copied('span id')).toBe(steps[0].span_id);
     expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('shows its input, configuration and context', async () => {
+    const { run_id } = await ended('zod-state', {
+      input: { topic: 'tea', length: 2 },
+      context: { language: 'de' },
+      config: { tags: ['a-tag'] },
+    });
+    const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=input`);
+    const shown = page.getByRole('figure', { name: 'Input and options of the run' });
+    for (const part of ['"tea"', '"de"', '"a-tag"']) await shown.getByText(part).first().waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

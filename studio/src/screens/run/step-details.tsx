@@ -40,7 +40,7 @@ export function StepDetails({ step, start }: { step: ShownStep; start: number })
             'Span',
             <span key="id" className="flex flex-wrap items-center gap-x-1">
               <span className="font-mono text-xs">{step.span_id}</span>
-              <CopyButton text={step.span_id} what="span id" />
+              <CopyButton text={step.span_id} what="span id" className="-my-1" />
             </span>,
           ],
         ]}
