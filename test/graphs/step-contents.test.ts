@@ -60,6 +60,7 @@ test('what a tool is given and returns may be a text, JSON, a message, or nothin
   expect(toolValueOf('{"query":"it"}')).toBe('{"query":"it"}');
   expect(toolValueOf({ found: 1 })).toBe('{"found":1}');
   expect(toolValueOf(new ToolMessage({ content: 'found it', tool_call_id: '1' }))).toBe('found it');
+  expect(toolValueOf(0)).toBe('0');
   expect(toolValueOf(undefined)).toBeUndefined();
 });
 

@@ -2,7 +2,7 @@ import { isObject, toJson } from '../../core/json.ts';
 import { truncateText } from '../../core/text.ts';
 import type { StepContents } from '../../schemas/steps.ts';
 
-/** Limit of what is newest of the input, or the output, of a call, bytes of JSON text. */
+/** Limit of the input, or the output, of a call, bytes of text. */
 const MAX_BYTES = 16 * 1024;
 /** Longer texts within messages are cut, bytes. */
 const MAX_TEXT_BYTES = 4 * 1024;
@@ -16,13 +16,13 @@ interface Message {
 type Part = { readonly type: string } & Readonly<Record<string, unknown>>;
 
 /** What a model is given: messages, or prompts of an older model. Each call of a handler has one conversation. */
-export function inputOf(given: unknown): string | undefined {
+export function inputOf(given: unknown): string {
   const messages = Array.isArray(given) ? given.flat() : [given];
   return messagesJson(messages.map(messageOf));
 }
 
 /** LangChain's `LLMResult`. */
-export function outputOf(result: unknown): string | undefined {
+export function outputOf(result: unknown): string {
   const generations = isObject(result) && Array.isArray(result['generations']) ? result['generations'] : [];
   return messagesJson(
     generations.flat().map((generation) => {
@@ -35,17 +35,14 @@ export function outputOf(result: unknown): string | undefined {
 /** What a tool is given, or returns: JSON text as it is. */
 export function toolValueOf(value: unknown): string | undefined {
   const content = isObject(value) && 'content' in value ? value['content'] : value;
-  return jsonOrNothing(typeof content === 'string' ? content : content && toJson(content));
+  if (content === undefined) return undefined;
+  return truncateText(typeof content === 'string' ? content : toJson(content), MAX_BYTES);
 }
 
 /** The contents of a step, if there are any. */
 export function contentsOf(input: string | undefined, output: string | undefined): StepContents | undefined {
   if (input === undefined && output === undefined) return undefined;
   return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
-}
-
-function jsonOrNothing(text: unknown): string | undefined {
-  return typeof text === 'string' ? truncateText(text, MAX_BYTES) : undefined;
 }
 
 /** The newest messages that fit. */
