@@ -60,12 +60,13 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
   test('the overview leads to a chat, and changes with what another client does', async () => {
     const { page, problems } = await openStudio(browser, origin, '');
     await signIn(page, OPERATOR);
-    await page.getByText('0 succeeded').waitFor();
+    await page.getByText('0 waiting').waitFor();
     expect(await violations(page)).toEqual([]);
     const key = { 'x-api-key': OPERATOR };
     const { body } = await http.post('/threads', {}, key);
-    await http.post(`/threads/${body.thread_id}/runs/wait`, { assistant_id: 'echo', input: { x: 1 } }, key);
-    await page.getByText('1 succeeded').waitFor();
+    const later = { assistant_id: 'echo', input: { x: 1 }, after_seconds: 3600 };
+    await http.post(`/threads/${body.thread_id}/runs`, later, key);
+    await page.getByText('1 waiting').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Chat' }).press('Enter');
     await page.getByRole('heading', { name: 'echo' }).waitFor();
     expect(problems).toEqual([]);
