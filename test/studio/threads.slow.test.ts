@@ -102,7 +102,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
   test('are found by status, assistant and owner, and sorted by when they began or changed', async () => {
     const team = { team: 'sorted' };
     const owned = { ...team, owner: 'ana' };
-    const titles = (page: Page) => rows(page).locator('a > span:first-child').allInnerTexts();
+    const titles = (page: Page) => rows(page).locator('a > bdi:first-child').allInnerTexts();
     const shows = (page: Page, ...expected: string[]) =>
       expect.poll(() => titles(page), PATIENTLY).toEqual(expected);
     const asked = await named('Asked', team);

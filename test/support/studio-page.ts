@@ -11,7 +11,7 @@ export const hasStudio = hasBrowser && existsSync(BUILD);
 
 /** Paths that are not operations: the application's own files, and pages. */
 const OWN_FILE = /^\/(studio($|\/(?!session))|favicon|docs$|o\/)/;
-const isOwnFile = (method: string, path: string) => method === 'GET' && OWN_FILE.test(path);
+const isOwnFile = (method: string, path: string) => /^(GET|HEAD)$/.test(method) && OWN_FILE.test(path);
 /** A deployment has the same operations below its path. */
 const OF_DEPLOYMENT = /^\/deployments\/[^/]+/;
 
