@@ -87,7 +87,7 @@ function decoded(text: string): string {
   }
 }
 
-/** As OpenTelemetry's instrumentations of GenAI read it: `true`, or where to put contents; events are not sent. */
+/** As OpenTelemetry's GenAI instrumentations read it. Contents go to spans only, so `event_only` counts as off. */
 function capturesContents(env: Environment): boolean {
   const given = value(env, 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT')?.toLowerCase() ?? 'false';
   return ['true', 'span_only', 'span_and_event'].includes(given);

@@ -21,8 +21,8 @@ export function timestamp(ms: number): string {
 const LAST_MS = Date.UTC(9999, 11, 31);
 
 /**
- * An ISO-8601 time as times are stored, to compare it with them: in UTC, as SQLite compares them as text, and within the
- * years that PostgreSQL takes.
+ * Converts an ISO-8601 time to the stored form: UTC, because SQLite compares times as text, and from 1970 to 9999, because
+ * PostgreSQL rejects the year 0.
  */
 export function inUtc<Time extends string | undefined>(time: Time): Time {
   if (time === undefined) return time;

@@ -24,7 +24,7 @@ export function followSources({
   return {
     live,
     log: sharedLog(storage.events),
-    firstLog: storage.events,
+    unsharedLog: storage.events,
     threadLog: sharedThreadLog(storage.threadLog),
     bus,
     poll: new SafetyPoll(storage.logEnds, live, bus),

@@ -13,8 +13,8 @@ export const PAGE = 500;
 export interface FollowSources {
   readonly live: LiveRuns;
   readonly log: RunEventRepository;
-  /** The same log, not shared with other followers: the first read of one is asked for by no notification. */
-  readonly firstLog: Pick<RunEventRepository, 'readAfter'>;
+  /** The log without shared reads: the first read of a follower is prompted by no notification, which others have too. */
+  readonly unsharedLog: Pick<RunEventRepository, 'readAfter'>;
   readonly bus: EventBus;
   /** Shared by all followers of this process. */
   readonly poll: Pick<SafetyPoll, 'wait'>;
@@ -48,7 +48,7 @@ export async function* follow(
   using _subscription = sources.bus.onUpdated(run_id, () => changed.open());
   let live: LiveRun | undefined;
   let earlier: Delivered | undefined;
-  let log: FollowSources['firstLog'] = sources.firstLog;
+  let log: FollowSources['unsharedLog'] = sources.unsharedLog;
   let isFirst = true;
   while (!signal.aborted) {
     const before = live;

@@ -3,13 +3,13 @@ import { Timestamp, Uuid } from './fields.ts';
 import { nameResponses } from './named.ts';
 import { ProcessView } from './system.ts';
 
-/** How the runs of the last 24 hours ended that are kept; at most the newest 10,000. */
+/** Outcomes of the stored runs that ended in the last 24 hours; at most the newest 10,000. */
 export const EndedCounts = z.object({
   success: z.int(),
   error: z.int(),
   timeout: z.int(),
   interrupted: z.int(),
-  /** Of those of the last hour, how many ended with `error` or `timeout`. */
+  /** How many ended in the last hour with `error` or `timeout`. */
   failed_last_hour: z.int(),
   /** When the oldest of them ended, if there are 10,000; `null`: these are all of the last 24 hours. */
   since: Timestamp.nullable(),

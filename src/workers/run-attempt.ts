@@ -1,7 +1,6 @@
 import { LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { after } from '../core/timers.ts';
-import { traceparentOf } from '../core/trace-ids.ts';
 import { EventWriter, type LiveRun } from '../events/writer.ts';
 import { requireClock, waitForClock } from '../graphs/checkpointer/clock-order.ts';
 import type { GraphConfig } from '../graphs/graph.ts';
@@ -213,18 +212,14 @@ function resumes({ input, command }: RunKwargs): boolean {
   return (command.resume ?? null) !== null;
 }
 
-/**
- * A later attempt resumes from the run's own newest checkpoint, wherever the run started. Its code finds the span of the
- * run, to pass it on: derived here, because it need not be stored.
- */
+/** A later attempt resumes from the run's own newest checkpoint, wherever the run started. */
 function attemptConfig({ claimed, kwargs }: Attempt, version: string): GraphConfig {
   const { checkpoint_id, checkpoint_ns, checkpoint_map, ...rest } = kwargs.config.configurable;
   const resumeFrom = claimed.has_checkpoint ? {} : { checkpoint_id, checkpoint_ns, checkpoint_map };
   const given = Object.entries(resumeFrom).filter(([, value]) => value !== undefined);
-  const traceparent = traceparentOf(claimed.lease.run_id, kwargs.config.configurable);
   return {
     ...kwargs.config,
-    configurable: { ...rest, ...Object.fromEntries(given), traceparent },
+    configurable: { ...rest, ...Object.fromEntries(given) },
     metadata: {
       ...kwargs.config.metadata,
       run_attempt: claimed.lease.attempt,

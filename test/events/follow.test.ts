@@ -22,7 +22,7 @@ async function executing(db: Db, resumable: boolean) {
   const sources: FollowSources = {
     ...liveSources(db),
     log: runEventRepository(db),
-    firstLog: runEventRepository(db),
+    unsharedLog: runEventRepository(db),
     bus: memoryBus(),
   };
   const live = sources.live.open(run_id, 0);
@@ -152,7 +152,7 @@ describeEachDatabase('following a run', (open) => {
     const run = await executing(db, false);
     const counted = countedLog(run.sources.log);
     const frames = follow(
-      { ...run.sources, log: counted.log, firstLog: counted.log },
+      { ...run.sources, log: counted.log, unsharedLog: counted.log },
       run.run_id,
       0,
       AbortSignal.timeout(50_000),
@@ -190,7 +190,7 @@ describeEachDatabase('following a run', (open) => {
     await using db = await open();
     const run = await executing(db, true);
     const counted = countedLog(run.sources.log);
-    const elsewhere = { ...run.sources, ...liveSources(db), log: counted.log, firstLog: counted.log };
+    const elsewhere = { ...run.sources, ...liveSources(db), log: counted.log, unsharedLog: counted.log };
     const frames = follow(elsewhere, run.run_id, 0, AbortSignal.timeout(50_000));
     for (let n = 1; n <= 5; n++) {
       const next = frames.next();
@@ -221,7 +221,7 @@ describeEachDatabase('following a run', (open) => {
     const sources = {
       ...liveSources(db),
       log: runEventRepository(db),
-      firstLog: runEventRepository(db),
+      unsharedLog: runEventRepository(db),
       bus: memoryBus(),
     };
     const reading = read({ sources, run_id });

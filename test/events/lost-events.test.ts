@@ -25,7 +25,7 @@ function story(db: Db) {
     meter,
     ...liveSources(db),
     log: runEventRepository(db),
-    firstLog: runEventRepository(db),
+    unsharedLog: runEventRepository(db),
     threadLog: threadLogRepository(db),
     bus: memoryBus(),
   };

@@ -20,7 +20,7 @@ export function followedThread(db: Db, bus: EventBus = memoryBus()): FollowedThr
   const sources = {
     ...liveSources(db),
     log: runEventRepository(db),
-    firstLog: runEventRepository(db),
+    unsharedLog: runEventRepository(db),
     threadLog: threadLogRepository(db),
     bus,
   };

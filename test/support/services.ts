@@ -91,7 +91,7 @@ function compose(
     live,
     poll: new SafetyPoll(storage.logEnds, live, bus),
     log: storage.events,
-    firstLog: storage.events,
+    unsharedLog: storage.events,
     bus,
   };
   return {

@@ -47,7 +47,7 @@ function processOver(db: Db, graphs: GraphRegistry, writes = db) {
     isLeaseHeld: () => true,
     attempts: deps,
   });
-  const sources = { ...deps, log, firstLog: log, poll };
+  const sources = { ...deps, log, unsharedLog: log, poll };
   return {
     ...deps,
     log,

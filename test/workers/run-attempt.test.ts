@@ -223,7 +223,7 @@ describeEachDatabase('an attempt', (open) => {
       const log = runEventRepository(db);
       const seen: string[] = [];
       for await (const { event } of follow(
-        { ...at, log, firstLog: log, poll },
+        { ...at, log, unsharedLog: log, poll },
         run.run_id,
         0,
         AbortSignal.timeout(30_000),

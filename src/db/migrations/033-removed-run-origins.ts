@@ -1,6 +1,6 @@
 /**
- * Of removed lines: of which run they are, and when they were stored, for who follows the lines of all runs in another
- * process. Null in rows of servers that do not know these columns: they expire within a minute.
+ * The thread, assistant and time of removed lines, so that followers of all runs in another process find them. Null in rows
+ * of older servers, which expire within a minute.
  */
 export const removedRunOrigins = `
 alter table removed_run_logs add column thread_id {uuid};

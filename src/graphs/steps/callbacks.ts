@@ -54,18 +54,18 @@ export class StepCallbacks {
     const model = firstText(metadata?.['ls_model_name'], settings['model'], settings['model_name']);
     const provider = firstText(metadata?.['ls_provider']);
     this.#begin('model', id, parent_id, metadata, { name: name ?? classOf(llm) ?? 'model', model, provider });
-    this.#given(id, () => inputOf(input));
+    this.#addInput(id, () => inputOf(input));
   };
 
   readonly handleLLMStart = this.handleChatModelStart;
 
   readonly handleLLMEnd = (output: unknown, id: string): void => {
-    const contents = this.#contents(id, () => outputOf(output));
+    const contents = this.#takeContents(id, () => outputOf(output));
     this.#recorder.succeed(this.#close(id), tokensOf(output), contents);
   };
 
   readonly handleLLMError = (error: unknown, id: string): void => {
-    const contents = this.#contents(id, () => undefined);
+    const contents = this.#takeContents(id, () => undefined);
     this.#recorder.fail(this.#close(id), error, contents);
   };
 
@@ -80,11 +80,11 @@ export class StepCallbacks {
   ): void => {
     const called = name ?? firstText(isObject(tool) ? tool['name'] : undefined) ?? classOf(tool) ?? 'tool';
     this.#begin('tool', id, parent_id, metadata, { name: called, model: null, provider: null });
-    this.#given(id, () => toolValueOf(input));
+    this.#addInput(id, () => toolValueOf(input));
   };
 
   readonly handleToolEnd = (output: unknown, id: string): void => {
-    const contents = this.#contents(id, () => toolValueOf(output));
+    const contents = this.#takeContents(id, () => toolValueOf(output));
     this.#recorder.succeed(this.#close(id), NO_TOKENS, contents);
   };
 
@@ -126,13 +126,13 @@ export class StepCallbacks {
     if (step) this.#open.set(id, step);
   }
 
-  #given(id: string, read: () => string | undefined): void {
+  #addInput(id: string, read: () => string | undefined): void {
     if (!this.#recorder.has_contents || !this.#open.has(id)) return;
     const input = tryOrUndefined(read);
     if (input !== undefined) this.#inputs.set(id, input);
   }
 
-  #contents(id: string, readOutput: () => string | undefined): StepContents | undefined {
+  #takeContents(id: string, readOutput: () => string | undefined): StepContents | undefined {
     if (!this.#recorder.has_contents || !this.#open.has(id)) return undefined;
     const input = this.#inputs.get(id);
     this.#inputs.delete(id);

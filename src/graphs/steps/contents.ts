@@ -21,7 +21,7 @@ export function inputOf(given: unknown): string {
   return messagesJson(messages.map(messageOf));
 }
 
-/** LangChain's `LLMResult`. */
+/** The messages of a LangChain `LLMResult`. */
 export function outputOf(result: unknown): string {
   const generations = isObject(result) && Array.isArray(result['generations']) ? result['generations'] : [];
   return messagesJson(

@@ -26,7 +26,8 @@ export type TokenCounts = Pick<RecordedStep, 'tokens_in' | 'tokens_cached' | 'to
 
 export const NO_TOKENS: TokenCounts = { tokens_in: null, tokens_cached: null, tokens_out: null };
 
-export interface RecorderOptions {
+interface RecorderOptions {
+  /** Further ones are summed. */
   readonly max_steps?: number;
   readonly has_contents?: boolean;
 }

@@ -88,8 +88,8 @@ function handleNotFound(
 }
 
 /**
- * For a URL that cannot be decoded, such as `/%zz`, or has an overlong parameter: no route has matched yet. `pageOf` is
- * where a browser is told so in a page, if it asks for one.
+ * For a URL that cannot be decoded, such as `/%zz`, or has an overlong parameter: no route has matched yet. `pageOf`
+ * returns the page of Studio to redirect a GET to, if the URL is below `/studio`.
  */
 export function invalidUrlHandler(pageOf: (url: string) => string | undefined) {
   return ({ code }: FastifyError, { method, url }: FastifyRequest, reply: FastifyReply): void => {

@@ -103,8 +103,8 @@ export function pathToStudio(url: string): string {
 }
 
 /**
- * Path of the view that a URL means which cannot be decoded, relative to it: what was not encoded is. Its page says what
- * there is. `undefined` if it is no view; `prefixes` are those under which the server has its routes.
+ * Relative path to redirect to when a URL of Studio cannot be decoded: each `%` is encoded, so that Studio can say that there
+ * is no such page. `undefined` if it is no view; `prefixes` are those under which the server has its routes.
  * @example viewOfInvalid('/studio/runs/%ff', ['']) === '../runs/%25ff'
  */
 export function viewOfInvalid(url: string, prefixes: readonly string[]): string | undefined {

@@ -32,8 +32,9 @@ export interface DoctorContext {
 /** Looks for one kind of trouble. Reads the database and changes nothing. */
 export type Check = (context: DoctorContext) => Promise<Finding[]>;
 
-/** What checks need that a server makes of itself, without the rules for what the doctor ends. */
+/** What a check needs when a running server makes it: nothing of what the doctor ends by rules. */
 export type QuickContext = Pick<DoctorContext, 'db' | 'now' | 'path' | 'is_served' | 'max_connections'>;
+/** A check that takes milliseconds, however many rows there are. */
 export type QuickCheck = (context: QuickContext) => Promise<Finding[]>;
 
 /** `1 run`, `2 runs`. */

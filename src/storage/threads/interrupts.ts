@@ -126,7 +126,7 @@ async function countInterrupts(
   return total;
 }
 
-/** Of the newest threads only, and of at most `NEWEST_PARTS` of them: of bounded cost. */
+/** Those of the newest threads only, in at most `NEWEST_PARTS` reads: the overview must have a bounded cost. */
 async function countNewestInterrupts(reader: Reader): Promise<InterruptCounts> {
   const list = await waitingThreads(reader, {}, 'desc', undefined);
   const { found, next } = await keysetPage(reader, list, { limit: COUNTED_THREADS });
