@@ -27,7 +27,7 @@ export function Figures({ overview }: { overview: Schemas['SystemOverview'] }) {
         name="Waiting for a person"
         value={interrupts.waiting}
         isMore={interrupts.more}
-        note={`${count(threads.total)} threads in all`}
+        note={`${count(threads.total)} ${threads.total === 1 ? 'thread' : 'threads'} in all`}
         to={{ to: '/inbox' }}
       />
       <Figure
