@@ -73,9 +73,9 @@ export function studioSessions(deps: StudioSessionDeps) {
     cookieName,
     read,
 
-    /** The same for each session of one user or API key; says nothing about them. */
-    async callerId({ user, key, token_key }: Identity): Promise<string> {
-      const caller = JSON.stringify(user ? { user: user.identity } : { key: key ?? token_key });
+    /** The same for each session of one user, API key or kind of browser token; says nothing about them. */
+    async callerId({ user, key, token_key, principal }: Identity): Promise<string> {
+      const caller = JSON.stringify(user ? { user: user.identity } : { key: key ?? token_key, principal });
       return createHmac('sha256', await digest())
         .update(caller)
         .digest('base64url');

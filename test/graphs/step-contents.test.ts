@@ -1,6 +1,8 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { expect, test } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { inputOf, outputOf, toolValueOf } from '../../src/graphs/steps/contents.ts';
+import { placeOf, StepRecorder } from '../../src/graphs/steps/recorder.ts';
 
 const parse = (json: string | undefined) => JSON.parse(json ?? '');
 const text = (content: string) => ({ type: 'text', content });
@@ -68,4 +70,17 @@ test('what is no message does not fail the call', () => {
   expect(parse(inputOf(undefined))).toEqual([{ role: 'user', parts: [text('undefined')] }]);
   expect(parse(outputOf(undefined))).toEqual([]);
   expect(parse(outputOf({ generations: [[null]] }))).toEqual([{ role: 'assistant', parts: [] }]);
+});
+
+test('calls have contents up to 8 million characters, until they are taken', () => {
+  const recorder = new StepRecorder('all', systemClock, { has_contents: true });
+  const call = () => {
+    const start = { kind: 'model', name: 'm', model: null, provider: null, place: placeOf({}) } as const;
+    recorder.succeed(recorder.begin(start), undefined, { input: 'x'.repeat(5 * 1024 * 1024) });
+  };
+  call();
+  call();
+  expect(recorder.take().map(({ contents }) => contents !== undefined)).toEqual([true, false]);
+  call();
+  expect(recorder.take().map(({ contents }) => contents !== undefined)).toEqual([true]);
 });

@@ -18,7 +18,7 @@ type Part = { readonly type: string } & Readonly<Record<string, unknown>>;
 /** What a model is given: messages, or prompts of an older model. Each call of a handler has one conversation. */
 export function inputOf(given: unknown): string {
   const messages = Array.isArray(given) ? given.flat() : [given];
-  return messagesJson(messages.map(messageOf));
+  return messagesJson(messages);
 }
 
 /** The messages of a LangChain `LLMResult`. */
@@ -27,7 +27,7 @@ export function outputOf(result: unknown): string {
   return messagesJson(
     generations.flat().map((generation) => {
       const { message, text } = isObject(generation) ? generation : {};
-      return messageOf(message ?? { role: 'assistant', content: text });
+      return message ?? { role: 'assistant', content: text };
     }),
   );
 }
@@ -45,11 +45,12 @@ export function contentsOf(input: string | undefined, output: string | undefined
   return { ...(input !== undefined && { input }), ...(output !== undefined && { output }) };
 }
 
-/** The newest messages that fit. */
-function messagesJson(messages: readonly Message[]): string {
+/** The newest messages that fit; of a long conversation the others are not looked at. */
+function messagesJson(given: readonly unknown[]): string {
   const newest: string[] = [];
   let bytes = 0;
-  for (const message of messages.toReversed()) {
+  for (const each of given.toReversed()) {
+    const message = messageOf(each);
     const json = toJson(message);
     bytes += Buffer.byteLength(json);
     if (newest.length > 0 && bytes > MAX_BYTES) break;

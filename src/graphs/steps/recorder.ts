@@ -11,6 +11,8 @@ import type {
 
 /** Limit of an attempt: a graph that loops for days does not fill the memory or the database with steps. */
 const MAX_STEPS = 20_000;
+/** Limit of the contents of calls that are not taken yet, characters; calls beyond it are recorded without. */
+const MAX_CONTENTS = 8 * 1024 * 1024;
 /** Longer names are cut, characters. */
 const MAX_NAME = 256;
 
@@ -58,6 +60,8 @@ export class StepRecorder {
   #ended: RecordedStep[] = [];
   /** Sums of the calls of models beyond the limit that have ended. */
   readonly #sums = new Map<string, RecordedStep>();
+  /** Characters of contents since the last `take`. */
+  #contents = 0;
   #last = 0;
   #isClosed = false;
 
@@ -117,6 +121,7 @@ export class StepRecorder {
     const ended = this.#sums.size > 0 ? [...this.#ended, ...this.#sums.values()] : this.#ended;
     if (ended.length > 0) this.#ended = [];
     this.#sums.clear();
+    this.#contents = 0;
     return ended;
   }
 
@@ -147,9 +152,13 @@ export class StepRecorder {
     const { task_namespace, ...recorded } = step;
     if (this.#nodes.get(task_namespace) === step) this.#nodes.delete(task_namespace);
     const ended_at = Math.max(step.started_at, this.#clock.now());
-    const ended = { ...recorded, ended_at, status, error, ...tokens, ...(contents && { contents }) };
-    if (step.number <= this.#max_steps) this.#ended.push(ended);
-    else this.#addToSums(ended);
+    const ended = { ...recorded, ended_at, status, error, ...tokens };
+    if (step.number > this.#max_steps) {
+      this.#addToSums(ended);
+      return;
+    }
+    this.#contents += (contents?.input?.length ?? 0) + (contents?.output?.length ?? 0);
+    this.#ended.push(contents && this.#contents <= MAX_CONTENTS ? { ...ended, contents } : ended);
   }
 
   /** One for each model and day. Calls without tokens have a sum of their own: they have no cost. */

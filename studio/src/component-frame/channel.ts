@@ -23,8 +23,10 @@ let post: (message: FromFrame) => void = () => undefined;
 /** Each use by a person starts one run at most. */
 let isUnspent = false;
 
-/** What makes a page active (HTML §6.4.1). */
-const USES = ['keydown', 'mousedown', 'pointerdown', 'pointerup', 'touchend'];
+/** What makes a page active (HTML §6.4.1), without those that repeat one use: a click is a `pointerdown` and more. */
+const USES = ['keydown', 'pointerdown', 'pointerup'];
+const isRepeated = bound<KeyboardEvent, boolean>(KeyboardEvent.prototype, 'repeat');
+const pointerType = bound<PointerEvent, string>(PointerEvent.prototype, 'pointerType');
 
 /** Waits for the port of the chat, which is the parent; other frames of the page may send messages, too. */
 export function connect(onMessage: (message: ToFrame) => void): void {
@@ -40,9 +42,15 @@ export function connect(onMessage: (message: ToFrame) => void): void {
 }
 
 function onUse(event: Event): void {
-  if (!isTrusted(event)) return;
+  if (!isTrusted(event) || !isNewUse(event)) return;
   isUnspent = true;
   post({ type: 'used' });
+}
+
+/** A held key repeats itself; a mouse makes the page active when it is pressed, a finger when it leaves. */
+function isNewUse(event: Event): boolean {
+  if (event.type === 'keydown') return !isRepeated(event as KeyboardEvent);
+  return (pointerType(event as PointerEvent) === 'mouse') === (event.type === 'pointerdown');
 }
 
 export type Report = Extract<FromFrame, { type: 'drawn' | 'height' | 'failed' | 'wants stream' }>;
