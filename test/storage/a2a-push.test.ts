@@ -1,6 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import {
   a2aPushRepository,
   MAX_PUSH_CONFIGS,
@@ -85,6 +87,18 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
         headers: { traceparent, 'content-type': 'application/a2a+json', 'x-a2a-notification-token': 't' },
       },
     ]);
+  });
+
+  test('are notified for the owner of the thread also if the run was deleted meanwhile', async () => {
+    await using db = await open();
+    const { tasks, task_id, sent } = await story(db);
+    const row = await tasks.get(task_id);
+    if (!row) throw new Error('no task');
+    await db.run(sql`delete from runs`);
+    expect(await tasks.finalize({ row, result: WAITS, notification: () => '{}' })).toBe(true);
+    const stored = await db.get(sql`select ${columns('webhook_outbox', 'metadata')} from webhook_outbox`);
+    expect(JSON.parse(stored?.metadata ?? '{}')).toEqual({ owner: 'ann' });
+    expect((await sent())[0]?.headers).not.toHaveProperty('traceparent');
   });
 
   test('are not notified of what another process finalized', async () => {

@@ -1,6 +1,6 @@
 import { traceparentOf } from '../../core/trace-ids.ts';
 import type { Rows } from '../../db/column-types.ts';
-import { columns, number } from '../../db/columns.ts';
+import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
@@ -138,17 +138,17 @@ export async function notifySubscribers(
   }
 }
 
-const CONTEXT = sql`${columns('threads', 't.metadata')}, ${columns('runs', 'r.kwargs')}`;
+const CONTEXT = sql`${columns('threads', 't.metadata')}, ${nullable(columns('runs', 'r.kwargs'))}`;
 
-/** Metadata of the thread and the span of the run; nothing if the run is gone. */
+/** Metadata of the thread, and the span of the run unless the run is gone. */
 async function contextOf(tx: Transaction, thread_id: string, run_id: string) {
   const row = await tx.get(sql`
-    select ${CONTEXT} from threads t join runs r on r.run_id = ${run_id} where t.thread_id = ${thread_id}`);
+    select ${CONTEXT} from threads t left join runs r on r.run_id = ${run_id} where t.thread_id = ${thread_id}`);
   if (!row) return {};
   const { metadata, kwargs } = decryptJsonColumns(tx.cipher, parseJsonColumns(row, ['metadata']), {
     kwargs: 'runs.kwargs',
   });
-  return { metadata, traceparent: traceparentOf(run_id, kwargs.config.configurable) };
+  return { metadata, traceparent: kwargs ? traceparentOf(run_id, kwargs.config.configurable) : undefined };
 }
 
 function laneOf({ task_id, config_id }: Pick<PushConfig, 'task_id' | 'config_id'>): string {
