@@ -1,9 +1,8 @@
-import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openApp } from '../support/app.ts';
-import { openBrowser } from '../support/browser.ts';
+import type { Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { loaded } from '../support/studio-screens.ts';
+import { useStudioServer } from '../support/studio-server.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
 
 const OPERATOR = 'an-operator';
@@ -11,26 +10,12 @@ const COLLEAGUE = 'a-colleague';
 const KEY = { 'x-api-key': OPERATOR };
 
 describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a build of Studio)', () => {
-  let http: Awaited<ReturnType<typeof openApp>>;
-  let browser: Browser;
-  let origin: string;
-
-  beforeAll(async () => {
-    const environment = { AGENT_SERVER_API_KEYS: `${OPERATOR},${COLLEAGUE}` };
-    [http, browser] = await Promise.all([
-      openApp({ graphs: ['chat', 'questions', 'tokens'], environment }),
-      openBrowser(),
-    ]);
-    origin = new URL((await http.app.listen()).url).origin;
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await http?.[Symbol.asyncDispose]();
+  const studio = useStudioServer(['chat', 'questions', 'tokens'], {
+    environment: { AGENT_SERVER_API_KEYS: `${OPERATOR},${COLLEAGUE}` },
   });
 
   async function open(path: string, key = OPERATOR) {
-    const opened = await openStudio(browser, origin, path);
+    const opened = await openStudio(studio.browser, studio.origin, path);
     await signIn(opened.page, key);
     return opened;
   }
@@ -40,7 +25,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
   /** The browser drops the cookie; another client changes what the page shows. */
   async function end(page: Page): Promise<void> {
     await page.context().clearCookies();
-    await http.post('/threads', {}, KEY);
+    await studio.http.post('/threads', {}, KEY);
     await dialog(page).waitFor();
   }
 
@@ -151,13 +136,14 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
   });
 
   async function assistant(): Promise<string> {
-    return (await http.post('/assistants', { graph_id: 'chat', name: 'Writer' }, KEY)).body.assistant_id;
+    return (await studio.http.post('/assistants', { graph_id: 'chat', name: 'Writer' }, KEY)).body
+      .assistant_id;
   }
 
   async function asked(): Promise<string> {
-    const { body } = await http.post('/threads', {}, KEY);
+    const { body } = await studio.http.post('/threads', {}, KEY);
     const input = { messages: [] };
-    await http.post(`/threads/${body.thread_id}/runs/wait`, { assistant_id: 'questions', input }, KEY);
+    await studio.http.post(`/threads/${body.thread_id}/runs/wait`, { assistant_id: 'questions', input }, KEY);
     return body.thread_id;
   }
 
@@ -178,7 +164,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
 
   test('goes on with the view of a user that an administrator had taken', async () => {
     const { page, problems } = await open('/chat/chat');
-    await page.evaluate(`fetch('${origin}/studio/session', {
+    await page.evaluate(`fetch('${studio.origin}/studio/session', {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify({ view_as: 'jane' }),
@@ -198,10 +184,14 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
   });
 
   test('goes on with a screen that was opened too late', async () => {
-    const { body } = await http.post('/threads', {}, KEY);
+    const { body } = await studio.http.post('/threads', {}, KEY);
     const path = `/threads/${body.thread_id}/runs`;
-    const { body: run } = await http.post(path, { assistant_id: 'chat', input: { messages: [] } }, KEY);
-    await http.get(`${path}/${run.run_id}/join`, KEY);
+    const { body: run } = await studio.http.post(
+      path,
+      { assistant_id: 'chat', input: { messages: [] } },
+      KEY,
+    );
+    await studio.http.get(`${path}/${run.run_id}/join`, KEY);
     const { page, problems } = await open('/runs');
     const link = page.getByRole('main').locator(`a[href$="${run.run_id}"]`);
     await link.waitFor();
@@ -216,9 +206,9 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
   });
 
   test('is followed by what a run has written meanwhile, each token once', async () => {
-    const { body: thread } = await http.post('/threads', {}, KEY);
+    const { body: thread } = await studio.http.post('/threads', {}, KEY);
     const path = `/threads/${thread.thread_id}/runs`;
-    const { body: run } = await http.post(
+    const { body: run } = await studio.http.post(
       path,
       {
         assistant_id: 'tokens',
@@ -230,7 +220,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     );
     const { page, problems } = await open('');
     await page.clock.install();
-    await page.goto(`${origin}/studio/chat/tokens/${thread.thread_id}`);
+    await page.goto(`${studio.origin}/studio/chat/tokens/${thread.thread_id}`);
     await page.getByRole('log').getByText('t0 t1').waitFor();
     const turn = (state: 'hidden' | 'visible') =>
       page.evaluate(`
@@ -243,7 +233,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     await turn('visible');
     await page.clock.fastForward(10_000);
     await dialog(page).waitFor();
-    await http.get(`${path}/${run.run_id}/join`, KEY);
+    await studio.http.get(`${path}/${run.run_id}/join`, KEY);
 
     await signInAgain(page, OPERATOR);
     await page.getByRole('log').getByText('t149').waitFor();
@@ -258,7 +248,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     const message = page.getByRole('textbox', { name: /^Message/ });
     await message.fill('In the first tab');
     const other = await page.context().newPage();
-    await other.goto(`${origin}/studio`);
+    await other.goto(`${studio.origin}/studio`);
     await other.getByRole('button', { name: 'Sign out' }).waitFor();
     await end(page);
     await dialog(other).waitFor();

@@ -1,39 +1,23 @@
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openApp } from '../support/app.ts';
-import { openBrowser } from '../support/browser.ts';
+import { describe, expect, test } from 'vitest';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useStudioServer } from '../support/studio-server.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
 
 const OPERATOR = 'an-operator';
 
 describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium and a build of Studio)', () => {
-  let http: Awaited<ReturnType<typeof openApp>>;
-  let browser: Browser;
-  let origin: string;
-
-  beforeAll(async () => {
-    const environment = { AGENT_SERVER_API_KEYS: OPERATOR };
-    [http, browser] = await Promise.all([
-      openApp({ graphs: ['chat', 'prints', 'sleeper'], environment }),
-      openBrowser(),
-    ]);
-    origin = new URL((await http.app.listen()).url).origin;
-  });
-
-  afterAll(async () => {
-    await browser?.close();
-    await http?.[Symbol.asyncDispose]();
+  const studio = useStudioServer(['chat', 'prints', 'sleeper'], {
+    environment: { AGENT_SERVER_API_KEYS: OPERATOR },
   });
 
   async function open(path: string, key = OPERATOR) {
-    const opened = await openStudio(browser, origin, path);
+    const opened = await openStudio(studio.browser, studio.origin, path);
     await signIn(opened.page, key);
     return opened;
   }
 
   const statusWith = async (key: string) =>
-    (await http.post('/threads/count', {}, { 'x-api-key': key })).status;
+    (await studio.http.post('/threads/count', {}, { 'x-api-key': key })).status;
 
   test('a key is shown once, works, and is rejected once it is revoked, by keyboard', async () => {
     const { page, problems } = await open('/keys');
@@ -70,7 +54,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     const row = page.getByRole('table', { name: 'Keys' }).getByRole('row').filter({ hasText: 'reports' });
     const [, state, scope, , used, ends] = await row.getByRole('cell').allInnerTexts();
     expect([state, scope, used]).toEqual(['valid', 'read', 'never']);
-    const keys = (await http.get('/keys', { 'x-api-key': OPERATOR })).body as {
+    const keys = (await studio.http.get('/keys', { 'x-api-key': OPERATOR })).body as {
       name: string;
       created_at: string;
       expires_at: string;
@@ -103,7 +87,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
 
   test('a key that may only read is told what it may not see, and offered nothing that it may not do', async () => {
     const body = { name: 'reader', scope: 'read' };
-    const { key } = (await http.post('/keys', body, { 'x-api-key': OPERATOR })).body;
+    const { key } = (await studio.http.post('/keys', body, { 'x-api-key': OPERATOR })).body;
     const { page } = await open('/keys', key);
     await page.getByText('Not for this key').waitFor();
     for (const [screen, action] of [
@@ -148,16 +132,16 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     const { page, problems } = await open('/system');
     await page.getByText('No run is executing.').waitFor();
     const key = { 'x-api-key': OPERATOR };
-    const { thread_id } = (await http.post('/threads', {}, key)).body;
+    const { thread_id } = (await studio.http.post('/threads', {}, key)).body;
     const run = { assistant_id: 'sleeper', input: { ms: 60_000 } };
-    const { run_id } = (await http.post(`/threads/${thread_id}/runs`, run, key)).body;
+    const { run_id } = (await studio.http.post(`/threads/${thread_id}/runs`, run, key)).body;
     const row = page.getByRole('table', { name: 'Leases' }).getByRole('row', { name: /^sleeper/ });
     await row.getByText(String(process.pid)).waitFor();
     await row.getByText(/^\d+ s$/).waitFor();
     expect(await violations(page)).toEqual([]);
     await row.getByRole('link').press('Enter');
     await page.waitForURL(`**/runs/${run_id}`);
-    await http.post(`/threads/${thread_id}/runs/${run_id}/cancel?wait=1`, {}, key);
+    await studio.http.post(`/threads/${thread_id}/runs/${run_id}/cancel?wait=1`, {}, key);
     await page.context().close();
     expect(problems).toEqual([]);
   });
@@ -166,9 +150,9 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     const { page, problems } = await open('/system');
     await page.getByText('Follows what graphs print').waitFor();
     const key = { 'x-api-key': OPERATOR };
-    const { thread_id } = (await http.post('/threads', {}, key)).body;
+    const { thread_id } = (await studio.http.post('/threads', {}, key)).body;
     const print = (what: string) =>
-      http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'prints', input: { what } }, key);
+      studio.http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'prints', input: { what } }, key);
     await print('each_method');
     const lines = page.getByRole('region', { name: 'Lines' }).getByRole('listitem');
     await lines.filter({ hasText: 'a debug line' }).waitFor();
@@ -182,8 +166,8 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     await page.getByText('an info line').waitFor();
 
     // Of one run, also what it printed before the page was opened.
-    const [run] = (await http.get(`/threads/${thread_id}/runs`, key)).body;
-    await page.goto(`${origin}/studio/system?level=warn`);
+    const [run] = (await studio.http.get(`/threads/${thread_id}/runs`, key)).body;
+    await page.goto(`${studio.origin}/studio/system?level=warn`);
     await page.getByRole('searchbox', { name: 'Id of a run' }).fill(run.run_id);
     await page.keyboard.press('Enter');
     await page.getByText('The run has ended').waitFor();
@@ -198,15 +182,15 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
   test('the snippets work as they are shown, with a key in its place', async () => {
     const { page, problems } = await open('/connect?tab=curl');
     const snippet = page.locator('pre').first();
-    await snippet.getByText(`${origin}/runs/wait`).waitFor();
+    await snippet.getByText(`${studio.origin}/runs/wait`).waitFor();
     const shown = await snippet.innerText();
     const input = /-d '(.*)'/.exec(shown)?.[1] as string;
-    const answer = await http.post('/runs/wait', JSON.parse(input), { 'x-api-key': OPERATOR });
+    const answer = await studio.http.post('/runs/wait', JSON.parse(input), { 'x-api-key': OPERATOR });
     expect([answer.status, answer.text]).toEqual([200, expect.stringContaining('Hello!')]);
 
     for (const way of ['JavaScript', 'Python', 'MCP', 'A2A', 'OpenAI', 'AG-UI']) {
       await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: way }).click();
-      await page.locator('pre').first().getByText(origin).waitFor();
+      await page.locator('pre').first().getByText(studio.origin).waitFor();
     }
     expect(await violations(page)).toEqual([]);
     await page.context().close();

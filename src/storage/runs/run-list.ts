@@ -7,6 +7,7 @@ import type { RunStatus } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 import { mostSelectivePath, type TableFilter } from '../search/access-path.ts';
 import { boundedCount, EXAMINED_ROWS, type KeysetList } from '../search/keyset-page.ts';
+import { timeRange } from '../search/time-range.ts';
 
 /** Conditions on runs, all of which must hold. */
 export interface RunConditions {
@@ -98,19 +99,11 @@ function indexFor({ statuses, assistant_id }: RunConditions): { index: RunIndex;
   return { index: 'runs_created', covered: [] };
 }
 
-function endedWithin({ ended_from, ended_to }: RunConditions): Sql[] {
-  return defined([
-    ended_from === undefined ? undefined : sql`runs.ended_at >= ${ended_from}`,
-    ended_to === undefined ? undefined : sql`runs.ended_at < ${ended_to}`,
-  ]);
-}
+const endedWithin = ({ ended_from, ended_to }: RunConditions): Sql[] =>
+  timeRange(raw('runs.ended_at'), ended_from, ended_to);
 
-function createdWithin({ created_from, created_to }: RunConditions): Sql[] {
-  return defined([
-    created_from === undefined ? undefined : sql`runs.created_at >= ${created_from}`,
-    created_to === undefined ? undefined : sql`runs.created_at < ${created_to}`,
-  ]);
-}
+const createdWithin = ({ created_from, created_to }: RunConditions): Sql[] =>
+  timeRange(raw('runs.created_at'), created_from, created_to);
 
 /** Conditions on the run's own row that the index leaves open. */
 function ownConditions(

@@ -13,6 +13,7 @@ import { threadFilter } from '../runs/run-list.ts';
 import { mostSelectivePath } from '../search/access-path.ts';
 import { EXAMINED_ROWS, type Keyset, type KeysetList, keysetPage } from '../search/keyset-page.ts';
 import { boundedRows, octetLength } from '../search/list-bytes.ts';
+import { timeRange } from '../search/time-range.ts';
 import {
   type DeadlineRange,
   deadlineOf,
@@ -198,12 +199,8 @@ async function waitingThreads(
   };
 }
 
-function waitingSince({ since_from, since_to }: InterruptConditions): Sql[] {
-  return [
-    ...(since_from === undefined ? [] : [sql`threads.state_updated_at >= ${since_from}`]),
-    ...(since_to === undefined ? [] : [sql`threads.state_updated_at < ${since_to}`]),
-  ];
-}
+const waitingSince = ({ since_from, since_to }: InterruptConditions): Sql[] =>
+  timeRange(raw('threads.state_updated_at'), since_from, since_to);
 
 /** Threads that stopped elsewhere, such as at a cancel, have none. Encrypted ones look as if they had some. */
 const HAS_INTERRUPTS: DialectSql = {

@@ -31,11 +31,22 @@ export function assistantName({ name, graph_id }: Pick<Assistant, 'name' | 'grap
   return name && name !== 'Untitled' ? name : graph_id;
 }
 
+/** The one that the server made of a graph. */
+export const isSystemAssistant = ({ metadata }: Pick<Assistant, 'metadata'>): boolean =>
+  metadata['created_by'] === 'system';
+
+/** Of the assistants of one graph, the server's own, or the first. */
+export function mainAssistant<Listed extends ListedAssistant>(
+  assistants: readonly Listed[],
+): Listed | undefined {
+  return assistants.find(isSystemAssistant) ?? assistants[0];
+}
+
 /** The assistant of an address: by its id or, as the API finds it, the one that the server made of the graph of this name. */
 export function assistantAt(assistants: readonly ListedAssistant[], id: string): ListedAssistant | undefined {
   return (
     assistants.find(({ assistant_id }) => assistant_id === id) ??
-    assistants.find(({ graph_id, metadata }) => graph_id === id && metadata['created_by'] === 'system')
+    assistants.find((each) => each.graph_id === id && isSystemAssistant(each))
   );
 }
 

@@ -1,6 +1,6 @@
 import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiError, onSignedOut, Unreachable } from './client.ts';
-import { hearOtherTabs, sessionQuery } from './session.ts';
+import { sessionQuery, watchOtherTabs } from './session.ts';
 
 /** Attempts after the first when the server does not answer or is busy. */
 const MAX_RETRIES = 2;
@@ -40,7 +40,7 @@ export const queryClient: QueryClient = new QueryClient({
   },
 });
 
-hearOtherTabs(queryClient);
+watchOtherTabs(queryClient);
 // The session has ended elsewhere: by time, or because its key was revoked.
 onSignedOut(() => void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey }));
 

@@ -16,7 +16,8 @@ type Begin = Schemas['StudioSessionCreate'];
 
 export const sessionQuery = queryOptions({
   queryKey: ['session'],
-  queryFn: async ({ client, signal }) => settle(client, await dataOf(api.GET('/studio/session', { signal }))),
+  queryFn: async ({ client, signal }) =>
+    reconcile(client, await dataOf(api.GET('/studio/session', { signal }))),
   staleTime: Number.POSITIVE_INFINITY,
 });
 
@@ -47,7 +48,7 @@ export function useSignIn() {
         return session;
       return dataOf(api.POST('/studio/session', { body: { view_as: before.viewing_as } }));
     },
-    onSuccess: (session) => replace(client, settle(client, session)),
+    onSuccess: (session) => replace(client, reconcile(client, session)),
   });
 }
 
@@ -67,7 +68,7 @@ export function useSignOut() {
 let otherTabs: BroadcastChannel | undefined;
 
 /** Notices a session that other tabs begin, change or end. Call it once. */
-export function hearOtherTabs(client: QueryClient): void {
+export function watchOtherTabs(client: QueryClient): void {
   otherTabs = new BroadcastChannel(`${STUDIO_PATH} session`);
   otherTabs.addEventListener('message', ({ data }: MessageEvent<Session>) => {
     if (data.signed_in) void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
@@ -96,23 +97,23 @@ export function onForget(forget: () => void): void {
   forgetting.add(forget);
 }
 
-/** What the page makes of a session that the server tells: goes on, waits for its caller, or begins anew for another one. */
-function settle(client: QueryClient, told: Schemas['StudioSession']): Session {
+/** What the page makes of a session that it receives: goes on, waits for its caller, or begins anew for another one. */
+function reconcile(client: QueryClient, received: Schemas['StudioSession']): Session {
   const before = sessionOf(client);
-  if (before?.signed_in && !told.signed_in) return { ...before, has_ended: true };
-  if (before && isSame(before, told)) {
+  if (before?.signed_in && !received.signed_in) return { ...before, has_ended: true };
+  if (before && isSame(before, received)) {
     if (before.has_ended) resume(client);
   } else if (before) forget(client);
-  return { ...told, has_ended: false };
+  return { ...received, has_ended: false };
 }
 
 /** Names one caller and what they see, by which all that the page holds is kept apart. */
-export function viewOf({ caller, viewing_as }: Pick<Session, 'caller' | 'viewing_as'>): string {
+export function callerKey({ caller, viewing_as }: Pick<Session, 'caller' | 'viewing_as'>): string {
   return JSON.stringify([caller, viewing_as]);
 }
 
 function isSame(one: Session, other: Schemas['StudioSession']): boolean {
-  return one.signed_in && viewOf(one) === viewOf(other);
+  return one.signed_in && callerKey(one) === callerKey(other);
 }
 
 /** What could not be read without a session is read for the first time, all else anew. */

@@ -18,6 +18,15 @@ export function newId(): string {
   return [8, 12, 16, 20].reduceRight((text, at) => `${text.slice(0, at)}-${text.slice(at)}`, hex);
 }
 
+/** The last one that has a form, of the year 9999. */
+const MAX_TIME_MS = 253_402_300_799_999;
+
+/** The time so many hours from now, not before 1970; `undefined` for what is no number, which an address may have. */
+export function hoursFromNow(hours: number): string | undefined {
+  const time_ms = Math.max(0, Date.now() + hours * 3_600_000);
+  return Number.isFinite(hours) && time_ms < MAX_TIME_MS ? new Date(time_ms).toISOString() : undefined;
+}
+
 /** A value that was typed as JSON, or the text itself. */
 export function typedValue(text: string): { value: unknown; isJson: boolean } {
   try {

@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { assistantName, assistantsQuery, type ListedAssistant } from '../api/assistants.ts';
+import { assistantName, assistantsQuery, mainAssistant } from '../api/assistants.ts';
 import { api, dataOf, type Schemas } from '../api/client.ts';
 import { controlPlane } from '../api/control-plane.ts';
 import { metadataOf } from '../screens/threads/metadata-text.ts';
@@ -59,12 +59,11 @@ async function graphsOf(text: string, client: QueryClient): Promise<Found[]> {
   return [...graphs]
     .filter(([name]) => contains(name, text))
     .slice(0, MAX_FOUND)
-    .map(([name, assistants]) => ({ kind: 'Graph', id: mainOf(assistants) ?? name, name }));
-}
-
-function mainOf(assistants: readonly ListedAssistant[]): string | undefined {
-  const main = assistants.find(({ metadata }) => metadata['created_by'] === 'system') ?? assistants[0];
-  return main?.assistant_id;
+    .map(([name, assistants]) => ({
+      kind: 'Graph',
+      id: mainAssistant(assistants)?.assistant_id ?? name,
+      name,
+    }));
 }
 
 /** By words of the title, or by metadata such as `user=ana`. */

@@ -121,7 +121,7 @@ function useChoices(query: string, viewAs: PaletteProps['viewAs']): { choices: C
   const session = useSession();
   const { canSee } = useDeploymentAccess();
   const isId = UUID.test(query);
-  const asked = useSettled(isId ? '' : query);
+  const asked = useDebounced(isId ? '' : query);
   const search = foundQuery(asked, {
     deployments: session.deployments && canSee,
     others: session.scope !== 'deployments:write',
@@ -169,7 +169,7 @@ const PAGES: Readonly<Record<Found['kind'], (navigate: Navigate, id: string) => 
 };
 
 /** The text once it has not changed for a moment. */
-function useSettled(text: string): string {
+function useDebounced(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {
     const timer = setTimeout(() => setSettled(text), PAUSE_MS);

@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { type ErrorComponentProps, Outlet, useRouter } from '@tanstack/react-router';
 import { Suspense, useEffect } from 'react';
 import { useLiveQueries } from '../api/changes.ts';
-import { sessionQuery, viewOf } from '../api/session.ts';
+import { callerKey, sessionQuery } from '../api/session.ts';
 import { Page } from '../ui/page.tsx';
 import { Failure, Loading } from '../ui/states.tsx';
 import { Notices } from './notices.tsx';
@@ -30,7 +30,7 @@ export function Shell() {
   return (
     // For another caller everything begins anew.
     <div
-      key={viewOf(session)}
+      key={callerKey(session)}
       className="grid h-full grid-rows-[auto_1fr] md:grid-cols-[196px_1fr] md:grid-rows-1"
     >
       {hasEnded && <SignInAgain session={session} />}

@@ -1,6 +1,12 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import { assistantName, assistantsQuery, type ListedAssistant, schemasQuery } from '../../api/assistants.ts';
+import {
+  assistantName,
+  assistantsQuery,
+  isSystemAssistant,
+  type ListedAssistant,
+  schemasQuery,
+} from '../../api/assistants.ts';
 import { API_URL } from '../../api/base.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -90,10 +96,8 @@ function Snippets({ assistant }: { assistant: ListedAssistant }) {
 }
 
 /** What clients call an assistant: the graph by its name, if it is the server's own. */
-function callName({ assistant_id, graph_id, metadata }: ListedAssistant): string {
-  return (metadata as { created_by?: unknown } | undefined)?.created_by === 'system'
-    ? graph_id
-    : assistant_id;
+function callName(assistant: ListedAssistant): string {
+  return isSystemAssistant(assistant) ? assistant.graph_id : assistant.assistant_id;
 }
 
 function SnippetCard({ snippet: { title, note, code } }: { snippet: Snippet }) {

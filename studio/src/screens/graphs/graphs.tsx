@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { assistantName, assistantsQuery, type ListedAssistant } from '../../api/assistants.ts';
+import { assistantName, assistantsQuery, type ListedAssistant, mainAssistant } from '../../api/assistants.ts';
 import { Card, Page } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
@@ -33,7 +33,7 @@ function List() {
 }
 
 function GraphCard({ graph, assistants }: { graph: string; assistants: readonly ListedAssistant[] }) {
-  const main = assistants.find(({ metadata }) => metadata['created_by'] === 'system') ?? assistants[0];
+  const main = mainAssistant(assistants);
   const others = assistants.filter((each) => each !== main);
   return (
     <Card className="flex h-full flex-col gap-1 p-4">

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
-import { isObject } from '../../api/values.ts';
+import { hoursFromNow, isObject } from '../../api/values.ts';
 import { pendingInterruptIds } from '../interrupts/answer.ts';
 
 export type Waiting = Schemas['PendingInterrupt'];
@@ -18,17 +18,8 @@ export interface InboxFilters {
   readonly due?: string;
 }
 
-/** The last one that has a form, of the year 9999. */
-const MAX_TIME_MS = 253_402_300_799_999;
-
 /** Questions have up to 32 kB in this list: 25 of 10 kB stay below 300 kB. */
 const PAGE = 25;
-
-/** `undefined` for what is no number, which an address may have. */
-function hoursFromNow(hours: number): string | undefined {
-  const time_ms = Math.max(0, Date.now() + hours * 3_600_000);
-  return Number.isFinite(hours) && time_ms < MAX_TIME_MS ? new Date(time_ms).toISOString() : undefined;
-}
 
 /** What waits for a person, over all threads, oldest first. It changes with the threads, hence the key. */
 export function interruptsQuery({ assistant, user, age, due }: InboxFilters) {

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions } from '@tanstack/react-query';
 import { api, pageOf, type Schemas } from '../../api/client.ts';
+import { hoursFromNow } from '../../api/values.ts';
 import { metadataOf } from '../threads/metadata-text.ts';
 
 type RunSearch = Schemas['RunSearchRequest'];
@@ -51,9 +52,8 @@ export function runsQuery({ status, assistant, metadata, error, since, until, en
   });
 }
 
-/** The time so many hours ago, not before 1970; `undefined` for what is no number, which an address may have. */
+/** The time so many hours ago; `undefined` unless it is a number above 0, which an address need not have. */
 function timeBefore(text: string | undefined): string | undefined {
   const hours = Number(text);
-  const time_ms = Math.max(0, Date.now() - hours * 3_600_000);
-  return hours > 0 ? new Date(time_ms).toISOString() : undefined;
+  return hours > 0 ? hoursFromNow(-hours) : undefined;
 }
