@@ -2,6 +2,7 @@ import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import { timestamp } from '../core/clock.ts';
 import type { Lazy } from '../core/lifecycle.ts';
+import { callerSpanOf } from '../core/trace-ids.ts';
 import { runCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { A2aService } from '../services/a2a/a2a.ts';
 import type { CronTicks } from '../services/crons/cron-ticks.ts';
@@ -49,6 +50,7 @@ export function wireWorkers(
       scope,
       writes,
       onRecorded: tracing?.onRecorded,
+      spanOf: tracing?.spanOf ?? (({ run }) => callerSpanOf(run.kwargs.config.configurable)),
       onLost: tracing?.onLost,
       resumedRun: checkpoints.resumedRun,
       memory: (attempt, lease, options) => ({

@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 
-/** A span of a caller, as W3C Trace Context writes it in `traceparent`. */
+/** A span, such as that of a caller, as W3C Trace Context writes it in `traceparent`. */
 export interface CallerSpan {
   /** 32 hexadecimal digits. */
   readonly trace_id: string;
   /** 16 hexadecimal digits. */
   readonly span_id: string;
-  /** Whether the caller records the trace. */
+  /** Whether the trace is recorded. */
   readonly sampled: boolean;
 }
 

@@ -1,5 +1,6 @@
 import type { LogLine } from '../core/logger.ts';
 import type { ProcessLoad } from '../core/process-load.ts';
+import type { CallerSpan } from '../core/trace-ids.ts';
 import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
 import type { Command } from '../schemas/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
@@ -62,6 +63,12 @@ export interface GraphMemory {
   readonly store: unknown;
 }
 
+/** The span that spans of user code are below. */
+export interface RunSpan extends CallerSpan {
+  /** The attempt whose span it is, if its steps are spans, too. */
+  readonly attempt?: { readonly run_id: string; readonly number: number };
+}
+
 /** One execution: from input, from a command, or (both null) resumed from the last checkpoint. */
 export interface GraphCall {
   readonly input: unknown;
@@ -72,6 +79,8 @@ export interface GraphCall {
   readonly context: unknown;
   readonly stream_mode: readonly StreamMode[];
   readonly subgraphs: boolean;
+  /** Absent: user code has spans of its own only. */
+  readonly span?: RunSpan | undefined;
   /** Events of the newer protocol (CONTRACT §7) instead of those of stream modes. */
   readonly protocol?: boolean;
   /** Whether checkpoints of the root graph are reported among the events. */

@@ -6,7 +6,7 @@ import { sleep } from '../core/timers.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { EventWriter, LiveRuns } from '../events/writer.ts';
 import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
-import type { GraphMemory, GraphRegistry, GraphRuntime } from '../graphs/graph.ts';
+import type { GraphMemory, GraphRegistry, GraphRuntime, RunSpan } from '../graphs/graph.ts';
 import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
 import type { RecordLevel } from '../schemas/steps.ts';
 import type { EndedRun } from '../schemas/system.ts';
@@ -102,6 +102,8 @@ export interface AttemptContext {
   readonly budget?: BudgetDeps | undefined;
   /** Retry limit of runs whose graph host ended. */
   readonly hostFailure?: FailurePolicy;
+  /** The span that the spans of user code are below; without it, they are traces of their own. */
+  readonly spanOf?: ((claimed: ClaimedRun) => RunSpan | undefined) | undefined;
   /** Called for every run that ended in this process. */
   readonly onEnded?: (run: EndedRun) => void;
   /** Called after each commit that has stored steps or the end of an attempt. Must not throw. */

@@ -165,6 +165,7 @@ async function execute(
     context: kwargs.context,
     stream_mode: kwargs.stream_mode,
     subgraphs: kwargs.subgraphs,
+    span: deps.spanOf?.(claimed),
     protocol: claimed.markers.is_event_streaming,
     checkpoint_events: kwargs.resumable,
     interrupt_before: kwargs.interrupt_before,

@@ -1,9 +1,11 @@
 import type { Sampler } from '../../config/telemetry.ts';
 import type { Logger } from '../../core/logger.ts';
-import { callerSpanOf, runSpanIdOf, traceIdOf } from '../../core/trace-ids.ts';
+import { callerSpanOf, runSpanIdOf, spanIdOf, traceIdOf } from '../../core/trace-ids.ts';
+import type { RunSpan } from '../../graphs/graph.ts';
 import type { Run } from '../../schemas/runs.ts';
 import { graphIdOf } from '../../services/runs/run-options.ts';
 import { isFinal } from '../../services/runs/transitions.ts';
+import type { ClaimedRun } from '../../storage/queue/claim.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import {
   type AttemptRecord,
@@ -119,6 +121,18 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
     onLost(run_id: string): void {
       inBackground(addEnded(run_id));
     },
+  };
+}
+
+/** The span of an attempt that begins. */
+export function attemptSpan({ run, lease }: ClaimedRun, sampler: Sampler): RunSpan {
+  const traced = tracedRun(run);
+  const { run_id, starts } = lease;
+  return {
+    trace_id: traced.trace_id,
+    span_id: spanIdOf(run_id, starts),
+    sampled: isSampled(traced, sampler),
+    attempt: { run_id, number: starts },
   };
 }
 

@@ -2,11 +2,13 @@ import { processEnvironment } from '../../config/env.ts';
 import { traceSettings } from '../../config/telemetry.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { MaskSecrets } from '../../core/mask-secrets.ts';
+import type { RunSpan } from '../../graphs/graph.ts';
 import type { TraceStats } from '../../schemas/system.ts';
+import type { ClaimedRun } from '../../storage/queue/claim.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Recorded } from '../../workers/attempt.ts';
 import { loadExporter } from './exporter.ts';
-import { runTracer } from './run-tracer.ts';
+import { attemptSpan, runTracer } from './run-tracer.ts';
 import { spanBuffer } from './span-buffer.ts';
 import { spanFactory } from './spans.ts';
 
@@ -16,6 +18,8 @@ export interface Tracing {
   readonly has_contents: boolean;
   onRecorded(recorded: Recorded): void;
   onLost(run_id: string): void;
+  /** The span of the attempt that begins: spans of its code are below it. */
+  spanOf(claimed: ClaimedRun): RunSpan;
   stats(): TraceStats;
   /** Sends what waits. Always resolves; without the collector after some seconds. */
   flush(): Promise<void>;
@@ -44,6 +48,7 @@ export async function openTracing(
   return {
     ...listeners,
     has_contents: settings.has_contents,
+    spanOf: (claimed) => attemptSpan(claimed, settings.sampler),
     stats: buffer.stats,
     async flush() {
       await drain();

@@ -3,9 +3,10 @@ import { EventQueue } from '../../core/event-queue.ts';
 import { toError } from '../../core/failure.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import { Checkpointer } from '../checkpointer/checkpointer.ts';
-import type { CheckpointEvent, GraphCall, GraphEvent } from '../graph.ts';
+import type { CheckpointEvent, GraphCall, GraphEvent, RunSpan } from '../graph.ts';
 import { asInputError, withPublicData } from '../public-errors.ts';
 import { isLocalPregel, type RunnableGraph } from '../runnable.ts';
+import type { ActiveSpans } from '../steps/active-spans.ts';
 import { recordingSteps } from '../steps/recorded-graph.ts';
 import { toWire } from '../wire.ts';
 import { CheckpointEvents } from './checkpoint-events.ts';
@@ -22,13 +23,19 @@ import { TaskFailures } from './task-failures.ts';
  */
 const STOP_GRACE_MS = 500;
 
+/** Of the project. */
+export interface ExecutionLibraries {
+  readonly library: () => Promise<CommandLibrary>;
+  readonly spans: (span: RunSpan) => Promise<ActiveSpans | undefined>;
+}
+
 type Emit = (event: GraphEvent | CheckpointEvent) => void;
 
 /** Executes a graph that has the memory of the run, once, and yields its events. Throws what the graph throws, and the signal's reason on abort. */
 export async function* execute(
   graph: RunnableGraph,
   call: GraphCall,
-  library: () => Promise<CommandLibrary>,
+  { library, spans }: ExecutionLibraries,
 ): AsyncGenerator<GraphEvent | CheckpointEvent, void> {
   call.signal.throwIfAborted();
   const abandoned = new AbortController();
@@ -50,7 +57,8 @@ export async function* execute(
   // Also owns the outcome of an abandoned graph: the queue, closed by then, ignores it.
   const steps = checkpointer?.steps;
   const run = () => runGraph(graph, call, library, signal, emit);
-  (steps ? recordingSteps(steps, run) : run())
+  const recorded = (active?: ActiveSpans) => (steps ? recordingSteps(steps, active, run) : run());
+  (call.span ? withSpans(spans(call.span), recorded) : recorded())
     .then(() => storeFailure.throwIfAborted())
     .then(
       () => queue.end(),
@@ -68,6 +76,14 @@ export async function* execute(
     // The reader left before the end.
     if (running) abandoned.abort();
   }
+}
+
+async function withSpans<T>(
+  found: Promise<ActiveSpans | undefined>,
+  act: (spans?: ActiveSpans) => Promise<T>,
+): Promise<T> {
+  const spans = await found;
+  return spans ? spans.inAttempt(() => act(spans)) : act();
 }
 
 async function runGraph(

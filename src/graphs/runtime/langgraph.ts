@@ -19,6 +19,7 @@ import { isLocalPregel, overriddenMemory, type RunnableGraph } from '../runnable
 import type { TypeSchemasByNamespace } from '../schemas/extract.ts';
 import { graphSchemas, SCHEMA_LIBRARY, type SchemaLibrary } from '../schemas/graph-schemas.ts';
 import type { FindTypeSchemas } from '../schemas/type-schemas.ts';
+import { activeSpans } from '../steps/active-spans.ts';
 import { recordedNodesOf } from '../steps/recorded-graph.ts';
 import { type ConvertedMessages, toWire } from '../wire.ts';
 import type { CommandLibrary } from './command.ts';
@@ -137,7 +138,10 @@ export function langGraph(
     graph_id,
     stream(call) {
       useSerde(call.memory.checkpointer, serde);
-      return execute(executable(graph, call), call, commands);
+      return execute(executable(graph, call), call, {
+        library: commands,
+        spans: (span) => activeSpans(folder, span),
+      });
     },
 
     async state(config, memory, subgraphs) {

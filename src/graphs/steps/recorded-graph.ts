@@ -1,21 +1,23 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isObject } from '../../core/json.ts';
 import { isLocalPregel, type RunnableGraph } from '../runnable.ts';
+import type { ActiveSpans } from './active-spans.ts';
 import { StepCallbacks } from './callbacks.ts';
 import { placeOf, type StepRecorder } from './recorder.ts';
 
-/** A recorder, with what gives its callbacks to the code of nodes. */
+/** A recorder, with what the code of nodes is given. */
 interface Recording {
   readonly recorder: StepRecorder;
   readonly callbacks: StepCallbacks;
+  readonly spans: ActiveSpans | undefined;
 }
 
 /** The recording of the run that executes; also within graphs that code of a node calls. */
 const recordings = new AsyncLocalStorage<Recording>();
 
-/** Calls `act` with each node recorded that a recorded graph executes in it. */
-export function recordingSteps<T>(recorder: StepRecorder, act: () => T): T {
-  return recordings.run({ recorder, callbacks: new StepCallbacks(recorder) }, act);
+/** Calls `act` with each node recorded that a recorded graph executes in it, below its span of `spans`. */
+export function recordingSteps<T>(recorder: StepRecorder, spans: ActiveSpans | undefined, act: () => T): T {
+  return recordings.run({ recorder, callbacks: new StepCallbacks(recorder), spans }, act);
 }
 
 /** A LangChain runnable: a node's code, or what writes its result. */
@@ -79,11 +81,12 @@ function recordedNode(name: string, node: GraphNode): GraphNode {
 
 function measured(name: string, whole: Invocable): Invocable {
   return overridden(whole, async (input, config) => {
-    const recorder = recordings.getStore()?.recorder;
+    const { recorder, spans } = recordings.getStore() ?? {};
     const place = placeOf(config.metadata, config.executionInfo);
     const step = recorder?.begin({ kind: 'node', name, place, model: null, provider: null });
     try {
-      const result = await whole.invoke(input, config);
+      const invoke = () => whole.invoke(input, config);
+      const result = await (spans && step ? spans.inStep(step.number, invoke) : invoke());
       recorder?.succeed(step);
       return result;
     } catch (error) {
