@@ -56,6 +56,21 @@ test.each(Object.entries(RECIPES))('the recipe for %s reaches its path, with its
   });
   const [root] = spans.filter(({ parent_id }) => parent_id === '');
   expect(root?.resource).toMatchObject(recipe.resource);
+  expect([root?.name, root?.attributes]).toEqual([
+    'invoke_agent recorded',
+    {
+      'gen_ai.operation.name': 'invoke_agent',
+      'gen_ai.agent.id': expect.stringMatching(/^[0-9a-f-]{36}$/),
+      'gen_ai.agent.name': 'recorded',
+      'gen_ai.agent.version': '1',
+      'gen_ai.conversation.id': expect.any(String),
+      'session.id': root?.attributes['gen_ai.conversation.id'],
+      'openinference.span.kind': 'AGENT',
+      'agent_server.graph.id': 'recorded',
+      'agent_server.run.id': run_id,
+      'agent_server.run.status': 'success',
+    },
+  ]);
   const kinds = (start: string) =>
     spans.find(({ name }) => name.startsWith(start))?.attributes['openinference.span.kind'];
   expect(['invoke_agent', 'agent_server', 'node', 'chat', 'execute_tool'].map(kinds)).toEqual([

@@ -63,6 +63,7 @@ test.each([undefined, 'false', 'EVENT_ONLY'])('otherwise they never have (%s)', 
 test('secrets in contents are masked', () => {
   const run = {
     ...{ run_id: '01890000-0000-7000-8000-000000000000', thread_id: 't', assistant_id: 'a', graph_id: 'g' },
+    ...{ agent_name: 'g', agent_version: undefined },
     ...{ trace_id: '0'.repeat(32), caller: undefined, due: 0 },
   };
   const step: TracedStep = {

@@ -63,6 +63,7 @@ export class Clients {
     const request: NewRun = {
       run,
       markers: markersOf(of),
+      agent: { assistant_name: 'interleaved', assistant_version: 1 },
       delay_ms: command.delayed ? HOUR_MS / 2 : 0,
       thread: newThread(thread_id),
       thread_ttl: SHARED[this.threads.indexOf(thread_id)],

@@ -104,6 +104,7 @@ export function request(run: Run, markers: Partial<RunMarkers> = {}): NewRun {
   return {
     run,
     markers: { ...MARKERS, ...markers },
+    agent: { assistant_name: 'scripted', assistant_version: 1 },
     delay_ms: 0,
     thread: newThread(run.thread_id),
     thread_metadata: {},

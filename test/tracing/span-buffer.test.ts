@@ -13,6 +13,8 @@ const RUN = {
   run_id: '00000000-0000-4000-8000-000000000001',
   thread_id: '00000000-0000-4000-8000-000000000002',
   assistant_id: '00000000-0000-4000-8000-000000000003',
+  agent_name: 'Greeter',
+  agent_version: '2',
   graph_id: 'greeter',
   caller: undefined,
   trace_id: '00000000000040008000000000000001',

@@ -77,6 +77,7 @@ test('spans follow the GenAI conventions and carry no contents', async () => {
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.agent.id': run.assistant_id,
     'gen_ai.agent.name': 'recorded',
+    'gen_ai.agent.version': '1',
     'gen_ai.conversation.id': thread_id,
     'agent_server.run.id': run.run_id,
     'agent_server.run.status': 'success',
@@ -173,4 +174,33 @@ test.each([
     await http.post('/runs/wait', { assistant_id: 'recorded', input: { ask: false } });
   }
   expect(sink.spans.length - before).toBe(count);
+});
+
+test('the span of a run names the assistant as it was when the run was created', async () => {
+  sending();
+  await using http = await openApp({ graphs: ['recorded'], folder });
+  const { body: assistant } = await http.post('/assistants', { graph_id: 'recorded', name: 'Helper' });
+  const { assistant_id } = assistant;
+  await http.patch(`/assistants/${assistant_id}`, { name: 'Second helper' });
+  const thread_id = await http.thread();
+  const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
+    ...{ assistant_id, input: { ask: false }, after_seconds: 1 },
+  });
+  await http.patch(`/assistants/${assistant_id}`, { name: 'Third helper' });
+  const { body: joined } = await http.get(`/threads/${thread_id}/runs/${run.run_id}/join`);
+  expect(joined.log).toHaveLength(5);
+
+  const trace = await sink.trace(run.run_id.replaceAll('-', ''), 15);
+  expect(named(trace, 'invoke_agent Second helper').attributes).toEqual({
+    'gen_ai.operation.name': 'invoke_agent',
+    'gen_ai.agent.id': assistant_id,
+    'gen_ai.agent.name': 'Second helper',
+    'gen_ai.agent.version': '2',
+    'gen_ai.conversation.id': thread_id,
+    'session.id': thread_id,
+    'openinference.span.kind': 'AGENT',
+    'agent_server.graph.id': 'recorded',
+    'agent_server.run.id': run.run_id,
+    'agent_server.run.status': 'success',
+  });
 });

@@ -14,16 +14,25 @@ type Given = Readonly<Record<string, string | number | null | undefined>>;
  * message of an error, which may quote them.
  */
 export function attributesOfRun(
-  run: { run_id: string; thread_id: string; assistant_id: string; graph_id: string },
+  run: {
+    run_id: string;
+    thread_id: string;
+    assistant_id: string;
+    agent_name: string;
+    agent_version: string | undefined;
+    graph_id: string;
+  },
   { status, error }: { status: string; error: RunError | null },
 ): Attributes {
   return known({
     'gen_ai.operation.name': 'invoke_agent',
     'gen_ai.agent.id': run.assistant_id,
-    'gen_ai.agent.name': run.graph_id,
+    'gen_ai.agent.name': run.agent_name,
+    'gen_ai.agent.version': run.agent_version,
     'gen_ai.conversation.id': run.thread_id,
     'session.id': run.thread_id,
     'openinference.span.kind': 'AGENT',
+    'agent_server.graph.id': run.graph_id,
     'agent_server.run.id': run.run_id,
     'agent_server.run.status': status,
     'error.type': status === 'error' || status === 'timeout' ? (error?.error ?? status) : undefined,

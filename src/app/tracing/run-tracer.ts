@@ -6,7 +6,7 @@ import type { Run } from '../../schemas/runs.ts';
 import { graphIdOf } from '../../services/runs/run-options.ts';
 import { isFinal } from '../../services/runs/transitions.ts';
 import type { ClaimedRun } from '../../storage/queue/claim.ts';
-import type { RunRepository } from '../../storage/runs/runs.ts';
+import type { RunAgent, RunRepository } from '../../storage/runs/runs.ts';
 import {
   type AttemptRecord,
   isStep,
@@ -25,7 +25,7 @@ export interface RunTracerDeps {
   readonly buffer: Pick<SpanBuffer, 'add'>;
   readonly spans: ReturnType<typeof spanFactory>;
   readonly sampler: Sampler;
-  readonly runs: Pick<RunRepository, 'get'>;
+  readonly runs: Pick<RunRepository, 'get' | 'getWithAgent'>;
   readonly runSteps: RunStepRepository;
   readonly logger: Logger;
 }
@@ -41,7 +41,7 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
     { resumed_from_run_id: run_id, ...attempt }: TracedAttempt & Pick<AttemptRecord, 'resumed_from_run_id'>,
   ): Promise<void> {
     const found = run_id === undefined ? undefined : await runs.get(run.thread_id, run_id);
-    const span = found && { trace_id: tracedRun(found).trace_id, span_id: runSpanIdOf(found.run_id) };
+    const span = found && { trace_id: traceOf(found), span_id: runSpanIdOf(found.run_id) };
     const resumed = run_id === undefined ? undefined : { run_id, span };
     buffer.add(() => spans.attempt(run, { ...attempt, resumed }));
   }
@@ -75,9 +75,10 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
 
   /** The end of a run that no attempt here has recorded; does nothing if it goes on. */
   async function addEnded(run_id: string): Promise<void> {
-    const run = await runs.get(undefined, run_id);
-    if (!run || !isFinal(run.status)) return;
-    const traced = tracedRun(run);
+    const found = await runs.getWithAgent(run_id);
+    if (!found || !isFinal(found.run.status)) return;
+    const { run } = found;
+    const traced = tracedRun(found);
     if (!isSampled(traced, sampler)) return;
     await addLostBefore(traced, Number.POSITIVE_INFINITY);
     const end = { status: run.status, error: null, at: Date.parse(run.updated_at) };
@@ -95,7 +96,7 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
   return {
     /** Listener of attempts in this process. Never waits and never throws. */
     onRecorded({ claimed, steps, attempt, end }: Recorded): void {
-      const run = tracedRun(claimed.run);
+      const run = tracedRun(claimed);
       if (!isSampled(run, sampler)) return;
       const { run_id, starts } = claimed.lease;
       for (const step of steps.filter(isStep)) buffer.add(() => spans.step(run, starts, step));
@@ -125,9 +126,9 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
 }
 
 /** The span of an attempt that begins. */
-export function attemptSpan({ run, lease }: ClaimedRun, sampler: Sampler): RunSpan {
-  const traced = tracedRun(run);
-  const { run_id, starts } = lease;
+export function attemptSpan(claimed: ClaimedRun, sampler: Sampler): RunSpan {
+  const traced = tracedRun(claimed);
+  const { run_id, starts } = claimed.lease;
   return {
     trace_id: traced.trace_id,
     span_id: spanIdOf(run_id, starts),
@@ -136,14 +137,22 @@ export function attemptSpan({ run, lease }: ClaimedRun, sampler: Sampler): RunSp
   };
 }
 
-function tracedRun(run: Run): TracedRun {
+function traceOf({ run_id, kwargs }: Run): string {
+  return traceIdOf(run_id, kwargs.config.configurable);
+}
+
+function tracedRun({ run, agent }: { readonly run: Run; readonly agent: RunAgent }): TracedRun {
   const { run_id, thread_id, assistant_id } = run;
+  const graph_id = graphIdOf(run.kwargs);
   return {
     run_id,
     thread_id,
     assistant_id,
-    graph_id: graphIdOf(run.kwargs),
-    trace_id: traceIdOf(run_id, run.kwargs.config.configurable),
+    // The assistant of a graph has the name of the graph.
+    agent_name: agent.assistant_name ?? graph_id,
+    agent_version: agent.assistant_version?.toString(),
+    graph_id,
+    trace_id: traceOf(run),
     caller: callerSpanOf(run.kwargs.config.configurable),
     due: dueAt(run),
   };

@@ -39,6 +39,9 @@ export interface TracedRun {
   readonly run_id: string;
   readonly thread_id: string;
   readonly assistant_id: string;
+  /** Name and version of the assistant when the run was created. */
+  readonly agent_name: string;
+  readonly agent_version: string | undefined;
   readonly graph_id: string;
   readonly trace_id: string;
   /** The span of another program that it is part of. */
@@ -126,7 +129,7 @@ function partsOfRun(run: TracedRun, end: TracedEnd): SpanParts {
   return {
     spanId: runSpanIdOf(run.run_id),
     ...(run.caller && { parent: run.caller.span_id }),
-    name: `invoke_agent ${run.graph_id}`,
+    name: `invoke_agent ${run.agent_name}`,
     started: run.due,
     ended: end.at,
     failed: isFailure(end.status),

@@ -81,6 +81,9 @@ export interface SubmitDeps extends RunLimits {
   readonly default_ttl: Ttl | undefined;
 }
 
+/** Longer names of assistants are cut in traces, characters. */
+const MAX_AGENT_NAME = 256;
+
 /** An interrupt that is not answered within a day is deleted with its thread. */
 const INTERRUPTED_TTL: Ttl = { strategy: 'delete', ttl: 24 * 60 };
 
@@ -220,6 +223,7 @@ export function newRun(
   return {
     run,
     markers: runMarkers(input, { ...context, is_of_task: turn !== undefined }),
+    agent: { assistant_name: assistant.name.slice(0, MAX_AGENT_NAME), assistant_version: assistant.version },
     delay_ms,
     priority: input.priority ?? 0,
     thread: makesThread ? newThread(run, assistant) : undefined,

@@ -7,7 +7,7 @@ import { NOW, nowPlus } from '../../db/time.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Lease } from '../runs/lease.ts';
 import { MARKER_COLUMNS, markersOf, type RunMarkers } from '../runs/markers.ts';
-import { RUN_COLUMNS, runOf } from '../runs/runs.ts';
+import { AGENT_COLUMNS, RUN_COLUMNS, type RunAgent, runOf } from '../runs/runs.ts';
 import { openThreadLog } from '../runs/thread-log.ts';
 import { dueRuns } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
@@ -28,6 +28,8 @@ export interface ClaimedRun {
   readonly lease: Lease;
   readonly run: Run;
   readonly markers: RunMarkers;
+  /** The assistant as it was when the run was created. */
+  readonly agent: RunAgent;
   /** Id of the API key that created it; null without one. */
   readonly key_id: string | null;
   /** Last sequence number in the run's event log; 0 if it is empty. */
@@ -50,7 +52,7 @@ const CLAIMED = columns(
 type ClaimedRow = RowOf<typeof CLAIMED>;
 
 /** Here `attempt` counts every start, including refunded ones. */
-const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt, key_id')}, ${MARKER_COLUMNS},
+const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt, key_id')}, ${MARKER_COLUMNS}, ${AGENT_COLUMNS},
   exists (select 1 from checkpoints c where c.thread_id = cast(runs.thread_id as text)) as ${flag('has_history')},
   (select max(c.checkpoint_id) from checkpoints c where c.thread_id = cast(runs.thread_id as text) and c.ns = '')
     as ${nullable(text('newest_checkpoint_id'))}`;
@@ -153,23 +155,26 @@ async function toClaimedRun(
     is_of_cron,
     is_of_task,
     thread_retention,
+    assistant_name,
+    assistant_version,
     has_history,
     newest_checkpoint_id,
     ...run
   } = started;
+  const agent = { assistant_name, assistant_version };
   const history = { has_history: has_history === 1, newest_checkpoint_id };
   const markers = markersOf(started, run.kwargs);
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt, starts };
   const { not_before: due_at } = row;
   if (starts === 1)
-    return { lease, run, markers, key_id, due_at, last_seq: 0, has_checkpoint: false, ...history };
+    return { lease, run, markers, agent, key_id, due_at, last_seq: 0, has_checkpoint: false, ...history };
   const [log, checkpoint] = await Promise.all([
     tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`),
     // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
     tx.get(sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`),
   ]);
   const has_checkpoint = checkpoint !== undefined;
-  return { lease, run, markers, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint, ...history };
+  return { lease, run, markers, agent, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint, ...history };
 }
 
 /** Back-off of an undecryptable run, ms: this server must not claim it in a loop; another may have the key. */

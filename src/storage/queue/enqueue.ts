@@ -9,7 +9,7 @@ import { insertTurn, type NewTurn, turnRefusal } from '../a2a/turns.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { type IdempotencyKey, isPending, saveRun } from '../idempotency.ts';
 import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
-import { KWARGS_COLUMN } from '../runs/runs.ts';
+import { AGENT_COLUMNS, KWARGS_COLUMN, type RunAgent } from '../runs/runs.ts';
 import { type QueueRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
@@ -21,6 +21,8 @@ import { executingRevision } from './revision-rule.ts';
 export interface NewRun {
   readonly run: Run;
   readonly markers: RunMarkers;
+  /** Of the assistant, as it is now. */
+  readonly agent: RunAgent;
   /** Time until the run is due, ms; 0 for immediately. */
   readonly delay_ms: number;
   /** Higher ones are claimed first; 0 by default. */
@@ -260,12 +262,12 @@ async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
   return queued !== undefined || logged !== undefined;
 }
 
-function insertion({ cipher }: Pick<Transaction, 'cipher'>, { run, markers, key_id }: NewRun): Sql {
+function insertion({ cipher }: Pick<Transaction, 'cipher'>, { run, markers, agent, key_id }: NewRun): Sql {
   return sql`
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
-      created_at, updated_at, key_id, ${MARKER_COLUMNS})
+      created_at, updated_at, key_id, ${MARKER_COLUMNS}, ${AGENT_COLUMNS})
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
       ${cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at},
       ${key_id ?? null}, ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)}, ${Number(markers.is_of_task)},
-      ${markers.thread_retention})`;
+      ${markers.thread_retention}, ${agent.assistant_name}, ${agent.assistant_version})`;
 }

@@ -20,6 +20,13 @@ export function runOf<Row extends Partial<Pick<Rows['runs'], 'metadata' | 'kwarg
   return decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), { kwargs: KWARGS_COLUMN });
 }
 
+/**
+ * The assistant that a run was created for, as it was then; null in a run that an older server created. Not part of the
+ * run on the wire.
+ */
+export const AGENT_COLUMNS = columns('runs', 'assistant_name, assistant_version');
+export type RunAgent = RowOf<typeof AGENT_COLUMNS>;
+
 export interface RunList {
   readonly limit: number;
   readonly offset: number;
@@ -66,6 +73,16 @@ export function runRepository(db: Db) {
       ]);
       const row = await db.get(sql`select ${RUN_COLUMNS} from runs where ${wanted}`);
       return row && runOf(db.cipher, row);
+    },
+
+    /** Any run, with the assistant that it was created for. */
+    async getWithAgent(run_id: string): Promise<{ run: Run; agent: RunAgent } | undefined> {
+      const row = await db.get(
+        sql`select ${RUN_COLUMNS}, ${AGENT_COLUMNS} from runs where run_id = ${run_id}`,
+      );
+      if (!row) return undefined;
+      const { assistant_name, assistant_version, ...run } = runOf(db.cipher, row);
+      return { run, agent: { assistant_name, assistant_version } };
     },
 
     /** Newest first. */
