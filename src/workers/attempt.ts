@@ -8,7 +8,7 @@ import type { EventWriter, LiveRuns } from '../events/writer.ts';
 import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry, GraphRuntime, RunSpan } from '../graphs/graph.ts';
 import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
-import type { RecordLevel } from '../schemas/steps.ts';
+import type { RecordLevel, StepContents } from '../schemas/steps.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import type { RunError } from '../schemas/threads.ts';
 import type { BudgetDeps, ExhaustedBudget } from '../services/runs/budgets.ts';
@@ -60,8 +60,14 @@ export interface Recorded {
   /** The attempt, once it is over; also if `runs.record` is off. */
   readonly attempt?: AttemptRecord | undefined;
   /** The run, once it has ended. */
-  readonly end?: Pick<RunEnd, 'error' | 'at'> & Pick<RunOutcome, 'status'>;
+  readonly end?: RecordedEnd;
 }
+
+export type RecordedEnd = Pick<RunEnd, 'error' | 'at'> &
+  Pick<RunOutcome, 'status'> & {
+    /** What the run was given and returned, for traces. */
+    readonly contents: () => StepContents | undefined;
+  };
 
 /**
  * Notes in what is stored next that the attempt has begun, or with what outcome it is over; unless `runs.record` is off.

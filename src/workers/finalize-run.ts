@@ -3,6 +3,7 @@ import { ClockBehind, HostLost, LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { failureForLog, publicFailure, toError } from '../core/failure.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
+import { runContents } from '../graphs/steps/contents.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import type { Interrupt, ThreadStatus } from '../schemas/threads.ts';
 import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
@@ -145,7 +146,12 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
       claimed: attempt.claimed,
       steps: stored.batch.steps,
       attempt: stored.record,
-      end: { status: finished.ending.status, error: stored.error, at: endOfRun.at },
+      end: {
+        status: finished.ending.status,
+        error: stored.error,
+        at: endOfRun.at,
+        contents: () => runContents(attempt.kwargs, end.state?.values),
+      },
     });
     return notifyFinished(deps, attempt, finished, stored === end ? end.batch : undefined);
   }

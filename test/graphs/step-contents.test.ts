@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from '@langchain/core/messages';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
-import { inputOf, outputOf, toolValueOf } from '../../src/graphs/steps/contents.ts';
+import { inputOf, outputOf, runContents, toolValueOf } from '../../src/graphs/steps/contents.ts';
 import { placeOf, StepRecorder } from '../../src/graphs/steps/recorder.ts';
 
 const parse = (json: string | undefined) => JSON.parse(json ?? '');
@@ -64,6 +64,30 @@ test('what a tool is given and returns may be a text, JSON, a message, or nothin
   expect(toolValueOf(new ToolMessage({ content: 'found it', tool_call_id: '1' }))).toBe('found it');
   expect(toolValueOf(0)).toBe('0');
   expect(toolValueOf(undefined)).toBeUndefined();
+});
+
+test('a run is given what is new in a conversation, and leaves what comes after it', () => {
+  const given = [{ role: 'human', content: 'And now?' }];
+  const left = [
+    new HumanMessage('Before'),
+    new AIMessage('Old'),
+    new HumanMessage('And now?'),
+    new AIMessage('New'),
+  ];
+  const { input, output } =
+    runContents({ input: { messages: given }, command: null }, { messages: left }) ?? {};
+  expect(parse(input)).toEqual([{ role: 'user', parts: [text('And now?')] }]);
+  expect(parse(output)).toEqual([{ role: 'assistant', parts: [text('New')] }]);
+});
+
+test('an input, an answer and a state of another form are texts of JSON', () => {
+  const started = runContents({ input: { topic: 'tea' }, command: null }, { topic: 'tea', words: 2 });
+  expect(parse(started?.input)).toEqual([{ role: 'user', parts: [text('{"topic":"tea"}')] }]);
+  expect(parse(started?.output)).toEqual([{ role: 'assistant', parts: [text('{"topic":"tea","words":2}')] }]);
+  const answered = runContents({ input: null, command: { resume: false } }, undefined);
+  expect(parse(answered?.input)).toEqual([{ role: 'user', parts: [text('false')] }]);
+  expect(answered).not.toHaveProperty('output');
+  expect(runContents({ input: null, command: null }, undefined)).toBeUndefined();
 });
 
 test('what is no message does not fail the call', () => {

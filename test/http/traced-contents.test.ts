@@ -25,13 +25,19 @@ async function traced(capture: string | undefined) {
   const { body: steps } = await http.get(`/runs/${run_id}/steps`);
   const spans = [...(await sink.trace(run_id.replaceAll('-', ''), SPANS)).values()];
   const attributesOf = (start: string) => spans.find(({ name }) => name.startsWith(start))?.attributes ?? {};
-  return { model: attributesOf('chat'), tool: attributesOf('execute_tool'), steps, spans };
+  const [run, model, tool] = ['invoke_agent', 'chat', 'execute_tool'].map(attributesOf);
+  return { ...{ run, model, tool }, steps, spans };
 }
 
 test.each(['true', 'SPAN_ONLY'])(
-  'spans have what models and tools are given and return if that is asked for (%s)',
+  'spans have what runs, models and tools are given and return if that is asked for (%s)',
   async (capture) => {
-    const { model, tool, steps } = await traced(capture);
+    const { run = {}, model = {}, tool, steps } = await traced(capture);
+    const text = (content: string) => ({ type: 'text', content });
+    expect(JSON.parse(String(run['gen_ai.input.messages']))).toEqual([
+      { role: 'user', parts: [text('{"ask":false}')] },
+    ]);
+    expect(run['output.value']).toMatch(/answered by nobody/);
     expect(JSON.parse(String(model['gen_ai.input.messages']))).toEqual([
       { role: 'user', parts: [{ type: 'text', content: 'plan' }] },
     ]);

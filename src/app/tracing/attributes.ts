@@ -1,5 +1,5 @@
 import type { MaskSecrets } from '../../core/mask-secrets.ts';
-import type { RecordedStep } from '../../schemas/steps.ts';
+import type { RecordedStep, StepContents } from '../../schemas/steps.ts';
 import type { RunError } from '../../schemas/threads.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
@@ -10,8 +10,8 @@ export type TracedStep = Omit<RecordedStep, 'task_id'>;
 type Given = Readonly<Record<string, string | number | null | undefined>>;
 
 /**
- * Attributes of a run: GenAI conventions of OpenTelemetry, and those of OpenInference. Without contents: not even the
- * message of an error, which may quote them.
+ * Attributes of a run: GenAI conventions of OpenTelemetry, and those of OpenInference. Secrets in its contents are masked;
+ * the message of an error, which may quote contents, is none of them.
  */
 export function attributesOfRun(
   run: {
@@ -22,7 +22,12 @@ export function attributesOfRun(
     agent_version: string | undefined;
     graph_id: string;
   },
-  { status, error }: { status: string; error: RunError | null },
+  {
+    status,
+    error,
+    contents,
+  }: { status: string; error: RunError | null; contents?: StepContents | undefined },
+  mask: MaskSecrets,
 ): Attributes {
   return known({
     'gen_ai.operation.name': 'invoke_agent',
@@ -36,10 +41,11 @@ export function attributesOfRun(
     'agent_server.run.id': run.run_id,
     'agent_server.run.status': status,
     'error.type': status === 'error' || status === 'timeout' ? (error?.error ?? status) : undefined,
+    ...ofContents({ kind: 'run', contents }, mask),
   });
 }
 
-/** Attributes of a step; as above, but with the contents of calls where they are recorded. Secrets in them are masked. */
+/** Attributes of a step, as above; only calls have contents. */
 export function attributesOfStep(
   run: { run_id: string; thread_id: string },
   step: TracedStep,
@@ -76,7 +82,11 @@ function ofKind(step: TracedStep): Given {
   }
 }
 
-function ofContents({ kind, contents }: TracedStep, mask: MaskSecrets): Given {
+/** `kind`: of the step, or `run`. */
+function ofContents(
+  { kind, contents }: { kind: TracedStep['kind'] | 'run'; contents?: StepContents | undefined },
+  mask: MaskSecrets,
+): Given {
   if (!contents) return {};
   const [input, output] = [contents.input, contents.output].map((text) => text && mask(text));
   const own =

@@ -13,10 +13,10 @@ import {
   type RunStepRepository,
   type StoredAttempt,
 } from '../../storage/runs/steps.ts';
-import type { Recorded } from '../../workers/attempt.ts';
+import type { Recorded, RecordedEnd } from '../../workers/attempt.ts';
 import { dueAt } from '../../workers/run-log.ts';
 import type { SpanBuffer } from './span-buffer.ts';
-import type { spanFactory, TracedAttempt, TracedRun } from './spans.ts';
+import type { spanFactory, TracedAttempt, TracedEnd, TracedRun } from './spans.ts';
 
 /** Steps read at once. */
 const PAGE = 1000;
@@ -25,6 +25,8 @@ export interface RunTracerDeps {
   readonly buffer: Pick<SpanBuffer, 'add'>;
   readonly spans: ReturnType<typeof spanFactory>;
   readonly sampler: Sampler;
+  /** Whether the spans of runs have what they were given and returned. */
+  readonly has_contents: boolean;
   readonly runs: Pick<RunRepository, 'get' | 'getWithAgent'>;
   readonly runSteps: RunStepRepository;
   readonly logger: Logger;
@@ -34,7 +36,7 @@ export interface RunTracerDeps {
  * Spans of runs, from what is committed of them and from nothing else. What a process committed but may not have sent
  * before it was lost is sent again by who continues or ends the run: spans have the same ids then.
  */
-export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: RunTracerDeps) {
+export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps, logger }: RunTracerDeps) {
   /** An attempt, with a link to the run that it resumed. */
   async function addAttempt(
     run: TracedRun,
@@ -107,8 +109,8 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
         if (starts > 1) inBackground(addLostBefore(run, starts));
       } else if (end) inBackground(addLostBefore(run, starts + 1));
       if (end) {
-        const { status, error, at } = end;
-        buffer.add(() => spans.run(run, { status, error, at: Date.parse(at) }));
+        const traced = tracedEnd(end, has_contents);
+        buffer.add(() => spans.run(run, traced));
       }
       if (!end && attempt?.status === 'retried') inBackground(addEnded(run_id));
     },
@@ -123,6 +125,11 @@ export function runTracer({ buffer, spans, sampler, runs, runSteps, logger }: Ru
       inBackground(addEnded(run_id));
     },
   };
+}
+
+/** Reads the contents at once: the state must not be kept for them. */
+function tracedEnd({ status, error, at, contents }: RecordedEnd, has_contents: boolean): TracedEnd {
+  return { status, error, at: Date.parse(at), contents: has_contents ? contents() : undefined };
 }
 
 /** The span of an attempt that begins. */

@@ -1,6 +1,7 @@
 import { VERSION } from '../../config/version.ts';
 import { type MaskSecrets, maskSecrets } from '../../core/mask-secrets.ts';
 import { type CallerSpan, runSpanIdOf, spanIdOf } from '../../core/trace-ids.ts';
+import type { StepContents } from '../../schemas/steps.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { type Attributes, attributesOfRun, attributesOfStep, type TracedStep } from './attributes.ts';
 
@@ -72,6 +73,7 @@ export interface TracedEnd {
   readonly status: string;
   readonly error: RunError | null;
   readonly at: number;
+  readonly contents?: StepContents | undefined;
 }
 
 type Resource = Readonly<Record<string, string>>;
@@ -90,7 +92,7 @@ export function spanFactory(attributes: Resource, mask: MaskSecrets = maskSecret
   const resource = { attributes };
   return {
     /** The run from when it was due to its end. */
-    run: (run: TracedRun, end: TracedEnd): Span => spanOf(run, partsOfRun(run, end), resource),
+    run: (run: TracedRun, end: TracedEnd): Span => spanOf(run, partsOfRun(run, end, mask), resource),
     /** An attempt; it links to the one before, and to the run that it resumed. */
     attempt: (run: TracedRun, attempt: TracedAttempt): Span =>
       spanOf(run, partsOfAttempt(run, attempt), resource),
@@ -125,7 +127,7 @@ function spanOf(run: TracedRun, { spanId, parent, ...part }: SpanParts, resource
   };
 }
 
-function partsOfRun(run: TracedRun, end: TracedEnd): SpanParts {
+function partsOfRun(run: TracedRun, end: TracedEnd, mask: MaskSecrets): SpanParts {
   return {
     spanId: runSpanIdOf(run.run_id),
     ...(run.caller && { parent: run.caller.span_id }),
@@ -133,7 +135,7 @@ function partsOfRun(run: TracedRun, end: TracedEnd): SpanParts {
     started: run.due,
     ended: end.at,
     failed: isFailure(end.status),
-    attributes: attributesOfRun(run, end),
+    attributes: attributesOfRun(run, end, mask),
   };
 }
 

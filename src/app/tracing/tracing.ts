@@ -14,7 +14,7 @@ import { spanFactory } from './spans.ts';
 
 /** Traces of runs that are sent by OTLP. */
 export interface Tracing {
-  /** Whether spans have what models and tools are given and return. */
+  /** Whether spans have what runs, models and tools are given and return. */
   readonly has_contents: boolean;
   onRecorded(recorded: Recorded): void;
   onLost(run_id: string): void;
@@ -42,13 +42,14 @@ export async function openTracing(
   const buffer = spanBuffer(exporter, { limits: settings.buffer, logger });
   const spans = spanFactory(settings.resource, mask);
   const { runs, runSteps } = storage;
+  const { sampler, has_contents } = settings;
   const { drain, ...listeners } = runTracer({
-    ...{ buffer, spans, sampler: settings.sampler, runs, runSteps, logger },
+    ...{ buffer, spans, sampler, has_contents, runs, runSteps, logger },
   });
   return {
     ...listeners,
-    has_contents: settings.has_contents,
-    spanOf: (claimed) => attemptSpan(claimed, settings.sampler),
+    has_contents,
+    spanOf: (claimed) => attemptSpan(claimed, sampler),
     stats: buffer.stats,
     async flush() {
       await drain();

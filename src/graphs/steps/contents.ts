@@ -1,5 +1,6 @@
 import { isObject, toJson } from '../../core/json.ts';
 import { truncateText } from '../../core/text.ts';
+import type { RunKwargs } from '../../schemas/runs.ts';
 import type { StepContents } from '../../schemas/steps.ts';
 
 /** Limit of the input, or the output, of a call, bytes of text. */
@@ -37,6 +38,26 @@ export function toolValueOf(value: unknown): string | undefined {
   const content = isObject(value) && 'content' in value ? value['content'] : value;
   if (content === undefined) return undefined;
   return truncateText(typeof content === 'string' ? content : toJson(content), MAX_BYTES);
+}
+
+/**
+ * What a run is given, its input or what it answers to an interrupt, and the state that it leaves, as messages: of a
+ * conversation only what is new, of any other value its JSON as a text.
+ */
+export function runContents(
+  { input, command }: Pick<RunKwargs, 'input' | 'command'>,
+  values: unknown,
+): StepContents | undefined {
+  const given = input ?? command?.resume ?? command?.update;
+  return contentsOf(valueMessages('user', given), valueMessages('assistant', values));
+}
+
+function valueMessages(role: 'user' | 'assistant', value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined;
+  const messages = isObject(value) ? value['messages'] : undefined;
+  if (!Array.isArray(messages)) return messagesJson([{ role, content: toJson(value) }]);
+  const asked = messages.findLastIndex((message) => isObject(message) && messageOf(message).role === 'user');
+  return messagesJson(role === 'user' ? messages : messages.slice(asked + 1));
 }
 
 /** The contents of a step, if there are any. */
