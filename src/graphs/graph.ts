@@ -1,6 +1,6 @@
 import type { LogLine } from '../core/logger.ts';
 import type { ProcessLoad } from '../core/process-load.ts';
-import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
+import type { GraphDrawing, GraphNode, GraphSchema } from '../schemas/assistants.ts';
 import type { Command } from '../schemas/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
@@ -165,6 +165,8 @@ export interface GraphRuntime {
   bulkUpdate(replay: GraphBulkUpdate): Promise<void>;
   /** `xray`: levels of subgraphs to expand; true for all. */
   draw(xray: boolean | number): Promise<GraphDrawing>;
+  /** Of its subgraphs too. */
+  nodes(): Promise<GraphNode[]>;
   schemas(): Promise<GraphSchema>;
   /** Namespace → schemas. */
   subgraphs(

@@ -174,6 +174,23 @@ export const GraphDrawing = z.object({
 });
 export type GraphDrawing = z.infer<typeof GraphDrawing>;
 
+const GraphTool = z.object({
+  name: z.string(),
+  description: z.string(),
+  input_schema: JsonObject.nullable().describe(
+    'JSON Schema of its arguments; null if it cannot be expressed.',
+  ),
+});
+export type GraphTool = z.infer<typeof GraphTool>;
+
+export const GraphNode = z.object({
+  id: z
+    .string()
+    .describe('As in the drawing with `xray=true`: names of subgraphs before it, with `:` between.'),
+  tools: z.array(GraphTool).describe('The tools of a `ToolNode`, which agents of LangChain have too.'),
+});
+export type GraphNode = z.infer<typeof GraphNode>;
+
 nameRequests({
   AssistantCreate,
   AssistantPatch,
@@ -183,4 +200,13 @@ nameRequests({
   AssistantVersionChange: AssistantLatest,
   Config,
 });
-nameResponses({ Assistant, AssistantVersion, GraphDrawing, GraphSchema, GraphSchemaNoId, Subgraphs });
+nameResponses({
+  Assistant,
+  AssistantVersion,
+  GraphDrawing,
+  GraphNode,
+  GraphSchema,
+  GraphSchemaNoId,
+  GraphTool,
+  Subgraphs,
+});

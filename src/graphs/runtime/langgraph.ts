@@ -17,6 +17,7 @@ import { loadError } from '../project/load-error.ts';
 import { importUserModule } from '../project/user-module.ts';
 import { isLocalPregel, overriddenMemory, type RunnableGraph } from '../runnable.ts';
 import type { TypeSchemasByNamespace } from '../schemas/extract.ts';
+import { graphNodes, TOOL_SCHEMA_LIBRARY, type ToolSchemaLibrary } from '../schemas/graph-nodes.ts';
 import { graphSchemas, SCHEMA_LIBRARY, type SchemaLibrary } from '../schemas/graph-schemas.ts';
 import type { FindTypeSchemas } from '../schemas/type-schemas.ts';
 import { recordedNodesOf } from '../steps/recorded-graph.ts';
@@ -168,6 +169,8 @@ export function langGraph(
     update: (update) => updateState(graphWith(update.memory), update),
     bulkUpdate: (replay) => bulkUpdateState(graphWith(replay.memory), replay, commands),
     draw: (xray) => drawGraph(graph, xray),
+    nodes: async () =>
+      graphNodes(graph, await importUserModule<ToolSchemaLibrary>(folder, TOOL_SCHEMA_LIBRARY)),
     schemas: async () => ({ graph_id, ...(await schemasOf(graph, '')) }),
 
     async subgraphs(namespace, recurse) {
