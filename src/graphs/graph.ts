@@ -165,8 +165,8 @@ export interface GraphRuntime {
   bulkUpdate(replay: GraphBulkUpdate): Promise<void>;
   /** `xray`: levels of subgraphs to expand; true for all. */
   draw(xray: boolean | number): Promise<GraphDrawing>;
-  /** Of its subgraphs too. */
-  nodes(): Promise<GraphNode[]>;
+  /** Of its subgraphs too. `source`: whether their code is located, which blocks the process of the graph for a moment. */
+  nodes(source: boolean): Promise<GraphNode[]>;
   schemas(): Promise<GraphSchema>;
   /** Namespace → schemas. */
   subgraphs(

@@ -6,14 +6,14 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import type { RunnableGraph } from '../../src/graphs/runnable.ts';
 import { langGraph } from '../../src/graphs/runtime/langgraph.ts';
-import { load } from './support.ts';
+import { FIXTURES, load } from './support.ts';
 
 const STATES = join(import.meta.dirname, '../fixtures/states');
 
 test('the tools of an agent of createAgent belong to its node', async () => {
   const graphs = await load({ it: './create-agent.ts:withTool' }, STATES);
   const graph = await graphs.get('it', { configurable: {} }, 'assistants.read');
-  expect(await graph.nodes()).toMatchObject([
+  expect(await graph.nodes(false)).toMatchObject([
     { id: 'model_request', tools: [] },
     {
       id: 'tools',
@@ -33,7 +33,7 @@ test('a tool whose schema JSON Schema cannot express, and what is no tool, do no
     .addNode('tools', Object.assign(new ToolNode([]), { tools }) as never)
     .addEdge(START, 'tools')
     .compile();
-  const nodes = await langGraph('it', graph as unknown as RunnableGraph, STATES).nodes();
+  const nodes = await langGraph('it', graph as unknown as RunnableGraph, STATES).nodes(false);
   expect(nodes).toMatchObject([
     { id: 'tools', tools: [{ name: 'odd', input_schema: null }, { name: 'usual' }] },
   ]);
@@ -41,5 +41,20 @@ test('a tool whose schema JSON Schema cannot express, and what is no tool, do no
 
 test('a graph of another kind has no nodes that are known', async () => {
   const foreign = { stream: async () => [], getState: async () => ({}) } as unknown as RunnableGraph;
-  expect(await langGraph('it', foreign, STATES).nodes()).toEqual([]);
+  expect(await langGraph('it', foreign, STATES).nodes(false)).toEqual([]);
+});
+
+test('only code below the folder of the configuration has a place, and only when it is asked for', async () => {
+  const sourcesOf = async (root: string, path: string, source: boolean) => {
+    const graphs = await load({ it: `${path}:graph` }, root);
+    const graph = await graphs.get('it', { configurable: {} }, 'assistants.read');
+    return (await graph.nodes(source)).map((node) => node.source);
+  };
+  const line = expect.any(Number);
+  expect(await sourcesOf(FIXTURES, './branches.ts', true)).toEqual([
+    { path: 'branches.ts', line },
+    { path: 'branches.ts', line },
+  ]);
+  expect(await sourcesOf(FIXTURES, './branches.ts', false)).toEqual([null, null]);
+  expect(await sourcesOf(STATES, '../graphs/branches.ts', true)).toEqual([null, null]);
 });

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+
+const FILE = new URL('../fixtures/graphs/alone.ts', import.meta.url);
 
 /** One node of a graph alone, as the guide of graphs has it: a run of the usual API on a new thread. */
 const http = await openApp({ graphs: ['alone'] });
@@ -100,6 +103,7 @@ describe('a tool alone', () => {
       expect.arrayContaining(['plain', 'nested', 'tools', 'nested:inner', 'nested:inner_tools']),
     );
     expect(tools.plain).toEqual([]);
+    expect(body.every(({ source }: { source: unknown }) => source === null)).toBe(true);
     const add = {
       name: 'add',
       description: 'Adds two numbers.',
@@ -124,4 +128,21 @@ describe('a tool alone', () => {
 test('the nodes of an assistant that does not exist are 404', async () => {
   const { status, body } = await http.get(`/assistants/${crypto.randomUUID()}/nodes`);
   expect([status, body]).toEqual([404, { detail: 'Not Found' }]);
+});
+
+test('a node says where its function is, below the folder of the configuration', async () => {
+  const lines = (await readFile(FILE, 'utf8')).split('\n');
+  const at = (text: string) => ({
+    path: 'alone.ts',
+    line: lines.findIndex((line) => line.includes(text)) + 1,
+  });
+  const { body } = await http.get('/assistants/alone/nodes?source=true');
+  const sources = body.map(({ id, source }: { id: string; source: unknown }) => [id, source]);
+  expect(Object.fromEntries(sources)).toMatchObject({
+    plain: at("addNode('plain'"),
+    fails: at("addNode('fails'"),
+    'nested:inner': at("addNode('inner'"),
+    nested: null,
+    tools: null,
+  });
 });

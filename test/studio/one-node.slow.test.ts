@@ -100,6 +100,14 @@ describe.runIf(hasStudio)('one node or tool alone in Studio (needs Chromium and 
     await deferred.page.context().close();
   });
 
+  test('the panel of a node says where its code is when it is asked', async () => {
+    const { page } = await openStudio(studio.browser, studio.origin, '/graphs/alone?node=plain');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await page.getByText(/^alone\.ts:\d+$/).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+
   test('a node that takes long is cancelled', async () => {
     const { page, dialog } = await open('rest', undefined, 'sleeper');
     await dialog.getByRole('button', { name: 'As JSON' }).click();

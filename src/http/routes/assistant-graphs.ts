@@ -2,6 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import {
   AssistantGraphQuery,
+  AssistantNodesQuery,
   AssistantSubgraphsQuery,
   GraphDrawing,
   GraphNode,
@@ -51,11 +52,12 @@ export function assistantGraphRoutes(
           'The nodes of the graph and of its subgraphs, with the tools that each has. To run one alone, see the guide of graphs.',
         tags,
         params: AssistantPath,
+        querystring: AssistantNodesQuery,
         response: { 200: z.array(GraphNode) },
         failures,
       },
     },
-    ({ actor, params }) => assistants.nodes(actor, params.assistant_id),
+    ({ actor, params, query }) => assistants.nodes(actor, params.assistant_id, query.source),
   );
 
   app.get(

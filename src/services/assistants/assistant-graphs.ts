@@ -19,10 +19,10 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
       return await graph.draw(xray);
     },
 
-    /** Its nodes and those of its subgraphs, with their tools. */
-    async nodes(actor: Actor, id: string): Promise<GraphNode[]> {
+    /** Its nodes and those of its subgraphs, with their tools; `source`: and where their code is. */
+    async nodes(actor: Actor, id: string, source: boolean): Promise<GraphNode[]> {
       const graph = await openGraph(actor, id, graphs, find);
-      return await graph.nodes();
+      return await graph.nodes(source);
     },
 
     async schemas(actor: Actor, id: string): Promise<GraphSchema> {

@@ -23,6 +23,19 @@ export const nodesQuery = (assistant_id: string) =>
     staleTime: 60_000,
   });
 
+/** The same, with where their code is: the server looks for it. */
+export const sourcesQuery = (assistant_id: string) =>
+  queryOptions({
+    queryKey: ['assistant', assistant_id, 'nodes', 'source'],
+    queryFn: () =>
+      dataOf(
+        api.GET('/assistants/{assistant_id}/nodes', {
+          params: { path: { assistant_id }, query: { source: true } },
+        }),
+      ),
+    staleTime: 60_000,
+  });
+
 /** Schemas of all subgraphs, by the names of the nodes on the way to them, with `|` between. */
 export const subgraphsQuery = (assistant_id: string) =>
   queryOptions({
