@@ -1,7 +1,7 @@
 import type { LogLine } from '../core/logger.ts';
 import type { ProcessLoad } from '../core/process-load.ts';
 import type { CallerSpan } from '../core/trace-ids.ts';
-import type { GraphDrawing, GraphSchema } from '../schemas/assistants.ts';
+import type { GraphDrawing, GraphNode, GraphSchema } from '../schemas/assistants.ts';
 import type { Command } from '../schemas/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
 import type { StreamMode } from '../schemas/stream-mode.ts';
@@ -174,6 +174,8 @@ export interface GraphRuntime {
   bulkUpdate(replay: GraphBulkUpdate): Promise<void>;
   /** `xray`: levels of subgraphs to expand; true for all. */
   draw(xray: boolean | number): Promise<GraphDrawing>;
+  /** Of its subgraphs too. `source`: whether their code is located, which blocks the process of the graph for a moment. */
+  nodes(source: boolean): Promise<GraphNode[]>;
   schemas(): Promise<GraphSchema>;
   /** Namespace → schemas. */
   subgraphs(

@@ -143,6 +143,13 @@ export const AssistantSubgraphsQuery = z.looseObject({
   recurse: QueryFlag.default(false).meta({ description: 'Whether to include subgraphs of subgraphs.' }),
 });
 
+export const AssistantNodesQuery = z.looseObject({
+  source: QueryFlag.default(false).meta({
+    description:
+      'Whether to find the code of the nodes. For the first time it keeps the process that has the graph busy for some 100 ms.',
+  }),
+});
+
 /** JSON Schemas of a graph; `{}` if unknown. */
 export const GraphSchema = z.object({
   graph_id: z.string(),
@@ -174,6 +181,32 @@ export const GraphDrawing = z.object({
 });
 export type GraphDrawing = z.infer<typeof GraphDrawing>;
 
+const GraphTool = z.object({
+  name: z.string(),
+  description: z.string(),
+  input_schema: JsonObject.nullable().describe(
+    'JSON Schema of its arguments; null if it cannot be expressed.',
+  ),
+});
+export type GraphTool = z.infer<typeof GraphTool>;
+
+const CodeLocation = z.object({
+  path: z.string().describe('Relative to the folder of the configuration.'),
+  line: z.int().min(1),
+});
+export type CodeLocation = z.infer<typeof CodeLocation>;
+
+export const GraphNode = z.object({
+  id: z
+    .string()
+    .describe('As in the drawing with `xray=true`: names of subgraphs before it, with `:` between.'),
+  tools: z.array(GraphTool).describe('The tools of a `ToolNode`, which agents of LangChain have too.'),
+  source: CodeLocation.nullable().describe(
+    'Where its function begins, in the source; null if it was not asked for, and for code that is not of the project.',
+  ),
+});
+export type GraphNode = z.infer<typeof GraphNode>;
+
 nameRequests({
   AssistantCreate,
   AssistantPatch,
@@ -183,4 +216,14 @@ nameRequests({
   AssistantVersionChange: AssistantLatest,
   Config,
 });
-nameResponses({ Assistant, AssistantVersion, GraphDrawing, GraphSchema, GraphSchemaNoId, Subgraphs });
+nameResponses({
+  Assistant,
+  AssistantVersion,
+  CodeLocation,
+  GraphDrawing,
+  GraphNode,
+  GraphSchema,
+  GraphSchemaNoId,
+  GraphTool,
+  Subgraphs,
+});

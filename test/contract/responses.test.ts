@@ -92,6 +92,7 @@ test('every answer is what the document says, and the examples work in its order
   const nested = { assistant_id: 'nested', namespace: 'child' };
   for (const noun of ['graph', 'schemas', 'subgraphs', 'subgraph'])
     await call(`get_assistant_${noun}`, nested);
+  await call('list_assistant_nodes', nested);
 
   await call('put_item');
   await call('get_item', { query: 'namespace=memories.ada&key=coffee' });

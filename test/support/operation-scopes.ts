@@ -52,6 +52,7 @@ export const OPERATIONS_BY_SCOPE = {
     'join_run_stream',
     'join_stateless_run_stream',
     'join_thread_stream',
+    'list_assistant_nodes',
     'list_cron_runs',
     'list_models',
     'list_namespaces',

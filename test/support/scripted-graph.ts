@@ -18,6 +18,7 @@ export function scriptedGraph(
     bulkUpdate: async () => {},
     draw: async () => ({ nodes: [], edges: [] }),
     schemas: () => Promise.reject(new Error('a scripted graph has no schemas')),
+    nodes: async () => [],
     subgraphs: async () => ({}),
   };
   return {

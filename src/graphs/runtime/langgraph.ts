@@ -17,6 +17,7 @@ import { loadError } from '../project/load-error.ts';
 import { importUserModule } from '../project/user-module.ts';
 import { isLocalPregel, overriddenMemory, type RunnableGraph } from '../runnable.ts';
 import type { TypeSchemasByNamespace } from '../schemas/extract.ts';
+import { graphNodes, TOOL_SCHEMA_LIBRARY, type ToolSchemaLibrary } from '../schemas/graph-nodes.ts';
 import { graphSchemas, SCHEMA_LIBRARY, type SchemaLibrary } from '../schemas/graph-schemas.ts';
 import type { FindTypeSchemas } from '../schemas/type-schemas.ts';
 import { activeSpans } from '../steps/active-spans.ts';
@@ -50,7 +51,7 @@ export function graphRegistry(
   const ids = [...entries.keys()];
   const runtimes = new Map<string, GraphRuntime>();
   const runtimeOf = (id: string, graph: RunnableGraph, folder: string) =>
-    langGraph(id, graph, folder, () => findTypes(id));
+    langGraph(id, graph, folder, () => findTypes(id), root);
   for (const [id, { loaded, folder }] of entries) {
     if ('graph' in loaded) runtimes.set(id, runtimeOf(id, loaded.graph, folder));
   }
@@ -108,13 +109,14 @@ async function makeGraph(
 
 /**
  * LangGraph.js as a `GraphRuntime`. `folder`: where the graph's own copy of LangGraph is resolved; `types`: the schemas
- * that its source declares as types.
+ * that its source declares as types; `root`: the folder that paths of its sources are relative to.
  */
 export function langGraph(
   graph_id: string,
   graph: RunnableGraph,
   folder: string,
   types: () => Promise<TypeSchemasByNamespace | undefined> = async () => undefined,
+  root = folder,
 ): GraphRuntime {
   const commands = () => importUserModule<CommandLibrary>(folder, '@langchain/langgraph');
   const schemaLibrary = () => importUserModule<SchemaLibrary>(folder, SCHEMA_LIBRARY);
@@ -172,6 +174,12 @@ export function langGraph(
     update: (update) => updateState(graphWith(update.memory), update),
     bulkUpdate: (replay) => bulkUpdateState(graphWith(replay.memory), replay, commands),
     draw: (xray) => drawGraph(graph, xray),
+    nodes: async (source) =>
+      graphNodes(
+        graph,
+        await importUserModule<ToolSchemaLibrary>(folder, TOOL_SCHEMA_LIBRARY),
+        source ? root : undefined,
+      ),
     schemas: async () => ({ graph_id, ...(await schemasOf(graph, '')) }),
 
     async subgraphs(namespace, recurse) {

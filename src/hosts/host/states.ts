@@ -44,6 +44,9 @@ export function graphHandlers(
     async 'graph/draw'({ graph, xray }) {
       return json(await (await graphOf(graph)).draw(xray));
     },
+    async 'graph/nodes'({ graph, source }) {
+      return json(await (await graphOf(graph)).nodes(source));
+    },
     async 'graph/schemas'({ graph }) {
       return json(await (await graphOf(graph)).schemas());
     },

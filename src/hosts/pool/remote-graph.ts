@@ -91,6 +91,7 @@ export function remoteGraph(pool: HostPool, use: GraphUse): GraphRuntime {
     },
 
     draw: (xray) => describe('graph/draw', { xray }),
+    nodes: (source) => describe('graph/nodes', { source }),
     schemas: () => describe('graph/schemas', {}),
     subgraphs: (namespace, recurse) => describe('graph/subgraphs', { namespace, recurse }),
   };

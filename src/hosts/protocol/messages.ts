@@ -143,6 +143,7 @@ export const HOST_METHODS = {
     params: z.object({ graph: GraphUse, xray: z.union([z.boolean(), z.number()]) }),
     result: JsonResult,
   },
+  'graph/nodes': { params: z.object({ graph: GraphUse, source: z.boolean() }), result: JsonResult },
   'graph/schemas': { params: z.object({ graph: GraphUse }), result: JsonResult },
   'graph/subgraphs': {
     params: z.object({ graph: GraphUse, namespace: z.string().optional(), recurse: z.boolean() }),

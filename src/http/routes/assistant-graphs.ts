@@ -1,8 +1,11 @@
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import {
   AssistantGraphQuery,
+  AssistantNodesQuery,
   AssistantSubgraphsQuery,
   GraphDrawing,
+  GraphNode,
   GraphSchema,
   Subgraphs,
 } from '../../schemas/assistants.ts';
@@ -36,6 +39,25 @@ export function assistantGraphRoutes(
       },
     },
     ({ actor, params, query }) => assistants.draw(actor, params.assistant_id, query.xray),
+  );
+
+  app.get(
+    '/assistants/:assistant_id/nodes',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'list_assistant_nodes',
+        summary: 'List nodes',
+        description:
+          'The nodes of the graph and of its subgraphs, with the tools that each has. To run one alone, see the guide of graphs.',
+        tags,
+        params: AssistantPath,
+        querystring: AssistantNodesQuery,
+        response: { 200: z.array(GraphNode) },
+        failures,
+      },
+    },
+    ({ actor, params, query }) => assistants.nodes(actor, params.assistant_id, query.source),
   );
 
   app.get(

@@ -1,7 +1,13 @@
 import type { Actor } from '../../auth/actor.ts';
 import { NotFound } from '../../core/errors.ts';
 import type { GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
-import type { GraphDrawing, GraphSchema, GraphSchemaNoId, Subgraphs } from '../../schemas/assistants.ts';
+import type {
+  GraphDrawing,
+  GraphNode,
+  GraphSchema,
+  GraphSchemaNoId,
+  Subgraphs,
+} from '../../schemas/assistants.ts';
 import type { FindAssistant } from './assistant-lookup.ts';
 
 /** Drawing and schemas of an assistant's graph (CONTRACT §2.1). */
@@ -11,6 +17,12 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
     async draw(actor: Actor, id: string, xray: boolean | number): Promise<GraphDrawing> {
       const graph = await openGraph(actor, id, graphs, find);
       return await graph.draw(xray);
+    },
+
+    /** Its nodes and those of its subgraphs, with their tools; `source`: and where their code is. */
+    async nodes(actor: Actor, id: string, source: boolean): Promise<GraphNode[]> {
+      const graph = await openGraph(actor, id, graphs, find);
+      return await graph.nodes(source);
     },
 
     async schemas(actor: Actor, id: string): Promise<GraphSchema> {

@@ -14,6 +14,28 @@ export const drawingQuery = (assistant_id: string, xray: boolean) =>
     staleTime: 60_000,
   });
 
+/** The nodes of a graph and of its subgraphs, with their tools. */
+export const nodesQuery = (assistant_id: string) =>
+  queryOptions({
+    queryKey: ['assistant', assistant_id, 'nodes'],
+    queryFn: () =>
+      dataOf(api.GET('/assistants/{assistant_id}/nodes', { params: { path: { assistant_id } } })),
+    staleTime: 60_000,
+  });
+
+/** The same, with where their code is: the server looks for it. */
+export const sourcesQuery = (assistant_id: string) =>
+  queryOptions({
+    queryKey: ['assistant', assistant_id, 'nodes', 'source'],
+    queryFn: () =>
+      dataOf(
+        api.GET('/assistants/{assistant_id}/nodes', {
+          params: { path: { assistant_id }, query: { source: true } },
+        }),
+      ),
+    staleTime: 60_000,
+  });
+
 /** Schemas of all subgraphs, by the names of the nodes on the way to them, with `|` between. */
 export const subgraphsQuery = (assistant_id: string) =>
   queryOptions({

@@ -8,6 +8,7 @@ import { Select } from '../../ui/fields.tsx';
 import { shortId, useNow } from '../../ui/format.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
+import { Alone } from './alone.tsx';
 import { mayStopAt, useBreakpoints } from './breakpoints.ts';
 import { recentRunsQuery } from './graph-queries.ts';
 import { GraphView } from './graph-view.tsx';
@@ -62,9 +63,12 @@ export function Graph() {
         {node ? (
           <NodePanel key={node} assistantId={assistantId} runId={run} node={node}>
             {assistant && can('run') && mayStopAt(node) && (
-              <p className="flex items-center gap-4">
-                Stop in this tab: <NodeBreakpoints assistant_id={assistant.assistant_id} node={node} />
-              </p>
+              <>
+                <p className="flex items-center gap-4">
+                  Stop in this tab: <NodeBreakpoints assistant_id={assistant.assistant_id} node={node} />
+                </p>
+                <Alone assistantId={assistant.assistant_id} node={node} runId={run} />
+              </>
             )}
           </NodePanel>
         ) : (

@@ -8,6 +8,7 @@ import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import type { ShownStep } from '../run/run-queries.ts';
+import { CodeLocation } from './code-location.tsx';
 import { allNodes, graphModel } from './graph-model.ts';
 import { drawingQuery, subgraphsQuery } from './graph-queries.ts';
 import { stateText } from './node-states.ts';
@@ -22,6 +23,8 @@ interface NodePanelProps {
   /** What can be done with it. */
   readonly children?: ReactNode;
 }
+
+const ENDS = new Set(['__start__', '__end__']);
 
 /** Executions of a node that are shown; a node in a loop has thousands. */
 const SHOWN_STEPS = 20;
@@ -42,6 +45,9 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
           ...(names.length > 1 ? [['In', names.slice(0, -1).join(' / ')] as const] : []),
           ...(runId ? [['In the run', state ? stateText(state) : 'ahead'] as const] : []),
           ...typeFacts(useType(assistantId, node)),
+          ...(ENDS.has(name)
+            ? []
+            : [['Code', <CodeLocation key={node} {...{ assistantId, node }} />] as const]),
         ]}
       />
       {children}

@@ -1,0 +1,112 @@
+import { readFileSync } from 'node:fs';
+import { type Debugger, type Runtime, Session } from 'node:inspector';
+import { SourceMap } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { tryOrUndefined } from './failure.ts';
+
+/** Where a function begins. */
+export interface FunctionLocation {
+  /** Absolute path. */
+  readonly file: string;
+  /** 1-based. */
+  readonly line: number;
+}
+
+interface Script {
+  readonly url: string;
+  /** Empty: it is the source. */
+  readonly sourceMapURL: string;
+}
+
+/** By id, which V8 gives once; `undefined` for what is no file of a project. */
+let scripts: ReadonlyMap<string, Script | undefined> = new Map();
+
+/** Where the inspector finds the function it is asked about. */
+const KEY = '__agent_server_function';
+
+/**
+ * Where functions begin, by a debugger session of this thread with itself: nothing else knows it of a function that does
+ * not execute. `undefined` for native ones, and for code of packages or of no file. Listing the scripts of the process
+ * blocks it for some 30 ms per thousand: done once, and again only for a function of a script that was loaded later.
+ */
+export function functionLocations(functions: readonly unknown[]): (FunctionLocation | undefined)[] {
+  const session = new Session();
+  session.connect();
+  try {
+    const found = functions.map((each) => (typeof each === 'function' ? placeOf(session, each) : undefined));
+    const unknown = found.flatMap((place) => (place && !scripts.has(place.scriptId) ? [place.scriptId] : []));
+    if (unknown.length > 0)
+      scripts = new Map([...unknown.map((id) => [id, undefined] as const), ...scriptsOf(session)]);
+    return found.map((place) => place && inSource(place));
+  } finally {
+    session.disconnect();
+  }
+}
+
+/** Sessions of the same thread are answered before `post` returns. */
+function ask<Answer>(session: Session, method: string, params: object = {}): Answer | undefined {
+  let answer: Answer | undefined;
+  session.post(method, params, (_error, result) => {
+    answer = result as Answer;
+  });
+  return answer;
+}
+
+function placeOf(session: Session, of: object): Debugger.Location | undefined {
+  const globals = globalThis as Record<string, unknown>;
+  globals[KEY] = of;
+  const value = ask<Runtime.EvaluateReturnType>(session, 'Runtime.evaluate', { expression: KEY });
+  delete globals[KEY];
+  return locationOf(session, value?.result.objectId);
+}
+
+function locationOf(session: Session, objectId: string | undefined): Debugger.Location | undefined {
+  const params = { objectId, ownProperties: true };
+  const { internalProperties = [] } =
+    ask<Runtime.GetPropertiesReturnType>(session, 'Runtime.getProperties', params) ?? {};
+  const internal = (name: string) => internalProperties.find((each) => each.name === name)?.value;
+  // Made by `bind`.
+  const target = internal('[[TargetFunction]]')?.objectId;
+  return target === undefined ? internal('[[FunctionLocation]]')?.value : locationOf(session, target);
+}
+
+function scriptsOf(session: Session): [string, Script | undefined][] {
+  const found: [string, Script | undefined][] = [];
+  session.on('Debugger.scriptParsed', ({ params: { scriptId, url, sourceMapURL = '' } }) => {
+    const isOfProject = url.startsWith('file://') && !url.includes('/node_modules/');
+    found.push([scriptId, isOfProject ? { url, sourceMapURL } : undefined]);
+  });
+  ask(session, 'Debugger.enable');
+  return found;
+}
+
+function inSource({
+  scriptId,
+  lineNumber,
+  columnNumber = 0,
+}: Debugger.Location): FunctionLocation | undefined {
+  const script = scripts.get(scriptId);
+  if (!script) return undefined;
+  const { url, sourceMapURL } = script;
+  const origin = sourceMapURL === '' ? undefined : mapped(sourceMapURL, url, lineNumber, columnNumber);
+  return origin ?? { file: fileURLToPath(url), line: lineNumber + 1 };
+}
+
+/** The place in the source of a compiled file that names its map. */
+function mapped(map: string, url: string, line: number, column: number): FunctionLocation | undefined {
+  return tryOrUndefined(() => {
+    const at = new URL(map, url);
+    const isInline = at.protocol === 'data:';
+    const text = isInline ? dataOf(at) : readFileSync(at, 'utf8');
+    const origin = new SourceMap(JSON.parse(text)).findEntry(line, column);
+    if (!('originalSource' in origin)) return undefined;
+    const source = new URL(origin.originalSource, isInline ? url : at);
+    return { file: fileURLToPath(source), line: origin.originalLine + 1 };
+  });
+}
+
+function dataOf({ href }: URL): string {
+  const comma = href.indexOf(',');
+  const data = decodeURIComponent(href.slice(comma + 1));
+  return href.slice(0, comma).endsWith(';base64') ? Buffer.from(data, 'base64').toString() : data;
+}

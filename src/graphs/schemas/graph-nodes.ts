@@ -1,0 +1,95 @@
+import { realpathSync } from 'node:fs';
+import { tryOrUndefined } from '../../core/failure.ts';
+import { type FunctionLocation, functionLocations } from '../../core/function-locations.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import type { CodeLocation, GraphNode, GraphTool } from '../../schemas/assistants.ts';
+import type { RunnableGraph } from '../runnable.ts';
+
+export const TOOL_SCHEMA_LIBRARY = '@langchain/core/utils/json_schema';
+
+/** LangChain's own conversion of what a tool declares, zod or JSON Schema: the user's copy of `TOOL_SCHEMA_LIBRARY`. */
+export interface ToolSchemaLibrary {
+  toJsonSchema(schema: unknown): unknown;
+}
+
+interface FoundNode {
+  readonly id: string;
+  /** What it executes: LangGraph's runnable. */
+  readonly code: unknown;
+}
+
+/**
+ * The nodes of a graph and of its subgraphs, named as in an x-rayed drawing. Sources are relative to `root`; code that is
+ * not below it has none, and without a root none is looked for.
+ */
+export async function graphNodes(
+  graph: RunnableGraph,
+  library: ToolSchemaLibrary,
+  root: string | undefined,
+): Promise<GraphNode[]> {
+  const found = nodesIn(graph, '');
+  for await (const [namespace, subgraph] of graph.getSubgraphsAsync?.(undefined, true) ?? []) {
+    found.push(...nodesIn(subgraph, `${namespace.replaceAll('|', ':')}:`));
+  }
+  const sources = root === undefined ? [] : sourcesOf(found, root);
+  return found.map(({ id, code }, i) => ({
+    id,
+    tools: toolsOf(code, library),
+    source: sources[i] ?? null,
+  }));
+}
+
+function nodesIn(graph: RunnableGraph, prefix: string): FoundNode[] {
+  const { nodes } = graph as { nodes?: unknown };
+  if (!isObject(nodes)) return [];
+  return Object.entries(nodes)
+    .filter(([name]) => !name.startsWith('__'))
+    .map(([name, node]) => ({ id: `${prefix}${name}`, code: isObject(node) ? node.bound : undefined }));
+}
+
+/** The function that was given to `addNode` is in the runnable that LangGraph makes of it. */
+function sourcesOf(nodes: readonly FoundNode[], root: string): (CodeLocation | undefined)[] {
+  const functions = nodes.map(({ code }) => (code as { func?: unknown } | undefined)?.func);
+  const roots = [root, tryOrUndefined(() => realpathSync(root)) ?? root];
+  return functionLocations(functions).map((place) => place && below(roots, place));
+}
+
+/** Absolute paths are nobody's business but the server's. */
+function below(roots: readonly string[], { file, line }: FunctionLocation): CodeLocation | undefined {
+  const root = roots.find((each) => file.startsWith(`${each}/`));
+  return root === undefined ? undefined : { path: file.slice(root.length + 1), line };
+}
+
+/** By shape: LangGraph and LangChain have a `ToolNode` each, and the project its own copies of both. */
+function toolsOf(code: unknown, { toJsonSchema }: ToolSchemaLibrary): GraphTool[] {
+  const tools = (code as { tools?: unknown } | undefined)?.tools;
+  return Array.isArray(tools) ? tools.filter(isTool).map((tool) => toolOf(tool, toJsonSchema)) : [];
+}
+
+interface Tool {
+  readonly name: string;
+  readonly description?: unknown;
+  readonly schema?: unknown;
+}
+
+function isTool(value: unknown): value is Tool {
+  return isObject(value) && typeof value.name === 'string' && typeof value.invoke === 'function';
+}
+
+function toolOf({ name, description, schema }: Tool, toJsonSchema: (schema: unknown) => unknown): GraphTool {
+  return {
+    name,
+    description: typeof description === 'string' ? description : '',
+    input_schema: schemaOf(schema, toJsonSchema),
+  };
+}
+
+/** A schema that cannot be expressed as JSON Schema must not fail the others. */
+function schemaOf(schema: unknown, toJsonSchema: (schema: unknown) => unknown): JsonObject | null {
+  try {
+    const converted = toJsonSchema(schema);
+    return isObject(converted) ? converted : null;
+  } catch {
+    return null;
+  }
+}

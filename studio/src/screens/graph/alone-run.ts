@@ -1,0 +1,98 @@
+import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { queryClient } from '../../api/query-client.ts';
+import { runEvents } from '../../api/run-events.ts';
+import { startRun } from '../../api/start-run.ts';
+import { isObject, newId } from '../../api/values.ts';
+import type { Asked } from '../interrupts/review.ts';
+import { stepsQuery } from '../run/run-queries.ts';
+
+/** What is to execute, and from what. */
+export interface AloneRequest {
+  readonly assistant_id: string;
+  readonly node: string;
+  readonly command: Schemas['Command'];
+  /** That of an earlier run of the node which asked a question; by default a new one. */
+  readonly thread_id?: string;
+}
+
+export interface AloneOutcome {
+  /** What the node returned, once for each time that it executed; null if it returned nothing. */
+  readonly writes: readonly unknown[];
+  readonly asked: readonly Asked[];
+  /** `Name: message` of what was thrown. */
+  readonly error: string | undefined;
+  readonly status: string;
+  /** Time of the node, ms; `undefined` if the run did not execute it. */
+  readonly duration_ms: number | undefined;
+}
+
+/** Executes one node as the guide of graphs says. Resolves when its run has begun. */
+export async function startAlone({ assistant_id, node, command, thread_id }: AloneRequest) {
+  const id = thread_id ?? newId();
+  if (thread_id === undefined) {
+    await dataOf(api.POST('/threads', { body: { thread_id: id, metadata: { title: `${node} alone` } } }));
+  }
+  const stream = { stream_mode: ['updates' as const], stream_subgraphs: false };
+  return startRun(id, { ...stream, assistant_id, command, interrupt_after: [node] });
+}
+
+/** Follows such a run to its end. */
+export async function outcomeOf(
+  run: Schemas['Run'],
+  node: string,
+  signal: AbortSignal,
+): Promise<AloneOutcome> {
+  const writes: unknown[] = [];
+  const asked: Asked[] = [];
+  let error: string | undefined;
+  for await (const { event, data } of runEvents(run, signal)) {
+    const content: unknown = JSON.parse(data);
+    if (!isObject(content)) continue;
+    if (event === 'error') error = `${content['error']}: ${content['message']}`;
+    if (event !== 'updates') continue;
+    if (node in content) writes.push(content[node]);
+    const { __interrupt__: interrupts } = content;
+    if (Array.isArray(interrupts)) asked.push(...interrupts);
+  }
+  signal.throwIfAborted();
+  const { steps } = await queryClient.fetchQuery({ ...stepsQuery(run.run_id), staleTime: 0 });
+  const path = { thread_id: run.thread_id, run_id: run.run_id };
+  const { status } = await dataOf(api.GET('/threads/{thread_id}/runs/{run_id}', { params: { path } }));
+  const own = steps.filter(
+    ({ kind, name, namespace }) => kind === 'node' && name === node && namespace === '',
+  );
+  const times = own.map(({ started_at, ended_at }) => Date.parse(ended_at) - Date.parse(started_at));
+  const duration_ms = times.length > 0 ? times.reduce((sum, each) => sum + each, 0) : undefined;
+  return { writes, asked, error, status, duration_ms };
+}
+
+export function cancelAlone({ thread_id, run_id }: Schemas['Run']): Promise<unknown> {
+  const params = { path: { thread_id, run_id } };
+  return dataOf(api.POST('/threads/{thread_id}/runs/{run_id}/cancel', { params }));
+}
+
+/** The command that executes a node from a state. */
+export const fromState = (node: string, update: unknown) =>
+  ({ ...(isObject(update) && { update }), goto: node }) as Schemas['Command'];
+
+/** The command that starts a node with an input of its own, as `Send` does. */
+export const withInput = (node: string, input: unknown): Schemas['Command'] => ({ goto: { node, input } });
+
+/** The command that calls one tool of a node. */
+export function callOf(node: string, tool: string, args: unknown): Schemas['Command'] {
+  const call = { id: `call_${newId()}`, name: tool, args };
+  return fromState(node, { messages: [{ role: 'assistant', content: '', tool_calls: [call] }] });
+}
+
+/** What a tool answered, of what its node returned. */
+export function toolAnswer(write: unknown): { text: string; failed: boolean } | undefined {
+  const parts = [write].flat();
+  const messages = parts.flatMap((part) => (isObject(part) ? [part['messages']].flat() : []));
+  const answer = messages.find((message) => isObject(message) && message['type'] === 'tool');
+  if (!isObject(answer)) return undefined;
+  const { content, status } = answer;
+  return {
+    text: typeof content === 'string' ? content : JSON.stringify(content, null, 2),
+    failed: status === 'error',
+  };
+}

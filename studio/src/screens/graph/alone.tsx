@@ -1,0 +1,157 @@
+import { useMutation, useQuery } from '@tanstack/react-query';
+import { useEffect, useRef, useState } from 'react';
+import { schemasQuery } from '../../api/assistants.ts';
+import type { Schemas } from '../../api/client.ts';
+import type { JsonObject } from '../../api/values.ts';
+import { Button } from '../../ui/button.tsx';
+import { Dialog } from '../../ui/dialog.tsx';
+import { Field, Select } from '../../ui/fields.tsx';
+import { Failure, Loading } from '../../ui/states.tsx';
+import { exampleInput } from '../connect/example-input.ts';
+import { AloneForm } from './alone-form.tsx';
+import { AloneResult } from './alone-result.tsx';
+import { type AloneRequest, callOf, fromState, outcomeOf, startAlone, withInput } from './alone-run.ts';
+import { nodesQuery } from './graph-queries.ts';
+import { useLastState } from './use-last-state.ts';
+
+interface AloneProps {
+  readonly assistantId: string;
+  readonly node: string;
+  /** The state that the last step of the node in this run began from fills the form. */
+  readonly runId: string | undefined;
+}
+
+/** Executes one node, or one of its tools, from a form. */
+export function Alone(props: AloneProps) {
+  const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button className="self-start" onClick={() => setOpen(true)}>
+        Run alone …
+      </Button>
+      <Dialog
+        title={
+          <>
+            Run <bdi>{props.node}</bdi> alone
+          </>
+        }
+        open={isOpen}
+        onClose={() => setOpen(false)}
+      >
+        <Prepared {...props} />
+      </Dialog>
+    </>
+  );
+}
+
+function Prepared({ assistantId, node, runId }: AloneProps) {
+  const nodes = useQuery(nodesQuery(assistantId));
+  const schemas = useQuery(schemasQuery(assistantId));
+  const last = useLastState(node, runId);
+  const failed = [nodes, schemas, last].find(({ error }) => error !== null);
+  if (failed) return <Failure error={failed.error} retry={() => void failed.refetch()} />;
+  if (!nodes.data || !schemas.data || last.isLoading) return <Loading what="what it takes" />;
+  const { tools = [] } = nodes.data.find(({ id }) => id === node) ?? {};
+  const state = schemas.data.state_schema ?? {};
+  return <Bench {...{ assistantId, node, tools, state }} last={last.data} />;
+}
+
+interface BenchProps {
+  readonly assistantId: string;
+  readonly node: string;
+  readonly tools: readonly Schemas['GraphTool'][];
+  /** JSON Schema of the state. */
+  readonly state: JsonObject;
+  /** The state that its last step began from. */
+  readonly last: JsonObject | undefined;
+}
+
+/** Names of tools have this before them in the choice. */
+const TOOL = 'tool ';
+
+function Bench({ assistantId, node, tools, state, last }: BenchProps) {
+  const [what, setWhat] = useState(tools[0] ? TOOL + tools[0].name : 'state');
+  const { run, outcome, error, isPending, execute, clear } = useAlone(assistantId, node);
+  const tool = tools.find(({ name }) => TOOL + name === what);
+  const optional = { ...state, required: [] };
+  return (
+    <>
+      <Field label="What is executed">
+        <Select
+          value={what}
+          onChange={({ target }) => {
+            setWhat(target.value);
+            clear();
+          }}
+          options={[
+            ...tools.map(({ name }) => [TOOL + name, `Tool ${name}`] as const),
+            ['state', 'The node, from a state'],
+            ['input', 'The node, with an input of its own, as Send starts it'],
+          ]}
+        />
+      </Field>
+      {tool && tool.description !== '' && <p className="break-words text-ink-2">{tool.description}</p>}
+      {what === 'state' && last && (
+        <p className="text-ink-2">This is the state that its last step in the run began from.</p>
+      )}
+      <AloneForm
+        key={what}
+        place={`alone ${assistantId} ${node} ${what}`}
+        schema={tool ? tool.input_schema : what === 'state' ? optional : undefined}
+        initial={tool ? {} : what === 'state' ? (last ?? exampleInput(state)) : {}}
+        isDisabled={isPending}
+        onSend={(input) =>
+          execute(
+            tool
+              ? callOf(node, tool.name, input)
+              : what === 'state'
+                ? fromState(node, input)
+                : withInput(node, input),
+          )
+        }
+      />
+      <p className="text-xs text-ink-3">
+        It is executed for real, on a new thread; nothing comes before it, such as an approval, and nothing
+        after.
+      </p>
+      {error && (
+        <p role="alert" className="break-words text-err">
+          {error.message}
+        </p>
+      )}
+      {run && !error && (
+        <AloneResult
+          run={run}
+          outcome={isPending ? undefined : outcome}
+          onAnswer={(id, answer) => execute({ resume: { [id]: answer } }, run.thread_id)}
+        />
+      )}
+    </>
+  );
+}
+
+/** The newest run of the node, and what came of it. */
+function useAlone(assistant_id: string, node: string) {
+  const [run, setRun] = useState<Schemas['Run']>();
+  const follower = useRef<AbortController>(undefined);
+  useEffect(() => () => follower.current?.abort(), []);
+  const { mutate, data, error, isPending, reset } = useMutation({
+    async mutationFn(request: AloneRequest) {
+      const own = new AbortController();
+      follower.current = own;
+      setRun(undefined);
+      const begun = await startAlone(request);
+      if (!own.signal.aborted) setRun(begun);
+      return outcomeOf(begun, node, own.signal);
+    },
+  });
+  function execute(command: Schemas['Command'], thread_id?: string) {
+    mutate({ assistant_id, node, command, ...(thread_id !== undefined && { thread_id }) });
+  }
+  function clear() {
+    follower.current?.abort();
+    setRun(undefined);
+    reset();
+  }
+  return { run, outcome: data, error, isPending, execute, clear };
+}
