@@ -10,7 +10,13 @@ import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts'
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
 import type { AppPlace } from './app/place.ts';
-import { type EngineStatus, engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
+import {
+  type EngineStatus,
+  engineStatus,
+  processIdentity,
+  servedHosts,
+  serverInfo,
+} from './app/server-status.ts';
 import { serviceSettings } from './app/service-settings.ts';
 import { openTracing } from './app/tracing/tracing.ts';
 import { wireWebhookPolicy } from './app/webhooks.ts';
@@ -197,10 +203,11 @@ async function openServer(
   { context, services, engine, meters, hosts, deployments, also_at }: ServerParts,
   { gives_hints = false }: AppOptions,
 ) {
-  const { config, access, logger, ids } = context;
+  const { config, access, logger, ids, clock } = context;
   const { http, server, auth } = config;
   return await createServer({
-    ...{ services, engine, meters, logger, ids, gives_hints },
+    ...{ services, engine, meters, logger, ids, clock, gives_hints },
+    process: processIdentity(context),
     options: {
       ...{ ...http, ...server, also_at, deployments: config.deployments },
       served_hosts: servedHosts(server, access),

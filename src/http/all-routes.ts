@@ -32,7 +32,7 @@ import { statelessRunRoutes } from './routes/stateless-runs.ts';
 import { storeRoutes } from './routes/store.ts';
 import { studioRoutes } from './routes/studio.ts';
 import { studioPages } from './routes/studio-pages.ts';
-import { changeRoutes, leaseRoutes, overviewRoutes, systemRoutes } from './routes/system.ts';
+import { changeRoutes, historyRoutes, leaseRoutes, overviewRoutes, systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadTreeRoutes } from './routes/thread-tree.ts';
@@ -130,7 +130,16 @@ const ROUTES: readonly RouteGroup[] = [
   { isEnabled: ({ disable_studio }) => !disable_studio, plugins: [studioRoutes, studioGroup] },
   {
     isEnabled: ({ disable_meta }) => !disable_meta,
-    plugins: [rootRoute, systemRoutes, overviewRoutes, leaseRoutes, changeRoutes, newestLogRoutes, docsGroup],
+    plugins: [
+      rootRoute,
+      systemRoutes,
+      overviewRoutes,
+      historyRoutes,
+      leaseRoutes,
+      changeRoutes,
+      newestLogRoutes,
+      docsGroup,
+    ],
   },
 ];
 

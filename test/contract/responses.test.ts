@@ -74,6 +74,7 @@ test('every answer is what the document says, and the examples work in its order
     'get_info',
     'get_metrics',
     'get_system_overview',
+    'get_system_history',
     'list_leases',
     'create_token',
   ])

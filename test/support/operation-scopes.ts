@@ -109,6 +109,7 @@ export const OPERATIONS_BY_SCOPE = {
     'create_key',
     'delete_assistant',
     'delete_key',
+    'get_system_history',
     'get_system_overview',
     'list_keys',
     'list_leases',
