@@ -28,6 +28,7 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
+import type { RecentLog } from './core/recent-log.ts';
 import { createDeployKey } from './deployments/deploy-key.ts';
 import { readHook } from './deployments/hooks.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
@@ -49,6 +50,8 @@ export type { App } from './app/lifecycle.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
+  /** What `logger` wrote last, for `GET /system/server-logs`. */
+  readonly recent_log?: RecentLog | undefined;
   /**
    * What graphs print goes to `logger`, with its run and node. By default it goes to the console, as without the server.
    * Either way it is kept with the run.
@@ -136,6 +139,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     meter: meters.meter,
     tracing,
     draining: drain.signal,
+    recent_log: options.recent_log,
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
     output: outputRules(config, options.logs_output === true),

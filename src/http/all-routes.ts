@@ -22,7 +22,7 @@ import { cronExplainRoutes, deliveryExplainRoutes, threadExplainRoutes } from '.
 import { healthRoutes } from './routes/health.ts';
 import { interruptRoutes } from './routes/interrupts.ts';
 import { keyRoutes } from './routes/keys.ts';
-import { newestLogRoutes, runLogRoutes } from './routes/run-logs.ts';
+import { newestLogRoutes, runLogRoutes, serverLogRoutes } from './routes/run-logs.ts';
 import { runSearchRoutes } from './routes/run-search.ts';
 import { runStepRoutes } from './routes/run-steps.ts';
 import { runStreamRoutes } from './routes/run-stream.ts';
@@ -138,6 +138,7 @@ const ROUTES: readonly RouteGroup[] = [
       leaseRoutes,
       changeRoutes,
       newestLogRoutes,
+      serverLogRoutes,
       docsGroup,
     ],
   },

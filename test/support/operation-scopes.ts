@@ -115,6 +115,7 @@ export const OPERATIONS_BY_SCOPE = {
     'list_leases',
     'patch_assistant',
     'set_latest_assistant_version',
+    'watch_server_logs',
   ],
   'deployments:write': [
     'create_deploy_key',
