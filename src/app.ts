@@ -10,7 +10,13 @@ import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts'
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
 import type { AppPlace } from './app/place.ts';
-import { type EngineStatus, engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
+import {
+  type EngineStatus,
+  engineStatus,
+  processIdentity,
+  servedHosts,
+  serverInfo,
+} from './app/server-status.ts';
 import { serviceSettings } from './app/service-settings.ts';
 import { openTracing } from './app/tracing/tracing.ts';
 import { wireWebhookPolicy } from './app/webhooks.ts';
@@ -22,6 +28,7 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
+import type { RecentLog } from './core/recent-log.ts';
 import { createDeployKey } from './deployments/deploy-key.ts';
 import { readHook } from './deployments/hooks.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
@@ -43,6 +50,8 @@ export type { App } from './app/lifecycle.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
+  /** What `logger` wrote last, for `GET /system/server-logs`. */
+  readonly recent_log?: RecentLog | undefined;
   /**
    * What graphs print goes to `logger`, with its run and node. By default it goes to the console, as without the server.
    * Either way it is kept with the run.
@@ -130,6 +139,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     meter: meters.meter,
     tracing,
     draining: drain.signal,
+    recent_log: options.recent_log,
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
     output: outputRules(config, options.logs_output === true),
@@ -197,10 +207,11 @@ async function openServer(
   { context, services, engine, meters, hosts, deployments, also_at }: ServerParts,
   { gives_hints = false }: AppOptions,
 ) {
-  const { config, access, logger, ids } = context;
+  const { config, access, logger, ids, clock } = context;
   const { http, server, auth } = config;
   return await createServer({
-    ...{ services, engine, meters, logger, ids, gives_hints },
+    ...{ services, engine, meters, logger, ids, clock, gives_hints },
+    process: processIdentity(context),
     options: {
       ...{ ...http, ...server, also_at, deployments: config.deployments },
       served_hosts: servedHosts(server, access),

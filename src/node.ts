@@ -18,6 +18,8 @@ export class StartFailure extends Error {
 
 export interface ServeOptions {
   readonly logger: Logger;
+  /** As in `AppOptions`. */
+  readonly recent_log?: AppOptions['recent_log'];
   /** Grace period of executing runs at shutdown, ms. */
   readonly grace_ms: number;
   /** Requests shutdown, like SIGTERM, SIGINT and SIGHUP. */
@@ -58,6 +60,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   const { createApp } = await import('./app.ts');
   const app = await createApp(config, {
     logger,
+    recent_log: options.recent_log,
     logs_output: true,
     crashed_run: options.crashed_run,
     gives_hints: options.gives_hints === true,

@@ -18,6 +18,8 @@ export async function openApiDocument(version: string): Promise<object> {
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },
     logger: silentLogger,
+    process: { worker_id: '', host: '', pid: 0 },
+    clock: systemClock,
     ids: systemIds(systemClock),
   });
   return server.openApiDocument();

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import { timestamp } from '../core/clock.ts';
@@ -26,6 +27,11 @@ export function engineStatus({ storage, graphs, clock, draining, tracing }: AppC
     isDraining: () => draining.aborted,
     stuck: () => workers.stuck(clock.monotonic()),
   };
+}
+
+/** How this process is called in lists of processes. */
+export function processIdentity({ worker_id }: AppContext) {
+  return { worker_id, host: hostname(), pid: process.pid };
 }
 
 /** What `/info` says of the server. */

@@ -6,6 +6,7 @@ import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import type { LogFields, Logger } from '../core/logger.ts';
 import { secretMask } from '../core/mask-secrets.ts';
+import { RecentLog } from '../core/recent-log.ts';
 import { trimEnd } from '../core/text.ts';
 import { columns, type FlagValues, UsageError } from './command.ts';
 import { type LineFormat, lineLogger } from './output.ts';
@@ -77,6 +78,8 @@ const DEFAULT_URL = 'http://127.0.0.1:8123';
 /** Logger and banner of a command, as configured. */
 export interface CommandOutput {
   readonly logger: Logger;
+  /** What `logger` wrote last. */
+  readonly recent_log: RecentLog;
   /** Prints the banner on a terminal; undefined if a log line reports readiness. */
   readonly announce: ((fields: LogFields) => void) | undefined;
   /** For a thread that writes its own log lines. */
@@ -112,8 +115,10 @@ export async function outputFor(
   const lines = { level, json, color, code_of: defaults.code_of };
   // Never a destination of pino: it blocks the event loop while a full pipe is not read.
   const print = (text: string) => process.stdout.write(text);
+  const recent_log = new RecentLog();
   return {
-    logger: await lineLogger(lines, print, { mask: secretMask(secretsOf(config)) }),
+    logger: await lineLogger(lines, print, { mask: secretMask(secretsOf(config)), recent_log }),
+    recent_log,
     announce: process.stdout.isTTY && !json ? (fields) => print(banner(fields, color)) : undefined,
     lines,
   };

@@ -1,6 +1,7 @@
 import { errorParts, errorStack } from '../core/failure.ts';
 import { type LoggerOptions, logger } from '../core/json-logger.ts';
 import type { Logger, LogLevel } from '../core/logger.ts';
+import type { RecentLog } from '../core/recent-log.ts';
 import { redactCredentials } from '../core/redact.ts';
 import { withCodeFrame } from './code-frame.ts';
 
@@ -14,18 +15,29 @@ export interface LineFormat {
   readonly code_of?: string | undefined;
 }
 
-/** A logger whose lines go to `write`, each with its line break. */
+/** A logger whose lines go to `write`, each with its line break, and as JSON to `recent_log`. */
 export async function lineLogger(
   { level, json, color, code_of }: LineFormat,
   write: (text: string) => void,
-  options: LoggerOptions = {},
+  { recent_log, ...options }: LoggerOptions & { readonly recent_log?: RecentLog } = {},
 ): Promise<Logger> {
-  if (json) return logger(level, { write }, options);
+  const destination = (text: (line: string) => string) => ({
+    write(line: string) {
+      write(text(line));
+      recent_log?.add(line);
+    },
+  });
+  if (json)
+    return logger(
+      level,
+      destination((line) => line),
+      options,
+    );
   // Imported late: servers that write JSON do not need it.
   const { readableLines } = await import('./readable-lines.ts');
   const readable = readableLines(color);
   const framed = code_of === undefined ? {} : { errorText: (error: unknown) => framedStack(error, code_of) };
-  return logger(level, { write: (line) => write(readable(line)) }, { ...options, ...framed });
+  return logger(level, destination(readable), { ...options, ...framed });
 }
 
 function framedStack(error: unknown, folder: string): string {

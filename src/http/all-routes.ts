@@ -22,7 +22,7 @@ import { cronExplainRoutes, deliveryExplainRoutes, threadExplainRoutes } from '.
 import { healthRoutes } from './routes/health.ts';
 import { interruptRoutes } from './routes/interrupts.ts';
 import { keyRoutes } from './routes/keys.ts';
-import { newestLogRoutes, runLogRoutes } from './routes/run-logs.ts';
+import { newestLogRoutes, runLogRoutes, serverLogRoutes } from './routes/run-logs.ts';
 import { runSearchRoutes } from './routes/run-search.ts';
 import { runStepRoutes } from './routes/run-steps.ts';
 import { runStreamRoutes } from './routes/run-stream.ts';
@@ -32,7 +32,7 @@ import { statelessRunRoutes } from './routes/stateless-runs.ts';
 import { storeRoutes } from './routes/store.ts';
 import { studioRoutes } from './routes/studio.ts';
 import { studioPages } from './routes/studio-pages.ts';
-import { changeRoutes, leaseRoutes, overviewRoutes, systemRoutes } from './routes/system.ts';
+import { changeRoutes, historyRoutes, leaseRoutes, overviewRoutes, systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadTreeRoutes } from './routes/thread-tree.ts';
@@ -130,7 +130,17 @@ const ROUTES: readonly RouteGroup[] = [
   { isEnabled: ({ disable_studio }) => !disable_studio, plugins: [studioRoutes, studioGroup] },
   {
     isEnabled: ({ disable_meta }) => !disable_meta,
-    plugins: [rootRoute, systemRoutes, overviewRoutes, leaseRoutes, changeRoutes, newestLogRoutes, docsGroup],
+    plugins: [
+      rootRoute,
+      systemRoutes,
+      overviewRoutes,
+      historyRoutes,
+      leaseRoutes,
+      changeRoutes,
+      newestLogRoutes,
+      serverLogRoutes,
+      docsGroup,
+    ],
   },
 ];
 

@@ -1,5 +1,7 @@
+import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
+import type { ProcessIdentity } from '../schemas/system-history.ts';
 import type { Services } from '../services/all-services.ts';
 import type { CardOptions } from './a2a/card.ts';
 import type { Dispatch } from './dispatch.ts';
@@ -64,6 +66,8 @@ export interface ServerDeps {
   readonly options: HttpOptions;
   readonly auth: AuthOptions & SecurityDocument;
   readonly info: ServerProperties;
+  readonly process: ProcessIdentity;
+  readonly clock: Clock;
   readonly logger: Logger;
   readonly ids: Ids;
   /** Adds the project's own tools to MCP servers. */

@@ -54,7 +54,9 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   });
   if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;
   closeIncompleteRequests(server);
-  const metrics = httpMetrics(engine, deps.meters);
+  const metrics = httpMetrics(engine, deps.meters, deps);
+  // Nobody could read it.
+  if (options.role !== 'worker' && !options.disable_meta) metrics.history.start();
   server.addHook('onClose', async () => metrics.stop());
   const routes = useRouteTable(server);
   useRequestBodies(server, options);

@@ -8,6 +8,7 @@ import type { Ids } from '../core/ids.ts';
 import { lazy } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
+import type { RecentLog } from '../core/recent-log.ts';
 import type { EventBus } from '../events/bus.ts';
 import { currentSteps } from '../events/current-steps.ts';
 import { followSources } from '../events/follow-sources.ts';
@@ -51,6 +52,7 @@ import { runSearchService } from './runs/run-search.ts';
 import { runStepService } from './runs/run-steps.ts';
 import { runService } from './runs/runs.ts';
 import { statelessRunService } from './runs/stateless-runs.ts';
+import { type ServerLogDeps, serverLogService } from './server-log.ts';
 import { storeService } from './store.ts';
 import { studioService } from './studio.ts';
 import { type SystemDeps, systemService } from './system.ts';
@@ -70,6 +72,8 @@ import { webhookService } from './webhooks/webhooks.ts';
 /** Dependencies of the services. */
 export interface ServiceContext {
   readonly logger: Logger;
+  /** What it wrote last; undefined if it is not known. */
+  readonly recent_log: RecentLog | undefined;
   readonly meter: Meter;
   readonly clock: Clock;
   readonly ids: Ids;
@@ -241,11 +245,13 @@ function systemServices(
   context: Pick<ServiceContext, 'storage' | 'bus' | 'access' | 'longTermStore'> &
     Pick<ServiceSettings, 'has_deployments'> &
     Omit<KeyDeps, 'apiKeys' | 'ring'> &
-    SystemDeps,
+    SystemDeps &
+    ServerLogDeps,
 ) {
   const { storage, access } = context;
   return {
     system: systemService(context),
+    serverLog: serverLogService(context),
     changes: changeService({ ...context, ...storage }),
     keys: keyService({ ...context, apiKeys: storage.apiKeys, ring: access.keys }),
     studio: studioService({ ...context, ...access, sessions: access.studio }),

@@ -2,6 +2,7 @@ import type { Actor } from '../auth/actor.ts';
 import { requireUnrestricted } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import type { LeaseView } from '../schemas/system.ts';
+import type { SystemHistory } from '../schemas/system-history.ts';
 import type { ServerWarning, SystemOverview } from '../schemas/system-overview.ts';
 import type { Storage } from '../storage/storage.ts';
 
@@ -32,6 +33,12 @@ export function systemService({ storage, versions, clock }: SystemDeps) {
     async leases(actor: Actor, limit: number): Promise<LeaseView[]> {
       requireUnrestricted(actor, 'Leases');
       return processes.leases(limit);
+    },
+
+    /** What this process measured, by `read`. Throws `Forbidden` for users and tokens. */
+    async history(actor: Actor, read: () => Promise<SystemHistory>): Promise<SystemHistory> {
+      requireUnrestricted(actor, 'Measurements of the server');
+      return read();
     },
 
     /** Counts rows of all users, and names hosts and processes: throws `Forbidden` for users and tokens. */

@@ -115,7 +115,7 @@ const keys = createRoute({
 const system = createRoute({
   getParentRoute: parent,
   path: '/system',
-  validateSearch: textsOf(['level', 'assistant', 'run']),
+  validateSearch: textsOf(['log', 'level', 'assistant', 'run']),
   component: lazyRouteComponent(() => import('./screens/system/system.tsx'), 'System'),
 });
 const connect = createRoute({

@@ -60,7 +60,13 @@ async function call(operationId: string, values: Record<string, string> = {}, pa
 }
 
 /** Streams without an end of their own; their events have tests of their own. */
-const ENDLESS = ['join_thread_stream', 'protocol_thread_events_post', 'watch_changes', 'watch_logs'];
+const ENDLESS = [
+  'join_thread_stream',
+  'protocol_thread_events_post',
+  'watch_changes',
+  'watch_logs',
+  'watch_server_logs',
+];
 
 const thread = { thread_id: EXAMPLES.thread_id };
 const own = { assistant_id: EXAMPLES.assistant_id };
@@ -74,6 +80,7 @@ test('every answer is what the document says, and the examples work in its order
     'get_info',
     'get_metrics',
     'get_system_overview',
+    'get_system_history',
     'list_leases',
     'create_token',
   ])

@@ -48,9 +48,10 @@ test.runIf(python)('docs/crons.md, Python', async () => {
 });
 
 test('docs/overview.md', async () => {
-  const [, overview, leases, changes] = await inShell(callsOf('docs/overview.md'), server.url);
+  const [, overview, history, leases, changes] = await inShell(callsOf('docs/overview.md'), server.url);
   expect(overview).toMatchObject({ statuses: [200], complaints: '' });
   expect(overview?.output).toMatch(/^{"runs":{"pending":\d+,.*"engine":"sqlite"/);
+  expect(history?.output).toMatch(/^{"process":{"worker_id":/);
   expect(leases).toMatchObject({ statuses: [200], complaints: '', output: expect.stringMatching(/^\[/) });
   expect(changes?.output).toMatch(/^event: ready\r$/m);
 });

@@ -16,12 +16,14 @@ test('what a graph prints is logged and read as the page shows it', async () => 
   });
   await using server = await startServer({ config: folder.path('agent.config.yaml') });
   const warned = server.untilLog('the model is slow');
-  const [read] = await inShell(callsOf(PAGE), server.url);
+  const [read, log] = await inShell(callsOf(PAGE), server.url);
 
   expect(read).toMatchObject({ statuses: [200, 200, 200, 200], complaints: '' });
   const [stream = '', list = ''] = (read?.output ?? '').split(/(?=^\[)/m);
   expect(stream.match(/^event: \w+/gm)).toEqual(['event: log', 'event: log', 'event: end']);
   expect(JSON.parse(list)).toMatchObject([{ seq: 2, message: 'the model is slow' }]);
+
+  expect(log?.output).toMatch(/^event: ready\r\ndata: {"host":.*\r\n[^]*event: log\r\ndata: .*"level":"warn"/m);
 
   const shown = JSON.parse(onlyBlock(PAGE, 'json', '"source"'));
   const { host: _, ...line } = await warned;

@@ -3,13 +3,14 @@ import { expect, test } from 'vitest';
 import { ALIASES } from '../../src/http/metrics/aliases.ts';
 import { openMeters } from '../../src/http/metrics/meters.ts';
 import { httpMetrics } from '../../src/http/metrics/metrics.ts';
-import { bareServer, ENGINE } from '../support/bare-server.ts';
+import { bareServer, ENGINE, PROCESS } from '../support/bare-server.ts';
 import { samplesOf } from '../support/metric-samples.ts';
 
 /** Every metric as one line: name, type, labels and help, which has the unit where the name lacks it. */
 function linesOf(options: { prefix: string; internal: boolean }): string[] {
   const meters = openMeters(options);
-  httpMetrics({ ...ENGINE, traces: () => ({ sent: 0, dropped: 0, waiting: 0 }) }, meters).stop();
+  const engine = { ...ENGINE, traces: () => ({ sent: 0, dropped: 0, waiting: 0 }) };
+  httpMetrics(engine, meters, PROCESS).stop();
   const metrics = meters.registry.getMetricsAsArray() as unknown as (Metric & {
     name: string;
     help: string;

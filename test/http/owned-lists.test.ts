@@ -108,7 +108,7 @@ describe('who owns something', () => {
     expect([others.status, others.body.detail]).toEqual([404, expect.stringMatching(/not found/i)]);
   });
 
-  test.each(['/keys', '/system/overview', '/system/leases'])(
+  test.each(['/keys', '/system/overview', '/system/history', '/system/server-logs', '/system/leases'])(
     'does not read %s, which is for administrators',
     async (url) => {
       for (const headers of [ALICE, BOB]) expect((await server.get(url, headers)).status).toBe(403);

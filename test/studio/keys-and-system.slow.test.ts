@@ -102,11 +102,21 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     await page.context().close();
   });
 
-  test('the system shows its processes and draws what it measures', async () => {
+  test('the system shows its processes and draws what one of them measured', async () => {
     const { page, problems } = await open('/system');
     await page.getByRole('img', { name: /^Delay of the event loop: now 99 %/ }).waitFor();
     await page.getByRole('table', { name: 'Processes' }).getByText(String(process.pid)).waitFor();
+    await page.getByText(`The last hour of process ${process.pid} on`).waitFor();
     expect(await violations(page)).toEqual([]);
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
+  test('whom the server does not tell its last hour is drawn what it measures from now on', async () => {
+    const body = { name: 'watcher', scope: 'read' };
+    const { key } = (await studio.http.post('/keys', body, { 'x-api-key': OPERATOR })).body;
+    const { page, problems } = await open('/system', key);
+    await page.getByText('Processes and storage are for callers without limits').waitFor();
 
     // What was measured stays while another screen is open.
     const since = await page.getByText(/^Of the process that answers, since/).innerText();

@@ -37,6 +37,11 @@ export const ENGINE: ServerDeps['engine'] = {
   stuck: () => undefined,
 };
 
+export const PROCESS: Pick<ServerDeps, 'process' | 'clock'> = {
+  process: { worker_id: '00000000-0000-4000-8000-000000000000', host: 'here', pid: 1 },
+  clock: systemClock,
+};
+
 interface BareParts {
   /** Only what the test calls. */
   readonly services?: { readonly [Service in keyof ServerDeps['services']]?: object };
@@ -69,6 +74,7 @@ export async function bareServer({
     auth: { authenticate, has_users: false, issuers: [], authenticate_every_ms },
     info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'], crons: true },
     logger: recordingLogger('debug', (line) => log.push(line)),
+    ...PROCESS,
     ids: systemIds(systemClock),
     customApp,
   });

@@ -110,11 +110,13 @@ export const OPERATIONS_BY_SCOPE = {
     'create_key',
     'delete_assistant',
     'delete_key',
+    'get_system_history',
     'get_system_overview',
     'list_keys',
     'list_leases',
     'patch_assistant',
     'set_latest_assistant_version',
+    'watch_server_logs',
   ],
   'deployments:write': [
     'create_deploy_key',

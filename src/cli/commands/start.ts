@@ -7,7 +7,7 @@ export const start: Command = {
   flags: { ...CONFIG_FLAG, ...ADDRESS_FLAGS, ...ROLE_FLAG },
   async run(values) {
     // Readable lines on a terminal, JSON otherwise.
-    const { config, logger, announce, lines } = await loadConfigAndOutput(values, {
+    const { config, logger, recent_log, announce, lines } = await loadConfigAndOutput(values, {
       json: !process.stdout.isTTY,
     });
     const [{ serve }, { watchEventLoop }] = await Promise.all([
@@ -16,6 +16,7 @@ export const start: Command = {
     ]);
     return await serve(config, {
       logger,
+      recent_log,
       announce,
       watchEventLoop: (runningNode) => watchEventLoop({ lines }, runningNode),
       grace_ms: config.runs.shutdown_grace_seconds * 1000,

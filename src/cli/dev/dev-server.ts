@@ -35,12 +35,13 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
   await warmUp(root, has_hosts);
   const message = await Promise.race([serveMessage.promise, aborted(stop.signal)]);
   if (message === undefined) return 0;
-  const { config, logger, announce, lines } = await loadConfigAndOutput(flags, {
+  const { config, logger, recent_log, announce, lines } = await loadConfigAndOutput(flags, {
     json: false,
     code_of: root,
   });
   return await serve(config, {
     logger,
+    recent_log,
     stop: stop.signal,
     grace_ms: 0,
     announce: message.shows_banner ? announce : undefined,

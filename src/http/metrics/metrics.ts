@@ -15,10 +15,11 @@ import { withAliases } from './aliases.ts';
 import { countCalls } from './calls.ts';
 import { measureDatabase } from './database.ts';
 import { measureEngine } from './engine.ts';
+import { type HistoryDeps, openHistory } from './history.ts';
 import { type Meters, OURS } from './meters.ts';
 import { measureHosts, measureProcess } from './process.ts';
 import { Counter } from './prometheus.ts';
-import { requestMetrics } from './requests.ts';
+import { type FinishedRequest, requestMetrics } from './requests.ts';
 import { countRuns } from './runs.ts';
 
 /** Engine statistics, read at scrape time. */
@@ -45,24 +46,38 @@ export interface EngineStats {
 export type HttpMetrics = ReturnType<typeof httpMetrics>;
 
 /** Every metric of a server: of its requests, of the engine at scrape time, and what `meters` counted. */
-export function httpMetrics(engine: EngineStats, meters: Meters) {
+export function httpMetrics(
+  engine: EngineStats,
+  meters: Meters,
+  parts: Pick<HistoryDeps, 'process' | 'clock'>,
+) {
   const requests = requestMetrics(meters);
+  const history = openHistory({ engine, ...parts });
   countRuns(engine.onRunEnded, meters);
   countCalls(engine.onStepsStored, meters);
   measureHosts(engine.hosts, meters);
   if (engine.traces) measureTraces(engine.traces, meters);
   const process = measureProcess(meters);
-  const parts = [measureEngine(engine, meters), measureDatabase(engine, meters), process];
+  const refreshed = [measureEngine(engine, meters), measureDatabase(engine, meters), process];
   return {
     ...requests,
     meter: meters.meter,
+    history,
+
+    observe(request: FinishedRequest): void {
+      requests.observe(request);
+      history.requestEnded();
+    },
 
     /** Call on server close. */
-    stop: process.stop,
+    stop(): void {
+      process.stop();
+      history.stop();
+    },
 
     /** Prometheus text format. Rejects if the queue cannot be read. */
     async text(): Promise<string> {
-      await Promise.all(parts.map((part) => part.refresh()));
+      await Promise.all(refreshed.map((part) => part.refresh()));
       return withAliases(await meters.registry.metrics());
     },
   };

@@ -7,7 +7,7 @@ import { Gauge } from './prometheus.ts';
 /** One second, ns. */
 const SECOND = 1e9;
 /** Sampling interval of the event loop delay, ms; the measured delay includes it. */
-const RESOLUTION_MS = 20;
+export const RESOLUTION_MS = 20;
 /** Shortest time that a measured delay covers, ms: Prometheus usually scrapes at this interval or a longer one. */
 const WINDOW_MS = 15_000;
 
@@ -82,7 +82,7 @@ function startedMonitor(): LoopMonitor {
 }
 
 /** Without a sample, and for less than the sampling interval, there was no delay. */
-function secondsOf(nanoseconds: number): number {
+export function secondsOf(nanoseconds: number): number {
   const seconds = nanoseconds / SECOND - RESOLUTION_MS / 1000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
 }

@@ -8,6 +8,7 @@ import {
   MetricsQuery,
   ServerInfo,
 } from '../../schemas/system.ts';
+import { SystemHistory } from '../../schemas/system-history.ts';
 import { SystemOverview } from '../../schemas/system-overview.ts';
 import type { ChangeService } from '../../services/changes.ts';
 import type { SystemService } from '../../services/system.ts';
@@ -100,6 +101,30 @@ export function overviewRoutes(server: FastifyInstance, { system }: { system: Sy
       },
     },
     ({ actor }) => system.overview(actor),
+  );
+}
+
+export function historyRoutes(
+  server: FastifyInstance,
+  { system, metrics }: { system: SystemService; metrics: Pick<HttpMetrics, 'history'> },
+) {
+  server.withTypeProvider<ZodTypeProvider>().get(
+    '/system/history',
+    {
+      config: { scope: 'admin' },
+      schema: {
+        operationId: 'get_system_history',
+        summary: 'The last hour of a process',
+        description:
+          'What the process that answers measured in the last hour, every 10 seconds since it started, and now: runs, requests, webhooks, event loop, memory and connections.',
+        tags,
+        response: { 200: SystemHistory },
+        failures: {
+          403: 'Measurements of the server are for callers without limits, such as a key with the scope "admin".',
+        },
+      },
+    },
+    ({ actor }) => system.history(actor, metrics.history.read),
   );
 }
 

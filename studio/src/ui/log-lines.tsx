@@ -24,13 +24,15 @@ export function LogLines<Line extends LogLine>({ lines, keyOf, before }: LogLine
   return (
     <ol className="font-mono text-xs/[18px]">
       {lines.map((line) => (
-        <li key={keyOf(line)} className="flex gap-3">
+        <li key={keyOf(line)} className="flex gap-3 max-sm:flex-wrap max-sm:gap-y-0">
           <time dateTime={line.time} className="text-ink-3">
             {line.time.slice(11, 23)}
           </time>
           {before?.(line)}
           <span className="w-24 flex-none truncate text-ink-2">{line.node ?? ''}</span>
-          <span className={`min-w-0 flex-1 break-words whitespace-pre-wrap ${TONES[line.level] ?? ''}`}>
+          <span
+            className={`min-w-0 flex-1 break-words whitespace-pre-wrap max-sm:order-last max-sm:basis-full ${TONES[line.level] ?? ''}`}
+          >
             {line.message}
           </span>
           <span className="text-ink-3">{line.at}</span>

@@ -3,7 +3,8 @@ import { GAP_MS } from './samples.ts';
 
 interface Line {
   readonly name: string;
-  readonly values: readonly number[];
+  /** `null`: not known. */
+  readonly values: readonly (number | null)[];
   /** Its colour: a class that sets `color`. */
   readonly tone: string;
 }
@@ -21,8 +22,12 @@ const HEIGHT = 64;
 
 /** Lines over time, with what they are now. */
 export function Chart({ title, times, lines, format }: ChartProps) {
-  const top = Math.max(...lines.flatMap(({ values }) => values), Number.MIN_VALUE);
-  const now = lines.map(({ name, values }) => `${name} ${format(values.at(-1) ?? 0)}`).join(', ');
+  const top = Math.max(...lines.flatMap(({ values }) => values.map((value) => value ?? 0)), Number.MIN_VALUE);
+  const lastOf = (values: Line['values']) => {
+    const last = values.at(-1);
+    return last === null ? 'unknown' : format(last ?? 0);
+  };
+  const now = lines.map(({ name, values }) => `${name} ${lastOf(values)}`).join(', ');
   return (
     <Card className="flex flex-col gap-2 p-4">
       <h2 className="text-xs font-semibold text-ink-2">{title}</h2>
@@ -30,7 +35,7 @@ export function Chart({ title, times, lines, format }: ChartProps) {
         {lines.map(({ name, values, tone }) => (
           <li key={name}>
             <span className={`mr-1.5 inline-block size-2 rounded-sm bg-current ${tone}`} aria-hidden="true" />
-            <b className="text-base font-semibold">{format(values.at(-1) ?? 0)}</b>{' '}
+            <b className="text-base font-semibold">{lastOf(values)}</b>{' '}
             <span className="text-ink-3">{name}</span>
           </li>
         ))}
@@ -61,15 +66,18 @@ export function Chart({ title, times, lines, format }: ChartProps) {
 }
 
 /** The newest value is at the right edge; one alone is a level line. Where nothing was measured there is no line. */
-function pathOf(times: readonly number[], values: readonly number[], top: number): string {
+function pathOf(times: readonly number[], values: Line['values'], top: number): string {
   const yOf = (value: number) => (HEIGHT - (HEIGHT * value) / top).toFixed(1);
   const first = times[0] ?? 0;
   const span = (times.at(-1) ?? 0) - first;
-  if (span === 0) return values[0] === undefined ? '' : `M0 ${yOf(values[0])}H${WIDTH}`;
+  if (span === 0) return values[0] == null ? '' : `M0 ${yOf(values[0])}H${WIDTH}`;
+  let joined_at = Number.NEGATIVE_INFINITY;
   return values
     .map((value, i) => {
       const at = times[i] as number;
-      const isJoined = i > 0 && at - (times[i - 1] as number) <= GAP_MS;
+      if (value === null) return '';
+      const isJoined = at - joined_at <= GAP_MS;
+      joined_at = at;
       return `${isJoined ? 'L' : 'M'}${((WIDTH * (at - first)) / span).toFixed(1)} ${yOf(value)}`;
     })
     .join('');

@@ -1,7 +1,7 @@
 import { byteSize, count, duration } from '../../ui/format.tsx';
 import { Pill } from '../../ui/pill.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
-import { labels, type Readings, total } from './samples.ts';
+import { labels, type Readings, total } from './readings.ts';
 
 /** Graph hosts of the process that answers; nothing if graphs run in the process itself. */
 export function Hosts({ readings }: { readings: Readings }) {

@@ -1,4 +1,5 @@
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
+import { useSession } from '../../api/session.ts';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
 import { LogLines } from '../../ui/log-lines.tsx';
@@ -15,15 +16,37 @@ const LEVELS: readonly (readonly [Level, string])[] = [
   ['error', 'Errors'],
 ];
 
-/** What the code of all runs prints while the page is open; of one run also what it printed before. */
+const LOGS = [
+  ['runs', 'What graphs print'],
+  ['server', 'The server'],
+] as const;
+
+/** What the code of all runs prints while the page is open, of one run also what it printed before; or the server's log. */
 export function LogTail() {
-  const { level: wanted, assistant, run } = useSearch({ from: '/system' });
+  const { log, level: wanted, assistant, run } = useSearch({ from: '/system' });
+  const { unrestricted, can } = useSession();
+  const hasServer = unrestricted && can('admin');
+  const is_server = hasServer && log === 'server';
   const navigate = useNavigate({ from: '/system' });
   const level = LEVELS.find(([name]) => name === wanted)?.[0] ?? 'debug';
-  const { lines, isLive, isOver, error } = useLogTail({ level, assistant_id: assistant, run_id: run });
+  const tail = useLogTail({ is_server, level, assistant_id: assistant, run_id: run });
+  const { lines, isLive, writer, isOver, error } = tail;
   return (
     <Panel title="Log">
       <div className="flex flex-wrap items-center gap-2">
+        {hasServer && (
+          <Select
+            aria-label="Log"
+            value={is_server ? 'server' : 'runs'}
+            options={LOGS}
+            onChange={({ target }) =>
+              void navigate({
+                search: (before) => ({ ...before, log: target.value === 'server' ? 'server' : '' }),
+                replace: true,
+              })
+            }
+          />
+        )}
         <Select
           aria-label="Level"
           value={level}
@@ -32,36 +55,49 @@ export function LogTail() {
             void navigate({ search: (before) => ({ ...before, level: target.value }), replace: true })
           }
         />
-        <AssistantSelect
-          aria-label="Assistant"
-          disabled={run !== undefined}
-          value={assistant ?? ''}
-          onChange={({ target }) =>
-            void navigate({ search: (before) => ({ ...before, assistant: target.value }), replace: true })
-          }
-        />
-        <TextFilter
-          // A link to another run brings another text.
-          key={run}
-          label="Id of a run"
-          className="w-[300px]"
-          value={run}
-          set={(id) => void navigate({ search: (before) => ({ ...before, run: id }), replace: true })}
-        />
+        {!is_server && (
+          <>
+            <AssistantSelect
+              aria-label="Assistant"
+              disabled={run !== undefined}
+              value={assistant ?? ''}
+              onChange={({ target }) =>
+                void navigate({ search: (before) => ({ ...before, assistant: target.value }), replace: true })
+              }
+            />
+            <TextFilter
+              // A link to another run brings another text.
+              key={run}
+              label="Id of a run"
+              className="w-[300px]"
+              value={run}
+              set={(id) => void navigate({ search: (before) => ({ ...before, run: id }), replace: true })}
+            />
+          </>
+        )}
         <span role="status" className="text-xs text-ink-3">
-          {!isLive ? 'Connecting …' : isOver ? 'The run has ended' : 'Follows what graphs print'}
+          {!isLive
+            ? 'Connecting …'
+            : writer !== undefined
+              ? `Follows process ${writer.pid} on ${writer.host} alone`
+              : isOver
+                ? 'The run has ended'
+                : 'Follows what graphs print'}
         </span>
       </div>
       {error !== undefined ? (
         <Failure error={error} />
       ) : (
-        <Lines lines={lines} nothing={run ? 'This run has printed nothing.' : NOTHING} />
+        <Lines lines={lines} nothing={nothingOf(is_server, run)} />
       )}
     </Panel>
   );
 }
 
-const NOTHING = 'Nothing has been printed since the page was opened.';
+function nothingOf(is_server: boolean, run: string | undefined): string {
+  if (is_server) return 'The server has logged nothing of this level.';
+  return run ? 'This run has printed nothing.' : 'Nothing has been printed since the page was opened.';
+}
 
 function Lines({ lines, nothing }: { lines: readonly TailLine[]; nothing: string }) {
   return (
@@ -69,17 +105,19 @@ function Lines({ lines, nothing }: { lines: readonly TailLine[]; nothing: string
       {lines.length === 0 && <p className="text-ink-3">{nothing}</p>}
       <LogLines
         lines={lines}
-        keyOf={({ run_id, seq }) => `${run_id}/${seq}`}
-        before={({ run_id }) => (
-          <Link
-            to="/runs/$runId"
-            params={{ runId: run_id }}
-            search={{ tab: 'logs' }}
-            className="flex-none text-accent hover:underline"
-          >
-            {run_id.slice(-8)}
-          </Link>
-        )}
+        keyOf={({ key }) => key}
+        before={({ run_id }) =>
+          run_id !== undefined && (
+            <Link
+              to="/runs/$runId"
+              params={{ runId: run_id }}
+              search={{ tab: 'logs' }}
+              className="flex-none text-accent hover:underline"
+            >
+              {run_id.slice(-8)}
+            </Link>
+          )
+        }
       />
     </TailBox>
   );

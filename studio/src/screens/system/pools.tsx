@@ -1,6 +1,6 @@
 import { count } from '../../ui/format.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
-import { labels, type Readings, total } from './samples.ts';
+import { labels, type Readings, total } from './readings.ts';
 
 /** Connections to PostgreSQL; nothing with SQLite, which has none. */
 export function Pools({ readings }: { readings: Readings }) {

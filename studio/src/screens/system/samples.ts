@@ -1,36 +1,37 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
+import { type Readings, readingsOf, total } from './readings.ts';
 
-/** Readings of the metrics, by name; those with labels begin at `name{`. */
-export type Readings = ReadonlyMap<string, number>;
-
+/** What a process measured at one time. `null`: it is not known. */
 export interface Sample {
   /** Epoch ms. */
   readonly at: number;
-  readonly readings: Readings;
+  readonly running: number | null;
+  readonly pending: number | null;
+  /** From the start of the process, as are failed runs and requests. */
+  readonly ended: number;
+  readonly failed: number;
+  readonly requests: number;
+  /** Seconds. */
+  readonly lag_p99: number;
+  readonly lag_max: number;
+  readonly memory_bytes: number;
+  readonly webhooks_pending: number | null;
+  readonly webhooks_dead: number | null;
+  readonly connections_open: number;
+  readonly connections_waiting: number;
 }
 
 /** Between two readings, ms. */
-const INTERVAL = 5_000;
+export const INTERVAL = 5_000;
 /** How long readings are remembered, also while another screen is open, ms. */
-const HISTORY_MS = 60 * 60 * 1000;
+export const HISTORY_MS = 60 * 60 * 1000;
 /** Readings further apart are not joined by a line, ms: nothing was measured in between. */
-export const GAP_MS = 4 * INTERVAL;
-
-/** Readings of the text that Prometheus reads. */
-function readingsOf(text: string): Readings {
-  const readings = new Map<string, number>();
-  for (const line of text.split('\n')) {
-    // A label may have spaces; a value has none.
-    const end = line.lastIndexOf(' ');
-    if (end > 0 && !line.startsWith('#')) readings.set(line.slice(0, end), Number(line.slice(end + 1)));
-  }
-  return readings;
-}
+export const GAP_MS = 30_000;
 
 /**
- * What the process that answers has measured while this screen was open in the last hour, the oldest first. The session's
- * end forgets it, as everything else that was read.
+ * What the process that answers has measured while this screen was open in the last hour, the oldest first, and its last
+ * readings. The session's end forgets it, as everything else that was read.
  */
 export function useSamples() {
   const client = useQueryClient();
@@ -40,36 +41,42 @@ export function useSamples() {
     queryFn: async () => {
       const text = await dataOf(api.GET('/metrics', { parseAs: 'text' }));
       const now = Date.now();
-      const before = client.getQueryData<readonly Sample[]>(queryKey) ?? [];
+      const before = client.getQueryData<{ samples: readonly Sample[] }>(queryKey)?.samples ?? [];
       const recent = before.filter(({ at }) => at > now - HISTORY_MS);
-      return [...recent, { at: now, readings: readingsOf(String(text)) }];
+      const readings = readingsOf(String(text));
+      return { samples: [...recent, sampleOf(readings, now)], readings };
     },
     refetchInterval: INTERVAL,
     gcTime: HISTORY_MS,
     structuralSharing: false,
   });
-  return { samples: data ?? [], error, refetch };
+  return { samples: data?.samples ?? [], readings: data?.readings, error, refetch };
 }
 
-/** The sum of a metric over its labels that contain `having`; undefined if it is not measured. */
-export function total(readings: Readings, metric: string, having = ''): number | undefined {
-  const values = [...readings].filter(
-    ([name]) => name === metric || (name.startsWith(`${metric}{`) && name.includes(having)),
-  );
-  return values.length === 0 ? undefined : values.reduce((sum, [, value]) => sum + value, 0);
+function sampleOf(readings: Readings, at: number): Sample {
+  const of = (metric: string, having?: string) => total(readings, metric, having) ?? 0;
+  const ended = 'agent_server_runs_ended_total';
+  return {
+    at,
+    running: of('lg_api_num_running_runs'),
+    pending: of('lg_api_num_pending_runs'),
+    ended: of(ended),
+    failed: of(ended, 'status="error"') + of(ended, 'status="timeout"'),
+    requests: of('lg_api_http_requests_total'),
+    lag_p99: of('agent_server_event_loop_lag_p99_seconds'),
+    lag_max: of('agent_server_event_loop_lag_max_seconds'),
+    memory_bytes: of('process_resident_memory_bytes'),
+    webhooks_pending: of('agent_server_webhooks_pending'),
+    webhooks_dead: of('agent_server_webhooks_dead'),
+    connections_open: of('lg_api_pg_pool_size'),
+    connections_waiting: of('agent_server_pg_pool_waiting'),
+  };
 }
 
-/** By how much the sum of a counter grew each second between neighbouring samples; a restart is no growth. */
-export function rates(samples: readonly Sample[], metric: string): number[] {
-  return samples.slice(1).map(({ at, readings }, i) => {
+/** By how much a counter grew each second between neighbouring samples; a restart is no growth. */
+export function rates(samples: readonly Sample[], of: 'ended' | 'failed' | 'requests'): number[] {
+  return samples.slice(1).map((sample, i) => {
     const before = samples[i] as Sample;
-    const growth = (total(readings, metric) ?? 0) - (total(before.readings, metric) ?? 0);
-    return Math.max(0, growth) / Math.max(0.001, (at - before.at) / 1000);
+    return Math.max(0, sample[of] - before[of]) / Math.max(0.001, (sample.at - before.at) / 1000);
   });
-}
-
-/** Values of a label, over all readings of a metric. */
-export function labels(readings: Readings, metric: string, label: string): string[] {
-  const names = [...readings.keys()].filter((name) => name.startsWith(`${metric}{`));
-  return names.flatMap((name) => name.split(`${label}="`)[1]?.split('"')[0] ?? []);
 }

@@ -2,13 +2,15 @@ import { useEffect, useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { followStream, type Source } from '../../api/follow-stream.ts';
 import type { LogLine } from '../../ui/log-lines.tsx';
+import { ofServer, serverLines, type Writer } from './server-lines.ts';
 
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** A line of any run. */
+/** A line of any run, or of the server. */
 export interface TailLine extends LogLine {
-  readonly run_id: string;
+  readonly key: string;
+  readonly run_id?: string;
 }
 
 /** Older lines are dropped: each run keeps its own. */
@@ -17,6 +19,8 @@ const MAX_LINES = 500;
 const DRAW_MS = 150;
 
 interface Filters {
+  /** The log of the server, instead of what runs print. */
+  readonly is_server: boolean;
   readonly level: Level;
   readonly assistant_id: string | undefined;
   /** Only this run, whichever assistant it is of. */
@@ -26,15 +30,17 @@ interface Filters {
 interface Tail {
   readonly lines: readonly TailLine[];
   readonly isLive: boolean;
+  /** Of the server's log. */
+  readonly writer: Writer | undefined;
   /** The one run that is followed has ended. */
   readonly isOver: boolean;
   readonly error: unknown;
 }
 
-const NONE: Tail = { lines: [], isLive: false, isOver: false, error: undefined };
+const NONE: Tail = { lines: [], isLive: false, writer: undefined, isOver: false, error: undefined };
 
-/** What the code of all runs prints from now on, or of one run from its beginning; the newest last. */
-export function useLogTail({ level, assistant_id, run_id }: Filters): Tail {
+/** What the code of all runs prints from now on, or of one run from its beginning, or the server's log; the newest last. */
+export function useLogTail({ is_server, level, assistant_id, run_id }: Filters): Tail {
   const [tail, setTail] = useState(NONE);
   useEffect(() => {
     const stop = new AbortController();
@@ -50,25 +56,36 @@ export function useLogTail({ level, assistant_id, run_id }: Filters): Tail {
     };
     const levels = LEVELS.slice(LEVELS.indexOf(level));
     const source = run_id === undefined ? ofAll({ level, assistant_id }) : ofRun(run_id, () => now.isOver);
+    async function followServer() {
+      const read = serverLines();
+      for await (const event of followStream(ofServer(level), stop.signal)) {
+        const { lines, writer } = read(event);
+        show({ ...now, isLive: true, writer, lines: [...now.lines, ...lines].slice(-MAX_LINES) });
+      }
+    }
     async function follow() {
       for await (const { event, data } of followStream(source, stop.signal)) {
         if (event === 'end') show({ ...now, isOver: true });
         if (event !== 'log') show({ ...now, isLive: true });
         else {
-          const line = { run_id, ...JSON.parse(data) } as TailLine;
+          const line = runLine({ run_id, ...JSON.parse(data) });
           if (!levels.includes(line.level as Level)) continue;
           show({ ...now, isLive: true, lines: [...now.lines, line].slice(-MAX_LINES) });
         }
       }
     }
     setTail(NONE);
-    follow().catch((error: unknown) => show({ ...now, error }));
+    (is_server ? followServer() : follow()).catch((error: unknown) => show({ ...now, error }));
     return () => {
       stop.abort();
       clearTimeout(timer);
     };
-  }, [level, assistant_id, run_id]);
+  }, [is_server, level, assistant_id, run_id]);
   return tail;
+}
+
+function runLine(line: Omit<TailLine, 'key'>): TailLine {
+  return { ...line, key: `${line.run_id}/${line.seq}` };
 }
 
 function ofAll({ level, assistant_id }: Pick<Filters, 'level' | 'assistant_id'>): Source {

@@ -1,0 +1,77 @@
+import { hostname } from 'node:os';
+import type { Actor } from '../auth/actor.ts';
+import { requireUnrestricted } from '../auth/authorize.ts';
+import { timestamp } from '../core/clock.ts';
+import { NotFound } from '../core/errors.ts';
+import { Latch } from '../core/latch.ts';
+import type { RecentLine, RecentLog } from '../core/recent-log.ts';
+import type { Frame } from '../events/frame.ts';
+import { LOG_LEVELS } from '../schemas/run-logs.ts';
+import type { ServerLogLine, ServerLogQuery } from '../schemas/server-log.ts';
+
+/** The stream waits for lines, not for this; it only bounds a timer, ms. */
+const IDLE_MS = 3_600_000;
+
+export interface ServerLogDeps {
+  /** Undefined if this process does not write the log. */
+  readonly recent_log: RecentLog | undefined;
+}
+
+export type ServerLogService = ReturnType<typeof serverLogService>;
+
+/** The log of this process. */
+export function serverLogService({ recent_log }: ServerLogDeps) {
+  return {
+    /**
+     * The stored lines after `last`, or all if that is of another process, and what is logged until `signal`: events `log`
+     * after a first `ready`. Throws `Forbidden` for users and tokens.
+     */
+    async follow(
+      actor: Actor,
+      { level }: ServerLogQuery,
+      last: number,
+      signal: AbortSignal,
+    ): Promise<AsyncIterable<Frame>> {
+      requireUnrestricted(actor, 'Logs of the server');
+      if (recent_log === undefined) throw new NotFound(NO_LOG);
+      const levels = new Set<string>(LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)));
+      return frames(recent_log, { levels, last }, signal);
+    },
+  };
+}
+
+const NO_LOG =
+  'The log of this server is not its own: it belongs to the program that embeds it, or to the server of the deployment.';
+
+async function* frames(
+  log: RecentLog,
+  { levels, last }: { levels: ReadonlySet<string>; last: number },
+  signal: AbortSignal,
+): AsyncGenerator<Frame> {
+  const identity = { host: hostname(), pid: process.pid };
+  const added = new Latch();
+  using _watching = log.onLine(() => added.open());
+  const is_resumed = log.has(last);
+  let position = is_resumed ? last : log.start;
+  const ready = { ...identity, since: timestamp(log.since), is_resumed };
+  yield { seq: position, event: 'ready', data: JSON.stringify(ready) };
+  while (!signal.aborted) {
+    const missing = log.start - position;
+    if (missing > 0) {
+      position = log.start;
+      yield { seq: position, event: 'missing', data: JSON.stringify({ lines: missing }) };
+    }
+    const lines = log.after(position);
+    for (const each of lines) {
+      const line = { ...lineOf(each), ...identity };
+      if (levels.has(line.level)) yield { seq: line.seq, event: 'log', data: JSON.stringify(line) };
+    }
+    position = lines.at(-1)?.seq ?? position;
+    if (lines.length === 0) await added.wait(IDLE_MS, signal);
+  }
+}
+
+function lineOf({ seq, json }: RecentLine): Omit<ServerLogLine, 'host' | 'pid'> {
+  const { time, level, message, ...fields } = JSON.parse(json);
+  return { seq, time, level, message, fields };
+}
