@@ -7,6 +7,7 @@ import { adaptCustomApp } from '../http/custom-app/adapters.ts';
 import { handleInProcess } from '../http/in-process.ts';
 import { type ExtendMcpServer, inThisProcess, registrationOf } from '../http/mcp/custom-tools.ts';
 import type { CustomApp } from '../http/plugins/custom-app.ts';
+import { storedHeaders } from '../workers/webhook-answer.ts';
 import type { WebhookRequest, WebhookResponse } from '../workers/webhook-request.ts';
 import { loadConfigured } from './load-configured.ts';
 
@@ -47,6 +48,7 @@ export async function postInProcess(
     status: answer.status,
     retry_after: answer.headers.get('retry-after') ?? undefined,
     redirect: undefined,
+    headers: storedHeaders(answer.headers),
     text: (await answer.text()).slice(0, 1024),
   };
 }

@@ -3,11 +3,11 @@ import { queryInt, Timestamp, Uuid } from './fields.ts';
 import { RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
 
-/** What is recorded of a run: nothing, its nodes, or also the calls of models and tools in them. */
+/** What is recorded of a run: nothing, its nodes, or also the calls of models, tools, retrievers and the store in them. */
 export const RECORD_LEVELS = ['off', 'nodes', 'all'] as const;
 export type RecordLevel = (typeof RECORD_LEVELS)[number];
 
-export const StepKind = z.enum(['node', 'model', 'tool']);
+export const StepKind = z.enum(['node', 'model', 'tool', 'retriever', 'store']);
 export type StepKind = z.infer<typeof StepKind>;
 
 /** `interrupted`: it waits for a person; `cancelled`: the attempt ended before it did. */
@@ -18,7 +18,7 @@ export type StepStatus = z.infer<typeof StepStatus>;
 export const StepContents = z.object({ input: z.string().optional(), output: z.string().optional() });
 export type StepContents = z.infer<typeof StepContents>;
 
-/** A step as the process that executes the graph records it: a node, or the call of a model or a tool. */
+/** A step as the process that executes the graph records it: a node, or the call of a model, a tool, a retriever or the long-term store. */
 export const RecordedStep = z.object({
   /** Counts from 1 in each attempt, in the order in which steps begin. */
   number: z.int(),

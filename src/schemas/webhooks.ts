@@ -35,6 +35,11 @@ export const DeliveryAttempt = z.object({
   error: z.string().nullable(),
   /** Beginning of the response of a receiver that rejected it. */
   answer: z.string().nullable(),
+  /**
+   * Headers of the response, with names in lower case and without secrets; up to 4 kB. `null` without a response, and of
+   * attempts from before they were stored.
+   */
+  answer_headers: z.record(z.string(), z.string()).nullable(),
 });
 export type DeliveryAttempt = z.infer<typeof DeliveryAttempt>;
 

@@ -12,7 +12,8 @@ export interface RetryRules {
 }
 
 /** Outcome of a try as stored, and the decision that follows from it. */
-export interface DeliveryOutcome extends Pick<AttemptRecord, 'status_code' | 'error' | 'answer'> {
+export interface DeliveryOutcome
+  extends Pick<AttemptRecord, 'status_code' | 'error' | 'answer' | 'answer_headers'> {
   readonly verdict: DeliveryDecision;
 }
 
@@ -28,15 +29,23 @@ const TRANSIENT_STATUS = new Set([408, 425, 429]);
 /** Requests that can never be sent, such as a header with a line break. */
 const PERMANENT_CODES = new Set(['UND_ERR_INVALID_ARG', 'UND_ERR_NOT_SUPPORTED']);
 
+const NO_ANSWER = { status_code: null, answer: null, answer_headers: null };
+
 /** Outcome of a response of the receiver. */
 export function outcomeOfResponse(
   answer: WebhookResponse,
   delivery: ClaimedDelivery,
   context: Context,
 ): DeliveryOutcome {
-  const { status, text, redirect } = answer;
+  const { status, headers: answer_headers, text, redirect } = answer;
   if (status >= 200 && status < 300) {
-    return { status_code: status, error: null, answer: null, verdict: { outcome: 'delivered' } };
+    return {
+      status_code: status,
+      error: null,
+      answer: null,
+      answer_headers,
+      verdict: { outcome: 'delivered' },
+    };
   }
   const error =
     redirect === undefined ? `answered ${status}` : `answered ${status}: redirects are not followed`;
@@ -44,13 +53,13 @@ export function outcomeOfResponse(
     TRANSIENT_STATUS.has(status) || status >= 500
       ? retryOrGiveUp(delivery, context, retryAfterMs(answer.retry_after, context.clock))
       : { outcome: 'dead' };
-  return { status_code: status, error, answer: text, verdict };
+  return { status_code: status, error, answer: text, answer_headers, verdict };
 }
 
 /** Retried: another server, or this one later, may have the key. */
 export function outcomeOfUndecryptable(delivery: ClaimedDelivery, context: Context): DeliveryOutcome {
   const error = 'not sent: it cannot be decrypted; see the server log';
-  return { status_code: null, error, answer: null, verdict: retryOrGiveUp(delivery, context, 0) };
+  return { ...NO_ANSWER, error, verdict: retryOrGiveUp(delivery, context, 0) };
 }
 
 /** No response: a network failure is retried, a refusal by the policy is permanent. */
@@ -62,9 +71,8 @@ export function outcomeOfFailure(
   const isRefused = failure instanceof WebhookRefused || failure instanceof InvalidInput;
   const code = codeOf(failure);
   return {
-    status_code: null,
+    ...NO_ANSWER,
     error: isRefused ? failure.message : `not reached: ${code}`,
-    answer: null,
     verdict:
       isRefused || PERMANENT_CODES.has(code) ? { outcome: 'dead' } : retryOrGiveUp(delivery, context, 0),
   };

@@ -3,6 +3,7 @@ import type { Agent, Dispatcher } from 'undici';
 import { lazy } from '../core/lifecycle.ts';
 import { after } from '../core/timers.ts';
 import type { ResolveHost, WebhookPolicy } from '../services/webhooks/webhook-policy.ts';
+import { storedHeaders } from './webhook-answer.ts';
 
 export interface WebhookRequest {
   readonly url: string;
@@ -16,6 +17,8 @@ export interface WebhookResponse {
   readonly retry_after: string | undefined;
   /** Target of a redirect that was not followed. */
   readonly redirect: string | undefined;
+  /** As `storedHeaders` returns them. */
+  readonly headers: Readonly<Record<string, string>>;
   /** Beginning of the response body. */
   readonly text: string;
 }
@@ -150,6 +153,7 @@ async function postOnce(
     status,
     retry_after: firstHeader(answer.headers['retry-after']),
     redirect: status >= 300 && status < 400 ? firstHeader(answer.headers['location']) : undefined,
+    headers: storedHeaders(Object.entries(answer.headers)),
     text: await readBodyPrefix(answer.body),
   };
 }

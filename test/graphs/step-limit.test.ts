@@ -67,3 +67,13 @@ test('a graph host tells the server how many calls were beyond the limit', () =>
   expect(received.steps).toEqual(steps);
   expect(received.steps?.at(-1)).toMatchObject({ calls: 3, tokens_in: 21 });
 });
+
+test('of the calls of the long-term store the first thousand are recorded, and what comes after them', () => {
+  const recorder = new StepRecorder('all', { now: () => NOON, monotonic: () => 0 });
+  const begin = (kind: 'store' | 'tool') =>
+    recorder.begin({ kind, name: 'put', place: placeOf({}), model: null, provider: null });
+  for (let n = 0; n < 1500; n++) recorder.succeed(begin('store'));
+  recorder.succeed(begin('tool'));
+  const steps = recorder.take();
+  expect([steps.length, steps.at(-1)?.kind, steps.at(-1)?.number]).toEqual([1001, 'tool', 1001]);
+});

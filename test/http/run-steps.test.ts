@@ -4,7 +4,10 @@ import type { RunSteps, Step } from '../../src/schemas/steps.ts';
 import { openApp } from '../support/app.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
-const http = await openApp({ graphs: ['recorded', 'functional', 'asking', 'passing', 'waiting'], folder });
+const http = await openApp({
+  graphs: ['recorded', 'functional', 'asking', 'passing', 'waiting', 'remembering'],
+  folder,
+});
 afterAll(() => http[Symbol.asyncDispose]());
 
 /** Executes a run to its end, and returns what was recorded of it. */
@@ -200,4 +203,44 @@ test('models and tools, or everything, can be left out', async () => {
   await using nothing = await openApp({ graphs: ['recorded'], folder, runs: { record: 'off' } });
   const recorded = await record({ input: { ask: false } }, undefined, nothing);
   expect([recorded.steps, recorded.attempts]).toEqual([[], []]);
+});
+
+test('retrievers and calls of the long-term store are steps of their node', async () => {
+  const { steps } = await record({ assistant_id: 'remembering', input: { query: 'tea' } });
+  expect(outline(steps)).toEqual([
+    'node recalls success',
+    '  retriever Library success',
+    '  store put success',
+    '  store search success',
+    '  store get success',
+    '  store delete success',
+    'node child success',
+    '  node deep success',
+    '    store put success',
+    'node refused success',
+    '  store put error',
+  ]);
+  expect(steps[1]).toMatchObject({ node: 'recalls', provider: 'shelves', tokens_in: null, cost: null });
+  expect(JSON.stringify(steps)).not.toMatch(/alice|marmalade/);
+});
+
+test('calls of the long-term store at the same time are one step', async () => {
+  const { steps } = await record({ assistant_id: 'remembering', input: { query: 'tea', puts: 300 } });
+  expect(outline(steps).slice(0, 7)).toEqual([
+    'node recalls success',
+    '  retriever Library success',
+    '  store put success',
+    '  store search success',
+    '  store get success',
+    '  store delete success',
+    '  store put success',
+  ]);
+});
+
+test('a retriever that fails tells its error', async () => {
+  const { steps } = await record({ assistant_id: 'remembering', input: { query: 'fail' } });
+  expect(steps.map(({ kind, status, error }) => [kind, status, error?.error])).toEqual([
+    ['node', 'error', 'RangeError'],
+    ['retriever', 'error', 'RangeError'],
+  ]);
 });

@@ -59,6 +59,30 @@ test.each(['true', 'SPAN_ONLY'])(
   },
 );
 
+test('spans of retrievers and of the long-term store have contents likewise', async () => {
+  vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', sink.url);
+  vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '10');
+  vi.stubEnv('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', 'true');
+  await using http = await openApp({ graphs: ['remembering'], folder });
+  const body = { assistant_id: 'remembering', input: { query: 'tea' } };
+  const { headers } = await http.post('/runs/wait', body);
+  const run_id = String(headers['content-location']).split('/').at(-1) ?? '';
+  const spans = [...(await sink.trace(run_id.replaceAll('-', ''), 13)).values()];
+  const attributesOf = (call: string) => spans.find(({ name }) => name.startsWith(call))?.attributes;
+  expect(attributesOf('retrieval')).toMatchObject({
+    'gen_ai.retrieval.query.text': 'tea',
+    'input.value': 'tea',
+    'output.value': expect.stringContaining('about tea'),
+  });
+  const recalled = spans.filter(({ attributes }) => attributes['langgraph.node'] === 'recalls');
+  const put = recalled.find(({ name }) => name === 'upsert_memory')?.attributes;
+  expect(JSON.parse(String(put?.['input.value']))).toEqual({
+    ...{ namespace: ['memories', 'alice'], key: 'tea', value: { likes: 'marmalade' } },
+  });
+  const search = recalled.find(({ attributes }) => attributes['agent_server.store.call'] === 'search');
+  expect(search?.attributes['output.value']).toContain('marmalade');
+});
+
 test.each([undefined, 'false', 'EVENT_ONLY'])('otherwise they never have (%s)', async (capture) => {
   const { spans } = await traced(capture);
   const names = spans.flatMap(({ attributes }) => Object.keys(attributes));

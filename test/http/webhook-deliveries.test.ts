@@ -52,6 +52,7 @@ test('a delivery is shown with its attempts and without its secrets', async () =
         status_code: 200,
         error: null,
         answer: null,
+        answer_headers: expect.objectContaining({ connection: 'keep-alive' }),
       },
     ],
   });

@@ -32,7 +32,7 @@ function story(db: Db, { sends_webhooks = true } = {}) {
       const attempt = { started_at: '2026-06-01T12:00:00.000Z', duration_ms: 12, status_code: null };
       await outbox.ack(
         { delivery_id, token },
-        { ...attempt, error: null, answer: null, ...result },
+        { ...attempt, error: null, answer: null, answer_headers: null, ...result },
         decision,
       );
     },

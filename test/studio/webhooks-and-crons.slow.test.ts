@@ -33,7 +33,9 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
 
   test('a test is sent and seen with its answer, and sent again, by keyboard', async () => {
     const { page, problems } = await openStudio(browser, origin, '/webhooks');
-    hook.answers.push((_request, response) => response.writeHead(410).end('the shop is closed'));
+    hook.answers.push((_request, response) =>
+      response.writeHead(410, { 'x-shop': 'opens-at-8' }).end('the shop is closed'),
+    );
     await page.getByRole('button', { name: 'Send a test' }).press('Enter');
     await page.locator('input:focus').waitFor();
     await page.keyboard.type(`${hook.url}/hook`);
@@ -43,6 +45,8 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
 
     await page.getByRole('link', { name: 'Open the delivery' }).press('Enter');
     await page.getByText(/^Given up/).waitFor();
+    await page.getByText('Headers of the answer').press('Enter');
+    await page.getByText('opens-at-8').waitFor();
     await page.getByRole('figure', { name: 'Body' }).getByText('"langsmith_session_name": null').waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Redeliver' }).press('Enter');

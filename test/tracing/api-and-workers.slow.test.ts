@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Run } from '../../src/schemas/runs.ts';
-import type { RunSteps } from '../../src/schemas/steps.ts';
+import type { RunSteps, StepKind } from '../../src/schemas/steps.ts';
 import type { UsageReport } from '../../src/schemas/usage.ts';
 import { endLease, startPair } from '../chaos/on-postgres.ts';
 import { startChaosServer } from '../chaos/server.ts';
@@ -12,7 +12,11 @@ import { until } from '../support/until.ts';
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
 
-const NAMES = { node: 'node call', model: 'chat small', tool: 'execute_tool search' };
+const NAMES: Partial<Record<StepKind, string>> = {
+  node: 'node call',
+  model: 'chat small',
+  tool: 'execute_tool search',
+};
 
 const sumOf = (steps: RunSteps['steps']) => {
   const models = steps.filter(({ kind }) => kind === 'model');

@@ -204,3 +204,51 @@ test('the span of a run names the assistant as it was when the run was created',
     'agent_server.run.status': 'success',
   });
 });
+
+test('spans of retrievers and of the long-term store follow the GenAI conventions', async () => {
+  sending();
+  await using http = await openApp({ graphs: ['remembering'], folder });
+  const thread_id = await http.thread();
+  const { headers } = await http.post(`/threads/${thread_id}/runs/wait`, {
+    ...{ assistant_id: 'remembering', input: { query: 'tea' } },
+  });
+  const run_id = String(headers['content-location']).split('/').at(-1) ?? '';
+  const trace = await sink.trace(run_id.replaceAll('-', ''), 13);
+  const common = {
+    'gen_ai.conversation.id': thread_id,
+    'session.id': thread_id,
+    'agent_server.run.id': run_id,
+    'agent_server.step.number': expect.any(Number),
+    'agent_server.step.status': 'success',
+    'langgraph.node': 'recalls',
+    'langgraph.step': 1,
+  };
+  const retrieval = named(trace, 'retrieval Library');
+  expect([retrieval.kind, retrieval.attributes]).toEqual([
+    3,
+    {
+      ...common,
+      'gen_ai.operation.name': 'retrieval',
+      'gen_ai.provider.name': 'shelves',
+      'openinference.span.kind': 'RETRIEVER',
+    },
+  ]);
+  for (const [name, call, kind] of [
+    ['upsert_memory', 'put', 'CHAIN'],
+    ['search_memory', 'search', 'RETRIEVER'],
+    ['delete_memory', 'delete', 'CHAIN'],
+  ] as const) {
+    const span = named(trace, name);
+    expect([span.kind, span.attributes]).toEqual([
+      1,
+      {
+        ...common,
+        'gen_ai.operation.name': name,
+        'openinference.span.kind': kind,
+        'agent_server.store.call': call,
+      },
+    ]);
+    expect(span.parent_id).toBe(named(trace, 'node recalls').span_id);
+  }
+  expect(JSON.stringify([...trace.values()])).not.toMatch(/alice|marmalade|about tea/);
+});

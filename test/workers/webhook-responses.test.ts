@@ -59,6 +59,53 @@ test.each([408, 425, 429, 500, 502, 503, 504, 599])('%i is tried again', async (
   });
 });
 
+test.each([200, 503])(
+  'the headers of an answer of %i are stored with the try, without secrets',
+  async (status) => {
+    await using hook = await receiver();
+    await using to = await story();
+    hook.answers.push((_request, response) => {
+      response.sendDate = false;
+      response.setHeader('X-Request-Id', 'r-17');
+      response.setHeader('Set-Cookie', ['sid=abc', 'b=c']);
+      response.setHeader('Proxy-Authorization', 'Basic abc');
+      response.setHeader('X-Auth-Token', 'abc');
+      response.setHeader('Via', 'Bearer abcdefghijk');
+      response.setHeader('Vary', ['accept', 'origin']);
+      response.writeHead(status, { connection: 'close', 'content-length': 0 }).end();
+    });
+    expect((await to.send(hook.url)).attempts).toMatchObject([
+      {
+        answer_headers: {
+          'x-request-id': 'r-17',
+          'set-cookie': '***',
+          'proxy-authorization': '***',
+          'x-auth-token': '***',
+          via: 'Bearer ***',
+          vary: expect.stringMatching(/^accept, ?origin$/),
+        },
+      },
+    ]);
+  },
+);
+
+test('of many and of long headers of an answer only the first are stored', async () => {
+  await using hook = await receiver();
+  await using to = await story();
+  hook.answers.push((_request, response) => {
+    for (let n = 0; n < 9; n += 1) response.setHeader(`x-long-${n}`, 'ä'.repeat(1500));
+    response.writeHead(503).end();
+  });
+  const [attempt] = (await to.send(hook.url)).attempts;
+  expect(Object.keys(attempt?.answer_headers ?? {})).toEqual(['x-long-0', 'x-long-1', 'x-long-2']);
+  expect(Buffer.byteLength(JSON.stringify(attempt?.answer_headers))).toBeLessThan(4200);
+});
+
+test('a try without an answer has no headers', async () => {
+  await using to = await story();
+  expect(await to.send(await closedPort())).toMatchObject({ attempts: [{ answer_headers: null }] });
+});
+
 test.each([300, 304, 400, 401, 403, 404, 405, 410, 413, 422])('%i is a refusal for good', async (status) => {
   await using hook = await receiver();
   await using to = await story();

@@ -79,7 +79,24 @@ function ofKind(step: TracedStep): Given {
       };
     case 'model':
       return ofModel(step);
+    case 'retriever':
+      return {
+        'gen_ai.operation.name': 'retrieval',
+        'gen_ai.provider.name': step.provider,
+        'openinference.span.kind': 'RETRIEVER',
+      };
+    case 'store':
+      return {
+        'gen_ai.operation.name': memoryOperation(step.name),
+        'openinference.span.kind': step.name === 'search' || step.name === 'get' ? 'RETRIEVER' : 'CHAIN',
+        'agent_server.store.call': step.name,
+      };
   }
+}
+
+/** What the conventions call a call of the long-term store. */
+export function memoryOperation(call: string): string {
+  return call === 'put' ? 'upsert_memory' : call === 'delete' ? 'delete_memory' : 'search_memory';
 }
 
 /** `kind`: of the step, or `run`. */
@@ -89,18 +106,31 @@ function ofContents(
 ): Given {
   if (!contents) return {};
   const [input, output] = [contents.input, contents.output].map((text) => text && mask(text));
-  const own =
-    kind === 'tool'
-      ? { 'gen_ai.tool.call.arguments': input, 'gen_ai.tool.call.result': output }
-      : { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output };
-  const mime_type = kind === 'tool' ? undefined : 'application/json';
+  const mime_type = kind === 'model' || kind === 'run' ? 'application/json' : undefined;
   return {
-    ...own,
+    ...ownContents(kind, input, output),
     'input.value': input,
     'input.mime_type': input && mime_type,
     'output.value': output,
     'output.mime_type': output && mime_type,
   };
+}
+
+function ownContents(
+  kind: TracedStep['kind'] | 'run',
+  input: string | undefined,
+  output: string | undefined,
+): Given {
+  switch (kind) {
+    case 'tool':
+      return { 'gen_ai.tool.call.arguments': input, 'gen_ai.tool.call.result': output };
+    case 'retriever':
+      return { 'gen_ai.retrieval.query.text': input };
+    case 'store':
+      return {};
+    default:
+      return { 'gen_ai.input.messages': input, 'gen_ai.output.messages': output };
+  }
 }
 
 function ofModel({ model, provider, tokens_in, tokens_cached, tokens_out }: TracedStep): Given {

@@ -3,7 +3,13 @@ import { type MaskSecrets, maskSecrets } from '../../core/mask-secrets.ts';
 import { type CallerSpan, runSpanIdOf, spanIdOf } from '../../core/trace-ids.ts';
 import type { StepContents } from '../../schemas/steps.ts';
 import type { RunError } from '../../schemas/threads.ts';
-import { type Attributes, attributesOfRun, attributesOfStep, type TracedStep } from './attributes.ts';
+import {
+  type Attributes,
+  attributesOfRun,
+  attributesOfStep,
+  memoryOperation,
+  type TracedStep,
+} from './attributes.ts';
 
 /** Seconds and nanoseconds since the epoch. */
 type HrTime = [number, number];
@@ -173,7 +179,7 @@ function partsOfStep(run: TracedRun, attempt: number, step: TracedStep, mask: Ma
     spanId: spanIdOf(run.run_id, attempt, step.number),
     parent: spanIdOf(run.run_id, attempt, step.parent ?? 0),
     name: nameOf(step),
-    kind: step.kind === 'model' ? CLIENT : INTERNAL,
+    kind: step.kind === 'model' || step.kind === 'retriever' ? CLIENT : INTERNAL,
     started: step.started_at,
     ended: step.ended_at,
     failed: step.status === 'error',
@@ -203,6 +209,10 @@ function nameOf({ kind, name, model }: TracedStep): string {
       return model === null ? 'chat' : `chat ${model}`;
     case 'tool':
       return `execute_tool ${name}`;
+    case 'retriever':
+      return `retrieval ${name}`;
+    case 'store':
+      return memoryOperation(name);
   }
 }
 

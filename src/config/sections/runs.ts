@@ -60,7 +60,7 @@ export const Runs = group({
   record: oneOf([...RECORD_LEVELS])
     .default('all')
     .describe(
-      'What is recorded of each run: `nodes` their times and outcomes; `all` also the calls of models and tools, with their tokens; `off` nothing.',
+      'What is recorded of each run: `nodes` their times and outcomes; `all` also the calls of models, with their tokens, tools, retrievers and the store; `off` nothing.',
     ),
   stream_ttl_seconds: integer(0, MAX_DELAY_S, 'seconds')
     .default(86_400)

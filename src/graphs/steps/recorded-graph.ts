@@ -3,6 +3,7 @@ import { isObject } from '../../core/json.ts';
 import { isLocalPregel, type RunnableGraph } from '../runnable.ts';
 import type { ActiveSpans } from './active-spans.ts';
 import { StepCallbacks } from './callbacks.ts';
+import { recordedStore } from './recorded-store.ts';
 import { placeOf, type StepRecorder } from './recorder.ts';
 
 /** A recorder, with what the code of nodes is given. */
@@ -30,6 +31,7 @@ interface NodeConfig {
   readonly runName?: string | undefined;
   readonly metadata?: unknown;
   readonly executionInfo?: unknown;
+  readonly store?: unknown;
 }
 
 /** LangGraph's `PregelNode`. */
@@ -113,10 +115,17 @@ function overridden(runnable: Invocable, invoke: Invocable['invoke']): Invocable
 }
 
 function withRecording(config: NodeConfig): NodeConfig {
-  const callbacks = recordings.getStore()?.callbacks;
-  if (!callbacks) return config;
-  // The name of the node, which LangChain gives to the first run that calls a handler.
-  return { ...config, callbacks: addCallbacks(config.callbacks, callbacks), runName: undefined };
+  const recording = recordings.getStore();
+  if (!recording) return config;
+  const { callbacks, recorder } = recording;
+  const { store, metadata } = config;
+  return {
+    ...config,
+    callbacks: addCallbacks(config.callbacks, callbacks),
+    // The name of the node, which LangChain gives to the first run that calls a handler.
+    runName: undefined,
+    ...(recorder.level === 'all' && isObject(store) && { store: recordedStore(store, recorder, metadata) }),
+  };
 }
 
 /** A list of handlers or a manager of them; a manager is copied. */

@@ -11,6 +11,11 @@ import type {
 
 /** Limit of an attempt: a graph that loops for days does not fill the memory or the database with steps. */
 const MAX_STEPS = 20_000;
+/**
+ * Limit of the calls of the store in an attempt; further ones are not recorded. A node may write thousands of items, and
+ * nodes and calls after it must not be lost for them.
+ */
+const MAX_STORE_CALLS = 1000;
 /** Limit of the contents of calls that are not taken yet, characters; calls beyond it are recorded without. */
 const MAX_CONTENTS = 8 * 1024 * 1024;
 /** Longer names are cut, characters. */
@@ -44,8 +49,8 @@ export type OpenStep = Omit<
 };
 
 /**
- * Records the steps of one attempt: nodes of the root graph and of subgraphs, and the calls of models and tools in them
- * (OBSERVABILITY §1). The checkpointer takes the ended ones with each write, so that they are stored with the checkpoint
+ * Records the steps of one attempt: nodes of the root graph and of subgraphs, and the calls of models, tools, retrievers
+ * and the store in them (OBSERVABILITY §1). The checkpointer takes the ended ones with each write, so that they are stored with the checkpoint
  * that holds their result, in one transaction.
  */
 export class StepRecorder {
@@ -63,6 +68,7 @@ export class StepRecorder {
   /** Characters of contents since the last `take`. */
   #contents = 0;
   #last = 0;
+  #store_calls = 0;
   #isClosed = false;
 
   constructor(
@@ -76,9 +82,10 @@ export class StepRecorder {
     this.#max_steps = max_steps;
   }
 
-  /** `undefined` after the end of the attempt, and beyond the limit, except for calls of models: they cost money. */
+  /** `undefined` after the end of the attempt, and beyond the limits, except for calls of models: they cost money. */
   begin({ kind, name, model, provider, place, parent }: StepStart): OpenStep | undefined {
     if (this.#isClosed) return undefined;
+    if (kind === 'store' && ++this.#store_calls > MAX_STORE_CALLS) return undefined;
     this.#last += 1;
     if (this.#last > this.#max_steps && kind !== 'model') return undefined;
     const within = parent ?? this.#nodes.get(kind === 'node' ? place.namespace : place.task_namespace);

@@ -81,7 +81,7 @@ function genAiMetrics({ registry }: Meters) {
     buckets: BUCKETS_OF_SECONDS,
   });
   return (step: StoredStep) => {
-    if (step.kind === 'node') return;
+    if (step.kind !== 'tool' && step.kind !== 'model') return;
     const seconds = (step.ended_at - step.started_at) / 1000;
     const error_type = step.status === 'error' || step.status === 'cancelled' ? step.status : '';
     if (step.kind === 'tool') {

@@ -17,6 +17,8 @@ export interface AttemptRecord {
   readonly error: string | null;
   /** How the response of a receiver that refused began. */
   readonly answer: string | null;
+  /** Headers of the response, without secrets; null if there was none. */
+  readonly answer_headers: Readonly<Record<string, string>> | null;
 }
 
 /** What happens to a delivery after an attempt. */
@@ -61,14 +63,15 @@ function changes(decision: DeliveryDecision): Sql {
 
 async function insertAttempt(tx: Transaction, delivery_id: string, attempt: AttemptRecord): Promise<void> {
   const { started_at, duration_ms, status_code } = attempt;
-  const { error, answer } = encryptAttempt(tx.cipher, attempt);
+  const { error, answer, answer_headers } = encryptAttempt(tx.cipher, attempt);
   const row = await tx.get(sql`
     select max(attempt) as ${nullable(number('last'))} from webhook_attempts
     where delivery_id = ${delivery_id}`);
   await tx.run(sql`
-    insert into webhook_attempts (delivery_id, attempt, started_at, duration_ms, status_code, error, answer)
+    insert into webhook_attempts (delivery_id, attempt, started_at, duration_ms, status_code, error, answer,
+      answer_headers)
     values (${delivery_id}, ${(row?.last ?? 0) + 1}, ${started_at}, ${duration_ms}, ${status_code}, ${error},
-      ${answer})`);
+      ${answer}, ${answer_headers})`);
 }
 
 /** Graceful shutdown: releases unfinished deliveries. They are due immediately, and the attempt is not counted. */

@@ -43,17 +43,22 @@ export function decryptShownUrl(cipher: Cipher, row: Delivery): Delivery {
 
 const ERROR = 'webhook_attempts.error';
 const ANSWER = 'webhook_attempts.answer';
+const ANSWER_HEADERS = 'webhook_attempts.answer_headers';
 
-type AttemptText = Pick<DeliveryAttempt, 'error' | 'answer'>;
+type AttemptResult = Pick<DeliveryAttempt, 'error' | 'answer' | 'answer_headers'>;
 
 /** Encrypts the result of an attempt: an answer may echo what it was sent. */
-export function encryptAttempt(cipher: Cipher, { error, answer }: AttemptText): AttemptText {
+export function encryptAttempt(cipher: Cipher, { error, answer, answer_headers }: AttemptResult) {
   return {
     error: error && cipher.encryptText(ERROR, error),
     answer: answer && cipher.encryptText(ANSWER, answer),
+    answer_headers: answer_headers && cipher.encryptJson(ANSWER_HEADERS, toJson(answer_headers)),
   };
 }
 
-export function decryptAttempt(cipher: Cipher, row: DeliveryAttempt): DeliveryAttempt {
-  return decryptTextColumns(cipher, row, { error: ERROR, answer: ANSWER });
+type StoredAttempt = Omit<Rows['webhook_attempts'], 'delivery_id'>;
+
+export function decryptAttempt(cipher: Cipher, row: StoredAttempt): DeliveryAttempt {
+  decryptTextColumns(cipher, row, { error: ERROR, answer: ANSWER });
+  return decryptJsonColumns(cipher, row, { answer_headers: ANSWER_HEADERS });
 }

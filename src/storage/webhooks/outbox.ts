@@ -102,7 +102,10 @@ async function findDelivery(
   return row && decryptShownUrl(reader.cipher, row);
 }
 
-const ATTEMPT = columns('webhook_attempts', 'attempt, started_at, duration_ms, status_code, error, answer');
+const ATTEMPT = columns(
+  'webhook_attempts',
+  'attempt, started_at, duration_ms, status_code, error, answer, answer_headers',
+);
 
 /** Attempts of a delivery, oldest first. */
 async function attemptsOf(reader: Reader, delivery_id: string): Promise<DeliveryAttempt[]> {

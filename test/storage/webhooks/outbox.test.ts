@@ -17,6 +17,7 @@ const REFUSED: AttemptRecord = {
   status_code: 503,
   error: 'answered 503',
   answer: 'busy',
+  answer_headers: { 'content-type': 'text/plain' },
 };
 
 function claim(

@@ -42,6 +42,8 @@ const LOOKS = {
   node: 'bg-accent-bg text-accent',
   model: 'bg-run-bg text-run',
   tool: 'bg-wait-bg text-wait',
+  retriever: 'bg-wait-bg text-wait',
+  store: 'bg-wait-bg text-wait',
 } as const;
 
 interface BarProps {

@@ -65,7 +65,8 @@ function endOf({ started_at, ended_at }: ShownStep, now: number): number {
 }
 
 function noteOf({ kind, tokens_in, tokens_out }: ShownStep): string {
-  if (kind !== 'model' || tokens_in === null) return kind === 'tool' ? 'tool' : '';
+  if (kind === 'tool' || kind === 'retriever' || kind === 'store') return kind;
+  if (kind !== 'model' || tokens_in === null) return '';
   return `${count(tokens_in)} → ${count(tokens_out ?? 0)} tok`;
 }
 

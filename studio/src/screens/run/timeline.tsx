@@ -13,6 +13,8 @@ const COLOURS: Readonly<Record<Step['kind'], string>> = {
   node: 'bg-accent',
   model: 'bg-run',
   tool: 'bg-tool',
+  retriever: 'bg-tool',
+  store: 'bg-tool',
 };
 /** Instead of how long it took. */
 const WORDS: Readonly<Record<string, string>> = { interrupted: 'waits', running: 'running' };

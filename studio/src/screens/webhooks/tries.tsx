@@ -19,7 +19,7 @@ export function Tries({ attempts }: { attempts: readonly Schemas['DeliveryAttemp
 }
 
 function Try({
-  attempt: { attempt, started_at, duration_ms, status_code, error, answer },
+  attempt: { attempt, started_at, duration_ms, status_code, error, answer, answer_headers },
 }: {
   attempt: Schemas['DeliveryAttempt'];
 }) {
@@ -45,6 +45,25 @@ function Try({
           </pre>
         </figure>
       )}
+      {answer_headers !== null && <Headers headers={answer_headers} />}
     </>
+  );
+}
+
+function Headers({ headers }: { headers: Readonly<Record<string, string>> }) {
+  const items = Object.entries(headers);
+  if (items.length === 0) return null;
+  return (
+    <details>
+      <summary className="py-0.5 text-ink-2">Headers of the answer</summary>
+      <dl className="flex flex-col gap-1 py-1 font-mono text-xs break-words">
+        {items.map(([name, value]) => (
+          <div key={name}>
+            <dt className="inline text-ink-3">{name}: </dt>
+            <dd className="inline">{value}</dd>
+          </div>
+        ))}
+      </dl>
+    </details>
   );
 }
