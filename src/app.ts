@@ -130,6 +130,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     meter: meters.meter,
     tracing,
     draining: drain.signal,
+    revision_id: place?.revision_id,
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
     output: outputRules(config, options.logs_output === true),
