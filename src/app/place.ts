@@ -13,6 +13,8 @@ export interface AppPlace {
   readonly foundation: Foundation;
   /** No other app uses the foundation: what is claimed there is of a process that is gone. */
   readonly is_first: boolean;
+  /** Of the deployment. */
+  readonly revision_id: string;
   /** Which runs it claims now; all if `undefined`. With `only` it fires no crons either. */
   readonly scope?: () => RevisionScope | undefined;
   /** Environment of its graph hosts. */

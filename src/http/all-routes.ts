@@ -22,6 +22,7 @@ import { cronExplainRoutes, deliveryExplainRoutes, threadExplainRoutes } from '.
 import { healthRoutes } from './routes/health.ts';
 import { interruptRoutes } from './routes/interrupts.ts';
 import { keyRoutes } from './routes/keys.ts';
+import { runGraphRoutes } from './routes/run-graph.ts';
 import { newestLogRoutes, runLogRoutes, serverLogRoutes } from './routes/run-logs.ts';
 import { runSearchRoutes } from './routes/run-search.ts';
 import { runStepRoutes } from './routes/run-steps.ts';
@@ -87,6 +88,7 @@ const ROUTES: readonly RouteGroup[] = [
     plugins: [
       runRoutes,
       runExplainRoutes,
+      runGraphRoutes,
       runStepRoutes,
       runLogRoutes,
       runWaitRoutes,

@@ -47,6 +47,7 @@ import { mcpService } from './mcp/mcp.ts';
 import type { BudgetRules } from './runs/budgets.ts';
 import { newestLogService } from './runs/newest-logs.ts';
 import { type ExplainDeps, runExplain } from './runs/run-explain.ts';
+import { type RunGraphDeps, runGraphService } from './runs/run-graph.ts';
 import { runLogService } from './runs/run-logs.ts';
 import { runSearchService } from './runs/run-search.ts';
 import { runStepService } from './runs/run-steps.ts';
@@ -79,6 +80,8 @@ export interface ServiceContext {
   readonly ids: Ids;
   /** Id of this process, whether it executes runs or only serves requests. */
   readonly worker_id: string;
+  /** As in `RunGraphDeps`. */
+  readonly revision_id?: RunGraphDeps['revision_id'];
   readonly storage: Storage;
   /** Of the programs that this process consists of. */
   readonly versions: SystemDeps['versions'];
@@ -202,7 +205,7 @@ export function createServices(
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox, stepsNow }),
-    ...listServices({ ...storage, bus, live, stepsNow }, assistants),
+    ...listServices({ ...context, ...storage, bus, live, stepsNow }, assistants),
     ...deploymentServices({ ...context, ...settings, storage, bus }),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
@@ -227,10 +230,11 @@ function stopRun(bus: EventBus, run_id: string): void {
 
 /** Lists that read and change nothing else. */
 function listServices(
-  deps: Storage & Pick<ServiceContext, 'bus' | 'live'> & Pick<ExplainDeps, 'stepsNow'>,
+  deps: Storage & Pick<ServiceContext, 'bus' | 'live'> & Pick<ExplainDeps, 'stepsNow'> & RunGraphDeps,
   assistants: AssistantService,
 ) {
   return {
+    runGraph: runGraphService(deps),
     runSteps: runStepService(deps),
     runLogs: runLogService(deps),
     newestLogs: newestLogService({ ...deps, assistants }),

@@ -69,7 +69,7 @@ const newChat = createRoute({
 const chat = createRoute({
   getParentRoute: parent,
   path: '/chat/$assistantId/$threadId',
-  validateSearch: textsOf(['at', 'graph']),
+  validateSearch: textsOf(['at', 'graph', 'detail']),
   component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
 });
 const inbox = createRoute({

@@ -133,6 +133,7 @@ test('every answer is what the document says, and the examples work in its order
     'explain_stateless_run',
     'list_run_steps',
     'list_stateless_run_steps',
+    'get_run_graph',
     'get_run_logs',
     'get_stateless_run_logs',
   ];

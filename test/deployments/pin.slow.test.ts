@@ -50,6 +50,15 @@ test('threads stay with the revision of their first run, until they follow the n
   expect(await said(server, asking, { command: { resume: 'yes' } })).toBe('yes to one');
   const state = await server.get(`/deployments/agent/threads/${old}/state`);
   expect(state.body.values.said).toBe('one');
+  const graphOf = async (thread_id: string) => {
+    const path = `/deployments/agent/threads/${thread_id}/runs`;
+    const [run] = (await server.get(path)).body;
+    return (await server.get(`${path}/${run.run_id}/graph`)).body;
+  };
+  expect(await graphOf(old)).toMatchObject({ revision_id: first.id, thread_revision_id: first.id });
+  const second = await graphOf(fresh);
+  expect(second.revision_id).not.toBe(first.id);
+  expect(second.thread_revision_id).toBe(second.revision_id);
 
   // A rollback has the build of the first one.
   await server.post(`/v2/deployments/${id}/revisions/${first.id}/redeploy`);
@@ -76,6 +85,11 @@ test('an earlier revision ends when nobody needs it, and comes back; one that ca
 
   const builds = join(server.config.deployments.folder, 'apps/agent/builds');
   await rm(join(builds, first.id), { recursive: true });
+  const path = `/deployments/agent/threads/${old}/runs`;
+  const [run] = (await server.get(path)).body;
+  const { body: graph } = await server.get(`${path}/${run.run_id}/graph`);
+  expect(graph.thread_revision_id).toBe(first.id);
+  expect(graph.revision_id).not.toBe(first.id);
   expect(await said(server, old)).toBe('two');
   expect(server.log.map(({ message }) => message)).toContainEqual(
     expect.stringContaining('an earlier revision cannot be served'),

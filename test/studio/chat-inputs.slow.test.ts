@@ -5,6 +5,7 @@ import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
+import { violations } from '../support/studio-sign-in.ts';
 
 /** Puts a picture of one red pixel on the clipboard. */
 const COPY_PICTURE = `(async () => {
@@ -105,6 +106,41 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
     await args.waitFor();
     expect(JSON.parse(await args.innerText())).toEqual({ city: 'Rome' });
     expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('shows only what is said if one wants, also when the page is loaded again', async () => {
+    const { thread_id } = await studio.client.threads.create({ graphId: 'chat' });
+    const tool_calls = [{ id: 'call-1', name: 'look_up', args: { city: 'Rome' }, type: 'tool_call' }];
+    const content = [
+      { type: 'reasoning', reasoning: 'It is sunny.' },
+      { type: 'text', text: 'Sunny.' },
+    ];
+    const messages = [
+      { type: 'human', content: 'How is the weather?' },
+      { type: 'ai', content: '', tool_calls },
+      { type: 'tool', content: '24 degrees', tool_call_id: 'call-1', name: 'look_up' },
+      { type: 'system', content: 'Be brief.' },
+      { type: 'ai', content },
+    ];
+    await studio.client.threads.updateState(thread_id, { values: { messages }, asNode: 'answer' });
+    const { page } = await open(`/chat/chat/${thread_id}`);
+    const said = page.getByText('Sunny.', { exact: true });
+    const counts = () =>
+      Promise.all(
+        [/^look_up$/, /^Reasoning$/, /^system message/].map((text) => page.getByText(text).count()),
+      );
+    await said.waitFor();
+    expect(await counts()).toEqual([1, 1, 1]);
+    await page.getByRole('link', { name: 'Messages only' }).press('Enter');
+    await expect.poll(counts).toEqual([0, 0, 0]);
+    expect(await page.getByRole('article').count()).toBe(2);
+    await page.reload();
+    await said.waitFor();
+    expect(await counts()).toEqual([0, 0, 0]);
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Show details' }).press('Enter');
+    await expect.poll(counts).toEqual([1, 1, 1]);
     await page.context().close();
   });
 });

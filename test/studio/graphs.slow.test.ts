@@ -171,15 +171,58 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('names the nodes of a run that its graph does not have now', async () => {
+  test('a run keeps its graph when its assistant gets another one, also beside the chat', async () => {
     const { assistant_id } = await client.assistants.create({ graphId: 'branches' });
-    const { run_id } = await runOf(assistant_id, { amount: 500 });
+    const { run_id, thread_id } = await runOf(assistant_id, { amount: 500 });
     await client.assistants.update(assistant_id, { graphId: 'nested' });
-    const { page, problems } = await openStudio(browser, origin, `/runs/${run_id}?tab=graph`);
-    await node(page, 'child').waitFor();
-    await page.getByText('nodes that the graph does not have now: check, approve.').waitFor();
+    const { page } = await openStudio(browser, origin, `/runs/${run_id}?tab=graph`);
+    await node(page, 'approve, done').waitFor();
+    await page.getByText('the graph with version 1 of the assistant, which executed the run').waitFor();
+    expect(await page.getByText('nodes that the graph does not have now').count()).toBe(0);
     expect(await violations(page)).toEqual([]);
-    expect(problems).toEqual([]);
+    await page.goto(`${origin}/studio/chat/${assistant_id}/${thread_id}?graph=open`);
+    await node(page, 'approve, done').waitFor();
+    await page.goto(`${origin}/studio/graphs/${assistant_id}`);
+    await node(page, 'child').waitFor();
+    await page.context().close();
+  });
+
+  test('lists nodes that the graph of a run does not have now with their steps, and says whose graph it is', async () => {
+    const { run_id } = await runOf('branches', { amount: 500 });
+    const { page } = await openStudio(browser, origin, '/');
+    const [then, now] = ['1'.repeat(8), '2'.repeat(8)].map((start) => `${start}-0000-4000-8000-000000000000`);
+    let origins: object = { thread_revision_id: then, revision_id: now };
+    await page.route(/\/runs\/[^/]+\/graph/, async (route) => {
+      const drawing = await (await route.fetch()).json();
+      const isKept = ({ id }: { id: string }) => id !== 'approve';
+      const edges = [{ source: '__start__', target: 'check' }];
+      const json = { ...drawing, nodes: drawing.nodes.filter(isKept), edges };
+      await route.fulfill({ json: { ...json, ...origins } });
+    });
+    await page.goto(`${origin}/studio/runs/${run_id}?tab=graph`);
+    await node(page, 'check, done').waitFor();
+    await page
+      .getByText('The thread began with revision 11111111…0000, which does not serve any more')
+      .waitFor();
+    await page.getByText('nodes that the graph does not have now').waitFor();
+    await page.getByRole('button', { name: 'approve done' }).click();
+    await page.getByRole('heading', { name: 'Last steps' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    origins = { loaded_at: new Date(Date.now() + 86_400_000).toISOString() };
+    await page.reload();
+    await page.getByText('The code of the graph was loaded after the run had ended').waitFor();
+    await page.context().close();
+  });
+
+  test('a graph of a run that does not load says why, and the nodes of the run are listed', async () => {
+    const { run_id } = await runOf('branches', { amount: 500 });
+    const { page } = await openStudio(browser, origin, '/');
+    const json = { detail: 'Graph branches cannot be made' };
+    await page.route(/\/runs\/[^/]+\/graph/, (route) => route.fulfill({ status: 404, json }));
+    await page.goto(`${origin}/studio/runs/${run_id}?tab=graph`);
+    await page.getByRole('alert').getByText(json.detail).waitFor();
+    await page.getByRole('button', { name: 'approve done' }).click();
+    await page.getByRole('heading', { name: 'Last steps' }).waitFor();
     await page.context().close();
   });
 

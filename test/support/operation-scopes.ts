@@ -38,6 +38,7 @@ export const OPERATIONS_BY_SCOPE = {
     'get_metrics',
     'get_model',
     'get_run',
+    'get_run_graph',
     'get_run_logs',
     'get_stateless_run_logs',
     'get_thread',

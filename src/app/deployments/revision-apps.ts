@@ -124,7 +124,7 @@ export class RevisionApps {
     const environment = deploymentEnvironment(config.env, home);
     const scope = () => this.#rules.scopeOf(revision_id);
     const place = {
-      ...{ foundation, is_first, scope, environment, administrators, root, stop },
+      ...{ foundation, revision_id, is_first, scope, environment, administrators, root, stop },
       server_root: server.root,
     };
     stop.throwIfAborted();

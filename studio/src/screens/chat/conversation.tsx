@@ -1,5 +1,6 @@
 import { type Key, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { BranchSwitch, useForks } from './branch-switch.tsx';
+import { useIsBrief } from './detail.tsx';
 import { Message } from './message.tsx';
 import type { Message as ChatMessage } from './messages.ts';
 import { UiComponent } from './ui-component.tsx';
@@ -31,6 +32,7 @@ export function Conversation({
   const forks = useForks(thread_id, chat.is_busy ? undefined : chat.state.data?.checkpoint_id);
   const results = useKept(resultsOf(messages));
   const scroller = useStaysAtEnd();
+  const isBrief = useIsBrief();
   const [drafts, write] = useDrafts();
   const places = uiPlaces(chat.ui, messages);
   const componentsBelow = (index: number) =>
@@ -57,6 +59,7 @@ export function Conversation({
               message={message}
               results={results}
               isLive={i >= first_live}
+              isBrief={isBrief}
               branches={fork && <BranchSwitch fork={fork} />}
               editing={
                 onEdit && {

@@ -22,6 +22,8 @@ interface MessageProps {
   /** Messages of tools by the call they answer. */
   readonly results: ReadonlyMap<string, ChatMessage>;
   readonly isLive: boolean;
+  /** Only what is said: without reasoning, tools and messages of others. */
+  readonly isBrief: boolean;
   /** ‹2/3› between the versions of this message. */
   readonly branches: ReactNode;
   /** `undefined` where no other text can be sent instead. */
@@ -31,10 +33,11 @@ interface MessageProps {
 
 /** A message with what can be done about it. */
 export const Message = memo(function Message(props: MessageProps) {
-  const { message, results } = props;
+  const { message, results, isBrief } = props;
   if (message.type === 'human') return <Human {...props} />;
   if (message.type === 'ai') return <Answer {...props} />;
   // Results are shown with their calls.
+  if (isBrief) return null;
   if (message.type === 'tool' && results.get(message.tool_call_id ?? '') === message) return null;
   return (
     <details className="rounded-lg border border-line bg-panel">
@@ -69,12 +72,14 @@ function Human({ message, branches, editing }: MessageProps) {
   );
 }
 
-function Answer({ message, results, isLive, branches, onRegenerate }: MessageProps) {
+function Answer({ message, results, isLive, isBrief, branches, onRegenerate }: MessageProps) {
   const text = textOf(message);
+  const calls = toolCallsOf(message);
+  if (isBrief && text === '' && calls.length > 0) return branches;
   const reasoning = reasoningOf(message);
   return (
     <article aria-label="Assistant" className="group flex min-w-0 flex-col gap-2.5">
-      {reasoning !== '' && (
+      {reasoning !== '' && !isBrief && (
         <details className="text-ink-2" open={isLive && text === ''}>
           <summary className="w-fit text-xs">Reasoning</summary>
           <p className="mt-1 border-l-2 border-line pl-3 break-words whitespace-pre-wrap">{reasoning}</p>
@@ -82,9 +87,10 @@ function Answer({ message, results, isLive, branches, onRegenerate }: MessagePro
       )}
       <Media message={message} />
       {text !== '' && <Markdown text={text} isLive={isLive} />}
-      {toolCallsOf(message).map((call) => (
-        <ToolCall key={call.id} call={call} result={results.get(call.id)} isLive={isLive} />
-      ))}
+      {!isBrief &&
+        calls.map((call) => (
+          <ToolCall key={call.id} call={call} result={results.get(call.id)} isLive={isLive} />
+        ))}
       {!isLive && (
         <Tools branches={branches}>
           {text !== '' && <Copy text={text} />}

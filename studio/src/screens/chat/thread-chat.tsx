@@ -11,6 +11,7 @@ import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
 import { ThreadOfComponents, useComponentThread } from './component-thread.ts';
 import { Conversation } from './conversation.tsx';
+import { DetailToggle } from './detail.tsx';
 import { humanMessage, type Message, propertyNames, textOf } from './messages.ts';
 import { Problems, Questions } from './questions.tsx';
 import { type Chat, useChat } from './use-chat.ts';
@@ -131,6 +132,7 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
           Newest version
         </Link>
       )}
+      <DetailToggle />
       <GraphToggle />
       {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
       {run && (

@@ -53,7 +53,7 @@ const client = new Client({ apiUrl: '${url}'${key ? `, apiKey: '${KEY}'` : ''} }
 const { thread_id } = await client.threads.create();
 const input = ${literal(input)};
 for await (const { event, data } of client.runs.stream(thread_id, '${assistant}', { input, streamMode: 'updates' })) {
-  console.log(event, data);
+  console.log(event, JSON.stringify(data));
 }`,
     },
     {

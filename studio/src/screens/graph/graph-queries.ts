@@ -1,16 +1,32 @@
 import { queryOptions } from '@tanstack/react-query';
-import { api, dataOf } from '../../api/client.ts';
+import { api, dataOf, type Schemas } from '../../api/client.ts';
 import type { ShownStep } from '../run/run-queries.ts';
 import type { Drawing } from './graph-model.ts';
 
-/** The compiled graph of an assistant; with `xray`, the nodes of its subgraphs instead of them. */
-export const drawingQuery = (assistant_id: string, xray: boolean) =>
+type RunIds = Pick<Schemas['RunExplanation'], 'run_id' | 'thread_id'>;
+
+/** With what the graph of a run says beside its nodes and edges. */
+export type RunDrawing = Drawing & Partial<Schemas['RunGraph']>;
+
+/**
+ * The compiled graph of an assistant, or of one of its runs: the assistant may have changed since. With `xray`, the nodes
+ * of its subgraphs instead of them.
+ */
+export const drawingQuery = (assistant_id: string, xray: boolean, run?: RunIds) =>
   queryOptions({
-    queryKey: ['assistant', assistant_id, 'graph', { xray }],
-    queryFn: async () =>
-      (await dataOf(
-        api.GET('/assistants/{assistant_id}/graph', { params: { path: { assistant_id }, query: { xray } } }),
-      )) as Drawing,
+    queryKey: ['assistant', assistant_id, 'graph', { xray, run_id: run?.run_id }],
+    queryFn: async () => {
+      const query = { xray };
+      return (await (run
+        ? dataOf(
+            api.GET('/threads/{thread_id}/runs/{run_id}/graph', {
+              params: { path: { thread_id: run.thread_id, run_id: run.run_id }, query },
+            }),
+          )
+        : dataOf(
+            api.GET('/assistants/{assistant_id}/graph', { params: { path: { assistant_id }, query } }),
+          ))) as RunDrawing;
+    },
     staleTime: 60_000,
   });
 

@@ -6,11 +6,12 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import type { Breakpoints } from './breakpoints.ts';
 import { Drawing } from './drawing.tsx';
 import { graphModel, subgraphIds } from './graph-model.ts';
-import { drawingQuery } from './graph-queries.ts';
 import { layOut } from './layout.ts';
 import { type NodeStatus, STATUS_TONES } from './node-states.ts';
+import { MissingNodes, Origin } from './run-notes.tsx';
 import { Tools } from './tools.tsx';
-import { useRunStates } from './use-run-states.ts';
+import { useDrawings } from './use-drawings.ts';
+import { type RunStates, useRunStates } from './use-run-states.ts';
 import { Viewport } from './viewport.tsx';
 
 interface GraphViewProps {
@@ -42,12 +43,14 @@ function View({ assistantId, runId, title = 'Graph', className = '', ...props }:
   const drawing = useRef<HTMLDivElement>(null);
   const { expanded = ownExpanded, onExpand = setOwnExpanded, onSelect = setOwnSelected } = props;
   const selected = 'selected' in props ? props.selected : ownSelected;
-  const { model, groups, layout, error, retry } = useLayout(assistantId, expanded);
+  const drawings = useDrawings(assistantId, runId);
+  const { model, groups, layout, error, retry } = useLayout(drawings, expanded);
   const run = useRunStates(runId);
   if (error || !model || !layout) {
     return (
       <Card className={className}>
         {error ? <Failure error={error} retry={retry} /> : <Loading what="the graph" />}
+        {error && run.states && <MissingNodes states={topLevel(run.states)} onSelect={onSelect} />}
       </Card>
     );
   }
@@ -55,7 +58,7 @@ function View({ assistantId, runId, title = 'Graph', className = '', ...props }:
   const toggle = (id: string) =>
     onExpand(expanded.includes(id) ? expanded.filter((each) => each !== id) : [...expanded, id]);
   const known = new Set(layout.nodes.map(({ id }) => id));
-  const foreign = [...(run.states?.keys() ?? [])].filter((id) => !id.includes(':') && !known.has(id));
+  const missing = new Map([...topLevel(run.states)].filter(([id]) => !known.has(id)));
   return (
     <Card className={`flex min-h-0 min-w-0 flex-col overflow-hidden ${className}`}>
       <Tools
@@ -83,10 +86,11 @@ function View({ assistantId, runId, title = 'Graph', className = '', ...props }:
           />
         </Viewport>
       </div>
-      {foreign.length > 0 && (
-        <p className="border-t border-line px-3 py-2 text-xs text-ink-2">
-          The run also executed nodes that the graph does not have now: {foreign.join(', ')}.
-        </p>
+      {drawings.isOwn && drawings.plain && (
+        <>
+          <MissingNodes states={missing} onSelect={onSelect} />
+          <Origin assistantId={assistantId} drawing={drawings.plain} ended_at={drawings.ended_at} />
+        </>
       )}
       {runId !== undefined && <Legend />}
     </Card>
@@ -94,12 +98,13 @@ function View({ assistantId, runId, title = 'Graph', className = '', ...props }:
 }
 
 /** The layout stays while another one is being found. */
-function useLayout(assistantId: string, expanded: readonly string[]) {
-  const plain = useQuery(drawingQuery(assistantId, false));
-  const xrayed = useQuery(drawingQuery(assistantId, true));
+function useLayout(
+  { plain, xrayed, error: failure, retry }: ReturnType<typeof useDrawings>,
+  expanded: readonly string[],
+) {
   const model = useMemo(
-    () => plain.data && xrayed.data && graphModel(plain.data, xrayed.data, new Set(expanded)),
-    [plain.data, xrayed.data, expanded],
+    () => plain && xrayed && graphModel(plain, xrayed, new Set(expanded)),
+    [plain, xrayed, expanded],
   );
   const { data: layout, error } = useQuery({
     queryKey: ['layout', model],
@@ -108,14 +113,12 @@ function useLayout(assistantId: string, expanded: readonly string[]) {
     staleTime: Number.POSITIVE_INFINITY,
     placeholderData: keepPreviousData,
   });
-  const failed = [plain, xrayed].find((query) => query.error !== null);
-  return {
-    model,
-    layout,
-    groups: xrayed.data ? subgraphIds(xrayed.data) : [],
-    error: failed?.error ?? error,
-    retry: failed && (() => void failed.refetch()),
-  };
+  return { model, layout, groups: xrayed ? subgraphIds(xrayed) : [], error: failure ?? error, retry };
+}
+
+/** Of the nodes of the graph itself: the names of those in subgraphs may be those of a graph that a node calls. */
+function topLevel(states: RunStates['states'] = new Map()): NonNullable<RunStates['states']> {
+  return new Map([...states].filter(([id]) => !id.includes(':')));
 }
 
 const STATUSES: readonly NodeStatus[] = ['done', 'running', 'waits', 'failed', 'cancelled', 'ahead'];

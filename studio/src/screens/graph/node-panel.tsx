@@ -10,9 +10,10 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import type { ShownStep } from '../run/run-queries.ts';
 import { CodeLocation } from './code-location.tsx';
 import { allNodes, graphModel } from './graph-model.ts';
-import { drawingQuery, subgraphsQuery } from './graph-queries.ts';
+import { subgraphsQuery } from './graph-queries.ts';
 import { stateText } from './node-states.ts';
 import { StepInput } from './step-input.tsx';
+import { useDrawings } from './use-drawings.ts';
 import { useRunStates } from './use-run-states.ts';
 
 interface NodePanelProps {
@@ -44,7 +45,7 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
         items={[
           ...(names.length > 1 ? [['In', names.slice(0, -1).join(' / ')] as const] : []),
           ...(runId ? [['In the run', state ? stateText(state) : 'ahead'] as const] : []),
-          ...typeFacts(useType(assistantId, node)),
+          ...typeFacts(useType(assistantId, runId, node)),
           ...(ENDS.has(name)
             ? []
             : [['Code', <CodeLocation key={node} {...{ assistantId, node }} />] as const]),
@@ -83,9 +84,8 @@ function typeFacts(type: string): (readonly [string, string])[] {
   return type === '' || type === 'RunnableCallable' ? [] : [['Is a', type]];
 }
 
-function useType(assistantId: string, id: string): string {
-  const { data: plain } = useQuery(drawingQuery(assistantId, false));
-  const { data: xrayed } = useQuery(drawingQuery(assistantId, true));
+function useType(assistantId: string, runId: string | undefined, id: string): string {
+  const { plain, xrayed } = useDrawings(assistantId, runId);
   if (!plain || !xrayed) return '';
   const groups = id.split(':').slice(0, -1);
   const expanded = new Set(groups.map((_, i) => groups.slice(0, i + 1).join(':')));

@@ -1,6 +1,6 @@
 import { count } from '../../ui/format.tsx';
 import { nestedSteps } from './nested-steps.ts';
-import type { ShownStep, Steps } from './run-queries.ts';
+import type { Attempt, ShownStep, Steps } from './run-queries.ts';
 
 /** A bar of the timeline: an attempt, or a step. */
 export interface Row {
@@ -29,12 +29,13 @@ export interface TimelineRows {
 export function timelineRows({ attempts, steps, current }: Steps, now: number): TimelineRows {
   const all: readonly ShownStep[] = [...steps, ...current];
   const times = all.flatMap((step) => [Date.parse(step.started_at), endOf(step, now)]);
-  const begun = attempts.map(({ started_at }) => Date.parse(started_at));
+  const listed = allAttempts(attempts, all);
+  const begun = listed.map(({ started_at }) => Date.parse(started_at));
   const start = [...begun, ...times].reduce((least, each) => Math.min(least, each), Number.POSITIVE_INFINITY);
   const end = [...begun, ...times].reduce((most, each) => Math.max(most, each), 0);
-  const hasAttempts = attempts.length > 1;
+  const hasAttempts = listed.length > 1;
   const rows: Row[] = [];
-  for (const { attempt, started_at, ended_at, status } of attempts) {
+  for (const { attempt, started_at, ended_at, status } of listed) {
     const own = all.filter((step) => step.attempt === attempt);
     if (hasAttempts) {
       const from = Date.parse(started_at);
@@ -57,6 +58,20 @@ export function timelineRows({ attempts, steps, current }: Steps, now: number): 
     }
   }
   return { rows, start, span: Math.max(1, end - start) };
+}
+
+type ShownAttempt = Pick<Attempt, 'attempt' | 'started_at' | 'ended_at' | 'status'>;
+
+/** An attempt is recorded with its first checkpoint, but its steps are known before. In order. */
+function allAttempts(recorded: readonly ShownAttempt[], steps: readonly ShownStep[]): ShownAttempt[] {
+  const known = new Set(recorded.map(({ attempt }) => attempt));
+  const others = new Map<number, ShownAttempt>();
+  for (const { attempt, started_at } of steps) {
+    const earlier = others.get(attempt)?.started_at;
+    if (known.has(attempt) || (earlier !== undefined && earlier <= started_at)) continue;
+    others.set(attempt, { attempt, started_at, ended_at: null, status: 'running' });
+  }
+  return [...recorded, ...others.values()].sort((a, b) => a.attempt - b.attempt);
 }
 
 /** Not before its beginning: the clock here may be behind that of the server. */

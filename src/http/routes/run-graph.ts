@@ -1,0 +1,30 @@
+import type { FastifyInstance } from 'fastify';
+import { AssistantGraphQuery } from '../../schemas/assistants.ts';
+import { RunPath } from '../../schemas/request-params.ts';
+import { RunGraph } from '../../schemas/run-graph.ts';
+import type { RunGraphService } from '../../services/runs/run-graph.ts';
+import { TAGS } from '../openapi/tags.ts';
+import type { ZodTypeProvider } from '../plugins/validation.ts';
+
+export function runGraphRoutes(server: FastifyInstance, { runGraph }: { runGraph: RunGraphService }) {
+  const app = server.withTypeProvider<ZodTypeProvider>();
+
+  app.get(
+    '/threads/:thread_id/runs/:run_id/graph',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'get_run_graph',
+        summary: 'Get graph of a run',
+        description:
+          'Nodes and edges of the graph, with the configuration and context that the run was created with: those of its assistant may have changed since. The code is that of now; in a deployment that of the revision that the thread belongs to, while it is kept.',
+        tags: [TAGS.runs],
+        params: RunPath,
+        querystring: AssistantGraphQuery,
+        response: { 200: RunGraph },
+        failures: { 404: 'Run not found', 422: 'xray: Invalid xray value' },
+      },
+    },
+    ({ actor, params, query }) => runGraph.draw(actor, params, query.xray),
+  );
+}

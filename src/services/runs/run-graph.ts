@@ -1,0 +1,52 @@
+import type { Actor } from '../../auth/actor.ts';
+import { authorize } from '../../auth/authorize.ts';
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { NotFound } from '../../core/errors.ts';
+import type { GraphRegistry } from '../../graphs/graph.ts';
+import type { RunGraph } from '../../schemas/run-graph.ts';
+import type { RunRepository } from '../../storage/runs/runs.ts';
+import type { ThreadRepository } from '../../storage/threads/threads.ts';
+import { graphIdOf } from './run-options.ts';
+
+export interface RunGraphDeps {
+  readonly runs: Pick<RunRepository, 'get' | 'getWithAgent'>;
+  readonly threads: Pick<ThreadRepository, 'revisionOf'>;
+  readonly graphs: Pick<GraphRegistry, 'get'>;
+  readonly clock: Clock;
+  /** Whose code the graphs are; absent outside of deployments. */
+  readonly revision_id?: string | undefined;
+}
+
+export type RunGraphService = ReturnType<typeof runGraphService>;
+
+/** Graphs of runs. It is created when the code of the project is loaded. */
+export function runGraphService({ runs, threads, graphs, clock, revision_id }: RunGraphDeps) {
+  const loaded_at = timestamp(clock.now());
+  return {
+    /**
+     * The graph with the configuration and context that the run was created with, which are those of the assistant's
+     * version of then. `xray` as of assistants. Throws `NotFound` for a run that the actor cannot see, and as
+     * `GraphRegistry` does.
+     */
+    async draw(
+      actor: Actor,
+      { thread_id, run_id }: { readonly thread_id: string; readonly run_id: string },
+      xray: boolean | number,
+    ): Promise<RunGraph> {
+      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+      const isVisible = await runs.get(thread_id, run_id, visibility);
+      const found = isVisible && (await runs.getWithAgent(run_id));
+      if (!found) throw new NotFound('Run not found');
+      const { run, agent } = found;
+      const { config, context } = run.kwargs;
+      const graph_id = graphIdOf(run.kwargs);
+      const thread_revision_id = (await threads.revisionOf(thread_id)) ?? null;
+      const graph = await graphs.get(graph_id, config, 'assistants.read', context);
+      return {
+        ...(await graph.draw(xray)),
+        ...agent,
+        ...{ run_id, graph_id, loaded_at, revision_id: revision_id ?? null, thread_revision_id },
+      };
+    },
+  };
+}
