@@ -80,6 +80,7 @@ interface ColumnTypes {
   'threads.metadata': JsonText<JsonObject>;
   'threads.status': ThreadStatus;
   'threads.ttl_strategy': ThreadExpiry['strategy'];
+  'webhook_attempts.answer_headers': JsonText<Readonly<Record<string, string>>>;
   'webhook_outbox.headers': JsonText<Readonly<Record<string, string>>>;
   'webhook_outbox.metadata': JsonText<JsonObject>;
   'worker_details.role': 'all' | 'api' | 'worker';

@@ -301,6 +301,8 @@ export interface Tables {
     is_of_task: number | null;
     thread_retention: 'keep' | 'keep_interrupted' | 'delete' | null;
     key_id: string | null;
+    assistant_name: string | null;
+    assistant_version: number | null;
   };
   schema_migrations: { version: number; name: string; applied_at: Timestamp; expands: number };
   server_secrets: { name: string; secret: string; created_at: Timestamp };
@@ -408,6 +410,7 @@ export interface Tables {
     status_code: number | null;
     error: string | null;
     answer: string | null;
+    answer_headers: JsonText | null;
   };
   webhook_outbox: {
     seq: number;

@@ -66,7 +66,11 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
     key: ['seq'],
     columns: { url: 'text', shown_url: 'text', headers: 'json', body: 'text' },
   },
-  { table: 'webhook_attempts', key: ['delivery_id', 'attempt'], columns: { error: 'text', answer: 'text' } },
+  {
+    table: 'webhook_attempts',
+    key: ['delivery_id', 'attempt'],
+    columns: { error: 'text', answer: 'text', answer_headers: 'json' },
+  },
   { table: 'a2a_tasks', key: ['task_id'], columns: { reason: 'text', artifacts: 'json' } },
   {
     table: 'a2a_push_configs',
