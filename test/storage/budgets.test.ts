@@ -230,7 +230,7 @@ describeEachStorage('budgets', (open) => {
 const asks = (budget: string) => ({
   task: [{ id: `budget:${randomUUID()}`, value: { type: 'budget', budget } }],
 });
-const ANSWER = { resume: true, is_strict: false };
+const ANSWER = { resume: true, is_strict: false, user_id: null };
 
 describeEachStorage('the budget of a thread', (open) => {
   /** A run of the thread used 10 tokens and asks; `used` then counts. */

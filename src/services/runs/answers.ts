@@ -1,3 +1,4 @@
+import type { Actor } from '../../auth/actor.ts';
 import type { RunCreate } from '../../schemas/runs.ts';
 import type { NewAnswer } from '../../storage/queue/accept-answer.ts';
 import type { BudgetRules } from './budgets.ts';
@@ -7,6 +8,7 @@ import type { BudgetRules } from './budgets.ts';
  * answers what budgets ask.
  */
 export function answerOf(
+  { user }: Actor,
   { budget }: { readonly budget?: Pick<BudgetRules, 'on_budget'> | undefined },
   { input, command, checkpoint, checkpoint_id, strict_resume }: RunCreate,
 ): NewAnswer | undefined {
@@ -15,10 +17,10 @@ export function answerOf(
   const goesOn = [input, update, goto].every((each) => (each ?? undefined) === undefined);
   if (!isAnswer && !(goesOn && budget?.on_budget === 'interrupt')) return undefined;
   const id = checkpoint?.checkpoint_id ?? checkpoint_id;
-  const ns = checkpoint?.checkpoint_ns;
   return {
-    resume,
-    checkpoint: { id: id ?? undefined, ns: ns ?? undefined },
+    resume: resume ?? undefined,
+    checkpoint: { id: id ?? undefined, ns: checkpoint?.checkpoint_ns ?? undefined },
     is_strict: strict_resume === true,
+    user_id: user?.identity ?? null,
   };
 }

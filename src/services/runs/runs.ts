@@ -65,7 +65,7 @@ export function runService(deps: RunDeps) {
       if (!thread && input.if_not_exists !== 'create') throw new NotFound('Thread or assistant not found.');
       await requireCheckpoint(deps, thread_id, input);
       const thread_metadata = thread?.metadata ?? {};
-      const answer = answerOf(deps, authorized.input);
+      const answer = answerOf(actor, deps, authorized.input);
       const submission = {
         ...authorized,
         input,

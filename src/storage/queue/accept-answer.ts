@@ -4,9 +4,11 @@ import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
+import type { Run } from '../../schemas/runs.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import { newestCheckpointId } from '../checkpoints/find.ts';
 import { isBudgetInterrupt, isThreadBudgetInterrupt, renewThreadBudget } from '../runs/budgets.ts';
+import { insertAnswer } from '../threads/interrupt-answers.ts';
 import { IN_FLIGHT, THREAD_COLUMNS } from '../threads/row.ts';
 
 /** A request that may answer what its thread asks. */
@@ -17,6 +19,14 @@ export interface NewAnswer {
   readonly checkpoint?: { readonly id?: string | undefined; readonly ns?: string | undefined } | undefined;
   /** It fails if it names an interrupt that is not pending. */
   readonly is_strict: boolean;
+  /** Who answers; null without a user. */
+  readonly user_id: string | null;
+}
+
+/** The run with the answer. */
+interface AnsweringRun {
+  readonly run: Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'updated_at'>;
+  readonly key_id?: string | undefined;
 }
 
 interface Asked {
@@ -24,26 +34,46 @@ interface Asked {
   readonly task_id: string;
 }
 
-export interface InterruptAnswer extends Asked {
+interface Answer extends Asked {
   readonly answer: unknown;
 }
 
-const WAITING = columns('threads', 'interrupts');
+const WAITING = columns('threads', 'interrupts, state_updated_at');
 
 /**
  * Part of the transaction that adds a run, under the lock of its thread and before the run is in the queue: what its
- * request answers. Nothing if another run is in the queue, as that one has the next word. An answer about the budget of
- * the thread lets its runs use as much again.
+ * request answers. Nothing if another run is in the queue, as that one has the next word. It is stored, and an
+ * answer about the budget of the thread lets its runs use as much again.
  */
-export async function acceptAnswer(tx: Transaction, thread_id: string, answer: NewAnswer): Promise<void> {
+export async function acceptAnswer(
+  tx: Transaction,
+  { run, key_id }: AnsweringRun,
+  answer: NewAnswer,
+): Promise<void> {
+  const { run_id, thread_id, assistant_id } = run;
   const waiting = await tx.get(sql`select ${WAITING} from threads
-    where thread_id = ${thread_id} and status = 'interrupted' and not ${IN_FLIGHT}`);
+    where thread_id = ${thread_id} and not ${IN_FLIGHT}`);
   if (!waiting) return;
   const { interrupts } = decryptJsonColumns(tx.cipher, waiting, { interrupts: THREAD_COLUMNS.interrupts });
   const asked = Object.entries((interrupts ?? {}) as Record<string, Interrupt[]>).flatMap(([task_id, each]) =>
     each.map((interrupt) => ({ task_id, interrupt })),
   );
   const answers = answersOf(asked.filter(hasId), answer, await isNewest(tx, thread_id, answer));
+  for (const { task_id, interrupt, answer: given } of answers) {
+    insertAnswer(tx, {
+      interrupt_id: interrupt.id,
+      thread_id,
+      task_id,
+      run_id,
+      assistant_id,
+      since: waiting.state_updated_at,
+      created_at: run.updated_at,
+      user_id: answer.user_id,
+      key_id: key_id ?? null,
+      value: interrupt.value,
+      answer: given,
+    });
+  }
   if (answers.some(({ interrupt }) => isThreadBudgetInterrupt(interrupt))) renewThreadBudget(tx, thread_id);
 }
 
@@ -62,7 +92,7 @@ export function answersOf(
   asked: readonly Asked[],
   { resume, is_strict }: NewAnswer,
   isNewest: boolean,
-): InterruptAnswer[] {
+): Answer[] {
   const by_id = isObject(resume) ? resume : {};
   if (asked.every(({ interrupt }) => isBudgetInterrupt(interrupt.id))) {
     const answerTo = ({ id }: Asked['interrupt']) => (id in by_id ? by_id[id] : (resume ?? null));

@@ -137,7 +137,7 @@ export async function enqueueIn(
   if (!has_client_id) tx.defer(insertion(tx, request));
   else if ((await tx.run(sql`${insertion(tx, request)} on conflict (run_id) do nothing`)) === 0)
     return { outcome: 'run exists' };
-  if (request.answer && thread.metadata !== undefined) await acceptAnswer(tx, thread_id, request.answer);
+  if (request.answer && thread.metadata !== undefined) await acceptAnswer(tx, request, request.answer);
   if (thread.metadata !== undefined) tx.defer(recordLatest(request, thread.metadata));
   const cancelled =
     typeof others === 'string'
