@@ -58,6 +58,8 @@ interface ColumnTypes {
   'deployments.source_revision_config': JsonText<SourceRevisionConfig>;
   'idempotency_keys.answer': JsonText<{ status: number; headers: Record<string, string>; body: string }>;
   'idempotency_keys.run': JsonText<Run>;
+  'interrupt_answers.answer': JsonText;
+  'interrupt_answers.value': JsonText;
   'run_queue.cancel_action': CancelAction;
   'run_queue.owns_thread': Flag;
   'run_queue.retry_reason': NonNullable<RunExplanation['retry_reason']>;

@@ -215,6 +215,22 @@ export interface Tables {
     expires_at: Timestamp;
     worker_id: Uuid | null;
   };
+  interrupt_answers: {
+    answer_id: string;
+    run_id: Uuid;
+    thread_id: Uuid;
+    assistant_id: Uuid;
+    interrupt_id: string;
+    task_id: string;
+    since: Timestamp;
+    created_at: Timestamp;
+    user_id: string | null;
+    key_id: string | null;
+    value: JsonText | null;
+    value_bytes: number;
+    answer: JsonText | null;
+    answer_bytes: number;
+  };
   removed_run_logs: {
     run_id: Uuid;
     seq: number;

@@ -25,6 +25,33 @@ export const PendingInterrupt = z.object({
 });
 export type PendingInterrupt = z.infer<typeof PendingInterrupt>;
 
+/** The answer to an interrupt, accepted with the run that has it. */
+export const InterruptAnswer = z.object({
+  interrupt_id: z.string(),
+  thread_id: Uuid,
+  /** The task of the graph that asked. */
+  task_id: z.string(),
+  /** The run with the answer, and its assistant. */
+  run_id: Uuid,
+  assistant_id: Uuid,
+  /** Since when the interrupt waited. */
+  since: Timestamp,
+  /** When it was answered. */
+  created_at: Timestamp,
+  /** The user who answered, and the API key of the request; `null` without one. */
+  user_id: z.string().nullable(),
+  key_id: z.string().nullable(),
+  /** What was asked. Absent if it is larger than `MAX_VALUE_BYTES`. */
+  value: z.unknown().optional(),
+  /** Size of the value as JSON. */
+  value_bytes: z.int(),
+  /** The answer, `null` if the run only went on. Absent if it is larger than `MAX_VALUE_BYTES`: the run has it. */
+  answer: z.unknown().optional(),
+  /** Size of the answer as JSON. */
+  answer_bytes: z.int(),
+});
+export type InterruptAnswer = z.infer<typeof InterruptAnswer>;
+
 /** Larger values are left out of lists; the state of the thread has them. */
 export const MAX_VALUE_BYTES = 32 * 1024;
 
@@ -59,5 +86,33 @@ export const InterruptSearch = InterruptFilter.extend({
 });
 export type InterruptSearch = z.infer<typeof InterruptSearch>;
 
-nameRequests({ InterruptSearchRequest: InterruptSearch, InterruptCountRequest: InterruptFilter });
-nameResponses({ PendingInterrupt });
+const AnswerField = z.enum(InterruptAnswer.keyof().options);
+
+export const InterruptAnswerSearch = z.looseObject({
+  thread_metadata: FilterObject.optional().describe(
+    'Only answers on threads whose metadata contains this, as in a search of threads.',
+  ),
+  thread_id: Uuid.optional().describe('Only answers on this thread.'),
+  interrupt_id: z.string().optional().describe('Only answers to this interrupt.'),
+  assistant_id: z
+    .string()
+    .optional()
+    .describe(
+      'Only answers with runs of this assistant: its id, or the name of a graph for its default assistant.',
+    ),
+  user_id: z.string().optional().describe('Only answers of this user.'),
+  created_from: Timestamp.optional().describe('Only answers given then or later.'),
+  created_to: Timestamp.optional().describe('Only answers given before.'),
+  limit: boundedInt({ min: 1, max: 100 }).default(10).describe('How many answers to return.'),
+  cursor: Cursor,
+  sort_order: SortOrder.default('desc').describe('Newest first, or with `asc` oldest first.'),
+  select: z.array(AnswerField).optional().describe('The fields to return; all by default.'),
+});
+export type InterruptAnswerSearch = z.infer<typeof InterruptAnswerSearch>;
+
+nameRequests({
+  InterruptSearchRequest: InterruptSearch,
+  InterruptCountRequest: InterruptFilter,
+  InterruptAnswerSearchRequest: InterruptAnswerSearch,
+});
+nameResponses({ PendingInterrupt, InterruptAnswer });

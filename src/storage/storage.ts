@@ -50,6 +50,7 @@ import { runStepRepository } from './runs/steps.ts';
 import { threadLogRepository } from './runs/thread-log.ts';
 import { WriteBuffer, type WriteBufferOptions } from './runs/write-buffer.ts';
 import { storeItemRepository } from './store/items.ts';
+import { interruptAnswerRepository } from './threads/interrupt-answers.ts';
 import { interruptRepository } from './threads/interrupts.ts';
 import { threadRepository } from './threads/threads.ts';
 import { usageRepository } from './usage.ts';
@@ -141,6 +142,7 @@ function createStorage({ requests, work }: Pools, options: RepositoryOptions) {
     runSearch: runSearchRepository(requests),
     newestLogs: bind(requests, { find: findNewestLogs, newestTime: newestLogTime }),
     interrupts: interruptRepository(requests),
+    interruptAnswers: interruptAnswerRepository(requests),
     runCheckpoints: runCheckpointRepository(requests, active),
     threadLog: threadLogRepository(requests),
     logEnds: logEnds(requests),

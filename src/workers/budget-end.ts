@@ -26,6 +26,8 @@ export function withoutState(outcome: EndOutcome, { failure }: Attempt): EndOutc
   return outcome.exhausted ? { kind: 'end', status: 'error', error: publicFailure(failure) } : outcome;
 }
 
+const NO_CURRENCY = { currency: '', on_budget: 'interrupt' } as const;
+
 /**
  * What a person is asked because of a budget, by task. The stream of the run says so as that of a graph that interrupts
  * does.
@@ -35,7 +37,7 @@ export function askPerson(
   { claimed, kwargs, writer }: Attempt,
   { exhausted, state }: { exhausted: ExhaustedBudget; state: ThreadState },
 ): Record<string, Interrupt[]> {
-  const asked = budgetInterrupts(claimed.run.run_id, exhausted, state, budget?.currency ?? '');
+  const asked = budgetInterrupts(claimed.run.run_id, exhausted, state, budget ?? NO_CURRENCY);
   const __interrupt__ = Object.values(asked).flat();
   if (kwargs.stream_mode.includes('updates')) writer.write('updates', { __interrupt__ });
   if (kwargs.stream_mode.includes('values')) {

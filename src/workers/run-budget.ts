@@ -3,6 +3,7 @@ import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
 import { budgetOf } from '../services/assistants/run-budget.ts';
 import {
   type BudgetDeps,
+  type BudgetRules,
   budgetReason,
   budgetSubjects,
   type ExhaustedBudget,
@@ -19,8 +20,8 @@ export class BudgetExceeded extends Error {
   override readonly name = 'BudgetExceeded';
   readonly exhausted: ExhaustedBudget;
 
-  constructor(exhausted: ExhaustedBudget, currency: string) {
-    super(budgetReason(exhausted, currency));
+  constructor(exhausted: ExhaustedBudget, rules: BudgetRules) {
+    super(budgetReason(exhausted, rules));
     this.exhausted = exhausted;
   }
 }
@@ -103,7 +104,7 @@ export class RunBudget {
   #check(): void {
     const exhausted = exhaustedBudget(this.#deps.budgets, this.meter.used);
     if (!exhausted) return;
-    this.#exceeded ??= new BudgetExceeded(exhausted, this.#deps.currency);
+    this.#exceeded ??= new BudgetExceeded(exhausted, this.#deps);
     this.#drain.abort();
   }
 }

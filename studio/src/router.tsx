@@ -72,10 +72,14 @@ const chat = createRoute({
   validateSearch: textsOf(['at', 'graph', 'detail']),
   component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
 });
+const inboxTexts = textsOf(['tab', 'assistant', 'owner', 'age', 'due', 'interrupt']);
+/** Older links have the owner as `user`. */
+const inboxSearch = ({ user, ...search }: Parameters<typeof inboxTexts>[0] & { user?: unknown }) =>
+  inboxTexts({ owner: user, ...search });
 const inbox = createRoute({
   getParentRoute: parent,
   path: '/inbox',
-  validateSearch: textsOf(['assistant', 'user', 'age', 'due', 'interrupt']),
+  validateSearch: inboxSearch,
   component: lazyRouteComponent(() => import('./screens/inbox/inbox.tsx'), 'Inbox'),
 });
 

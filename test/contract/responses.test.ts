@@ -116,7 +116,7 @@ test('every answer is what the document says, and the examples work in its order
     await call(read, thread);
   for (const find of ['search_threads', 'count_threads', 'search_runs', 'count_runs']) await call(find);
   await call('search_runs', {}, {});
-  for (const find of ['search_interrupts', 'count_interrupts']) await call(find);
+  for (const find of ['search_interrupts', 'search_interrupt_answers', 'count_interrupts']) await call(find);
   const { body: state } = await call('get_thread_state', thread);
   await call('get_thread_state_at_checkpoint', { ...thread, ...state.checkpoint });
   await call('update_thread_state', thread, { values: { x: 2 }, as_node: 'before' });

@@ -94,3 +94,45 @@ test('an answer is refused while the budget of a day is used up, and the thread 
   expect(refused.status).toBe(429);
   expect((await http.get(`/threads/${thread_id}`)).body.status).toBe('interrupted');
 });
+
+const THREAD = { budgets: { ...NONE, thread: { max_tokens: 250 } } };
+
+test('an answer lets the runs of a thread use as much again as its budget, each time', async () => {
+  await using http = await open(THREAD);
+  const thread_id = await newThread(http);
+  const reason =
+    'The runs of the thread have used 300 of 250 tokens (runs.budgets.thread.max_tokens). Answer what the thread asks, ' +
+    'and its runs may use as much again. Or raise runs.budgets.thread.max_tokens.';
+  const asked = { __interrupt__: [{ value: { budget: 'thread', used: 300, max: 250, message: reason } }] };
+  expect(await run(http, thread_id, calls(7))).toMatchObject({ done: 3, ...asked });
+  const other = await http.post(
+    `/threads/${thread_id}/runs/wait`,
+    { assistant_id: 'spender', ...calls(1) },
+    ALICE,
+  );
+  expect(other).toMatchObject({ status: 409, body: { detail: reason } });
+
+  expect(await run(http, thread_id, { command: { resume: true } })).toMatchObject({ done: 6, ...asked });
+  const { checkpoint } = (await http.get(`/threads/${thread_id}/state`)).body;
+  const last = await run(http, thread_id, { input: null, checkpoint });
+  expect(last).toMatchObject({ done: 7 });
+  expect(last).not.toHaveProperty('__interrupt__');
+});
+
+test('two answers at one time let the runs of a thread use as much again once', async () => {
+  await using http = await open(THREAD);
+  const thread_id = await newThread(http);
+  await run(http, thread_id, calls(20));
+  const answer = { command: { resume: true } };
+  const answered = await Promise.all([run(http, thread_id, answer), run(http, thread_id, answer)]);
+  for (const each of answered) expect(each).toMatchObject({ done: 6, __interrupt__: [{}] });
+});
+
+test('a thread whose budget was used up by its last step asks at its next run', async () => {
+  await using http = await open(THREAD);
+  const thread_id = await newThread(http);
+  expect(await run(http, thread_id, calls(3))).not.toHaveProperty('__interrupt__');
+  const next = await run(http, thread_id, calls(1));
+  expect(next).toMatchObject({ __interrupt__: [{ value: { budget: 'thread' } }] });
+  expect(await run(http, thread_id, { command: { resume: true } })).toMatchObject({ done: 1 });
+});

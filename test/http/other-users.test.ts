@@ -65,6 +65,7 @@ function bodyOf({ id, body }: Operation, ids: Record<string, string>): object | 
     case 'search_crons':
     case 'search_deliveries':
     case 'search_interrupts':
+    case 'search_interrupt_answers':
     case 'count_interrupts':
     case 'search_runs':
     case 'count_runs':

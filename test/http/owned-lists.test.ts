@@ -25,6 +25,9 @@ async function ranOn(graph: string, input: object, headers: Headers) {
 async function belongings(headers: Headers) {
   const asking = await ranOn('interrupting', { log: [] }, headers);
   await ranOn('asks', { ask: { deadline: '2026-03-01T08:00:00Z' } }, headers);
+  const { thread_id } = await ranOn('asks', { ask: 'Really?' }, headers);
+  const answer = { assistant_id: 'asks', command: { resume: 'yes' } };
+  await server.post(`/threads/${thread_id}/runs/wait`, answer, headers);
   const printed = await ranOn('prints', { what: 'each_method' }, headers);
   const spent = await ranOn('spender', { calls: ['small'] }, headers);
   const { assistant_id } = (await server.post('/assistants', { graph_id: 'echo' }, headers)).body;
@@ -48,17 +51,19 @@ const WAITING = { since_from: '2026-01-01T00:00:00Z' };
 
 /** Lists of everything that a caller may see, and how much of one user's belongings they show. */
 const LISTS: [name: string, url: string, body: object, of_one: number][] = [
-  ['runs', '/runs/search', {}, 4],
+  ['runs', '/runs/search', {}, 6],
   ['runs on some threads', '/runs/search', { thread_metadata: { of: 'prints' } }, 1],
-  ['the number of runs', '/runs/count', {}, 4],
+  ['the number of runs', '/runs/count', {}, 6],
   ['interrupts', '/interrupts/search', {}, 2],
   ['interrupts with a deadline', '/interrupts/search', DUE, 1],
   ['interrupts of a time', '/interrupts/search', WAITING, 2],
   ['the number of interrupts', '/interrupts/count', {}, 2],
   ['the number of interrupts with a deadline', '/interrupts/count', DUE, 1],
   ['the number of interrupts of a time', '/interrupts/count', WAITING, 2],
-  ['threads', '/threads/search', {}, 4],
-  ['the number of threads', '/threads/count', {}, 4],
+  ['answers to interrupts', '/interrupts/answers/search', {}, 1],
+  ['answers on some threads', '/interrupts/answers/search', { thread_metadata: { of: 'asks' } }, 1],
+  ['threads', '/threads/search', {}, 5],
+  ['the number of threads', '/threads/count', {}, 5],
   ['crons', '/runs/crons/search', {}, 1],
   ['the number of crons', '/runs/crons/count', {}, 1],
   ['items of the store', '/store/items/search', { namespace_prefix: [] }, 1],

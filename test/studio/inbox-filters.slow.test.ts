@@ -41,7 +41,7 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
     await page.getByLabel('Owner').fill('ana');
     await page.getByLabel('Owner').press('Enter');
     await shows(page, 'Pay?');
-    expect(new URL(page.url()).searchParams.get('user')).toBe('ana');
+    expect(new URL(page.url()).searchParams.get('owner')).toBe('ana');
     await page.getByLabel('Owner').fill('');
     await page.getByLabel('Owner').press('Enter');
     await choose('Assistant', 'Any assistant');
@@ -70,6 +70,17 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
     await shows(page, 'ok?', 'Pay?', 'Ship?');
     await choose('Age', 'Waiting over a day');
     await page.getByText('Nothing that waits fits').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('an older link names the owner as the user', async () => {
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/inbox?user=bob');
+    await shows(page, 'Ship?');
+    expect(await page.getByLabel('Owner').inputValue()).toBe('bob');
+    await page.getByLabel('Owner').fill('');
+    await page.getByLabel('Owner').press('Enter');
+    await shows(page, 'ok?', 'Pay?', 'Ship?');
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -41,7 +41,7 @@ describe.runIf(hasStudio)('saved views of Studio (needs Chromium and a build of 
       'team=ham',
     ],
     ['runs', '?status=error&error=boom', 'Text of the error', 'boom'],
-    ['inbox', '?age=24&user=ana', 'Owner', 'ana'],
+    ['inbox', '?age=24&owner=ana', 'Owner', 'ana'],
   ])('filters of the %s are saved, opened, renamed and deleted', async (screen, search, field, value) => {
     const { page, problems } = await open(`/${screen}${search}`);
     await save(page, 'On call');

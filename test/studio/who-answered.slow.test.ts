@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
-import { signIn } from '../support/studio-sign-in.ts';
+import { signIn, violations } from '../support/studio-sign-in.ts';
 
 const OPERATOR = 'an-operator';
 const ALICE = { authorization: 'Bearer alice-token' };
@@ -24,6 +24,39 @@ describe.runIf(hasStudio)('answers of users in the inbox of Studio (needs Chromi
     await page.getByRole('heading', { name: 'Pay?' }).waitFor();
     await run({ command: { resume: 'yes' } });
     await page.getByText('alice has answered this meanwhile').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('what was answered is listed with who, when and which run, and by the owner of the thread', async () => {
+    const post = async (path: string, body: object) => (await studio.http.post(path, body, ALICE)).body;
+    const { thread_id } = await post('/threads', {});
+    const run = (body: object) => post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'asks', ...body });
+    await run({ input: { ask: { question: 'Ship?', to: 'Rome' } } });
+
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/inbox');
+    await signIn(page, OPERATOR);
+    await page.getByRole('heading', { name: 'Ship?' }).waitFor();
+    await page.getByRole('link', { name: 'Answered' }).click();
+    const rows = page.getByRole('table', { name: 'Answers' }).getByRole('row');
+    await rows.filter({ hasText: 'Pay?' }).waitFor();
+    await run({ command: { resume: 'next week' } });
+    const row = rows.filter({ hasText: 'Ship?' });
+    await row.getByRole('cell', { name: 'next week' }).waitFor();
+    await row.getByRole('cell', { name: 'alice' }).waitFor();
+    await row.getByRole('button', { name: 'Ship?' }).click();
+    await page.getByLabel('Asked').getByText('"to": "Rome"').waitFor();
+    expect(await violations(page)).toEqual([]);
+
+    const owner = async (name: string) => {
+      await page.getByLabel('Owner').fill(name);
+      await page.getByLabel('Owner').press('Enter');
+    };
+    await owner('bob');
+    await page.getByText('No answer fits').waitFor();
+    await owner('alice');
+    await row.getByRole('link').click();
+    await page.waitForURL(/\/runs\/[\da-f-]{36}/);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -66,6 +66,7 @@ export const OPERATIONS_BY_SCOPE = {
     'search_assistants',
     'search_crons',
     'search_deliveries',
+    'search_interrupt_answers',
     'search_interrupts',
     'search_items',
     'search_runs',

@@ -32,6 +32,7 @@ import { standardNames } from './031-standard-names.ts';
 import { removedRunLogs } from './032-removed-run-logs.ts';
 import { removedRunOrigins } from './033-removed-run-origins.ts';
 import { agentsAndAnswers } from './034-agents-and-answers.ts';
+import { interruptAnswers } from './035-interrupt-answers.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -83,4 +84,5 @@ export const migrations: readonly Migration[] = [
   { version: 32, name: 'removed run logs', text: removedRunLogs, expands: true },
   { version: 33, name: 'removed run origins', text: removedRunOrigins, expands: true },
   { version: 34, name: 'agents and answers', text: agentsAndAnswers, expands: true },
+  { version: 35, name: 'interrupt answers', text: interruptAnswers, expands: true },
 ];

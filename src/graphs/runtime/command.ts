@@ -1,3 +1,4 @@
+import { namesInterrupts } from '../../core/interrupt-ids.ts';
 import type { Command } from '../../schemas/command.ts';
 
 /** Classes of the user's `@langchain/langgraph`: its graph requires commands of its own library. */
@@ -15,8 +16,6 @@ class RuntimeError extends Error {
 export class UnknownInterruptError extends Error {
   override readonly name = 'UnknownInterruptError';
 }
-
-const INTERRUPT_ID = /^[0-9a-f]{32}$/;
 
 /** True for an empty command: the run resumes from the last checkpoint. */
 export function isEmptyCommand({ resume, update, goto }: Command): boolean {
@@ -63,10 +62,4 @@ async function resumeValue(resume: unknown, pending: () => Promise<string[]>): P
   }
   // LangGraph.js ignores a resume value of false, 0 or '' unless it is keyed by interrupt id.
   return !resume && ids[0] !== undefined ? { [ids[0]]: resume } : resume;
-}
-
-function namesInterrupts(resume: unknown): resume is Record<string, unknown> {
-  if (typeof resume !== 'object' || resume === null || Array.isArray(resume)) return false;
-  const keys = Object.keys(resume);
-  return keys.length > 0 && keys.every((key) => INTERRUPT_ID.test(key));
 }

@@ -1,6 +1,12 @@
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import { InterruptFilter, InterruptSearch, PendingInterrupt } from '../../schemas/interrupts.ts';
+import {
+  InterruptAnswer,
+  InterruptAnswerSearch,
+  InterruptFilter,
+  InterruptSearch,
+  PendingInterrupt,
+} from '../../schemas/interrupts.ts';
 import type { InterruptService } from '../../services/threads/interrupts.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
@@ -9,7 +15,7 @@ import { CURSOR_HEADERS, pagedByCursor } from '../reply.ts';
 const tags = [TAGS.threads];
 const example = { thread_metadata: { user: 'ada' } };
 
-/** What waits for a person, over all threads. */
+/** What waits for a person, and what was answered, over all threads. */
 export function interruptRoutes(server: FastifyInstance, { interrupts }: { interrupts: InterruptService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
@@ -30,6 +36,26 @@ export function interruptRoutes(server: FastifyInstance, { interrupts }: { inter
       },
     },
     async (request, reply) => pagedByCursor(reply, await interrupts.search(request.actor, request.body)),
+  );
+
+  app.post(
+    '/interrupts/answers/search',
+    {
+      config: { scope: 'read' },
+      schema: {
+        operationId: 'search_interrupt_answers',
+        summary: 'Search answers to interrupts',
+        description:
+          'What was asked and answered, by whom, when and with which run, over all threads. An answer is stored with its run and deleted with it. A page may hold fewer than `limit` although more follow: the last page has no `X-Pagination-Next`.',
+        tags,
+        body: InterruptAnswerSearch,
+        example: { ...example, limit: 10 },
+        response: { 200: z.array(InterruptAnswer) },
+        response_headers: CURSOR_HEADERS,
+      },
+    },
+    async (request, reply) =>
+      pagedByCursor(reply, await interrupts.searchAnswers(request.actor, request.body)),
   );
 
   app.post(

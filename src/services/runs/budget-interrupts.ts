@@ -1,8 +1,8 @@
 import type { RunCreate } from '../../schemas/runs.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import type { Interrupt, Thread } from '../../schemas/threads.ts';
-import { budgetInterruptId, isBudgetInterrupt } from '../../storage/runs/budgets.ts';
-import { budgetKey, budgetReason, type ExhaustedBudget } from './budgets.ts';
+import { budgetInterruptId, isBudgetInterrupt, isThreadBudgetInterrupt } from '../../storage/runs/budgets.ts';
+import { type BudgetRules, budgetKey, budgetReason, type ExhaustedBudget } from './budgets.ts';
 
 /**
  * What a person is asked if a budget stops a run. It stands in the thread alone, under the task that comes next: the
@@ -12,10 +12,10 @@ export function budgetInterrupts(
   run_id: string,
   exhausted: ExhaustedBudget,
   state: ThreadState,
-  currency: string,
+  rules: Omit<BudgetRules, 'budgets'>,
 ): Record<string, Interrupt[]> {
   const { scope, max, used } = exhausted;
-  const message = budgetReason(exhausted, currency);
+  const message = budgetReason(exhausted, rules);
   const value = { type: 'budget', run_id, budget: scope, limit: budgetKey(exhausted), max, used, message };
   return { [state.tasks[0]?.id ?? run_id]: [{ id: budgetInterruptId(run_id), value }] };
 }
@@ -30,6 +30,11 @@ export function budgetStop(
     .flat()
     .find((each) => each.id === id);
   return interrupt && String((interrupt.value as { message?: unknown }).message);
+}
+
+/** Whether the thread waits for an answer about its own budget. */
+export function waitsForThreadBudget({ interrupts = {} }: Pick<Thread, 'interrupts'> = {}): boolean {
+  return Object.values(interrupts).flat().some(isThreadBudgetInterrupt);
 }
 
 /** Without a command that only answers a budget: any answer goes on, and the graph has no use for it. */

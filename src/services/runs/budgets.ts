@@ -49,6 +49,8 @@ export interface BudgetOwner {
   readonly thread_id: string | undefined;
   readonly user_id: string;
   readonly key_id: string;
+  /** The thread waits for an answer about its budget, which the request does not give. */
+  readonly thread_waits?: boolean | undefined;
 }
 
 /** The sums with a budget that a run is part of. */
@@ -112,13 +114,19 @@ const WAY_OUT: Record<BudgetScope, string> = {
   day: 'It begins again at midnight UTC.',
 };
 
+const ANSWER = 'Answer what the thread asks, and its runs may use as much again.';
+
 /** Says which budget is used up, and what to do. */
-export function budgetReason(exhausted: ExhaustedBudget, currency: string): string {
+export function budgetReason(
+  exhausted: ExhaustedBudget,
+  { currency, on_budget }: Omit<BudgetRules, 'budgets'>,
+): string {
   const { scope, limit, max, used } = exhausted;
   const unit = { max_tokens: 'tokens', max_cost: currency, max_steps: 'steps' }[limit];
   const key = budgetKey(exhausted);
   const when = scope.endsWith('day') ? ' today' : '';
-  return `${WHO[scope]} used ${used} of ${max} ${unit}${when} (${key}). ${WAY_OUT[scope]} Or raise ${key}.`;
+  const wayOut = scope === 'thread' && on_budget === 'interrupt' ? ANSWER : WAY_OUT[scope];
+  return `${WHO[scope]} used ${used} of ${max} ${unit}${when} (${key}). ${wayOut} Or raise ${key}.`;
 }
 
 const DAY_S = 86_400;
@@ -130,21 +138,28 @@ interface RefusalDeps {
 
 /**
  * Why a new run is refused if its budgets are used up already: `TooManyRequests` until midnight UTC for budgets of a
- * day, and `Conflict` for that of a thread.
+ * day, and `Conflict` for that of a thread. Where a budget asks a person, that of a thread refuses only while it asks.
  */
 export async function budgetRefusal(
   { clock, budget }: RefusalDeps,
   owner: BudgetOwner,
 ): Promise<ServerError | undefined> {
   if (!budget) return undefined;
-  const subjects = budgetSubjects(budget.budgets, owner);
+  const budgets = refusing(budget, owner);
+  const subjects = budgetSubjects(budgets, owner);
   if (Object.keys(subjects).length === 0) return undefined;
   const now = clock.now();
-  const exhausted = exhaustedBudget(budget.budgets, await budget.used(subjects, dayOf(now)));
+  const exhausted = exhaustedBudget(budgets, await budget.used(subjects, dayOf(now)));
   if (!exhausted) return undefined;
-  const reason = budgetReason(exhausted, budget.currency);
+  const reason = budgetReason(exhausted, budget);
   if (exhausted.scope === 'thread') return new Conflict(reason);
   return new TooManyRequests(reason, DAY_S - (Math.floor(now / 1000) % DAY_S));
+}
+
+function refusing({ budgets, on_budget }: BudgetRules, { thread_waits }: BudgetOwner): Budgets {
+  if (on_budget === 'error' || thread_waits) return budgets;
+  const { thread: _, ...others } = budgets;
+  return others;
 }
 
 /** Throws the refusal. */

@@ -9,7 +9,8 @@ import type { RunList } from '../../storage/runs/runs.ts';
 import { MAX_LIST_BYTES, tooLarge } from '../../storage/search/list-bytes.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
-import { withoutBudgetAnswer } from './budget-interrupts.ts';
+import { answerOf } from './answers.ts';
+import { waitsForThreadBudget, withoutBudgetAnswer } from './budget-interrupts.ts';
 import { type CancelDeps, type CancelOptions, runCancel } from './cancel.ts';
 import type { RunKind } from './run-options.ts';
 import { type RunStreamDeps, runStreams } from './run-streams.ts';
@@ -64,6 +65,7 @@ export function runService(deps: RunDeps) {
       if (!thread && input.if_not_exists !== 'create') throw new NotFound('Thread or assistant not found.');
       await requireCheckpoint(deps, thread_id, input);
       const thread_metadata = thread?.metadata ?? {};
+      const answer = answerOf(actor, deps, authorized.input);
       const submission = {
         ...authorized,
         input,
@@ -73,6 +75,8 @@ export function runService(deps: RunDeps) {
         kind,
         temporary: false,
         thread_metadata,
+        answer,
+        thread_waits: !answer && waitsForThreadBudget(thread),
       };
       return submit(deps, { ...submission, idempotency, turn });
     },

@@ -10,6 +10,7 @@ import type { Thread } from '../../schemas/threads.ts';
 import { MAX_PUSH_CONFIGS } from '../../storage/a2a/push-configs.ts';
 import type { NewTurn } from '../../storage/a2a/turns.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
+import type { NewAnswer } from '../../storage/queue/accept-answer.ts';
 import type { EnqueueResult, NewRun, QueuedResult } from '../../storage/queue/enqueue.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { Ttl } from '../../storage/threads/row.ts';
@@ -88,11 +89,16 @@ const MAX_AGENT_NAME = 256;
 const INTERRUPTED_TTL: Ttl = { strategy: 'delete', ttl: 24 * 60 };
 
 /** A client's request with what the server derived from it. */
-export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, AuthorizedRun {
+export interface Submission
+  extends Omit<RunContext, 'run_id' | 'now_ms'>,
+    AuthorizedRun,
+    Pick<BudgetOwner, 'thread_waits'> {
   /** At most one run is created per key. */
   readonly idempotency?: IdempotencyContext | undefined;
   /** The A2A message that the run answers. */
   readonly turn?: NewTurn | undefined;
+  /** What the request may answer, if its thread waits. */
+  readonly answer?: NewAnswer | undefined;
 }
 
 /**
@@ -129,11 +135,12 @@ function chargedKey({ key, token_key }: Actor): string | undefined {
 }
 
 /** Whose usage the run counts as. */
-export function budgetOwner({ actor, thread_id, temporary }: Submission): BudgetOwner {
+export function budgetOwner({ actor, thread_id, temporary, thread_waits }: Submission): BudgetOwner {
   return {
     thread_id: temporary ? undefined : thread_id,
     user_id: actor.user?.identity ?? '',
     key_id: chargedKey(actor) ?? '',
+    thread_waits,
   };
 }
 
@@ -193,7 +200,7 @@ function notify(
 /** The row to store and the parameters of the enqueue. Throws `InvalidInput` as `submit` does. */
 export function newRun(
   deps: SubmitDeps,
-  { input, idempotency, turn, visibility, ...rest }: Submission,
+  { input, idempotency, turn, answer, visibility, ...rest }: Submission,
 ): NewRun {
   const { clock, log_retention_ms, default_ttl } = deps;
   checkRunLimits(deps, input.config);
@@ -232,6 +239,7 @@ export function newRun(
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
     idempotency_key: idempotency,
     turn,
+    answer,
     key_id: chargedKey(rest.actor),
     owner: rest.actor.principal || rest.actor.key || '',
     has_client_id: input.run_id === run_id,

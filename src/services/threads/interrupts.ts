@@ -6,11 +6,15 @@ import { isUuid } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
 import { pickFields } from '../../core/pick-fields.ts';
 import {
+  type InterruptAnswer,
+  type InterruptAnswerSearch,
   type InterruptFilter,
   type InterruptSearch,
   MAX_VALUE_BYTES,
   type PendingInterrupt,
 } from '../../schemas/interrupts.ts';
+import type { Keyset } from '../../storage/search/keyset-page.ts';
+import type { InterruptAnswerRepository } from '../../storage/threads/interrupt-answers.ts';
 import type {
   FoundInterrupt,
   InterruptConditions,
@@ -22,22 +26,28 @@ import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../paginatio
 
 export interface InterruptDeps {
   readonly interrupts: InterruptRepository;
+  readonly interruptAnswers: InterruptAnswerRepository;
   readonly assistants: Pick<AssistantService, 'idOf'>;
 }
 
 export type InterruptService = ReturnType<typeof interruptService>;
 
-/** Name of the list in its cursors. */
+/** Names of the lists in their cursors. */
 const LIST = 'interrupts';
+const ANSWERS = 'interrupt_answers';
 
-/** What waits for a person, over all threads that the caller may see. */
-export function interruptService({ interrupts, assistants }: InterruptDeps) {
-  function conditionsOf({ thread_metadata, assistant_id, ...filter }: InterruptFilter): InterruptConditions {
+/** What waits for a person, and what was answered, over all threads that the caller may see. */
+export function interruptService({ interrupts, interruptAnswers, assistants }: InterruptDeps) {
+  function assistantId(assistant_id: string | undefined): string | undefined {
     const id = assistant_id === undefined ? undefined : assistants.idOf(assistant_id);
     if (id !== undefined && !isUuid(id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
+    return id;
+  }
+
+  function conditionsOf({ thread_metadata, assistant_id, ...filter }: InterruptFilter): InterruptConditions {
     return {
       thread_metadata,
-      assistant_id: id,
+      assistant_id: assistantId(assistant_id),
       since_from: inUtc(filter.since_from),
       since_to: inUtc(filter.since_to),
       deadline_from: inUtc(filter.deadline_from),
@@ -56,6 +66,33 @@ export function interruptService({ interrupts, assistants }: InterruptDeps) {
       return {
         items: found.map((each) => pickFields(pendingInterrupt(each), select)),
         next: next && cursorOf(LIST, [next.at, next.id, next.interrupt_id]),
+      };
+    },
+
+    /** By the time of the answer. Throws `InvalidInput` for a foreign cursor. */
+    async searchAnswers(
+      actor: Actor,
+      query: InterruptAnswerSearch,
+    ): Promise<CursorPage<Partial<InterruptAnswer>>> {
+      const { limit, cursor, select, sort_order: order, ...filter } = query;
+      const conditions = {
+        thread_metadata: filter.thread_metadata,
+        thread_id: filter.thread_id,
+        interrupt_id: filter.interrupt_id,
+        assistant_id: assistantId(filter.assistant_id),
+        user_id: filter.user_id,
+        created_from: inUtc(filter.created_from),
+        created_to: inUtc(filter.created_to),
+      };
+      const after = cursor === undefined ? undefined : answerPositionIn(cursor);
+      const visibility = await authorize(actor, 'threads:search', { ...query });
+      const { found, next } = await interruptAnswers.search(
+        { ...conditions, order, after, limit },
+        visibility,
+      );
+      return {
+        items: found.map((each) => pickFields(each, select)),
+        next: next && cursorOf(ANSWERS, [next.at, next.id]),
       };
     },
 
@@ -78,6 +115,13 @@ function pendingInterrupt({ interrupt, deadline, ...place }: FoundInterrupt): Pe
     ...(response_schema ? { response_schema } : {}),
     ...(deadline === undefined ? {} : { deadline }),
   };
+}
+
+function answerPositionIn(cursor: string): Keyset {
+  const isValid = ([at, id, ...more]: readonly string[]) =>
+    isTimestamp(at) && id !== undefined && more.length === 0;
+  const [at, id] = positionOf(ANSWERS, cursor, isValid) as [string, string];
+  return { at, id };
 }
 
 function positionIn(cursor: string): InterruptPosition {

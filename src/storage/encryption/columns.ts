@@ -30,6 +30,7 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { table: 'threads', key: ['thread_id'], columns: { config: 'json', error: 'json', interrupts: 'json' } },
   { table: 'thread_values', key: ['thread_id'], columns: { value: 'json' } },
   { table: 'runs', key: ['run_id'], columns: { kwargs: 'json', error: 'json' } },
+  { table: 'interrupt_answers', key: ['answer_id'], columns: { value: 'json', answer: 'json' } },
   { table: 'run_steps', key: ['run_id', 'attempt', 'number'], columns: { error: 'json' } },
   { table: 'run_events', key: ['run_id', 'seq'], columns: { data: 'text' } },
   { table: 'run_logs', key: ['run_id', 'seq'], columns: { data: 'text' } },

@@ -12,6 +12,7 @@ import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { AGENT_COLUMNS, KWARGS_COLUMN, type RunAgent } from '../runs/runs.ts';
 import { type QueueRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
+import { acceptAnswer, type NewAnswer } from './accept-answer.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
 import { isByOwner } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
@@ -45,6 +46,8 @@ export interface NewRun {
   readonly idempotency_key?: IdempotencyKey | undefined;
   /** The message of an A2A client that the run answers. */
   readonly turn?: NewTurn | undefined;
+  /** What the request may answer, if its thread waits. */
+  readonly answer?: NewAnswer | undefined;
   /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
   readonly others: 'reject' | 'enqueue' | Cancellation;
 }
@@ -136,6 +139,7 @@ export async function enqueueIn(
   if (!has_client_id) tx.defer(insertion(tx, request));
   else if ((await tx.run(sql`${insertion(tx, request)} on conflict (run_id) do nothing`)) === 0)
     return { outcome: 'run exists' };
+  if (request.answer && thread.metadata !== undefined) await acceptAnswer(tx, request, request.answer);
   if (thread.metadata !== undefined) tx.defer(recordLatest(request, thread.metadata));
   const cancelled =
     typeof others === 'string'

@@ -1,7 +1,9 @@
+import { isObject } from '../../core/json.ts';
 import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { insertRowsReturning } from '../../db/rows.ts';
 import { or, sql } from '../../db/sql.ts';
+import type { Interrupt } from '../../schemas/threads.ts';
 
 /** What runs have used. */
 export interface BudgetUsage {
@@ -47,6 +49,11 @@ export function budgetInterruptId(run_id: string): string {
 /** Such an interrupt is in its thread only, and in no checkpoint. */
 export function isBudgetInterrupt(id: unknown): boolean {
   return typeof id === 'string' && id.startsWith(INTERRUPT_PREFIX);
+}
+
+/** At such an interrupt, the thread asks whether its runs may use as much again. */
+export function isThreadBudgetInterrupt({ id, value }: Interrupt): boolean {
+  return isBudgetInterrupt(id) && isObject(value) && value['budget'] === 'thread';
 }
 
 const USAGE = 'tokens, cost_nanos, steps';
@@ -119,6 +126,11 @@ function byScope(
 
 function usedByRun(reader: Reader, run_id: string): Promise<BudgetUsage | undefined> {
   return reader.get(sql`select ${OF_RUN} from budget_runs where run_id = ${run_id}`);
+}
+
+/** Part of a transaction that accepts the answer of a person: the runs of the thread may use as much again. */
+export function renewThreadBudget(tx: Transaction, thread_id: string): void {
+  tx.defer(sql`delete from budget_sums where scope = 'thread' and subject = ${thread_id}`);
 }
 
 /** Part of the deletion of a thread, after that of its queue rows. */

@@ -25,7 +25,7 @@ export function PagedList<Row>({ query, what, more, empty, children }: PagedList
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what={what} />;
   const rows = data.pages.flatMap((page) => ('data' in page ? page.data : page));
-  if (rows.length === 0) return empty;
+  if (rows.length === 0) return hasNextPage ? <NoneSoFar {...{ more, isLoading, loadMore }} /> : empty;
   return (
     <>
       {children(rows)}
@@ -34,6 +34,25 @@ export function PagedList<Row>({ query, what, more, empty, children }: PagedList
           {more}
         </Button>
       )}
+    </>
+  );
+}
+
+interface NoneSoFarProps {
+  /** Of the button that loads the next page. */
+  readonly more: string;
+  readonly isLoading: boolean;
+  readonly loadMore: () => void;
+}
+
+/** Instead of rows, while pages are without one although more follow: the server examines a part of a long list at a time. */
+export function NoneSoFar({ more, isLoading, loadMore }: NoneSoFarProps) {
+  return (
+    <>
+      <Empty title="None found so far">Only a part of the list has been searched.</Empty>
+      <Button className="self-center" disabled={isLoading} onClick={loadMore}>
+        {more}
+      </Button>
     </>
   );
 }

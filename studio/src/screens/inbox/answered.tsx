@@ -1,5 +1,4 @@
 import { useQuery } from '@tanstack/react-query';
-import { isObject } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
 import { Ago } from '../../ui/format.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
@@ -7,7 +6,8 @@ import { Card } from '../../ui/page.tsx';
 import { RunLink } from '../../ui/run-link.tsx';
 import { Loading } from '../../ui/states.tsx';
 import { questionOf } from '../interrupts/review.ts';
-import { answerQuery, type Linked } from './inbox-query.ts';
+import { answerQuery } from './answers-query.ts';
+import type { Linked } from './inbox-query.ts';
 
 interface AnsweredProps {
   readonly question: Linked;
@@ -16,7 +16,7 @@ interface AnsweredProps {
 
 /** A question that somebody else has answered while it was open here, or before its link was: who, and with which run. */
 export function Answered({ question, onDone }: AnsweredProps) {
-  const { data: run, isPending } = useQuery(answerQuery(question));
+  const { data: answer, isPending } = useQuery(answerQuery(question));
   return (
     <Card className="flex max-w-[760px] min-w-0 flex-col items-start gap-3 self-start p-4">
       <h2 className="font-semibold break-words">
@@ -30,10 +30,10 @@ export function Answered({ question, onDone }: AnsweredProps) {
         <Loading what="who answered" />
       ) : (
         <p role="status" className="text-ink-2">
-          {run ? (
+          {answer ? (
             <>
-              <bdi>{userOf(run.kwargs) ?? 'Somebody else'}</bdi> has answered this meanwhile, with the run{' '}
-              <RunLink run={run} /> · <Ago at={run.created_at} />
+              <bdi>{answer.user_id ?? 'Somebody else'}</bdi> has answered this meanwhile, with the run{' '}
+              <RunLink run={answer} /> · <Ago at={answer.created_at} />
             </>
           ) : (
             'This no longer waits: its thread was changed or deleted meanwhile.'
@@ -45,12 +45,4 @@ export function Answered({ question, onDone }: AnsweredProps) {
       </Button>
     </Card>
   );
-}
-
-/** Who sent a run; undefined where the server knows no users. */
-function userOf(kwargs: unknown): string | undefined {
-  const { config } = isObject(kwargs) ? kwargs : {};
-  const { configurable } = isObject(config) ? config : {};
-  const { langgraph_auth_user_id: user } = isObject(configurable) ? configurable : {};
-  return typeof user === 'string' && user !== '' ? user : undefined;
 }

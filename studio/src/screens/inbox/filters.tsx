@@ -4,10 +4,17 @@ import { Select } from '../../ui/fields.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import type { InboxFilters } from './inbox-query.ts';
 
+interface FiltersProps {
+  readonly filters: InboxFilters;
+  /** What was answered has no age and no deadline. */
+  readonly isOfAnswers: boolean;
+}
+
 /** What the list is limited to. The selected question may not be among what is left. */
-export function Filters({ filters }: { filters: InboxFilters }) {
+export function Filters({ filters, isOfAnswers }: FiltersProps) {
   const navigate = useNavigate({ from: '/inbox' });
-  const set = (change: InboxFilters) => void navigate({ search: { ...filters, ...change }, replace: true });
+  const set = (change: InboxFilters) =>
+    void navigate({ search: ({ tab }) => ({ tab, ...filters, ...change }), replace: true });
   return (
     <search className="flex flex-wrap gap-2">
       <AssistantSelect
@@ -15,30 +22,34 @@ export function Filters({ filters }: { filters: InboxFilters }) {
         value={filters.assistant ?? ''}
         onChange={({ target }) => set({ assistant: target.value })}
       />
-      <Select
-        aria-label="Age"
-        value={filters.age ?? ''}
-        onChange={({ target }) => set({ age: target.value })}
-        options={[
-          ['', 'Any age'],
-          ['1', 'Waiting over an hour'],
-          ['24', 'Waiting over a day'],
-          ['168', 'Waiting over a week'],
-        ]}
-      />
-      <Select
-        aria-label="Deadline"
-        value={filters.due ?? ''}
-        onChange={({ target }) => set({ due: target.value })}
-        options={[
-          ['', 'Any deadline or none'],
-          ['0', 'Overdue'],
-          ['1', 'Due within an hour'],
-          ['24', 'Due within a day'],
-          ['168', 'Due within a week'],
-        ]}
-      />
-      <TextFilter label="Owner" className="w-56" value={filters.user} set={(user) => set({ user })} />
+      {!isOfAnswers && (
+        <>
+          <Select
+            aria-label="Age"
+            value={filters.age ?? ''}
+            onChange={({ target }) => set({ age: target.value })}
+            options={[
+              ['', 'Any age'],
+              ['1', 'Waiting over an hour'],
+              ['24', 'Waiting over a day'],
+              ['168', 'Waiting over a week'],
+            ]}
+          />
+          <Select
+            aria-label="Deadline"
+            value={filters.due ?? ''}
+            onChange={({ target }) => set({ due: target.value })}
+            options={[
+              ['', 'Any deadline or none'],
+              ['0', 'Overdue'],
+              ['1', 'Due within an hour'],
+              ['24', 'Due within a day'],
+              ['168', 'Due within a week'],
+            ]}
+          />
+        </>
+      )}
+      <TextFilter label="Owner" className="w-56" value={filters.owner} set={(owner) => set({ owner })} />
     </search>
   );
 }

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
-import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
-import { hoursFromNow, isObject } from '../../api/values.ts';
+import { api, pageOf, type Schemas } from '../../api/client.ts';
+import { hoursFromNow } from '../../api/values.ts';
 import { pendingInterruptIds } from '../interrupts/answer.ts';
 
 export type Waiting = Schemas['PendingInterrupt'];
@@ -11,7 +11,7 @@ type InterruptSearch = Schemas['InterruptSearchRequest'];
 export interface InboxFilters {
   readonly assistant?: string;
   /** The owner of the thread. */
-  readonly user?: string;
+  readonly owner?: string;
   /** How long they have waited at least, hours. */
   readonly age?: string;
   /** Until when at the latest an answer is wanted, hours from now; 0: its deadline is over. */
@@ -22,13 +22,13 @@ export interface InboxFilters {
 const PAGE = 25;
 
 /** What waits for a person, over all threads, oldest first. It changes with the threads, hence the key. */
-export function interruptsQuery({ assistant, user, age, due }: InboxFilters) {
+export function interruptsQuery({ assistant, owner, age, due }: InboxFilters) {
   return infiniteQueryOptions({
-    queryKey: ['thread', 'list', { interrupts: { assistant, user, age, due } }],
+    queryKey: ['thread', 'list', { interrupts: { assistant, owner, age, due } }],
     queryFn: ({ pageParam }) => {
       const body: InterruptSearch = { limit: PAGE, sort_order: 'asc' };
       if (assistant) body.assistant_id = assistant;
-      if (user) body.thread_metadata = { owner: user };
+      if (owner) body.thread_metadata = { owner };
       const since_to = age ? hoursFromNow(-Number(age)) : undefined;
       if (since_to !== undefined) body.since_to = since_to;
       const deadline_to = due ? hoursFromNow(Number(due)) : undefined;
@@ -59,36 +59,3 @@ export const waitsQuery = ({ thread_id, interrupt_id }: Linked) =>
     queryKey: ['thread', thread_id, 'waits', interrupt_id],
     queryFn: async () => (await pendingInterruptIds(thread_id)).includes(interrupt_id),
   });
-
-/** Runs of the thread among which the answer is looked for: it was sent a moment ago. */
-const NEWEST_RUNS = 10;
-
-/** The run that answered a question; null if none of the thread's newest did. */
-export const answerQuery = ({ thread_id, interrupt_id, since }: Linked) =>
-  queryOptions({
-    queryKey: ['thread', thread_id, 'answer', interrupt_id],
-    queryFn: async () => {
-      const select = ['run_id' as const, 'assistant_id' as const, 'created_at' as const, 'kwargs' as const];
-      const params = { path: { thread_id }, query: { limit: NEWEST_RUNS, select } };
-      const runs = await dataOf(api.GET('/threads/{thread_id}/runs', { params }));
-      const isLater = (at: string) => since === undefined || Date.parse(at) >= Date.parse(since);
-      const answer = runs.find(
-        ({ created_at, kwargs }) =>
-          isLater(created_at) && isAnswer(kwargs, interrupt_id, since !== undefined),
-      );
-      return answer ?? null;
-    },
-    // Of a thread that was deleted there is none.
-    retry: false,
-  });
-
-/** An answer may name the question, or be for the only one: of a time that is known. */
-function isAnswer(kwargs: unknown, interrupt_id: string, mayBeUnnamed: boolean): boolean {
-  const { command } = isObject(kwargs) ? kwargs : {};
-  if (!isObject(command) || command['resume'] === undefined) return false;
-  const { resume } = command;
-  const ids = isObject(resume) ? Object.keys(resume).filter((key) => INTERRUPT_ID.test(key)) : [];
-  return ids.includes(interrupt_id) || (mayBeUnnamed && ids.length === 0);
-}
-
-const INTERRUPT_ID = /^[\da-f]{32}$/;

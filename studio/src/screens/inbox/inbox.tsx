@@ -7,10 +7,12 @@ import { Page } from '../../ui/page.tsx';
 import { EmptyList } from '../../ui/paged-list.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
+import { Tabs } from '../../ui/tabs.tsx';
 import { useMore } from '../../ui/use-more.ts';
 import { useAnswers } from '../interrupts/answer.ts';
 import { SavedViews } from '../saved-views/saved-views.tsx';
 import { Answered } from './answered.tsx';
+import { Answers } from './answers.tsx';
 import { Bulk } from './bulk.tsx';
 import { Filters } from './filters.tsx';
 import { InboxList } from './inbox-list.tsx';
@@ -18,16 +20,41 @@ import { type InboxFilters, interruptsQuery, keyOf, type Waiting } from './inbox
 import { Question } from './question.tsx';
 import { type Pages, useSelection } from './selection.ts';
 
-/** All that waits for a person, answered without leaving the keyboard. */
+/** All that waits for a person, and what was answered. */
 export function Inbox() {
-  const { interrupt: _, ...filters } = useSearch({ from: '/inbox' });
+  const { tab, assistant, owner, age, due } = useSearch({ from: '/inbox' });
+  const isOfAnswers = tab === 'answered';
+  const filters = defined(isOfAnswers ? { assistant, owner } : { assistant, owner, age, due });
+  return (
+    <Page
+      title="Inbox"
+      actions={<SavedViews screen="inbox" filters={isOfAnswers ? { ...filters, tab } : { ...filters }} />}
+    >
+      <Tabs
+        tabs={[
+          { name: 'waiting', label: 'Waiting' },
+          { name: 'answered', label: 'Answered' },
+        ]}
+        open={isOfAnswers ? 'answered' : 'waiting'}
+      />
+      <Filters filters={filters} isOfAnswers={isOfAnswers} />
+      {isOfAnswers ? <Answers filters={filters} /> : <WaitingList filters={filters} />}
+    </Page>
+  );
+}
+
+function defined(filters: { [Name in keyof InboxFilters]: string | undefined }): InboxFilters {
+  return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
+}
+
+/** What waits, answered without leaving the keyboard. */
+function WaitingList({ filters }: { filters: InboxFilters }) {
   const pages = useInfiniteQuery(interruptsQuery(filters));
   const { data, error, refetch, hasNextPage } = pages;
   const { isLoading, loadMore } = useMore(pages);
   const waiting = data?.pages.flatMap((page) => page.data);
   return (
-    <Page title="Inbox" actions={<SavedViews screen="inbox" filters={filters} />}>
-      <Filters filters={filters} />
+    <>
       {error ? (
         <Failure error={error} retry={() => void refetch()} />
       ) : !waiting ? (
@@ -40,7 +67,7 @@ export function Inbox() {
           Show more
         </Button>
       )}
-    </Page>
+    </>
   );
 }
 

@@ -5,6 +5,7 @@ import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import { Button } from '../../ui/button.tsx';
 import { Ago, byteSize, shortId } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
+import { NoneSoFar } from '../../ui/paged-list.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { useMore } from '../../ui/use-more.ts';
@@ -44,7 +45,13 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
   const threads = pages.flat();
   // Deleted ones are no longer selected.
   const ids = threads.map(({ thread_id }) => thread_id).filter((id) => selected.has(id));
-  if (threads.length === 0) return <NoThreads isFiltered={Object.values(filters).some(Boolean)} />;
+  if (threads.length === 0) {
+    return hasNextPage ? (
+      <NoneSoFar more="Show older threads" {...{ isLoading, loadMore }} />
+    ) : (
+      <NoThreads isFiltered={Object.values(filters).some(Boolean)} />
+    );
+  }
   return (
     <>
       <SelectionBar ids={ids} clear={() => setSelected(new Set())} />

@@ -1,0 +1,30 @@
+import { describe, expect, test } from 'vitest';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useStudioServer } from '../support/studio-server.ts';
+
+describe.runIf(hasStudio)(
+  'lists of Studio with pages that are empty (needs Chromium and a build of Studio)',
+  () => {
+    const studio = useStudioServer(['asks']);
+
+    test.each([
+      ['/runs?error=odd', 'runs', '**/runs/search', 'No run fits'],
+      ['/threads?owner=ana', 'threads', '**/threads/search', 'No thread fits'],
+      ['/inbox?tab=answered', 'answers', '**/interrupts/answers/search', 'Nothing was answered yet'],
+    ])('%s goes on after a first page without a row', async (path, what, url, none) => {
+      const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+      // As where the server has examined the newest of a million.
+      await page.route(url, (route) => {
+        const { cursor } = route.request().postDataJSON();
+        const isLast = cursor === 'further';
+        return route.fulfill({ json: [], headers: isLast ? {} : { 'X-Pagination-Next': 'further' } });
+      });
+      await page.goto(`${studio.origin}/studio${path}`);
+      await page.getByText('None found so far').waitFor();
+      await page.getByRole('button', { name: `Show older ${what}` }).click();
+      await page.getByText(none).waitFor();
+      expect(problems).toEqual([]);
+      await page.context().close();
+    });
+  },
+);
