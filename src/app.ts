@@ -202,7 +202,7 @@ async function openServer(
   return await createServer({
     ...{ services, engine, meters, logger, ids, gives_hints },
     options: {
-      ...{ ...http, ...server, also_at, deployments: config.deployments },
+      ...{ ...http, ...server, also_at, deployments: config.deployments, studio_path: config.studio.path },
       served_hosts: servedHosts(server, access),
     },
     auth: { ...access, openapi: auth.openapi },
