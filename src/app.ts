@@ -214,7 +214,7 @@ async function openServer(
     ...{ services, engine, meters, logger, ids, clock, gives_hints },
     process: processIdentity(context),
     options: {
-      ...{ ...http, ...server, also_at, deployments: config.deployments },
+      ...{ ...http, ...server, also_at, deployments: config.deployments, studio_path: config.studio.path },
       served_hosts: servedHosts(server, access),
     },
     auth: { ...access, openapi: auth.openapi },

@@ -180,7 +180,7 @@ function readyFields(config: Config, app: App, url: string): LogFields {
   const failed = [...app.graphs.loadErrors().keys()];
   return {
     url: base,
-    ...(!config.http.disable_studio && { studio: `${base}/studio` }),
+    ...(!config.http.disable_studio && { studio: `${base}${config.studio.path}` }),
     ...(!config.http.disable_meta && { docs: `${base}/docs` }),
     graphs: app.graphs.ids.filter((id) => !failed.includes(id)).join(', '),
     ...(config.deployments.root !== undefined && { root_deployment: config.deployments.root }),

@@ -32,7 +32,7 @@ import { runExplainRoutes, runRoutes } from './routes/runs.ts';
 import { statelessRunRoutes } from './routes/stateless-runs.ts';
 import { storeRoutes } from './routes/store.ts';
 import { studioRoutes } from './routes/studio.ts';
-import { studioPages } from './routes/studio-pages.ts';
+import { STUDIO_PATH, studioPages } from './routes/studio-pages.ts';
 import { changeRoutes, historyRoutes, leaseRoutes, overviewRoutes, systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
@@ -125,7 +125,7 @@ const ROUTES: readonly RouteGroup[] = [
   },
   {
     isEnabled: ({ deployments, disable_studio }) => deployments.enabled && !disable_studio,
-    plugins: [deploymentPages],
+    plugins: [deploymentPageGroup],
   },
   { isEnabled: () => true, plugins: [tokenRoutes, keyRoutes] },
   { isEnabled: ({ disable_ui }) => !disable_ui, plugins: [uiRoutes] },
@@ -177,7 +177,7 @@ function a2aGroup(server: FastifyInstance, { options, auth, replies, ...deps }: 
 }
 
 function rootRoute(server: FastifyInstance, { engine, options, mount_prefix }: RouteDeps) {
-  const page = options.disable_studio ? undefined : `${mount_prefix}/studio`;
+  const page = options.disable_studio ? undefined : `${mount_prefix}${options.studio_path ?? STUDIO_PATH}`;
   healthRoutes(server, { engine, path: '/', page });
 }
 
@@ -185,6 +185,10 @@ function docsGroup(server: FastifyInstance, { mount_prefix }: RouteDeps) {
   server.register(docsRoutes, { mount_prefix });
 }
 
-function studioGroup(server: FastifyInstance) {
-  server.register(studioPages);
+function studioGroup(server: FastifyInstance, { options }: RouteDeps) {
+  server.register(studioPages, { path: options.studio_path });
+}
+
+function deploymentPageGroup(server: FastifyInstance, { options }: RouteDeps) {
+  deploymentPages(server, options.studio_path ?? STUDIO_PATH);
 }

@@ -49,7 +49,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     },
     routerOptions: { maxParamLength: MAX_NAME_LENGTH },
     clientErrorHandler: handleClientError,
-    frameworkErrors: invalidUrlHandler((url) => viewOfInvalid(url, options.disable_studio ? [] : prefixes)),
+    frameworkErrors: invalidUrlHandler(validViews(options)),
     schemaController: { compilersFactory: ZOD_COMPILERS },
   });
   if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;
@@ -100,6 +100,12 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   }
   await server.ready();
   return server;
+}
+
+/** Where Studio says that there is no page at an invalid URL. */
+function validViews(options: HttpOptions): (url: string) => string | undefined {
+  const prefixes = options.disable_studio ? [] : prefixesOf(options);
+  return (url) => viewOfInvalid(url, prefixes, options.studio_path);
 }
 
 function prefixesOf({ mount_prefix = '', also_at }: HttpOptions): string[] {

@@ -13,6 +13,7 @@ import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, TtlMinutes } from './numbers.ts';
 
 const Labels = z.array(z.string());
+const StoreIndexRule = z.union([z.literal(false), z.array(z.string())]);
 
 /** Expiry of an item; a write restarts it, and so may a read. */
 export const StoreExpiry = z.object({ ttl_minutes: z.number(), expires_at: Timestamp });
@@ -28,12 +29,27 @@ export const StoreItem = z.object({
   updated_at: Timestamp,
   /** Present only if requested, and if the item expires. */
   ttl: StoreExpiry.optional(),
+  /** What a search with `query` finds. Present only if requested, and if the item was put with it. */
+  index: StoreIndexRule.optional(),
 });
 export type StoreItem = z.infer<typeof StoreItem>;
 
-export const StoreMatch = StoreItem.omit({ ttl: true }).extend({
+/** The beginning of a value, of bounded size. */
+export const StorePreview = z.object({
+  /** Fields of the value: whole if short, else the beginning of their text, or of their JSON as a text. */
+  fields: JsonObject,
+  /** Names of those of which `fields` has only the beginning. */
+  cut: z.array(z.string()),
+  /** How many other fields the value has. */
+  omitted: z.int(),
+});
+export type StorePreview = z.infer<typeof StorePreview>;
+
+export const StoreMatch = StoreItem.omit({ ttl: true, index: true }).extend({
   /** Relevance, higher is better; `null` without a query. */
   score: z.number().nullable(),
+  /** Present only if a search selects it. */
+  preview: StorePreview.optional(),
 });
 export type StoreMatch = z.infer<typeof StoreMatch>;
 
@@ -43,12 +59,9 @@ export const StorePut = z.looseObject({
   ),
   key: z.string().describe('The key of the item in its namespace.'),
   value: ItemObject.describe('The value; it replaces an existing one.'),
-  index: z
-    .union([z.literal(false), z.array(z.string())])
-    .nullish()
-    .describe(
-      'What a search with `query` finds: nothing (`false`), or these paths instead of the configured ones.',
-    ),
+  index: StoreIndexRule.nullish().describe(
+    'What a search with `query` finds: nothing (`false`), or these paths instead of the configured ones.',
+  ),
   ttl: TtlMinutes.nullish().describe(
     'Minutes until the item expires; null: never. Default: `store.ttl.default_ttl`.',
   ),
@@ -79,9 +92,11 @@ export const StoreGetQuery = z.looseObject({
       examples: ['memories.ada'],
     }),
   refresh_ttl: QueryFlag.optional().meta({ description: RefreshTtl }),
-  include: queryList(z.string())
-    .optional()
-    .meta({ description: '`ttl`: also return when the item expires.', type: 'string' }),
+  include: queryList(z.string()).optional().meta({
+    description:
+      '`ttl`: also return when the item expires. `index`: also return the `index` it was put with. Several are separated by commas.',
+    type: 'string',
+  }),
 });
 export type StoreGetQuery = z.infer<typeof StoreGetQuery>;
 
@@ -96,6 +111,12 @@ export const StoreSearch = z.looseObject({
   offset: Offset.default(0).describe('How many items to skip.'),
   query: z.string().nullish().describe('The text to search for; best matches first.'),
   refresh_ttl: z.boolean().nullish().describe(RefreshTtl),
+  select: z
+    .array(z.enum(StoreMatch.keyof().options))
+    .optional()
+    .describe(
+      'The fields to return; all but `preview`, the beginning of the value in at most 3,000 bytes, by default.',
+    ),
 });
 export type StoreSearch = z.infer<typeof StoreSearch>;
 

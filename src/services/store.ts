@@ -1,6 +1,8 @@
 import type { AccessEvent, Actor } from '../auth/actor.ts';
 import { authorize } from '../auth/authorize.ts';
 import { BadRequest, Forbidden } from '../core/errors.ts';
+import { objectPreview } from '../core/object-preview.ts';
+import { pickFields } from '../core/pick-fields.ts';
 import type { LongTermStore } from '../graphs/store/long-term-store.ts';
 import type {
   StoreDelete,
@@ -30,13 +32,16 @@ export function storeService({ store }: { store: LongTermStore }) {
       await store.apply([permitted], visibility);
     },
 
-    /** `null` if the item does not exist. `include: ['ttl']` adds the expiry, if there is one. */
+    /** `null` if the item does not exist. `include` adds its expiry (`ttl`) and its own index rule (`index`), if it has any. */
     async get(actor: Actor, { key, include, ...query }: StoreGetQuery): Promise<StoreItem | null> {
       if (key === undefined) throw new BadRequest('Key is required');
       const { permitted, visibility } = await authorizeItems(actor, 'store:get', { ...query, key });
       const item = await store.get(permitted, visibility);
       const ttl = item && include?.includes('ttl') ? await store.expiry(permitted) : undefined;
-      return item ? { ...item, ...(ttl && { ttl }) } : null;
+      const index = item && include?.includes('index') ? await store.indexRule(permitted) : null;
+      return item
+        ? { ...item, ...(ttl && { ttl }), ...(index !== null && { index: index && [...index] }) }
+        : null;
     },
 
     async delete(actor: Actor, { namespace, key }: StoreDelete): Promise<void> {
@@ -44,10 +49,22 @@ export function storeService({ store }: { store: LongTermStore }) {
       await store.apply([{ ...permitted, value: null }], visibility);
     },
 
-    async search(actor: Actor, { namespace_prefix, ...query }: StoreSearch): Promise<StoreMatch[]> {
+    /** Only the selected fields. Throws `InvalidInput` if the values are too large for one reply. */
+    async search(
+      actor: Actor,
+      { namespace_prefix, select, ...query }: StoreSearch,
+    ): Promise<Partial<StoreMatch>[]> {
       const wanted = { ...query, namespace: namespace_prefix ?? [] };
       const { permitted, visibility } = await authorizeItems(actor, 'store:search', wanted);
-      return store.search({ ...permitted, namespace_prefix: permitted.namespace, visibility });
+      const has_values = !select || select.includes('value') || select.includes('preview');
+      const scope = { ...permitted, namespace_prefix: permitted.namespace, visibility, has_values };
+      const found: StoreMatch[] = await store.search(scope);
+      return found.map((item) =>
+        pickFields(
+          select?.includes('preview') ? { ...item, preview: objectPreview(item.value) } : item,
+          select,
+        ),
+      );
     },
 
     async namespaces(actor: Actor, { prefix, ...query }: StoreNamespaceQuery): Promise<string[][]> {

@@ -108,7 +108,7 @@ const cron = createRoute({
 const store = createRoute({
   getParentRoute: parent,
   path: '/store',
-  validateSearch: textsOf(['namespace', 'query', 'item', 'key']),
+  validateSearch: textsOf(['namespace', 'query', 'filter', 'item', 'key']),
   component: lazyRouteComponent(() => import('./screens/store/store.tsx'), 'Store'),
 });
 const keys = createRoute({

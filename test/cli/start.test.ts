@@ -21,7 +21,8 @@ export const graph = {
 
 test('one line says that the server is ready, where, with what, and who is let in', async () => {
   await using folder = await project({
-    'agent.config.yaml': 'graphs: { good: "./good.mjs:graph", broken: "./broken.mjs:graph" }',
+    'agent.config.yaml':
+      'graphs: { good: "./good.mjs:graph", broken: "./broken.mjs:graph" }\nstudio: { path: /console }',
     'good.mjs': UNRULY,
     'broken.mjs': 'export const nothing = 1;',
   });
@@ -38,7 +39,7 @@ test('one line says that the server is ready, where, with what, and who is let i
       level: 'info',
       message: 'ready',
       url: server.url,
-      studio: `${server.url}/studio`,
+      studio: `${server.url}/console`,
       docs: `${server.url}/docs`,
       graphs: 'good',
       failed_graphs: 'broken',

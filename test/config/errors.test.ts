@@ -106,6 +106,12 @@ test.each([
     'http: { mount_prefix: agents }',
     'http.mount_prefix: must be a path like /agents, without a slash at its end',
   ],
+  [
+    'a path of Studio with several parts',
+    'studio: { path: /tools/studio }',
+    'studio.path: must be a path of one part, such as /console',
+  ],
+  ['a path of Studio that the API has', 'studio: { path: /threads }', 'studio.path: is a path of the API'],
 ])('%s is one line with the path of the key', async (_, yaml, line) => {
   expect(await problemsOf(GRAPHS + yaml)).toEqual([`agent.config.yaml: ${line}`]);
 });

@@ -87,7 +87,7 @@ test('a server without the build says how to make it', async () => {
 });
 
 test('the path to the files follows the depth of the view', () => {
-  expect(pathToStudio('/studio/a/b/c')).toBe('../../');
+  expect(pathToStudio('/studio/a/b/c', '/studio')).toBe('../../');
 });
 
 test.each([

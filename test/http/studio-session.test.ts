@@ -91,6 +91,24 @@ test('a session says whether another one is of the same caller, and not who that
   expect((await http.get('/studio/session')).body.caller).toBeNull();
 });
 
+test('a browser token is another caller than the key that made it', async () => {
+  const callerOf = async (body: object) => {
+    const begun = await http.post('/studio/session', body, OWN);
+    expect(begun.body.caller).toEqual(expect.any(String));
+    return begun.body.caller as string;
+  };
+  const ofToken = async (grant: object) => {
+    const { body } = await http.post('/auth/tokens', grant, { 'x-api-key': 'operator' });
+    return callerOf({ token: body.token });
+  };
+  const key = await callerOf({ key: 'operator' });
+  const { thread_id } = (await http.post('/threads', {}, { 'x-api-key': 'operator' })).body;
+  const grants = [{ thread_id }, { assistant_id: 'echo' }, { user: 'jane' }];
+  const callers = await Promise.all(grants.map(ofToken));
+  expect(new Set([key, ...callers]).size).toBe(4);
+  expect(await Promise.all(grants.map(ofToken))).toEqual(callers);
+});
+
 test('an administrator takes the view of a user, and gives it back', async () => {
   const session = { ...OWN, ...(await signIn({ key: 'operator' })) };
   await http.post('/threads', { metadata: { owner: 'bob' } }, session);

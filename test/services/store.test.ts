@@ -62,7 +62,7 @@ describeEachStorage('the store for somebody', (open) => {
     expect(await service.get(ada, at)).toMatchObject({ value: { owner: 'ada' } });
     for (const query of ['tea', undefined]) {
       const found = await service.search(bob, { ...PAGE, query });
-      expect(found.map(({ value }) => value['owner'])).toEqual(['bob']);
+      expect(found.map(({ value }) => value?.['owner'])).toEqual(['bob']);
     }
     expect(await service.namespaces(bob, PAGE)).toEqual([['shared', 'b']]);
     expect(await service.namespaces(bob, { ...PAGE, max_depth: 1 })).toEqual([['shared']]);

@@ -87,7 +87,7 @@ const LISTS: Record<string, (db: Db) => Promise<(limit: number, max_bytes?: numb
       );
       const all = { namespace_prefix: [], conditions: [], offset: 0 };
       return (limit, max_bytes) =>
-        storeItemRepository(db).search({ ...all, limit }, undefined, false, max_bytes);
+        storeItemRepository(db).search({ ...all, limit }, undefined, false, { max_bytes });
     },
   };
 

@@ -28,8 +28,9 @@ describe.runIf(hasStudio)('Studio at other addresses (needs Chromium and a build
     http: Awaited<ReturnType<typeof openApp>>,
     base: string,
     prefix = '',
+    at = '/studio',
   ): Promise<{ isSecure: boolean; copied: string }> {
-    const { page, problems } = await openStudio(browser, base, '/chat/chat');
+    const { page, problems } = await openStudio(browser, base, '/chat/chat', at);
     await signIn(page, OPERATOR);
     await page.getByRole('textbox', { name: /^Message/ }).fill('From far away');
     await page.keyboard.press('Enter');
@@ -78,5 +79,17 @@ describe.runIf(hasStudio)('Studio at other addresses (needs Chromium and a build
     });
     const { origin } = new URL((await http.app.listen()).url);
     await use(http, `${origin}/agents`, '/agents');
+  });
+
+  test('at a path of its own, below a prefix', async () => {
+    await using http = await openApp({
+      graphs: ['chat'],
+      environment: { AGENT_SERVER_API_KEYS: OPERATOR },
+      http: { mount_prefix: '/con' },
+      studio: { path: '/console' },
+      one_process: 'a path of its own',
+    });
+    const { origin } = new URL((await http.app.listen()).url);
+    await use(http, `${origin}/con`, '/con', '/console');
   });
 });

@@ -12,8 +12,6 @@ const ROWS = 120;
 const CHECKPOINTS = 500;
 /** Another state each time, 44 kB. */
 const state = (n: number) => `${n} `.repeat(44_000).slice(0, 44_000);
-/** An item of the store, a note; lists have them whole. */
-const note = (n: number) => state(n).slice(0, 5000);
 
 const MAX_BYTES = 300_000;
 /** Five times what is meant: the machine may be busy. */
@@ -46,12 +44,12 @@ describe.runIf(hasStudio)('how much Studio asks for (needs Chromium and a build 
     let [assistant_id, cron_id] = ['', ''];
     for (let n = 0; n < ROWS; n++) {
       const thread = await client.threads.create({
-        metadata: { title: `Thread ${n}`, note: note(n).slice(0, 500) },
+        metadata: { title: `Thread ${n}`, note: state(n).slice(0, 500) },
       });
       await client.runs.wait(thread.thread_id, 'interrupting', { input: { x: state(n) } });
       const cron = { assistant_id: 'echo', schedule: '0 0 1 1 *', input: { x: state(n) } };
       ({ cron_id } = (await http.post('/runs/crons', cron)).body);
-      await client.store.putItem(['many'], `key-${n}`, { text: note(n) });
+      await client.store.putItem(['many'], `key-${n}`, { text: state(n) });
       await http.post('/webhooks/test', { url: `${hook.url}/${n}` });
       const assistant = { graphId: 'echo', name: `Assistant ${n}`, context: { prompt: state(n) } };
       ({ assistant_id } = await client.assistants.create(assistant));

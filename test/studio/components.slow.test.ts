@@ -151,6 +151,31 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
+    test.for(['mouse', 'key'] as const)(
+      'one use of a %s starts one run, whatever a component makes of it',
+      async (way) => {
+        const thread_id = await threadOf(['show eager {"text":"hello once"}']);
+        const { page } = await open(thread_id);
+        const button = frame(page, 'eager').getByRole('button', { name: 'Ask often' });
+        if (way === 'mouse') await button.hover();
+        else await button.focus();
+        const press = () => (way === 'mouse' ? page.mouse.down() : page.keyboard.down('Enter'));
+        await press();
+        await page.getByText('You said hello once').waitFor();
+        // Then nothing but the use being spent refuses another run.
+        await page.locator('[role=log][aria-busy=false]').waitFor();
+        await (way === 'mouse' ? page.mouse.up() : press());
+        await component(page, 'eager')
+          .getByText(/^Nothing happened: a component starts/)
+          .waitFor();
+        // What the component sent would have arrived before.
+        await say(page, 'so far');
+        await page.getByText('You said so far').waitFor();
+        expect(await client.runs.list(thread_id)).toHaveLength(3);
+        await page.context().close();
+      },
+    );
+
     test('a hostile component reaches neither the page nor the server nor anybody else', async () => {
       const thread_id = await threadOf(['show hostile', 'show progress {"title":"Beside","done":1}']);
       const { page, problems } = await open(thread_id);

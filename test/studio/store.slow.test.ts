@@ -71,19 +71,21 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
-  test('an item that is changed keeps its own time to live, or that it never expires', async () => {
+  test('an item that is changed keeps its own time to live, or that it never expires, and what of it is indexed', async () => {
     for (const [key, ttl] of [
       ['note', 45.5],
       ['rule', null],
     ] as const) {
-      await http.send('PUT', '/store/items', { namespace: ['kept'], key, value: { text: 'old' }, ttl });
+      const item = { namespace: ['kept'], key, value: { text: 'old' }, ttl, index: ['title'] };
+      await http.send('PUT', '/store/items', item);
       const { page, problems } = await openStudio(browser, origin, `/store?item=kept&key=${key}`);
+      await page.getByText('found by its title').waitFor();
       await page.getByRole('button', { name: 'Edit' }).click();
       await page.getByLabel('Value').fill('{"text": "new"}');
       await page.getByRole('button', { name: 'Save' }).click();
       await page.getByRole('figure', { name: 'Value' }).getByText('new').waitFor();
-      const saved = await http.get(`/store/items?namespace=kept&key=${key}&include=ttl`);
-      expect(saved.body.ttl?.ttl_minutes ?? null).toBe(ttl);
+      const saved = await http.get(`/store/items?namespace=kept&key=${key}&include=ttl,index`);
+      expect([saved.body.ttl?.ttl_minutes ?? null, saved.body.index]).toEqual([ttl, ['title']]);
       await page.context().close();
       expect(problems).toEqual([]);
     }

@@ -11,7 +11,9 @@ export const hasStudio = hasBrowser && existsSync(BUILD);
 
 /** Paths that are not operations: the application's own files, and pages. */
 const OWN_FILE = /^\/(studio($|\/(?!session))|favicon|docs$|o\/)/;
-const isOwnFile = (method: string, path: string) => /^(GET|HEAD)$/.test(method) && OWN_FILE.test(path);
+const isOwnFile = (method: string, path: string, at: string) =>
+  /^(GET|HEAD)$/.test(method) &&
+  (OWN_FILE.test(path) || (at !== '/studio' && `${path}/`.startsWith(`${at}/`)));
 /** A deployment has the same operations below its path. */
 const OF_DEPLOYMENT = /^\/deployments\/[^/]+/;
 
@@ -21,8 +23,16 @@ export interface StudioPage {
   readonly problems: string[];
 }
 
-/** A page of Studio in a context of its own, and what is wrong with it. `base` is the server's origin, with its prefix. */
-export async function openStudio(browser: Browser, base: string, path: string): Promise<StudioPage> {
+/**
+ * A page of Studio in a context of its own, and what is wrong with it. `base` is the server's origin, with its prefix; `at`
+ * is `studio.path`.
+ */
+export async function openStudio(
+  browser: Browser,
+  base: string,
+  path: string,
+  at = '/studio',
+): Promise<StudioPage> {
   const { origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, '');
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
@@ -44,13 +54,13 @@ export async function openStudio(browser: Browser, base: string, path: string): 
     if (/^(data|blob):$/.test(url.protocol)) return;
     const path = url.pathname.slice(prefix.length).replace(OF_DEPLOYMENT, '');
     if (url.origin !== origin || !url.pathname.startsWith(prefix)) problems.push(`asks ${url.href}`);
-    else if (!isOwnFile(request.method(), path) && !isDocumented(request.method(), path))
+    else if (!isOwnFile(request.method(), path, at) && !isDocumented(request.method(), path))
       problems.push(`calls ${request.method()} ${url.pathname}, which is not documented`);
   });
   // Not a problem: the page loads again what did not arrive. It explains a page that stays empty.
   const unanswered: string[] = [];
   page.on('requestfailed', (request) => unanswered.push(`${request.url()}: ${request.failure()?.errorText}`));
-  await page.goto(`${origin}${prefix}/studio${path}`);
+  await page.goto(`${origin}${prefix}${at}${path}`);
   await page
     .locator('#root > *')
     .first()

@@ -95,7 +95,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
 
   return {
     plane,
-    dispatch: deploymentDispatch({ prefix, root: config.deployments.root, find: (name) => slots.get(name) }),
+    dispatch: dispatchTo(config, (name) => slots.get(name)),
     async start() {
       await work.prepare();
       // Foreign code may take its time: neither the server nor new revisions wait for it.
@@ -116,6 +116,14 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     await resuming;
     slots.clear();
   }
+}
+
+function dispatchTo(
+  { http, studio, deployments }: Config,
+  find: (name: string) => DeploymentSlot | undefined,
+) {
+  const prefix = http.mount_prefix ?? '';
+  return deploymentDispatch({ prefix, studio_path: studio.path, root: deployments.root, find });
 }
 
 /** Revisions that threads may stay with; `undefined` if they follow the active one. */

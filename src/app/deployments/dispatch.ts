@@ -8,6 +8,8 @@ import type { DeploymentSlot } from './slot.ts';
 export interface DispatchDeps {
   /** Mount prefix of the server; empty without one. */
   readonly prefix: string;
+  /** Where the server has Studio. */
+  readonly studio_path: string;
   /** Name of the deployment that answers at the root, too. */
   readonly root: string | undefined;
   readonly find: (name: string) => DeploymentSlot | undefined;
@@ -27,14 +29,15 @@ const UNTIL_IT_SERVES = /^\/?(?:info)?(?=[?]|$)/;
 const OF_ONE = /^\/deployments\/([a-z0-9_-]+)(?=[/?]|$)/;
 
 /** Sends each request to the deployment that it is for. */
-export function deploymentDispatch({ prefix, root, find }: DispatchDeps): Dispatch {
+export function deploymentDispatch({ prefix, studio_path, root, find }: DispatchDeps): Dispatch {
   function targetOf({ url = '' }: IncomingMessage): Target | undefined {
     const path = canonicalUrl(url);
     if (!hasPrefix(prefix, path)) return undefined;
     const rest = path.slice(prefix.length);
     const slot = find(OF_ONE.exec(rest)?.[1] ?? '');
     if (slot) return { slot, detail: 'No revision of this deployment serves yet.' };
-    return root === undefined || OWN.test(rest) ? undefined : targetAtRoot(root, rest);
+    const isOwn = OWN.test(rest) || hasPrefix(studio_path, rest);
+    return root === undefined || isOwn ? undefined : targetAtRoot(root, rest);
   }
 
   function targetAtRoot(name: string, rest: string): Target | undefined {

@@ -110,7 +110,7 @@ export const Http = group({
       .describe("Serves `/v1/models` and `/v1/chat/completions`, for front ends that use OpenAI's API."),
   }).prefault({}),
   disable_ui: boolean().default(false).describe('Disables `/ui`.'),
-  disable_studio: boolean().default(false).describe('Disables `/studio`.'),
+  disable_studio: boolean().default(false).describe('Disables Studio.'),
   disable_webhooks: boolean().default(false).describe('Disables webhooks.'),
   configurable_headers: headerPatterns("Request headers that are copied to a run's `configurable`"),
   logging_headers: headerPatterns('Request headers that are copied to the request log'),
@@ -125,6 +125,28 @@ export const Http = group({
     .default(false)
     .describe('Requires authentication for your own routes too.'),
 });
+
+/** First parts of the paths of the API and of what else the server answers: Studio would hide what is there. */
+export const RESERVED_PATHS: ReadonlySet<string> = new Set([
+  ...[
+    '.well-known',
+    'a2a',
+    'assistants',
+    'auth',
+    'deployments',
+    'docs',
+    'info',
+    'internal',
+    'interrupts',
+    'keys',
+  ],
+  ...['mcp', 'metrics', 'o', 'ok', 'openapi.json', 'runs', 'store', 'system', 'threads', 'tokens', 'ui'],
+  ...['usage', 'v1', 'v2', 'webhooks'],
+]);
+
+function isFreePath(path: string): boolean {
+  return !RESERVED_PATHS.has(path.slice(1));
+}
 
 function isTraceUrl(text: string): boolean {
   const url = URL.parse(text.replaceAll('{trace_id}', '0'.repeat(32)));
@@ -147,6 +169,11 @@ export const Mcp = group({
 });
 
 export const Studio = group({
+  path: text()
+    .regex(/^\/[a-z0-9][a-z0-9._-]*$/, 'must be a path of one part, such as /console')
+    .refine(isFreePath, 'is a path of the API')
+    .default('/studio')
+    .describe('Where Studio is, below `http.mount_prefix`, such as `/console`.'),
   read_only: boolean()
     .default(false)
     .describe(

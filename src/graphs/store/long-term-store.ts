@@ -2,6 +2,7 @@ import { Conflict, InvalidInput } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { StoreExpiry, StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
+import type { IndexRule } from '../../storage/store/encryption.ts';
 import type { StoreItemRepository, StoreSearchQuery } from '../../storage/store/items.ts';
 import type { NamespaceQuery } from '../../storage/store/namespaces.ts';
 import type { StoreVectors, StoreWrite } from '../../storage/store/write.ts';
@@ -49,6 +50,8 @@ export interface StoreQuery {
   readonly refresh_ttl?: boolean | null | undefined;
   /** `undefined`: all. */
   readonly visibility?: Visibility | undefined;
+  /** `false` leaves the values out: they are `{}`. */
+  readonly has_values?: boolean | undefined;
 }
 
 export interface LongTermStoreDeps {
@@ -109,11 +112,16 @@ export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {
     expiry: (address: Pick<StoreItem, 'namespace' | 'key'>): Promise<StoreExpiry | undefined> =>
       items.expiry(address),
 
+    /** The `index` that an item was put with; `null` without one. */
+    indexRule: (address: Pick<StoreItem, 'namespace' | 'key'>): Promise<IndexRule> =>
+      items.indexRule(address),
+
     /** Best match first with a query, otherwise last changed first. */
-    async search({ filter, query, refresh_ttl, ...scope }: StoreQuery): Promise<StoreMatch[]> {
+    async search({ filter, query, refresh_ttl, has_values, ...scope }: StoreQuery): Promise<StoreMatch[]> {
       checkLabels(scope.namespace_prefix);
       const conditions = storeConditions(filter ?? {});
-      return items.search({ ...scope, conditions }, await toSearchQuery(query), refreshes(refresh_ttl));
+      const found = await toSearchQuery(query);
+      return items.search({ ...scope, conditions }, found, refreshes(refresh_ttl), { has_values });
     },
 
     async namespaces(query: NamespaceQuery, visibility?: Visibility): Promise<string[][]> {

@@ -4,6 +4,7 @@ import {
   StoreDelete,
   StoreGetQuery,
   StoreItem,
+  type StoreMatch,
   StoreMatches,
   StoreNamespaceQuery,
   StoreNamespaces,
@@ -94,7 +95,8 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
         failures: { 400: 'Unsupported operator: $in' },
       },
     },
-    async ({ actor, body }) => ({ items: await store.search(actor, body) }),
+    // They have the selected fields.
+    async ({ actor, body }) => ({ items: (await store.search(actor, body)) as StoreMatch[] }),
   );
 
   app.post(

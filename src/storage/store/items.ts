@@ -1,4 +1,4 @@
-import { columns, notNull, number } from '../../db/columns.ts';
+import { columns, notNull, number, text } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { and, type DialectSql, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
@@ -60,14 +60,21 @@ export function storeItemRepository(db: Db) {
         where prefix = ${prefixOf(namespace)} and key = ${key} and ttl_minutes is not null and ${LIVE}`);
     },
 
+    /** What is indexed of a live item; `null` is the default. */
+    async indexRule({ namespace, key }: Pick<StoreItem, 'namespace' | 'key'>): Promise<IndexRule> {
+      const row = await db.get(sql`select ${columns('store_items', 'index_rule')} from store_items
+        where prefix = ${prefixOf(namespace)} and key = ${key} and ${LIVE}`);
+      return row ? decryptRule(db.cipher, row.index_rule) : null;
+    },
+
     /** Best match first; without a query, last changed first. Reads only the items of the page. */
     async search(
       scope: StoreScope,
       query: StoreSearchQuery,
       refresh: boolean,
-      max_bytes?: number,
+      bounds: ReadBounds = {},
     ): Promise<StoreMatch[]> {
-      return read(db, await find(db, form, await applyComparisons(db, scope), query), refresh, max_bytes);
+      return read(db, await find(db, form, await applyComparisons(db, scope), query), refresh, bounds);
     },
 
     /** Applies all writes in order, in one transaction. Returns `false` and rolls back if a hidden item exists. */
@@ -159,32 +166,40 @@ const UPDATED_AT_MS: DialectSql = {
   postgres: raw("date_trunc('milliseconds', updated_at)"),
 };
 
-const SELECT = sql`select ${columns(
-  'store_items',
-  'item_id, namespace, prefix, key, value, created_at, updated_at, ttl_minutes',
-)} from store_items`;
+const HEAD = columns('store_items', 'item_id, namespace, prefix, key, created_at, updated_at, ttl_minutes');
+const SELECT = sql`select ${HEAD}, ${columns('store_items', 'value')} from store_items`;
+const SELECT_WITHOUT_VALUES = sql`select ${HEAD}, '{}' as ${text('value')} from store_items`;
 
 const EXPIRY = notNull(columns('store_items', 'ttl_minutes, expires_at'));
 
 type ItemRow = RowOf<typeof SELECT>;
+
+interface ReadBounds {
+  /** Of the values. */
+  readonly max_bytes?: number | undefined;
+  /** `false`: values are not read, and are `{}`. */
+  readonly has_values?: boolean | undefined;
+}
 
 /** In the order of `found`; skips items deleted meanwhile. Throws `InvalidInput` if they are too large for one reply. */
 async function read(
   db: Db,
   found: readonly Found[],
   refresh: boolean,
-  max_bytes: number | undefined,
+  { max_bytes, has_values = true }: ReadBounds,
 ): Promise<StoreMatch[]> {
   if (found.length === 0) return [];
   const wanted = sql`where ${isItem(found.map(({ item_id }) => item_id))} and ${LIVE}`;
-  const rows = await boundedRows(db, {
-    what: 'items',
-    select: (fits) => sql`${SELECT} ${wanted} and ${fits}`,
-    from: sql`from store_items ${wanted}`,
-    limit: found.length,
-    large: [raw('value')],
-    max_bytes,
-  });
+  const rows = has_values
+    ? await boundedRows(db, {
+        what: 'items',
+        select: (fits) => sql`${SELECT} ${wanted} and ${fits}`,
+        from: sql`from store_items ${wanted}`,
+        limit: found.length,
+        large: [raw('value')],
+        max_bytes,
+      })
+    : await db.all(sql`${SELECT_WITHOUT_VALUES} ${wanted}`);
   if (refresh) await refreshTimes(db, rows);
   const byId = new Map(rows.map((row) => [row.item_id, row]));
   return found.flatMap(({ item_id, score }) => {

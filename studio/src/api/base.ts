@@ -9,5 +9,8 @@ const STUDIO_URL: URL = import.meta.env.DEV
 /** Path of Studio without a slash at its end, such as `/agents/studio`. */
 export const STUDIO_PATH: string = STUDIO_URL.pathname.slice(0, -1);
 
+/** Where Studio is below the prefix of a server, as `studio.path`; its deployments have it there too. */
+export const STUDIO_NAME: string = STUDIO_PATH.slice(STUDIO_PATH.lastIndexOf('/'));
+
 /** URL of the API without a slash at its end. */
 export const API_URL: string = new URL('../', STUDIO_URL).href.slice(0, -1);

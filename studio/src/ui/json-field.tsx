@@ -16,6 +16,12 @@ export function typedJson(text: string): Typed {
   }
 }
 
+/** What was typed where most values are words: JSON if it can be, else the text. */
+export function jsonOrText(text: string): unknown {
+  const { value = text } = typedJson(text);
+  return value;
+}
+
 /** A box for JSON. Tab leaves it, as every other field. */
 export function JsonInput({ className = '', ...props }: ComponentProps<'textarea'>) {
   return (

@@ -1,4 +1,4 @@
-import type { ComponentProps, ReactNode } from 'react';
+import type { ComponentProps, KeyboardEventHandler, ReactNode } from 'react';
 import { Card } from './page.tsx';
 
 interface TableProps {
@@ -6,14 +6,15 @@ interface TableProps {
   /** Names of the columns; those that no one needs to see are in `<span className="sr-only">`. */
   readonly columns: readonly ReactNode[];
   readonly children: ReactNode;
+  readonly onKeyDown?: KeyboardEventHandler<HTMLTableElement>;
 }
 
 /** Rows under the names of their columns; too wide for the page, it scrolls by itself. */
-export function Table({ label, columns, children }: TableProps) {
+export function Table({ label, columns, children, onKeyDown }: TableProps) {
   return (
     // What is hidden in a cell is placed within it, or the page would be as wide as the table.
     <Card className="relative flex-none overflow-x-auto">
-      <table aria-label={label} className="w-full text-left">
+      <table aria-label={label} className="w-full text-left" onKeyDown={onKeyDown}>
         <thead className="text-xs text-ink-3">
           <tr className="border-b border-line">
             {columns.map((name, i) => (

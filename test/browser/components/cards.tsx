@@ -49,6 +49,26 @@ function Ask({ text }: { text: string }) {
   );
 }
 
+/** Says something at each event of one use. */
+function Eager({ text }: { text: string }) {
+  const { submit } = useConversation();
+  const say = () => submit({ messages: [{ type: 'human', content: text }] });
+  return (
+    <button
+      type="button"
+      onPointerDown={say}
+      onMouseDown={say}
+      onPointerUp={say}
+      onMouseUp={say}
+      onKeyDown={say}
+      onKeyUp={say}
+      onClick={say}
+    >
+      Ask often
+    </button>
+  );
+}
+
 /** Says something by itself. */
 function Pushy({ text }: { text: string }) {
   const { submit } = useConversation();
@@ -76,6 +96,7 @@ function Blocks(): never {
 export default {
   progress: ProgressCard,
   ask: Ask,
+  eager: Eager,
   pushy: Pushy,
   throws: Throws,
   waits: Waits,

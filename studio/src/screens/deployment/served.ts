@@ -1,4 +1,5 @@
 import { queryOptions } from '@tanstack/react-query';
+import { STUDIO_NAME } from '../../api/base.ts';
 
 /** Pages that a deployment may have; its project can leave them out. */
 export const pagesQuery = (url: string, revision_id: string | undefined) =>
@@ -6,7 +7,7 @@ export const pagesQuery = (url: string, revision_id: string | undefined) =>
     queryKey: ['deployment', url, 'pages', revision_id],
     queryFn: async () => ({
       hasDocs: await isThere(`${url}/docs`),
-      hasStudio: await isThere(`${url}/studio`),
+      hasStudio: await isThere(`${url}${STUDIO_NAME}`),
     }),
     enabled: revision_id !== undefined && isHere(url),
     staleTime: Number.POSITIVE_INFINITY,

@@ -1,5 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { ReactNode } from 'react';
+import { STUDIO_NAME } from '../../api/base.ts';
 import type { Deployment, DeploymentHealth } from '../../api/control-plane.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { Ago, count } from '../../ui/format.tsx';
@@ -76,7 +77,7 @@ function Served({ url, health }: { url: string; health: DeploymentHealth | undef
       <p className="-ml-2.5 flex flex-wrap items-center gap-x-4">
         <CopyButton text={url} what="the address" />
         {active && pages?.hasDocs && <Outside href={`${url}/docs`}>Open its /docs</Outside>}
-        {active && pages?.hasStudio && <Outside href={`${url}/studio`}>Open its Studio</Outside>}
+        {active && pages?.hasStudio && <Outside href={`${url}${STUDIO_NAME}`}>Open its Studio</Outside>}
       </p>
     </Panel>
   );

@@ -1,6 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
+import type { Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -17,7 +18,10 @@ export function ItemDetails({ namespace, itemKey }: { namespace: string; itemKey
   const { data, error, refetch } = useQuery(itemQuery(namespace, itemKey));
   const [isEditing, setEditing] = useState(false);
   const close = () =>
-    void navigate({ search: ({ namespace, query }) => ({ namespace, query }), replace: true });
+    void navigate({
+      search: ({ namespace, query, filter }) => ({ namespace, query, filter }),
+      replace: true,
+    });
   if (data && isEditing) {
     return <ItemForm namespace={namespace} item={data} open onClose={() => setEditing(false)} />;
   }
@@ -38,6 +42,7 @@ export function ItemDetails({ namespace, itemKey }: { namespace: string; itemKey
                 , expires in <Until at={data.ttl.expires_at} />
               </>
             )}
+            {data.index !== undefined && `, ${foundBy(data.index)}`}
           </p>
           <Json value={data.value} label="Value" />
         </>
@@ -52,6 +57,12 @@ export function ItemDetails({ namespace, itemKey }: { namespace: string; itemKey
       </div>
     </Dialog>
   );
+}
+
+/** What a search finds the item by, unlike others. */
+function foundBy(index: NonNullable<Schemas['Item']['index']>): string {
+  if (index === false || index.length === 0) return 'not found by searching';
+  return `found by its ${index.join(', ')}`;
 }
 
 interface ActionsProps {

@@ -1,12 +1,12 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, dataOf, type Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { DialogButtons } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextInput } from '../../ui/fields.tsx';
 import { JsonInput, typedJson } from '../../ui/json-field.tsx';
-import { labelsOf } from './store-queries.ts';
+import { labelsOf, putItem } from './store-queries.ts';
 
 interface ItemFormProps {
   /** Of a new item: what is suggested. */
@@ -49,10 +49,8 @@ function Form({ namespace: suggested, item, onClose }: ItemFormProps) {
   const put = useMutation({
     mutationFn: () => {
       const value = JSON.parse(text) as Record<string, unknown>;
-      const ttl = { default: {}, never: { ttl: null }, minutes: { ttl: Number(minutes) } }[life];
-      return dataOf(
-        api.PUT('/store/items', { body: { namespace: labelsOf(namespace.trim()), key, value, ...ttl } }),
-      );
+      const ttl = { default: undefined, never: null, minutes: Number(minutes) }[life];
+      return putItem({ namespace: labelsOf(namespace.trim()), key, value, ttl, index: item?.index });
     },
     onSuccess: async () => {
       await client.invalidateQueries({ queryKey: ['item'] });

@@ -1,36 +1,59 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type KeyboardEvent, useState } from 'react';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { Ago, count } from '../../ui/format.tsx';
+import { count } from '../../ui/format.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { Cell, Row, Table } from '../../ui/table.tsx';
+import { Table } from '../../ui/table.tsx';
 import { useMore } from '../../ui/use-more.ts';
+import { ItemRow } from './item-row.tsx';
 import { deleteItem, type Item, itemsQuery, type StoreView } from './store-queries.ts';
-
-/** Of a value, in a row. */
-const PREVIEW = 200;
+import { columnsOf, othersOf } from './value-columns.ts';
 
 const idOf = ({ namespace, key }: Item): string => JSON.stringify([namespace, key]);
 
-/** Items of a namespace or of a search; several can be deleted at once. */
+/** From one field of a value to the next, as in a spreadsheet. */
+function moveByArrows(event: KeyboardEvent<HTMLTableElement>) {
+  const [down, right] = MOVES[event.key] ?? [0, 0];
+  const at = (event.target as HTMLElement).dataset['cell']?.split(',').map(Number);
+  if (!at || (down === 0 && right === 0)) return;
+  const [row = 0, column = 0] = at;
+  event.preventDefault();
+  event.currentTarget.querySelector<HTMLElement>(`[data-cell="${row + down},${column + right}"]`)?.focus();
+}
+
+const MOVES: Readonly<Record<string, readonly [down: number, right: number]>> = {
+  ArrowUp: [-1, 0],
+  ArrowDown: [1, 0],
+  ArrowLeft: [0, -1],
+  ArrowRight: [0, 1],
+};
+
+/** Items of a namespace or of a search as a spreadsheet; several can be deleted at once. */
 export function Items({ view }: { view: StoreView }) {
   const query = useInfiniteQuery(itemsQuery(view));
   const { data, error, refetch, hasNextPage } = query;
   const { isLoading, loadMore } = useMore(query);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [stop, setStop] = useState([0, 0]);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="items" />;
   const items = data.pages.flat();
   if (items.length === 0) {
     return (
-      <Empty title={view.query ? 'Nothing was found' : 'No items'}>
-        {view.query ? 'Try other words, or search all namespaces.' : 'Graphs put here what they remember.'}
+      <Empty title={view.query || view.filter ? 'Nothing was found' : 'No items'}>
+        {view.query || view.filter
+          ? 'Try other words or fewer filters, or search all namespaces.'
+          : 'Graphs put here what they remember.'}
       </Empty>
     );
   }
+  const columns = columnsOf(items);
+  const hasOthers = items.some((item) => othersOf(item, columns) !== '');
+  // It stays in the table when that gets smaller.
+  const stopRow = Math.min(stop[0] ?? 0, items.length - 1);
+  const stopColumn = Math.min(stop[1] ?? 0, columns.length - 1);
   const selected = items.filter((item) => chosen.has(idOf(item)));
   const choose = (these: readonly Item[], isChosen: boolean) => {
     const next = new Set(chosen);
@@ -49,15 +72,26 @@ export function Items({ view }: { view: StoreView }) {
           'Key',
           'Namespace',
           ...(view.query ? ['Score'] : []),
-          'Value',
+          ...columns.map((field) => (
+            <bdi key={field} className="block max-w-[32ch] truncate">
+              {field}
+            </bdi>
+          )),
+          ...(hasOthers ? ['Other fields'] : []),
           'Changed',
         ]}
+        onKeyDown={moveByArrows}
       >
-        {items.map((item) => (
+        {items.map((item, row) => (
           <ItemRow
             key={idOf(item)}
             item={item}
             view={view}
+            columns={columns}
+            hasOthers={hasOthers}
+            row={row}
+            stop={row === stopRow ? stopColumn : undefined}
+            setStop={(column) => setStop([row, column])}
             isChosen={chosen.has(idOf(item))}
             choose={choose}
           />
@@ -104,53 +138,16 @@ function Selection({ items, selected, choose }: SelectionProps) {
         />
         {selected.length === 0 ? 'Select all that are shown' : `${count(selected.length)} selected`}
       </label>
+      {selected.length === 0 && (
+        <p className="ml-auto text-xs text-ink-3 max-sm:hidden">
+          Double-click a field, or press Enter on it, to edit it.
+        </p>
+      )}
       {selected.length > 0 && (
         <Confirm action="Delete" question={`Delete ${count(selected.length)} items?`} onConfirm={remove}>
           Assistants forget them. This cannot be undone.
         </Confirm>
       )}
     </div>
-  );
-}
-
-interface ItemRowProps {
-  readonly item: Item;
-  readonly view: StoreView;
-  readonly isChosen: boolean;
-  readonly choose: Choose;
-}
-
-function ItemRow({ item, view, isChosen, choose }: ItemRowProps) {
-  const namespace = item.namespace.join('.');
-  const isOpen = view.item === namespace && view.key === item.key;
-  return (
-    <Row aria-current={isOpen}>
-      <Cell className="w-8">
-        <input
-          type="checkbox"
-          aria-label={`Select ${item.key}`}
-          className="align-middle accent-(--accent)"
-          checked={isChosen}
-          onChange={({ target }) => choose([item], target.checked)}
-        />
-      </Cell>
-      <Cell className="max-w-[28ch] truncate">
-        <Link
-          to="/store"
-          search={(before) => ({ ...before, item: namespace, key: item.key })}
-          className="font-medium hover:text-accent"
-        >
-          {item.key}
-        </Link>
-      </Cell>
-      <Cell className="max-w-[28ch] truncate text-ink-2">{namespace}</Cell>
-      {view.query && <Cell className="text-ink-2">{item.score?.toFixed(3) ?? ''}</Cell>}
-      <Cell className="max-w-[48ch] truncate font-mono text-xs text-ink-2">
-        {JSON.stringify(item.value).slice(0, PREVIEW)}
-      </Cell>
-      <Cell className="text-ink-2">
-        <Ago at={item.updated_at} />
-      </Cell>
-    </Row>
   );
 }

@@ -20,7 +20,7 @@ export function Namespaces() {
       <nav aria-label="Namespaces">
         <Link
           to="/store"
-          search={({ query }) => ({ query, namespace: undefined })}
+          search={({ query, filter }) => ({ query, filter, namespace: undefined })}
           activeOptions={{ explicitUndefined: true }}
           className={LINK}
         >
@@ -40,7 +40,7 @@ function Branches({ branches }: { branches: readonly Branch[] }) {
         <li key={path}>
           <Link
             to="/store"
-            search={({ query }) => ({ query, namespace: path })}
+            search={({ query, filter }) => ({ query, filter, namespace: path })}
             activeOptions={{ explicitUndefined: true }}
             className={LINK}
           >

@@ -1,7 +1,11 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { conditionsIn, filterOf } from './conditions.ts';
 
-export type Item = Schemas['SearchItem'];
+/** An item of the list, with the beginning of its value. */
+export type Item = Pick<Schemas['SearchItem'], 'namespace' | 'key' | 'updated_at' | 'score'> & {
+  readonly preview: NonNullable<Schemas['SearchItem']['preview']>;
+};
 
 /** What is shown, as it is in the address. */
 export interface StoreView {
@@ -9,13 +13,15 @@ export interface StoreView {
   readonly namespace?: string;
   /** Words or a meaning to search for. */
   readonly query?: string;
+  /** Conditions on fields of the value, as the API has them, in JSON. */
+  readonly filter?: string;
   /** The item that is open, by its namespace and key. */
   readonly item?: string;
   readonly key?: string;
 }
 
-/** The list has whole values: half as many stay below 300 kB with values of 6 kB. */
 const PAGE = 50;
+const SELECT = ['namespace', 'key', 'updated_at', 'score', 'preview'] as const;
 const MAX_NAMESPACES = 1000;
 
 export const labelsOf = (namespace: string | undefined): string[] => (namespace ? namespace.split('.') : []);
@@ -29,18 +35,20 @@ export const namespacesQuery = queryOptions({
 });
 
 /** Items under a namespace: the best matches first, or what changed last. Looking at them does not prolong their life. */
-export function itemsQuery({ namespace, query }: StoreView) {
+export function itemsQuery({ namespace, query, filter }: StoreView) {
   return infiniteQueryOptions({
-    queryKey: ['item', 'list', { namespace, query }],
+    queryKey: ['item', 'list', { namespace, query, filter }],
     queryFn: async ({ pageParam }) => {
       const body = {
         namespace_prefix: labelsOf(namespace),
         limit: PAGE,
         offset: pageParam,
         refresh_ttl: false,
+        select: [...SELECT],
+        filter: filterOf(conditionsIn(filter)),
         ...(query ? { query } : {}),
       };
-      return (await dataOf(api.POST('/store/items/search', { body }))).items;
+      return (await dataOf(api.POST('/store/items/search', { body }))).items as Item[];
     },
     initialPageParam: 0,
     getNextPageParam: (page, pages) => (page.length < PAGE ? undefined : pages.length * PAGE),
@@ -50,13 +58,42 @@ export function itemsQuery({ namespace, query }: StoreView) {
 export function itemQuery(namespace: string, key: string) {
   return queryOptions({
     queryKey: ['item', 'list', namespace, key],
-    queryFn: () =>
-      dataOf(
-        api.GET('/store/items', {
-          params: { query: { namespace: labelsOf(namespace), key, refresh_ttl: false, include: 'ttl' } },
-        }),
-      ),
+    queryFn: () => getItem(labelsOf(namespace), key),
   });
+}
+
+/** The whole item, with what a put has to repeat. `null` if there is none. */
+function getItem(namespace: string[], key: string) {
+  const query = { namespace, key, refresh_ttl: false, include: 'ttl,index' };
+  return dataOf(api.GET('/store/items', { params: { query } }));
+}
+
+/** Changes one field and nothing else: a put replaces the value, its time to live, and what of it is indexed. */
+export async function setField(
+  { namespace, key }: Pick<Item, 'namespace' | 'key'>,
+  field: string,
+  value: unknown,
+): Promise<void> {
+  const item = await getItem(namespace, key);
+  if (!item) throw new Error('There is no such item any more. It may have been deleted or expired.');
+  await putItem({
+    ...item,
+    value: { ...item.value, [field]: value },
+    ttl: item.ttl?.ttl_minutes ?? null,
+    index: item.index,
+  });
+}
+
+interface Put extends Pick<Schemas['StorePutRequest'], 'namespace' | 'key' | 'value'> {
+  /** Minutes; `undefined`: as the server is configured. */
+  readonly ttl: number | null | undefined;
+  /** `undefined`: as the server is configured. */
+  readonly index: Schemas['Item']['index'] | undefined;
+}
+
+export function putItem({ namespace, key, value, ttl, index }: Put): Promise<unknown> {
+  const rules = { ...(ttl !== undefined && { ttl }), ...(index !== undefined && { index }) };
+  return dataOf(api.PUT('/store/items', { body: { namespace, key, value, ...rules } }));
 }
 
 export function deleteItem({ namespace, key }: Pick<Item, 'namespace' | 'key'>): Promise<unknown> {

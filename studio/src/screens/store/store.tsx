@@ -4,13 +4,14 @@ import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { Page } from '../../ui/page.tsx';
+import { Filters } from './filters.tsx';
 import { ItemDetails } from './item-details.tsx';
 import { ItemForm } from './item-form.tsx';
 import { Items } from './items.tsx';
 import { Namespaces } from './namespaces.tsx';
 import type { StoreView } from './store-queries.ts';
 
-/** What assistants remember across threads. Namespace, search and the open item are in the address. */
+/** What assistants remember across threads. Namespace, search, filters and the open item are in the address. */
 export function Store() {
   const view: StoreView = useSearch({ from: '/store' });
   const { can } = useSession();
@@ -26,10 +27,13 @@ export function Store() {
         )
       }
     >
-      <Search key={view.query ?? ''} query={view.query ?? ''} />
+      <search className="flex flex-col gap-2">
+        <Search key={view.query ?? ''} query={view.query ?? ''} />
+        <Filters filter={view.filter} />
+      </search>
       <div className="grid items-start gap-4 lg:grid-cols-[220px_minmax(0,1fr)]">
         <Namespaces />
-        <Items key={`${view.namespace} ${view.query}`} view={view} />
+        <Items key={JSON.stringify([view.namespace, view.query, view.filter])} view={view} />
       </div>
       {view.item !== undefined && view.key !== undefined && (
         <ItemDetails key={`${view.item} ${view.key}`} namespace={view.item} itemKey={view.key} />
@@ -44,11 +48,10 @@ function Search({ query }: { query: string }) {
   const [text, setText] = useState(query);
   return (
     <form
-      role="search"
       className="flex flex-wrap gap-2"
       onSubmit={(event) => {
         event.preventDefault();
-        void navigate({ search: ({ namespace }) => ({ namespace, query: text.trim() }) });
+        void navigate({ search: ({ namespace, filter }) => ({ namespace, filter, query: text.trim() }) });
       }}
     >
       <TextInput

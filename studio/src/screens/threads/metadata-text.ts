@@ -1,3 +1,5 @@
+import { jsonOrText } from '../../ui/json-field.tsx';
+
 /**
  * Metadata as people type it: `user=ana, plan=pro`, or JSON. Values are JSON if they can be, else text. Throws an error
  * that says what is missing.
@@ -20,13 +22,5 @@ function objectOf(text: string): Record<string, unknown> {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (cause) {
     throw new Error(`${text.trim()} is no JSON object yet.`, { cause });
-  }
-}
-
-function jsonOrText(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
   }
 }
