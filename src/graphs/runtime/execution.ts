@@ -38,16 +38,18 @@ export async function* execute(
   { library, spans }: ExecutionLibraries,
 ): AsyncGenerator<GraphEvent | CheckpointEvent, void> {
   call.signal.throwIfAborted();
-  const abandoned = new AbortController();
+  // LangGraph leaves listeners on the signal of a run. Node keeps a signal of `AbortSignal.any` as long as it has one.
+  const halted = new AbortController();
   const checkpointer =
     call.memory.checkpointer instanceof Checkpointer ? call.memory.checkpointer : undefined;
   // The graph is stopped: nothing after a value that cannot be stored would be stored either.
   const storeFailure = checkpointer?.storeFailure ?? new AbortController().signal;
   const stop = AbortSignal.any([call.signal, storeFailure]);
-  const signal = AbortSignal.any([stop, abandoned.signal]);
+  if (stop.aborted) halted.abort(stop.reason);
   const queue = new EventQueue<GraphEvent | CheckpointEvent>();
   let grace: Timer | undefined;
   const onAbort = () => {
+    halted.abort(stop.reason);
     grace = after(STOP_GRACE_MS, () => queue.fail(stop.reason));
   };
   stop.addEventListener('abort', onAbort, { once: true });
@@ -56,7 +58,7 @@ export async function* execute(
   const emit: Emit = (event) => queue.push(event);
   // Also owns the outcome of an abandoned graph: the queue, closed by then, ignores it.
   const steps = checkpointer?.steps;
-  const run = () => runGraph(graph, call, library, signal, emit);
+  const run = () => runGraph(graph, call, library, halted.signal, emit);
   const recorded = (active?: ActiveSpans) => (steps ? recordingSteps(steps, active, run) : run());
   (call.span ? withSpans(spans(call.span), recorded) : recorded())
     .then(() => storeFailure.throwIfAborted())
@@ -74,7 +76,7 @@ export async function* execute(
     stop.removeEventListener('abort', onAbort);
     checkpointer?.endSteps();
     // The reader left before the end.
-    if (running) abandoned.abort();
+    if (running) halted.abort();
   }
 }
 
