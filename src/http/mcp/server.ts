@@ -5,11 +5,13 @@ import {
   ProtocolErrorCode,
   type RequestStateCodec,
   type Tool,
+  type Transport,
 } from '@modelcontextprotocol/server';
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
 import { type ExtendMcpServer, NO_CUSTOM_TOOLS, type RemoteTools } from './custom-tools.ts';
+import { reportInvalidParams } from './invalid-params.ts';
 import { SERVER_OPTIONS, serverInfo } from './server-options.ts';
 import { type Caller, callTool, pendingCallCodec, type ToolCallDeps } from './tool-call.ts';
 
@@ -155,6 +157,11 @@ class CallServer extends McpServer {
     this.#tool = tool;
     const own = this.resolveScopeChallenge;
     this.resolveScopeChallenge = (context) => (this.remoteTools?.scopeChallenge ?? own)(context);
+  }
+
+  override connect(transport: Transport): Promise<void> {
+    reportInvalidParams(transport);
+    return super.connect(transport);
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
