@@ -69,14 +69,27 @@ export async function mcpServer(
     withMcpErrors(parts.logger, async () => {
       const { name } = asked.params;
       const isCustom = (await listCustomTools(asked, ctx)).some((each) => each.name === name);
-      if (isCustom) return (await customTools.call(asked, ctx)) as CallToolResult;
+      if (isCustom) return (await untilRefused(customTools.call(asked, ctx), caller)) as CallToolResult;
       // A batch (revision 2025-03-26) may call several tools.
       const known = name === tool_name ? called : undefined;
       const tool = known ?? (await findTool(parts, caller, name));
-      return callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx);
+      return untilRefused(callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx), caller);
     }),
   );
   return mcp;
+}
+
+/** Rejects with the refusal of the caller if that comes first. */
+async function untilRefused<T>(answer: Promise<T>, { refused }: Caller): Promise<T> {
+  const refusal = Promise.withResolvers<never>();
+  const refuse = () => refusal.reject(refused.reason);
+  refused.addEventListener('abort', refuse);
+  if (refused.aborted) refuse();
+  try {
+    return await Promise.race([answer, refusal.promise]);
+  } finally {
+    refused.removeEventListener('abort', refuse);
+  }
 }
 
 /** Returns `undefined` if the caller has no tool of that name. */
