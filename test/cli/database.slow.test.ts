@@ -75,6 +75,7 @@ test.runIf(POSTGRES_BINARIES)('a database whose connections are all taken says s
 test.each([
   ['/sys/agent-server/server.db', 'no right to write in /sys/agent-server (EPERM)'],
   ['/dev/null/server.db', "EEXIST: file already exists, mkdir '/dev/null'"],
+  ['/proc/agent-server/server.db', "ENOENT: no such file or directory, mkdir '/proc/agent-server'"],
 ])('a SQLite file in %s is one line with the way out', async (path, reason) => {
   expect(await complaintAbout(`sqlite:${path}`)).toBe(
     `agent-server: The database ${path} cannot be opened: ${reason}. ` +

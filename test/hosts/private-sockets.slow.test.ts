@@ -1,7 +1,7 @@
 import { existsSync, statSync } from 'node:fs';
-import { readdir } from 'node:fs/promises';
+import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { request } from 'node:http';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
 import type { Actor } from '../../src/auth/actor.ts';
 import { systemClock } from '../../src/core/clock.ts';
@@ -95,6 +95,16 @@ test('nothing remains of a server that was killed', async () => {
   expect(await folders()).toHaveLength(1);
   await server.kill('SIGKILL');
   await until('the hosts have cleaned up', async () => (await folders()).length === 0);
+});
+
+test('nothing remains of a server that was killed with its hosts, once another one has started', async () => {
+  await using code = await project({});
+  const env = { AGENT_SERVER_HOSTS: '1', TMPDIR: code.root };
+  const left = join(code.root, 'agent-hosts-killed');
+  await mkdir(left);
+  await utimes(left, 0, 0);
+  await using _server = await startServer({ env });
+  await until('the folder is removed', () => !existsSync(left));
 });
 
 function status(socketPath: string): Promise<number | undefined> {

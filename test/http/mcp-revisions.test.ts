@@ -34,6 +34,21 @@ test('a client of 2026-07-28 discovers the server, and does not initialize it', 
   }
 });
 
+test('params that the protocol does not allow are invalid, not a failure of the server', async () => {
+  const clientInfo = { name: 'test', version: '1' };
+  const refused = async (
+    ...asked: Parameters<typeof askLegacy> extends [unknown, ...infer Rest] ? Rest : never
+  ) => (await askLegacy(server, ...asked)).error;
+  const missing = 'expected string, received undefined';
+  expect(await refused('initialize', { capabilities: {}, clientInfo })).toEqual({
+    code: -32602,
+    message: `Invalid params: params.protocolVersion: Invalid input: ${missing}`,
+  });
+  expect((await refused('initialize'))?.code).toBe(-32602);
+  expect((await refused('tools/list', { cursor: 5 }))?.code).toBe(-32602);
+  expect((await askModern(server, 'tools/list', { cursor: 5 })).error.code).toBe(-32602);
+});
+
 test('what a message says of itself must be true', async () => {
   const wrong = { headers: { 'mcp-method': 'ping' } };
   expect(await askModern(server, 'tools/list', {}, wrong)).toMatchObject({

@@ -50,7 +50,10 @@ beforeAll(async () => {
   server = await bareServer({
     authenticate,
     authenticate_every_ms: 1,
-    options: { openai: { enabled: true } },
+    options: {
+      openai: { enabled: true },
+      mcp: { cancel_on_disconnect: true, body_limit: 1024 ** 2 },
+    },
     services: {
       a2a: async () => a2a,
       chatCompletions: {
@@ -71,6 +74,20 @@ beforeAll(async () => {
         stateKey: async () => 'secret of thirty-two characters!!',
         onToolsChanged: () => ({ [Symbol.dispose]() {} }),
         onCallCancelled() {},
+        find: async (_actor: unknown, name: string) => ({
+          ...{ name, title: name, description: '', annotations: {} },
+          schemas: { input: { type: 'object' } },
+          assistant: { assistant_id: name },
+        }),
+        start: async () => run,
+        async outcome(_run: unknown, report: (progress: object) => void, signal: AbortSignal) {
+          report({ kind: 'nodes', names: ['first'] });
+          if (!signal.aborted) await once(signal, 'abort');
+          return { kind: 'values', values: {} };
+        },
+        abandon: async () => {
+          abandoned += 1;
+        },
       },
       runs: {
         get: async () => run,
@@ -196,6 +213,31 @@ test('a listener of MCP is disconnected', async () => {
   const text = await refused('/mcp', { jsonrpc: '2.0', id: 1, method, params }, headers);
   expect(text).toContain('notifications/subscriptions/acknowledged');
 });
+
+test.for(['2025-06-18', '2026-07-28'])(
+  'a call of an MCP tool ends with an error, and its run goes on, also one that a disconnect cancels: %s',
+  async (version) => {
+    const _meta = {
+      progressToken: 1,
+      ...(version === '2026-07-28' && {
+        'io.modelcontextprotocol/protocolVersion': version,
+        'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      }),
+    };
+    const message = { jsonrpc: '2.0', id: 7, method: 'tools/call', params: { name: 'echo', _meta } };
+    const text = await refused('/mcp', message, {
+      'mcp-protocol-version': version,
+      'mcp-method': 'tools/call',
+      'mcp-name': 'echo',
+      accept: 'application/json, text/event-stream',
+    });
+    const messages = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(String(data)));
+    expect(messages.map(({ method }) => method)).toEqual(['notifications/progress', undefined]);
+    expect(messages[1]).toEqual({ jsonrpc: '2.0', id: 7, error: { code: -32600, message: REVOKED.message } });
+    expect(abandoned).toBe(0);
+  },
+);
 
 test('a caller who cannot be authenticated for a moment keeps the stream, and streams of a key share its check', async () => {
   const key = randomUUID();

@@ -199,6 +199,14 @@ test('a file that is no database is named, and given free again', async () => {
   expect(open('notes.txt/server.db')).toThrow(`${folder}/notes.txt/server.db cannot be opened`);
 });
 
+test('a folder is named as such, and the file to use instead', () => {
+  const folder = join(root, `folder-${++made}`);
+  mkdirSync(join(folder, 'of', 'folders'), { recursive: true });
+  expect(() => openSqlite(folder, { synchronous: 'full' })).toThrow(
+    `The database ${folder} is a folder. Name a file, such as ${folder}/server.db.`,
+  );
+});
+
 test('the lock of a killed server is free, and what it had committed is there', async () => {
   const path = newFile();
   await using server = await startServer(path);

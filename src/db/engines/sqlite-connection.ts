@@ -1,8 +1,9 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { closeSync, existsSync, openSync, realpathSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { LRUCache } from 'lru-cache';
 import { Unavailable } from '../../core/errors.ts';
+import { makeFolder } from '../../core/make-folder.ts';
 import { jsonTerms } from '../containment-terms.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
 import { isBusy } from './sqlite-errors.ts';
@@ -125,12 +126,18 @@ function bindable(value: SqlValue): Exclude<SqlValue, boolean> {
  * links: each name would have its own WAL and lock, and concurrent writes under two names destroy the data.
  */
 export function resolveDatabaseFile(path: string): string {
-  mkdirSync(dirname(path), { recursive: true });
+  makeFolder(dirname(path));
   // Also creates the target of a dangling link. Do not open an existing file: closing it would release the locks of all
   // connections that this process has to it.
   if (!existsSync(path)) closeSync(openSync(path, 'a', 0o600));
   const file = realpathSync(path);
-  const { nlink } = statSync(file);
+  const found = statSync(file);
+  const { nlink } = found;
+  if (found.isDirectory()) {
+    throw new Unavailable(
+      `The database ${path} is a folder. Name a file, such as ${join(path, 'server.db')}.`,
+    );
+  }
   if (nlink <= 1) return file;
   const detail = `The database ${path} is a file with ${nlink} names (hard links)`;
   throw new Unavailable(`${detail}: remove the others, or use a copy of it. A symbolic link does no harm.`);

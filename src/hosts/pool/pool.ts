@@ -63,7 +63,7 @@ export class HostPool implements AsyncDisposable {
     this.#options = options;
     this.#logger = options.logger;
     const ids = systemIds(options.clock);
-    this.sockets = hostSockets(ids);
+    this.sockets = hostSockets(ids, options.clock);
     this.exchanges = new Exchanges(ids);
     this.#listing.promise.catch(() => {});
     this.#start(1);

@@ -1,8 +1,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { HostMethods, Params } from '../protocol/messages.ts';
+import { removeAbandonedSockets } from './abandoned-sockets.ts';
 
 /** Private sockets of a pool: the server's, which only its hosts may use, and one for each host. */
 export interface HostSockets extends Disposable {
@@ -20,14 +22,17 @@ export interface HostedApp {
   readonly app?: string | undefined;
 }
 
+const PREFIX = 'agent-hosts-';
+
 type HttpAccess = Params<HostMethods, 'initialize'>['http'];
 
-/** Unix sockets in a folder of this user; on Windows named pipes. */
-export function hostSockets(ids: Ids): HostSockets {
+/** Unix sockets in a folder of this user; on Windows named pipes. Removes what killed servers left behind. */
+export function hostSockets(ids: Ids, clock: Clock): HostSockets {
   const token = ids.secret();
   const pipes = ids.uuid4();
   const isWindows = process.platform === 'win32';
-  const folder = isWindows ? undefined : mkdtempSync(join(socketRoot(), 'agent-hosts-'));
+  const folder = isWindows ? undefined : mkdtempSync(join(socketRoot(), PREFIX));
+  if (!isWindows) void removeAbandonedSockets(socketRoot(), PREFIX, clock.now());
   const path = (name: string) =>
     folder === undefined ? `\\\\.\\pipe\\agent-hosts-${pipes}-${name}` : join(folder, `${name}.sock`);
   const server = path('server');

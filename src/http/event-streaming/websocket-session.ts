@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { isLastingRefusal, ServerError } from '../../core/errors.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Meter } from '../../core/meter.ts';
@@ -72,6 +73,8 @@ export function runSession(socket: Socket, actor: Actor, thread_id: string, deps
     using _counted = message.counted;
     const connection = await opening.catch(() => undefined);
     if (!connection) return release();
+    // Commands that need no I/O are answered while the socket is read: a flood would keep all others waiting.
+    await yieldToEventLoop();
     const command = message.refused ? message : await commandIn(message.text, bodies.json);
     const caller = await checkCaller();
     if (!caller) return release();

@@ -26,7 +26,7 @@ export interface McpHandlerDeps extends LegacyDeps {
   readonly replies: Pick<RunReplies, 'callers'>;
 }
 
-/** Opens a stream without an end; any other message has an answer, which its caller gets. */
+/** Opens a stream without an end, which has no answer that could say why it ends. */
 const LISTEN = 'subscriptions/listen';
 
 /** Serves MCP messages. */
@@ -73,11 +73,13 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       // Passed on as parsed, so that the SDK does not parse twice. It reports invalid JSON by itself.
       const message = 'value' in json ? json.value : undefined;
       const request = webRequest(incoming, text, disconnected.signal);
-      if (isObject(message) && message['method'] === LISTEN) {
-        const watch = parts.replies.callers.watch(incoming, () => disconnected.abort());
-        reply.raw.once('close', () => watch[Symbol.dispose]());
-      }
-      const caller = callerOf(incoming, message);
+      const isListening = isObject(message) && message['method'] === LISTEN;
+      const refused = new AbortController();
+      const watch = parts.replies.callers.watch(incoming, (error) =>
+        isListening ? disconnected.abort() : refused.abort(error),
+      );
+      reply.raw.once('close', () => watch[Symbol.dispose]());
+      const caller = callerOf(incoming, message, refused.signal);
       const answer = (await isLegacyRequest(request, message))
         ? legacy(request, message, caller)
         : serveModern(request, message, caller);
@@ -120,7 +122,11 @@ function unavailable(error: unknown, message: unknown): Response {
   return Response.json(body, { status: error.status, headers: { ...error.headers } });
 }
 
-function callerOf({ actor, params, headers }: FastifyRequest, message: unknown): Caller {
+function callerOf(
+  { actor, params, headers }: FastifyRequest,
+  message: unknown,
+  refused: AbortSignal,
+): Caller {
   const thread = headers['x-thread-id'];
   return {
     actor: {
@@ -130,6 +136,7 @@ function callerOf({ actor, params, headers }: FastifyRequest, message: unknown):
     },
     assistant_id: (params as { assistant_id?: string }).assistant_id,
     tool_name: toolCalledBy(message),
+    refused,
     thread: typeof thread === 'string' && thread !== '' ? thread : undefined,
   };
 }

@@ -5,11 +5,13 @@ import {
   ProtocolErrorCode,
   type RequestStateCodec,
   type Tool,
+  type Transport,
 } from '@modelcontextprotocol/server';
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
 import { type ExtendMcpServer, NO_CUSTOM_TOOLS, type RemoteTools } from './custom-tools.ts';
+import { reportInvalidParams } from './invalid-params.ts';
 import { SERVER_OPTIONS, serverInfo } from './server-options.ts';
 import { type Caller, callTool, pendingCallCodec, type ToolCallDeps } from './tool-call.ts';
 
@@ -67,14 +69,27 @@ export async function mcpServer(
     withMcpErrors(parts.logger, async () => {
       const { name } = asked.params;
       const isCustom = (await listCustomTools(asked, ctx)).some((each) => each.name === name);
-      if (isCustom) return (await customTools.call(asked, ctx)) as CallToolResult;
+      if (isCustom) return (await untilRefused(customTools.call(asked, ctx), caller)) as CallToolResult;
       // A batch (revision 2025-03-26) may call several tools.
       const known = name === tool_name ? called : undefined;
       const tool = known ?? (await findTool(parts, caller, name));
-      return callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx);
+      return untilRefused(callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx), caller);
     }),
   );
   return mcp;
+}
+
+/** Rejects with the refusal of the caller if that comes first. */
+async function untilRefused<T>(answer: Promise<T>, { refused }: Caller): Promise<T> {
+  const refusal = Promise.withResolvers<never>();
+  const refuse = () => refusal.reject(refused.reason);
+  refused.addEventListener('abort', refuse);
+  if (refused.aborted) refuse();
+  try {
+    return await Promise.race([answer, refusal.promise]);
+  } finally {
+    refused.removeEventListener('abort', refuse);
+  }
 }
 
 /** Returns `undefined` if the caller has no tool of that name. */
@@ -155,6 +170,11 @@ class CallServer extends McpServer {
     this.#tool = tool;
     const own = this.resolveScopeChallenge;
     this.resolveScopeChallenge = (context) => (this.remoteTools?.scopeChallenge ?? own)(context);
+  }
+
+  override connect(transport: Transport): Promise<void> {
+    reportInvalidParams(transport);
+    return super.connect(transport);
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {

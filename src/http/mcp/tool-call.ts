@@ -34,6 +34,8 @@ export interface Caller {
   readonly tool_name: string | undefined;
   /** Thread to use if the call names none. */
   readonly thread: string | undefined;
+  /** Aborts with the refusal when the caller is no longer let in. */
+  readonly refused: AbortSignal;
   /** Set if a call can be cancelled other than by closing its connection. */
   readonly openCall?: (() => Cancellable) | undefined;
 }
@@ -54,7 +56,7 @@ interface ToolCall extends ToolCallDeps, Caller {
   readonly codec: RequestStateCodec<PendingCall>;
   readonly tool: AssistantTool;
   readonly ctx: ServerContext;
-  /** Aborts when the client cancels the call or disconnects. */
+  /** Aborts when the client cancels the call, disconnects, or is refused. */
   readonly signal: AbortSignal;
 }
 
@@ -75,7 +77,7 @@ export async function callTool(
   }
   using cancellable = parts.openCall?.();
   const { signal: connection } = ctx.mcpReq;
-  const signal = cancellable ? AbortSignal.any([connection, cancellable.signal]) : connection;
+  const signal = AbortSignal.any([connection, parts.refused, ...(cancellable ? [cancellable.signal] : [])]);
   const call = { ...parts, tool, ctx, signal };
   const pending = ctx.mcpReq.requestState<PendingCall>();
   try {
@@ -127,8 +129,10 @@ async function pendingInterrupts(
 }
 
 async function awaitOutcome(call: ToolCall, run: Run, is_own_thread: boolean): Promise<Reply> {
-  const { mcp, logger, tool, ctx, signal } = call;
+  const { mcp, logger, tool, ctx, signal, refused } = call;
   const outcome = await mcp.outcome(run, progressNotifier(ctx, logger), signal);
+  // The run goes on.
+  refused.throwIfAborted();
   if (signal.aborted && call.cancel_on_disconnect) {
     await mcp.abandon(run);
     return failedResult('The call was cancelled.', run);

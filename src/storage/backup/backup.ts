@@ -1,6 +1,7 @@
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Conflict, InvalidInput } from '../../core/errors.ts';
+import { makeFolder } from '../../core/make-folder.ts';
 import type { Encryptor } from '../../db/encryption/cipher.ts';
 import {
   finishFile,
@@ -54,7 +55,7 @@ export async function backupDatabase(options: BackupOptions): Promise<Backup> {
   const path = sqlitePath(url);
   if (path !== undefined && existsSync(path) && existsSync(file) && realpathSync(path) === realpathSync(file))
     throw new InvalidInput('The backup must be another file than the database.');
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   const partial = `${file}.partial`;
   const partialData = dataFolderOf(partial);
   rmSync(partialData, { recursive: true, force: true });

@@ -1,6 +1,7 @@
-import { copyFileSync, existsSync, mkdirSync, statSync } from 'node:fs';
+import { copyFileSync, existsSync, statSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { Conflict, Unavailable } from '../../core/errors.ts';
+import { makeFolder } from '../../core/make-folder.ts';
 import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import {
@@ -42,7 +43,7 @@ export async function copyDeployments(backup: string, folder: string, to: string
     }
     for (const path of uploads) if (existsSync(join(folder, path))) copy(join(folder, path), join(to, path));
   }
-  if (deployments.length > 0) mkdirSync(to, { recursive: true, mode: 0o700 });
+  if (deployments.length > 0) makeFolder(to, 0o700);
   return copied;
 }
 
@@ -74,7 +75,7 @@ export async function holdDeployments(
   try {
     for (const { name, database } of deployments) {
       const path = join(folder, database);
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path), 0o700);
       const target = holdForReplacement(path);
       const source = join(from, database);
       const fresh = existsSync(source) ? `${path}.restore` : undefined;
@@ -130,14 +131,14 @@ function hasData(path: string): boolean {
 }
 
 async function copyDatabaseFile(from: string, to: string): Promise<void> {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(to), 0o700);
   vacuumInto(from, to);
   await assertIntact(to);
   removeCompanions(to);
 }
 
 function copy(from: string, to: string): void {
-  mkdirSync(dirname(to), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(to), 0o700);
   copyFileSync(from, to);
   flush(to);
 }

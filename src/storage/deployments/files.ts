@@ -1,10 +1,11 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
-import { mkdir, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ContentTooLarge } from '../../core/errors.ts';
+import { ContentTooLarge, Unavailable } from '../../core/errors.ts';
+import { makeFolder } from '../../core/make-folder.ts';
 import { buildFiles, ifMissing } from './build-files.ts';
 import { logFiles } from './log-files.ts';
 
@@ -28,7 +29,7 @@ export function deploymentFiles(folder: string) {
      */
     async database(name: string): Promise<string> {
       const path = join(home(name), 'data.sqlite');
-      await mkdir(home(name), { recursive: true, mode: 0o700 });
+      makeFolder(home(name), 0o700);
       await (await open(path, 'a', 0o600)).close();
       return path;
     },
@@ -61,7 +62,7 @@ export function deploymentFiles(folder: string) {
      */
     async saveUpload(object_path: string, content: Readable, max_bytes: number): Promise<boolean> {
       const path = upload(object_path);
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      makeFolder(dirname(path), 0o700);
       const claimed = await open(path, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error;
       });
@@ -90,11 +91,20 @@ export function deploymentFiles(folder: string) {
       }
     },
 
-    /** A folder, empty, for what git needs while it runs, such as keys: of a server that was killed nothing remains. */
+    /**
+     * A folder, empty, for what git needs while it runs, such as keys: of a server that was killed nothing remains.
+     * Throws `Unavailable` if it cannot be made.
+     */
     async emptyScratch(): Promise<string> {
       const scratch = join(folder, 'git');
-      await rm(scratch, { recursive: true, force: true });
-      await mkdir(scratch, { recursive: true, mode: 0o700 });
+      try {
+        await rm(scratch, { recursive: true, force: true });
+        makeFolder(scratch, 0o700);
+      } catch (error) {
+        const reason = error instanceof Error ? error.message : String(error);
+        const detail = `The folder ${folder} cannot be used: ${reason}. Set another "deployments.folder".`;
+        throw new Unavailable(detail, { cause: error });
+      }
       return scratch;
     },
 

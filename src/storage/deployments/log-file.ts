@@ -1,7 +1,8 @@
-import { appendFileSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
+import { appendFileSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname } from 'node:path';
 import { tryOrUndefined } from '../../core/failure.ts';
+import { makeFolder } from '../../core/make-folder.ts';
 import { ifMissing } from './build-files.ts';
 
 /** A line of a log. `id`: its number in the file, from 1; in the second of several files such as `1.1`. */
@@ -88,7 +89,7 @@ function partsOf(path: string, files: readonly string[]): number[] {
 
 /** Makes its folder. Returns its size, bytes. */
 function openFile(path: string): number {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(path), 0o700);
   return tryOrUndefined(() => statSync(path).size) ?? 0;
 }
 

@@ -1,7 +1,7 @@
 import { columns, notNull, number, text } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
-import { and, type DialectSql, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, type RowOf, raw, SKIP_LOCKED, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlusMinutes } from '../../db/time.ts';
 import type { StoreExpiry, StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Visibility } from '../access/visibility.ts';
@@ -218,13 +218,17 @@ function itemOf(cipher: Cipher, { namespace, key, value, created_at, updated_at 
   };
 }
 
-/** Async commit: a lost TTL refresh is acceptable. */
+/**
+ * Async commit: a lost TTL refresh is acceptable. Rows that another transaction holds get their time from that one: to wait
+ * for them, two searches that found the same items in another order would deadlock.
+ */
 async function refreshTimes(db: Db, rows: readonly ItemRow[]): Promise<void> {
   const going = rows.filter(({ ttl_minutes }) => ttl_minutes !== null).map(({ item_id }) => item_id);
   if (going.length === 0) return;
   await db.run(
     sql`update store_items set expires_at = ${nowPlusMinutes('ttl_minutes')}
-      where ${isItem(going)} and ttl_minutes is not null and ${LIVE}`,
+      where item_id in (select item_id from store_items
+        where ${isItem(going)} and ttl_minutes is not null and ${LIVE} ${SKIP_LOCKED})`,
     'async',
   );
 }
