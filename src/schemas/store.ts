@@ -35,7 +35,7 @@ export const StoreItem = z.object({
 export type StoreItem = z.infer<typeof StoreItem>;
 
 /** The beginning of a value, of bounded size. */
-export const StorePreview = z.object({
+const StorePreview = z.object({
   /** Fields of the value: whole if short, else the beginning of their text, or of their JSON as a text. */
   fields: JsonObject,
   /** Names of those of which `fields` has only the beginning. */

@@ -174,7 +174,7 @@ const EXPIRY = notNull(columns('store_items', 'ttl_minutes, expires_at'));
 
 type ItemRow = RowOf<typeof SELECT>;
 
-interface ReadBounds {
+export interface ReadBounds {
   /** Of the values. */
   readonly max_bytes?: number | undefined;
   /** `false`: values are not read, and are `{}`. */
