@@ -31,15 +31,8 @@ import { type CronExplainDeps, cronExplain } from './crons/cron-explain.ts';
 import { cronTicks, type MissedPolicy } from './crons/cron-ticks.ts';
 import { cronService } from './crons/crons.ts';
 import type { DataPlane } from './deployments/data-plane.ts';
-import { deploymentService } from './deployments/deployments.ts';
-import { deploymentHealthService } from './deployments/health.ts';
-import { hookService } from './deployments/hooks.ts';
-import { deploymentLogService } from './deployments/logs.ts';
-import { repositoryService } from './deployments/repositories.ts';
+import { deploymentServices } from './deployments/deployment-services.ts';
 import type { CreateDeployKey, ReadHook } from './deployments/repository.ts';
-import { revisionExplain } from './deployments/revision-explain.ts';
-import { revisionService } from './deployments/revisions.ts';
-import { uploadService } from './deployments/uploads.ts';
 import { eventStreamingService } from './event-streaming/event-streaming.ts';
 import { idempotencyService } from './idempotency.ts';
 import { type KeyDeps, keyService } from './keys.ts';
@@ -206,7 +199,7 @@ export function createServices(
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox, stepsNow }),
     ...listServices({ ...context, ...storage, bus, live, stepsNow }, assistants),
-    ...deploymentServices({ ...context, ...settings, storage, bus }),
+    ...deploymentServices(controlPlane({ ...context, ...settings, ...storage, bus })),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
@@ -262,32 +255,12 @@ function systemServices(
   };
 }
 
-function deploymentServices({
-  storage,
-  deploymentFiles: files,
-  pathOfDeployment: pathOf,
-  ...context
-}: Pick<
-  ServiceContext,
-  'storage' | 'bus' | 'ids' | 'clock' | 'logger' | 'plane' | 'deploymentFiles' | 'access'
-> &
-  Pick<ServiceContext, 'readHook' | 'createDeployKey'> &
-  Pick<ServiceSettings, 'allow_local_sources' | 'poll_seconds' | 'pathOfDeployment'>) {
-  const deps = { ...context, ...storage, files, pathOf };
-  const deployments = deploymentService(deps);
-  const deploymentRevisions = revisionService({ ...deps, service: deployments });
-  const has_keys = context.access.authenticate !== undefined;
-  const health = deploymentHealthService({ ...deps, has_keys });
-  return {
-    deployments,
-    deploymentRevisions,
-    deploymentHealth: health,
-    revisionExplain: revisionExplain({ ...deps, service: deploymentRevisions, health }),
-    deploymentLogs: deploymentLogService({ ...deps, revisions: deploymentRevisions }),
-    deploymentUploads: uploadService(deps),
-    deploymentHooks: hookService(deps),
-    deploymentRepositories: repositoryService(deps),
-  };
+type ControlPlane = Pick<ServiceContext, 'deploymentFiles' | 'access'> &
+  Pick<ServiceSettings, 'pathOfDeployment'>;
+
+function controlPlane<T extends ControlPlane>(deps: T) {
+  const { deploymentFiles: files, pathOfDeployment: pathOf, access } = deps;
+  return { ...deps, files, pathOf, has_keys: access.authenticate !== undefined };
 }
 
 function explanations(deps: ExplainDeps & ThreadExplainDeps & CronExplainDeps & DeliveryExplainDeps) {
