@@ -160,7 +160,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const file = await backupOf(await filled('sqlite'));
     // What these tables and columns had is not in an older database.
     const later = [
-      ...['run_steps', 'run_attempts', 'run_logs', 'removed_run_logs', 'worker_details'],
+      ...['run_steps', 'run_attempts', 'run_logs', 'removed_run_logs', 'worker_details', 'interrupt_answers'],
       ...['usage_entries', 'usage_days', 'usage_totals', 'usage_key_entries', 'usage_keys'],
       ...['budget_runs', 'budget_sums', 'thread_deletions'],
       ...['deployment_hooks', 'deployment_repositories'],
@@ -169,7 +169,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const emptied = later.map((table) => `delete from ${table};`).join(' ');
     withSql(
       file,
-      `update run_queue set owner = null, priority = 0, revision_id = null; update threads set revision_id = null; update runs set key_id = null; update workers set graph_ids = null; update webhook_outbox set worker_id = null, worker_token = null; ${emptied}`,
+      `update run_queue set owner = null, priority = 0, revision_id = null; update threads set revision_id = null; update runs set key_id = null, assistant_name = null, assistant_version = null; update webhook_attempts set answer_headers = null; update workers set graph_ids = null; update webhook_outbox set worker_id = null, worker_token = null; ${emptied}`,
     );
     const rows = await rowsOf(`sqlite:${file}`);
     withSql(
@@ -188,6 +188,8 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
       alter table run_queue drop column priority; alter table run_queue drop column revision_id;
       alter table threads drop column revision_id;
       alter table run_queue drop column owner; alter table runs drop column key_id; alter table workers drop column graph_ids;
+      alter table runs drop column assistant_name; alter table runs drop column assistant_version;
+      alter table webhook_attempts drop column answer_headers;
       drop index webhook_outbox_worker; alter table webhook_outbox drop column worker_id;
       alter table webhook_outbox drop column worker_token;
       drop index runs_ended; drop index threads_waiting;
