@@ -29,7 +29,7 @@ export function engineStatus({ storage, graphs, clock, draining, tracing }: AppC
   };
 }
 
-/** How this process is called in lists of processes. */
+/** How lists of processes name this one. */
 export function processIdentity({ worker_id }: AppContext) {
   return { worker_id, host: hostname(), pid: process.pid };
 }

@@ -18,7 +18,10 @@ export type StepStatus = z.infer<typeof StepStatus>;
 export const StepContents = z.object({ input: z.string().optional(), output: z.string().optional() });
 export type StepContents = z.infer<typeof StepContents>;
 
-/** A step as the process that executes the graph records it: a node, or the call of a model, a tool, a retriever or the long-term store. */
+/**
+ * A step as the process that executes the graph records it: a node, or the call of a model, a tool, a retriever or the
+ * long-term store.
+ */
 export const RecordedStep = z.object({
   /** Counts from 1 in each attempt, in the order in which steps begin. */
   number: z.int(),

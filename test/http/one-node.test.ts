@@ -4,7 +4,7 @@ import { openApp } from '../support/app.ts';
 
 const FILE = new URL('../fixtures/graphs/alone.ts', import.meta.url);
 
-/** One node of a graph alone, as the guide of graphs has it: a run of the usual API on a new thread. */
+/** One node of a graph on its own, as the guide of graphs has it: a run of the usual API on a new thread. */
 const http = await openApp({ graphs: ['alone'] });
 afterAll(() => http[Symbol.asyncDispose]());
 
@@ -23,7 +23,7 @@ async function alone(node: string, command: object, thread_id?: string) {
 
 const STATE = { topic: 'tea', ran: ['before'] };
 
-describe('a node alone', () => {
+describe('a node on its own', () => {
   test.each([
     ['plain', ['before', 'plain tea']],
     ['jump', ['before', 'jump']],
@@ -70,7 +70,7 @@ describe('a node alone', () => {
   });
 });
 
-describe('a tool alone', () => {
+describe('a tool on its own', () => {
   const call = (name: string, args: object) =>
     alone('tools', {
       update: { messages: [{ role: 'assistant', content: '', tool_calls: [{ id: 'call-1', name, args }] }] },

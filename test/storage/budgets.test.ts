@@ -6,59 +6,25 @@ import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import { placeOf, StepRecorder } from '../../src/graphs/steps/recorder.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import { BudgetMeter } from '../../src/storage/runs/budget-meter.ts';
 import { type BudgetSubjects, budgetRepository } from '../../src/storage/runs/budgets.ts';
 import { admitBatch } from '../../src/storage/runs/lease.ts';
 import type { UsageAccount } from '../../src/storage/runs/usage.ts';
-import { emptyBatch, WriteBuffer, writeBatch } from '../../src/storage/runs/write-buffer.ts';
+import { emptyBatch, writeBatch } from '../../src/storage/runs/write-buffer.ts';
 import { deleteThread } from '../../src/storage/threads/delete.ts';
 import { usageRepository } from '../../src/storage/usage.ts';
+import { attemptOf, NOON, TODAY } from '../support/budget-attempt.ts';
 import { describeEachStorage, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
 import { modelCall } from '../support/model-call.ts';
-import { newRun, queueStory, request, successful, WORKER } from '../support/queued-runs.ts';
+import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
-const NOON = Date.parse('2026-03-01T12:00:00Z');
 const DAY_MS = 86_400_000;
-const TODAY = '2026-03-01';
 const ALL_DAYS = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
 
 /** A run that a worker executes, and its buffer, whose batches are charged to `subjects`. */
 async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON, account?: UsageAccount) {
   await queueStory(db).add(randomUUID());
   return attemptOf(db, subjects, now, account);
-}
-
-/** Of the run that is ready. */
-async function attemptOf(db: Db, subjects: BudgetSubjects, now = () => NOON, account?: UsageAccount) {
-  const { queue } = queueStory(db);
-  const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
-  const { lease } = claimed as ClaimedRun;
-  const meter = new BudgetMeter({ run_id: lease.run_id, subjects }, now);
-  meter.open(await budgetRepository(db).used(subjects, TODAY, lease.run_id));
-  const failures: unknown[] = [];
-  const writes = new WriteBuffer(db, lease, {
-    budget: meter,
-    ...(account && { usage: { account, costOf: () => null } }),
-    onCommitted: () => {},
-    onError: (error) => failures.push(error),
-  });
-  let number = 0;
-  return {
-    queue,
-    lease,
-    meter,
-    writes,
-    /** A superstep with one call of a model, and its checkpoint. */
-    async step(tokens: number) {
-      number += 1;
-      writes.addSteps([modelCall(number, tokens)]);
-      meter.addSuperstep();
-      await writes.add(async () => {}, 'async');
-      await writes.commit();
-    },
-    [Symbol.dispose]: () => writes[Symbol.dispose](),
-  };
 }
 
 describeEachStorage('budgets', (open) => {
@@ -223,59 +189,6 @@ describeEachStorage('budgets', (open) => {
     });
     await deleteThread(db, run.lease.thread_id);
     expect(await budgets.used(own, TODAY)).toEqual({});
-  });
-});
-
-/** What a thread asks, as a run left it there. */
-const asks = (budget: string) => ({
-  task: [{ id: `budget:${randomUUID()}`, value: { type: 'budget', budget } }],
-});
-const ANSWER = { resume: true, is_strict: false, user_id: null };
-
-describeEachStorage('the budget of a thread', (open) => {
-  /** A run of the thread used 10 tokens and asks; `used` then counts. */
-  async function asking(db: Db, budget: string) {
-    const { queue } = queueStory(db);
-    const thread_id = randomUUID();
-    await queue.enqueue(request(newRun(thread_id)));
-    const use = async () => {
-      using run = await attemptOf(db, { thread: thread_id });
-      await run.step(10);
-      const thread = { ...successful().thread, status: 'interrupted' as const, interrupts: asks(budget) };
-      await queue.finish(run.lease, { ...successful(), thread, batch: await run.writes.drain() });
-    };
-    await use();
-    const answer = (options: Partial<NewRun> = {}) =>
-      queue.enqueue({ ...request(newRun(thread_id)), answer: ANSWER, ...options });
-    const used = async () =>
-      (await budgetRepository(db).used({ thread: thread_id }, TODAY)).thread?.tokens ?? 0;
-    return { thread_id, use, answer, used };
-  }
-
-  test('begins again with the first of two answers at one time, and with no run that waits behind it', async () => {
-    await using db = await open();
-    const { use, answer, used } = await asking(db, 'thread');
-    expect(await used()).toBe(10);
-    await Promise.all([answer(), answer()]);
-    expect(await used()).toBe(0);
-    await use();
-    await answer();
-    expect(await used()).toBe(10);
-  });
-
-  test('goes on after an answer that is refused, that resumes elsewhere, or to another question', async () => {
-    await using db = await open();
-    const thread = await asking(db, 'thread');
-    const run = newRun(thread.thread_id);
-    await queueStory(db).queue.enqueue(request(run));
-    expect(await thread.answer({ others: 'reject' })).toMatchObject({ outcome: 'rejected' });
-    await queueStory(db).queue.deleteRun(thread.thread_id, run.run_id);
-    await thread.answer({ answer: { ...ANSWER, checkpoint: { id: randomUUID() } } });
-    expect(await thread.used()).toBe(10);
-
-    const other = await asking(db, 'run');
-    await other.answer();
-    expect(await other.used()).toBe(10);
   });
 });
 

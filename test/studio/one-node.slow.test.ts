@@ -8,7 +8,7 @@ import { signIn, violations } from '../support/studio-sign-in.ts';
 const GRAPHS = ['alone', 'sleeper'];
 const OPERATOR = 'an-operator';
 
-describe.runIf(hasStudio)('one node or tool alone in Studio (needs Chromium and a build)', () => {
+describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium and a build)', () => {
   const studio = useStudioServer(GRAPHS);
 
   beforeAll(() => readSchemas(studio.origin, GRAPHS), PREPARATION_MS);
@@ -16,7 +16,7 @@ describe.runIf(hasStudio)('one node or tool alone in Studio (needs Chromium and 
   async function open(node: string, run?: string, graph = 'alone'): Promise<{ page: Page; dialog: Locator }> {
     const search = new URLSearchParams({ node, ...(run && { run }) });
     const { page } = await openStudio(studio.browser, studio.origin, `/graphs/${graph}?${search}`);
-    await page.getByRole('button', { name: /^Run alone/ }).click();
+    await page.getByRole('button', { name: /^Run this node/ }).click();
     return { page, dialog: page.getByRole('dialog') };
   }
 
@@ -62,7 +62,7 @@ describe.runIf(hasStudio)('one node or tool alone in Studio (needs Chromium and 
     await page.keyboard.press('Control+Enter');
     await result(dialog).getByText('plain coffee').waitFor();
 
-    const [newest] = await studio.client.threads.search({ metadata: { title: 'plain alone' } });
+    const [newest] = await studio.client.threads.search({ metadata: { title: 'plain on its own' } });
     const { values, next } = await studio.client.threads.getState(newest?.thread_id ?? '');
     expect([values, next]).toMatchObject([{ ran: ['before', 'plain coffee'] }, ['each', 'each', 'jump']]);
     await page.context().close();
@@ -129,7 +129,7 @@ describe.runIf(hasStudio)('one node or tool alone in Studio (needs Chromium and 
     const { page } = await openStudio(studio.browser, origin, '/graphs/alone?node=tools');
     await signIn(page, OPERATOR);
     await page.getByRole('heading', { name: 'State it reads and writes' }).waitFor();
-    expect(await page.getByRole('button', { name: /^Run alone/ }).count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Run this node/ }).count()).toBe(0);
     await page.context().close();
   });
 });

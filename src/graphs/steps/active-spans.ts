@@ -1,3 +1,4 @@
+import { isObject } from '../../core/json.ts';
 import { spanIdOf } from '../../core/trace-ids.ts';
 import type { RunSpan } from '../graph.ts';
 import { importUserModule } from '../project/user-module.ts';
@@ -48,5 +49,5 @@ export async function activeSpans(folder: string, span: RunSpan): Promise<Active
 
 function hasContextManager(): boolean {
   const registered: unknown = Reflect.get(globalThis, REGISTERED);
-  return typeof registered === 'object' && registered !== null && 'context' in registered;
+  return isObject(registered) && 'context' in registered;
 }

@@ -12,8 +12,9 @@ import {
 } from './recorder.ts';
 
 /**
- * LangChain callback handler, by shape, that records the calls of models, tools and retrievers, and what is no node of a graph that
- * the server knows: nodes of graphs that code of a node calls, and tasks of the functional API. It is given to the code of nodes only: given to the graph, it would cost 0.15 ms in each step.
+ * LangChain callback handler, by shape, that records the calls of models, tools and retrievers, and what is no node of a
+ * graph that the server knows: nodes of graphs that code of a node calls, and tasks of the functional API. It is given to
+ * the code of nodes only: given to the graph, it would cost 0.15 ms in each step.
  */
 export class StepCallbacks {
   readonly name = 'StepCallbacks';

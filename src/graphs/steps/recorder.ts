@@ -50,8 +50,8 @@ export type OpenStep = Omit<
 
 /**
  * Records the steps of one attempt: nodes of the root graph and of subgraphs, and the calls of models, tools, retrievers
- * and the store in them (OBSERVABILITY §1). The checkpointer takes the ended ones with each write, so that they are stored with the checkpoint
- * that holds their result, in one transaction.
+ * and the store in them (OBSERVABILITY §1). The checkpointer takes the ended ones with each write, so that they are stored
+ * with the checkpoint that holds their result, in one transaction.
  */
 export class StepRecorder {
   readonly level: Exclude<RecordLevel, 'off'>;

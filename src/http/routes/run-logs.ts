@@ -2,10 +2,8 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
 import { RunPath, StatelessRunPath } from '../../schemas/request-params.ts';
 import { LogsQuery, RunLogLine, RunLogsHeaders, RunLogsQuery } from '../../schemas/run-logs.ts';
-import { ServerLogHeaders, ServerLogQuery } from '../../schemas/server-log.ts';
 import type { NewestLogService } from '../../services/runs/newest-logs.ts';
 import type { RunLogService } from '../../services/runs/run-logs.ts';
-import type { ServerLogService } from '../../services/server-log.ts';
 import { EVENT_STREAM } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
@@ -96,39 +94,6 @@ export function newestLogRoutes(
     async ({ actor, query }, reply) => {
       const frames = (signal: AbortSignal) => newestLogs.follow(actor, query, signal);
       await replies.sendEvents(reply, { headers: {}, resumable: false, frames });
-    },
-  );
-}
-
-export function serverLogRoutes(
-  server: FastifyInstance,
-  { serverLog, replies }: { serverLog: ServerLogService; replies: Pick<RunReplies, 'sendEvents'> },
-) {
-  server.withTypeProvider<ZodTypeProvider>().get(
-    '/system/server-logs',
-    {
-      config: { scope: 'admin' },
-      schema: {
-        operationId: 'watch_server_logs',
-        summary: 'Watch the log of the server',
-        description:
-          'Sends the last lines that the process that answers wrote to its log, up to 1,000, and future ones: an event `log` for each. The stream never ends.',
-        tags: [TAGS.system],
-        querystring: ServerLogQuery,
-        headers: ServerLogHeaders,
-        response: { 200: EVENT_STREAM },
-        failures: {
-          403: 'Logs of the server are for callers without limits, such as a key with the scope "admin".',
-          404: 'The log of this server is not its own.',
-        },
-      },
-      exposeHeadRoute: false,
-    },
-    async ({ actor, query, headers }, reply) => {
-      const last = parseLastEventId(headers['last-event-id']);
-      const frames = (signal: AbortSignal) =>
-        serverLog.follow(actor, query, last === 'now' ? 0 : last, signal);
-      await replies.sendEvents(reply, { headers: {}, resumable: true, frames });
     },
   );
 }

@@ -97,8 +97,8 @@ async function sendFile(file: string, pathToFiles: string, reply: FastifyReply):
 }
 
 /**
- * Relative path from a view to that of Studio, with a slash. It holds under every prefix, also under one that only a proxy knows.
- * `studio` is its path with the server's own prefix.
+ * Relative path from a view to that of Studio, with a slash. It holds under every prefix, also under one that only a proxy
+ * knows. `studio` is its path with the server's own prefix.
  * @example pathToStudio('/prefix/studio/runs/1', '/prefix/studio') === '../'
  */
 export function pathToStudio(url: string, studio: string): string {

@@ -1,4 +1,5 @@
 import type { ComponentProps } from 'react';
+import { typedValue } from '../api/values.ts';
 import { Field, TextArea } from './fields.tsx';
 
 /** What was typed, as a value or with what is wrong with it. */
@@ -18,8 +19,7 @@ export function typedJson(text: string): Typed {
 
 /** What was typed where most values are words: JSON if it can be, else the text. */
 export function jsonOrText(text: string): unknown {
-  const { value = text } = typedJson(text);
-  return value;
+  return typedValue(text).value;
 }
 
 /** A box for JSON. Tab leaves it, as every other field. */

@@ -8,12 +8,12 @@ import { Select } from '../../ui/fields.tsx';
 import { shortId, useNow } from '../../ui/format.tsx';
 import { Card, Page } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
-import { Alone } from './alone.tsx';
 import { mayStopAt, useBreakpoints } from './breakpoints.ts';
 import { recentRunsQuery } from './graph-queries.ts';
 import { GraphView } from './graph-view.tsx';
 import { NodeBreakpoints } from './node-breakpoints.tsx';
 import { NodePanel } from './node-panel.tsx';
+import { RunNode } from './run-node.tsx';
 import { useRunStates } from './use-run-states.ts';
 
 /** The graph of an assistant, on its own or with what a run did in it. All choices are in the address. */
@@ -67,7 +67,7 @@ export function Graph() {
                 <p className="flex items-center gap-4">
                   Stop in this tab: <NodeBreakpoints assistant_id={assistant.assistant_id} node={node} />
                 </p>
-                <Alone assistantId={assistant.assistant_id} node={node} runId={run} />
+                <RunNode assistantId={assistant.assistant_id} node={node} runId={run} />
               </>
             )}
           </NodePanel>

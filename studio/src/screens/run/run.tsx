@@ -1,10 +1,8 @@
-import { useMutation, useQuery, useSuspenseQuery } from '@tanstack/react-query';
+import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
-import { api, dataOf, type Schemas } from '../../api/client.ts';
-import { useSession } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
+import type { Schemas } from '../../api/client.ts';
 import { Ago, count, duration, shortId } from '../../ui/format.tsx';
 import { ThreadIdLink } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
@@ -13,6 +11,7 @@ import { StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { AsCode } from './as-code.tsx';
+import { CancelRun } from './cancel-run.tsx';
 import { Logs } from './logs.tsx';
 import { Rerun } from './rerun.tsx';
 import { Retry } from './retry.tsx';
@@ -71,7 +70,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
           <AsCode run={run} />
           <Rerun run={run} />
           <Retry run={run} error={explanation.error} />
-          <Cancel run={run} />
+          <CancelRun run={run} />
         </>
       }
     >
@@ -157,24 +156,5 @@ function Explanation({ explanation }: { explanation: Schemas['RunExplanation'] }
         ]}
       />
     </Card>
-  );
-}
-
-function Cancel({ run: { run_id, thread_id, status } }: { run: Schemas['Run'] }) {
-  const { can } = useSession();
-  const cancel = useMutation({
-    mutationFn: () =>
-      dataOf(
-        api.POST('/threads/{thread_id}/runs/{run_id}/cancel', { params: { path: { thread_id, run_id } } }),
-      ),
-  });
-  if (!can('run') || (status !== 'pending' && status !== 'running')) return null;
-  return (
-    <>
-      {cancel.error && <span className="text-err">{cancel.error.message}</span>}
-      <Button look="danger" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
-        Cancel
-      </Button>
-    </>
   );
 }

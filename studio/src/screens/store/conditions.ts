@@ -1,3 +1,5 @@
+import { isObject, typedValue } from '../../api/values.ts';
+
 /** Operators of the store's filters, in words. */
 export const OPERATORS = [
   ['$eq', 'is'],
@@ -19,7 +21,8 @@ export interface Condition {
 
 /** The conditions of a filter in JSON, as in the address. What is none is ignored. */
 export function conditionsIn(filter: string | undefined): Condition[] {
-  return Object.entries(objectIn(filter) ?? {}).flatMap(([field, wanted]) => {
+  const { value: given } = typedValue(filter ?? '');
+  return Object.entries(isObject(given) ? given : {}).flatMap(([field, wanted]) => {
     const operators = Object.entries(isObject(wanted) ? wanted : {});
     if (operators.length === 0 || !operators.every(([name]) => isOperator(name)))
       return [{ field, operator: '$eq', value: wanted }];
@@ -42,16 +45,3 @@ export function wordsOf({ field, operator, value }: Condition): string {
 }
 
 const isOperator = (name: string): boolean => OPERATORS.some(([known]) => known === name);
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function objectIn(text: string | undefined): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(text ?? '');
-    return isObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}

@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
-import { HISTORY_MS, INTERVAL, type Sample } from './samples.ts';
+import { HISTORY_MS, INTERVAL_MS, type Sample } from './samples.ts';
 
 type History = Schemas['SystemHistory'];
 
@@ -18,7 +18,7 @@ export function useHistory(isWanted: boolean) {
       return ofOneProcess(client.getQueryData<History>(queryKey), next);
     },
     enabled: isWanted,
-    refetchInterval: INTERVAL,
+    refetchInterval: INTERVAL_MS,
     gcTime: HISTORY_MS,
     structuralSharing: false,
   });

@@ -8,14 +8,14 @@ import { Cell, Row, Table } from '../../ui/table.tsx';
 /** More run at once on a large server: these are the oldest. */
 const MAX_LEASES = 100;
 /** Between two looks, ms: a lease is renewed without anybody being told. */
-const INTERVAL = 5_000;
+const INTERVAL_MS = 5_000;
 
 /** Which process executes which run, and until when without a sign of life. */
 export function Leases() {
   const { data, error, refetch } = useQuery({
     queryKey: ['run', 'list', 'leases'],
     queryFn: () => dataOf(api.GET('/system/leases', { params: { query: { limit: MAX_LEASES } } })),
-    refetchInterval: INTERVAL,
+    refetchInterval: INTERVAL_MS,
   });
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return null;

@@ -23,7 +23,7 @@ export interface Sample {
 }
 
 /** Between two readings, ms. */
-export const INTERVAL = 5_000;
+export const INTERVAL_MS = 5_000;
 /** How long readings are remembered, also while another screen is open, ms. */
 export const HISTORY_MS = 60 * 60 * 1000;
 /** Readings further apart are not joined by a line, ms: nothing was measured in between. */
@@ -46,7 +46,7 @@ export function useSamples() {
       const readings = readingsOf(String(text));
       return { samples: [...recent, sampleOf(readings, now)], readings };
     },
-    refetchInterval: INTERVAL,
+    refetchInterval: INTERVAL_MS,
     gcTime: HISTORY_MS,
     structuralSharing: false,
   });

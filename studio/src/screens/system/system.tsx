@@ -12,7 +12,7 @@ import { Leases } from './leases.tsx';
 import { LogTail } from './log-tail.tsx';
 
 /** Between two looks at what does not report changes, ms. */
-const INTERVAL = 10_000;
+const INTERVAL_MS = 10_000;
 
 /** Processes, queue, storage, and how the server is doing. */
 export function System() {
@@ -33,7 +33,7 @@ export function System() {
 }
 
 function Server() {
-  const { data, error, refetch } = useQuery({ ...overviewQuery, refetchInterval: INTERVAL });
+  const { data, error, refetch } = useQuery({ ...overviewQuery, refetchInterval: INTERVAL_MS });
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="the state of the server" />;
   return (
@@ -79,7 +79,7 @@ function Queue() {
   const { data, error, refetch } = useQuery({
     queryKey: ['system', 'queue'],
     queryFn: () => dataOf(api.GET('/metrics', { params: { query: { format: 'json' } } })),
-    refetchInterval: INTERVAL,
+    refetchInterval: INTERVAL_MS,
   });
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data || typeof data === 'string') return <Loading what="the queue" />;

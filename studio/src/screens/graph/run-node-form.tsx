@@ -6,7 +6,7 @@ import { KeyHint } from '../../ui/key-hint.tsx';
 import { draftOf, propertiesOf, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
 import { useWritten } from '../chat/written.ts';
 
-interface AloneFormProps {
+interface RunNodeFormProps {
   /** Names what is being written, which is there when the form is shown again. */
   readonly place: string;
   /** JSON Schema of the input; unknown for some. */
@@ -18,7 +18,7 @@ interface AloneFormProps {
 }
 
 /** An input as fields of its schema, or as JSON. */
-export function AloneForm({ place, schema, initial, isDisabled, onSend }: AloneFormProps) {
+export function RunNodeForm({ place, schema, initial, isDisabled, onSend }: RunNodeFormProps) {
   const properties = propertiesOf(schema);
   const [isRaw, setRaw] = useWritten(`${place} raw`, properties === undefined);
   const [draft, setDraft] = useWritten(`${place} fields`, draftOf(properties ?? [], initial));

@@ -1,22 +1,22 @@
-import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
-import { Button, buttonClass } from '../../ui/button.tsx';
+import { buttonClass } from '../../ui/button.tsx';
 import { duration } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Pill, StatusPill } from '../../ui/pill.tsx';
 import { AnswerForm } from '../interrupts/answer-form.tsx';
-import { type AloneOutcome, cancelAlone, toolAnswer } from './alone-run.ts';
+import { CancelRun } from '../run/cancel-run.tsx';
+import { type NodeRunOutcome, toolAnswer } from './node-run.ts';
 
-interface AloneResultProps {
+interface RunNodeResultProps {
   readonly run: Schemas['Run'];
   /** `undefined` while it executes. */
-  readonly outcome: AloneOutcome | undefined;
+  readonly outcome: NodeRunOutcome | undefined;
   readonly onAnswer: (interrupt_id: string, answer: unknown) => void;
 }
 
-/** What came of a node that was executed alone. */
-export function AloneResult({ run, outcome, onAnswer }: AloneResultProps) {
+/** What came of a node that was executed on its own. */
+export function RunNodeResult({ run, outcome, onAnswer }: RunNodeResultProps) {
   const asked = outcome?.asked ?? [];
   return (
     <section aria-label="Result" className="flex min-w-0 flex-col gap-3 border-t border-line pt-4">
@@ -27,7 +27,7 @@ export function AloneResult({ run, outcome, onAnswer }: AloneResultProps) {
           <StatusPill status={outcome?.status ?? 'running'} />
         )}
         {outcome?.duration_ms !== undefined && <span>{duration(outcome.duration_ms)}</span>}
-        {!outcome && <Cancel run={run} />}
+        {!outcome && <CancelRun run={run} />}
         <Link to="/runs/$runId" params={{ runId: run.run_id }} className={`ml-auto ${buttonClass('quiet')}`}>
           Open the run
         </Link>
@@ -47,19 +47,7 @@ export function AloneResult({ run, outcome, onAnswer }: AloneResultProps) {
   );
 }
 
-function Cancel({ run }: { run: Schemas['Run'] }) {
-  const cancel = useMutation({ mutationFn: () => cancelAlone(run) });
-  return (
-    <>
-      {cancel.error && <span className="text-err">{cancel.error.message}</span>}
-      <Button look="danger" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
-        Cancel
-      </Button>
-    </>
-  );
-}
-
-function Outcome({ outcome: { writes, asked, error, status, duration_ms } }: { outcome: AloneOutcome }) {
+function Outcome({ outcome: { writes, asked, error, status, duration_ms } }: { outcome: NodeRunOutcome }) {
   if (error !== undefined) return <p className="break-words whitespace-pre-wrap text-err">{error}</p>;
   if (writes.length > 0) return <Write write={writes.length === 1 ? writes[0] : writes} />;
   if (asked.length > 0 || status !== 'success') return null;

@@ -7,7 +7,7 @@ import type { Asked } from '../interrupts/review.ts';
 import { stepsQuery } from '../run/run-queries.ts';
 
 /** What is to execute, and from what. */
-export interface AloneRequest {
+export interface NodeRunRequest {
   readonly assistant_id: string;
   readonly node: string;
   readonly command: Schemas['Command'];
@@ -15,7 +15,7 @@ export interface AloneRequest {
   readonly thread_id?: string;
 }
 
-export interface AloneOutcome {
+export interface NodeRunOutcome {
   /** What the node returned, once for each time that it executed; null if it returned nothing. */
   readonly writes: readonly unknown[];
   readonly asked: readonly Asked[];
@@ -27,10 +27,12 @@ export interface AloneOutcome {
 }
 
 /** Executes one node as the guide of graphs says. Resolves when its run has begun. */
-export async function startAlone({ assistant_id, node, command, thread_id }: AloneRequest) {
+export async function startNodeRun({ assistant_id, node, command, thread_id }: NodeRunRequest) {
   const id = thread_id ?? newId();
   if (thread_id === undefined) {
-    await dataOf(api.POST('/threads', { body: { thread_id: id, metadata: { title: `${node} alone` } } }));
+    await dataOf(
+      api.POST('/threads', { body: { thread_id: id, metadata: { title: `${node} on its own` } } }),
+    );
   }
   const stream = { stream_mode: ['updates' as const], stream_subgraphs: false };
   return startRun(id, { ...stream, assistant_id, command, interrupt_after: [node] });
@@ -41,7 +43,7 @@ export async function outcomeOf(
   run: Schemas['Run'],
   node: string,
   signal: AbortSignal,
-): Promise<AloneOutcome> {
+): Promise<NodeRunOutcome> {
   const writes: unknown[] = [];
   const asked: Asked[] = [];
   let error: string | undefined;
@@ -64,11 +66,6 @@ export async function outcomeOf(
   const times = own.map(({ started_at, ended_at }) => Date.parse(ended_at) - Date.parse(started_at));
   const duration_ms = times.length > 0 ? times.reduce((sum, each) => sum + each, 0) : undefined;
   return { writes, asked, error, status, duration_ms };
-}
-
-export function cancelAlone({ thread_id, run_id }: Schemas['Run']): Promise<unknown> {
-  const params = { path: { thread_id, run_id } };
-  return dataOf(api.POST('/threads/{thread_id}/runs/{run_id}/cancel', { params }));
 }
 
 /** The command that executes a node from a state. */

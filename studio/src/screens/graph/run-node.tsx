@@ -8,13 +8,13 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { exampleInput } from '../connect/example-input.ts';
-import { AloneForm } from './alone-form.tsx';
-import { AloneResult } from './alone-result.tsx';
-import { type AloneRequest, callOf, fromState, outcomeOf, startAlone, withInput } from './alone-run.ts';
 import { nodesQuery } from './graph-queries.ts';
+import { callOf, fromState, type NodeRunRequest, outcomeOf, startNodeRun, withInput } from './node-run.ts';
+import { RunNodeForm } from './run-node-form.tsx';
+import { RunNodeResult } from './run-node-result.tsx';
 import { useLastState } from './use-last-state.ts';
 
-interface AloneProps {
+interface RunNodeProps {
   readonly assistantId: string;
   readonly node: string;
   /** The state that the last step of the node in this run began from fills the form. */
@@ -22,17 +22,17 @@ interface AloneProps {
 }
 
 /** Executes one node, or one of its tools, from a form. */
-export function Alone(props: AloneProps) {
+export function RunNode(props: RunNodeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
       <Button className="self-start" onClick={() => setOpen(true)}>
-        Run alone …
+        Run this node …
       </Button>
       <Dialog
         title={
           <>
-            Run <bdi>{props.node}</bdi> alone
+            Run <bdi>{props.node}</bdi> on its own
           </>
         }
         open={isOpen}
@@ -44,7 +44,7 @@ export function Alone(props: AloneProps) {
   );
 }
 
-function Prepared({ assistantId, node, runId }: AloneProps) {
+function Prepared({ assistantId, node, runId }: RunNodeProps) {
   const nodes = useQuery(nodesQuery(assistantId));
   const schemas = useQuery(schemasQuery(assistantId));
   const last = useLastState(node, runId);
@@ -71,7 +71,7 @@ const TOOL = 'tool ';
 
 function Bench({ assistantId, node, tools, state, last }: BenchProps) {
   const [what, setWhat] = useState(tools[0] ? TOOL + tools[0].name : 'state');
-  const { run, outcome, error, isPending, execute, clear } = useAlone(assistantId, node);
+  const { run, outcome, error, isPending, execute, clear } = useNodeRun(assistantId, node);
   const tool = tools.find(({ name }) => TOOL + name === what);
   const optional = { ...state, required: [] };
   return (
@@ -94,9 +94,9 @@ function Bench({ assistantId, node, tools, state, last }: BenchProps) {
       {what === 'state' && last && (
         <p className="text-ink-2">This is the state that its last step in the run began from.</p>
       )}
-      <AloneForm
+      <RunNodeForm
         key={what}
-        place={`alone ${assistantId} ${node} ${what}`}
+        place={`run-node ${assistantId} ${node} ${what}`}
         schema={tool ? tool.input_schema : what === 'state' ? optional : undefined}
         initial={tool ? {} : what === 'state' ? (last ?? exampleInput(state)) : {}}
         isDisabled={isPending}
@@ -120,7 +120,7 @@ function Bench({ assistantId, node, tools, state, last }: BenchProps) {
         </p>
       )}
       {run && !error && (
-        <AloneResult
+        <RunNodeResult
           run={run}
           outcome={isPending ? undefined : outcome}
           onAnswer={(id, answer) => execute({ resume: { [id]: answer } }, run.thread_id)}
@@ -131,16 +131,16 @@ function Bench({ assistantId, node, tools, state, last }: BenchProps) {
 }
 
 /** The newest run of the node, and what came of it. */
-function useAlone(assistant_id: string, node: string) {
+function useNodeRun(assistant_id: string, node: string) {
   const [run, setRun] = useState<Schemas['Run']>();
   const follower = useRef<AbortController>(undefined);
   useEffect(() => () => follower.current?.abort(), []);
   const { mutate, data, error, isPending, reset } = useMutation({
-    async mutationFn(request: AloneRequest) {
+    async mutationFn(request: NodeRunRequest) {
       const own = new AbortController();
       follower.current = own;
       setRun(undefined);
-      const begun = await startAlone(request);
+      const begun = await startNodeRun(request);
       if (!own.signal.aborted) setRun(begun);
       return outcomeOf(begun, node, own.signal);
     },

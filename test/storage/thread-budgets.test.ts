@@ -1,0 +1,61 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
+import type { NewRun } from '../../src/storage/queue/enqueue.ts';
+import { budgetRepository } from '../../src/storage/runs/budgets.ts';
+import { attemptOf, TODAY } from '../support/budget-attempt.ts';
+import { describeEachStorage } from '../support/databases.ts';
+import { newRun, queueStory, request, successful } from '../support/queued-runs.ts';
+
+/** What a thread asks, as a run left it there. */
+const asks = (budget: string) => ({
+  task: [{ id: `budget:${randomUUID()}`, value: { type: 'budget', budget } }],
+});
+const ANSWER = { resume: true, is_strict: false, user_id: null };
+
+describeEachStorage('the budget of a thread', (open) => {
+  /** A run of the thread used 10 tokens and asks; `used` then counts. */
+  async function asking(db: Db, budget: string) {
+    const { queue } = queueStory(db);
+    const thread_id = randomUUID();
+    await queue.enqueue(request(newRun(thread_id)));
+    const use = async () => {
+      using run = await attemptOf(db, { thread: thread_id });
+      await run.step(10);
+      const thread = { ...successful().thread, status: 'interrupted' as const, interrupts: asks(budget) };
+      await queue.finish(run.lease, { ...successful(), thread, batch: await run.writes.drain() });
+    };
+    await use();
+    const answer = (options: Partial<NewRun> = {}) =>
+      queue.enqueue({ ...request(newRun(thread_id)), answer: ANSWER, ...options });
+    const used = async () =>
+      (await budgetRepository(db).used({ thread: thread_id }, TODAY)).thread?.tokens ?? 0;
+    return { thread_id, use, answer, used };
+  }
+
+  test('begins again with the first of two answers at one time, and with no run that waits behind it', async () => {
+    await using db = await open();
+    const { use, answer, used } = await asking(db, 'thread');
+    expect(await used()).toBe(10);
+    await Promise.all([answer(), answer()]);
+    expect(await used()).toBe(0);
+    await use();
+    await answer();
+    expect(await used()).toBe(10);
+  });
+
+  test('goes on after an answer that is refused, that resumes elsewhere, or to another question', async () => {
+    await using db = await open();
+    const thread = await asking(db, 'thread');
+    const run = newRun(thread.thread_id);
+    await queueStory(db).queue.enqueue(request(run));
+    expect(await thread.answer({ others: 'reject' })).toMatchObject({ outcome: 'rejected' });
+    await queueStory(db).queue.deleteRun(thread.thread_id, run.run_id);
+    await thread.answer({ answer: { ...ANSWER, checkpoint: { id: randomUUID() } } });
+    expect(await thread.used()).toBe(10);
+
+    const other = await asking(db, 'run');
+    await other.answer();
+    expect(await other.used()).toBe(10);
+  });
+});
