@@ -94,7 +94,12 @@ async function webhooks(talk: Talk, hook: Receiver) {
   const thread_id = await talk.thread();
   const path = `/${secret('webhook path')}`;
   const address = `${hook.url}${path}?key=${secret('webhook query')}`;
-  hook.answers.push((_request, response) => response.writeHead(400).end(`no ${secret('webhook answer')}`));
+  hook.answers.push((_request, response) => {
+    // The time of the answer differs from server to server.
+    response.sendDate = false;
+    const headers = { 'x-refused': secret('webhook header') };
+    response.writeHead(400, headers).end(`no ${secret('webhook answer')}`);
+  });
   const before = hook.received.length;
   await talk.wait(thread_id, { input: say('webhook body'), webhook: address });
   await hook.came(before + 1);

@@ -46,7 +46,9 @@ export function ValueCell({ item, field, place, isStop, stop, open }: ValueCellP
       onClick={({ detail }) => detail === 0 && edit()}
       onDoubleClick={edit}
     >
-      <span className="sr-only">{field}: </span>
+      <span className="sr-only">
+        <bdi>{field}</bdi>:{' '}
+      </span>
       <ValueText item={item} field={field} />
     </button>
   );
