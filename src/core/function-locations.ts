@@ -24,6 +24,12 @@ let scripts: ReadonlyMap<string, Script | undefined> = new Map();
 /** Where the inspector finds the function it is asked about. */
 const KEY = '__agent_server_function';
 
+/** Places in sources that were looked up in a map, by script, line and column: it may be large. */
+const mappedPlaces = new Map<string, FunctionLocation>();
+
+/** Maps of compiled files that are read for one call. */
+type Maps = Map<Script, { readonly map: SourceMap; readonly base: URL } | undefined>;
+
 /**
  * Where functions begin, by a debugger session of this thread with itself: nothing else knows it of a function that does
  * not execute. `undefined` for native ones, and for code of packages or of no file. Listing the scripts of the process
@@ -37,7 +43,8 @@ export function functionLocations(functions: readonly unknown[]): (FunctionLocat
     const unknown = found.flatMap((place) => (place && !scripts.has(place.scriptId) ? [place.scriptId] : []));
     if (unknown.length > 0)
       scripts = new Map([...unknown.map((id) => [id, undefined] as const), ...scriptsOf(session)]);
-    return found.map((place) => place && inSource(place));
+    const maps: Maps = new Map();
+    return found.map((place) => place && inSource(place, maps));
   } finally {
     session.disconnect();
   }
@@ -80,29 +87,48 @@ function scriptsOf(session: Session): [string, Script | undefined][] {
   return found;
 }
 
-function inSource({
-  scriptId,
-  lineNumber,
-  columnNumber = 0,
-}: Debugger.Location): FunctionLocation | undefined {
+function inSource(
+  { scriptId, lineNumber, columnNumber = 0 }: Debugger.Location,
+  maps: Maps,
+): FunctionLocation | undefined {
   const script = scripts.get(scriptId);
   if (!script) return undefined;
-  const { url, sourceMapURL } = script;
-  const origin = sourceMapURL === '' ? undefined : mapped(sourceMapURL, url, lineNumber, columnNumber);
-  return origin ?? { file: fileURLToPath(url), line: lineNumber + 1 };
+  const key = `${scriptId}:${lineNumber}:${columnNumber}`;
+  const known = mappedPlaces.get(key);
+  if (known) return known;
+  const compiled = { file: fileURLToPath(script.url), line: lineNumber + 1 };
+  if (script.sourceMapURL === '') return compiled;
+  const place = mapped(script, lineNumber, columnNumber, maps) ?? compiled;
+  mappedPlaces.set(key, place);
+  return place;
 }
 
 /** The place in the source of a compiled file that names its map. */
-function mapped(map: string, url: string, line: number, column: number): FunctionLocation | undefined {
-  return tryOrUndefined(() => {
-    const at = new URL(map, url);
-    const isInline = at.protocol === 'data:';
-    const text = isInline ? dataOf(at) : readFileSync(at, 'utf8');
-    const origin = new SourceMap(JSON.parse(text)).findEntry(line, column);
-    if (!('originalSource' in origin)) return undefined;
-    const source = new URL(origin.originalSource, isInline ? url : at);
-    return { file: fileURLToPath(source), line: origin.originalLine + 1 };
-  });
+function mapped(script: Script, line: number, column: number, maps: Maps): FunctionLocation | undefined {
+  if (!maps.has(script))
+    maps.set(
+      script,
+      tryOrUndefined(() => readMap(script)),
+    );
+  const found = maps.get(script);
+  return (
+    found &&
+    tryOrUndefined(() => {
+      const origin = found.map.findEntry(line, column);
+      if (!('originalSource' in origin)) return undefined;
+      return {
+        file: fileURLToPath(new URL(origin.originalSource, found.base)),
+        line: origin.originalLine + 1,
+      };
+    })
+  );
+}
+
+function readMap({ url, sourceMapURL }: Script) {
+  const at = new URL(sourceMapURL, url);
+  const isInline = at.protocol === 'data:';
+  const text = isInline ? dataOf(at) : readFileSync(at, 'utf8');
+  return { map: new SourceMap(JSON.parse(text)), base: isInline ? new URL(url) : at };
 }
 
 function dataOf({ href }: URL): string {

@@ -13,6 +13,7 @@ const SOURCE = `interface Written {
 }
 
 export const written = async (): Promise<Written> => ({ text: '' });
+export const further = (): string => '';
 `;
 
 /** Two compiled files in `dist`, of the source in `src`: with its map beside it, and in it. */
@@ -66,5 +67,34 @@ process.stdout.write(JSON.stringify({ ...first, ...named({ later }), globals: Ob
     nothing: null,
     later: at('later.mjs', 2),
     globals: [],
+  });
+});
+
+test('the map of a file is read once, for all of its functions and all calls', async () => {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'function-locations-')));
+  await mkdir(join(folder, 'dist'));
+  await compile(folder);
+  await writeFile(
+    join(folder, 'program.mjs'),
+    `import { functionLocations } from '${LOCATIONS}';
+import { written, further } from './dist/within.mjs';
+
+const { parse } = JSON;
+let n_parsed = 0;
+JSON.parse = (...given) => {
+  n_parsed += 1;
+  return parse(...given);
+};
+const lines = [1, 2].map(() => functionLocations([written, further]).map((each) => each.line));
+process.stdout.write(JSON.stringify({ lines, n_parsed }));
+`,
+  );
+  const { stdout } = await promisify(execFile)(process.execPath, [join(folder, 'program.mjs')]);
+  expect(JSON.parse(stdout)).toEqual({
+    lines: [
+      [5, 6],
+      [5, 6],
+    ],
+    n_parsed: 1,
   });
 });

@@ -30,11 +30,14 @@ const REGISTERED = Symbol.for('opentelemetry.js.api.1');
 
 /**
  * What makes spans of the server the active ones for the code of the project in `folder`; `undefined`, and nothing is
- * loaded, if that code has no OpenTelemetry SDK that would ask for the active span.
+ * loaded, if that code has no OpenTelemetry SDK that would ask for the active span. Also `undefined` if the API cannot be
+ * loaded from there: the SDK may have a copy that only it can load. Never rejects.
  */
 export async function activeSpans(folder: string, span: RunSpan): Promise<ActiveSpans | undefined> {
   if (!hasContextManager()) return undefined;
-  const { context, trace } = await importUserModule<SpanApi>(folder, '@opentelemetry/api');
+  const api = await importUserModule<SpanApi>(folder, '@opentelemetry/api').catch(() => undefined);
+  if (!api) return undefined;
+  const { context, trace } = api;
   const { trace_id, span_id, sampled, attempt } = span;
   const below = <T>(spanId: string, act: () => T): T => {
     const parent = { traceId: trace_id, spanId, traceFlags: sampled ? 1 : 0, isRemote: true } as const;

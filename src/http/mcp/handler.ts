@@ -78,7 +78,10 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       const watch = parts.replies.callers.watch(incoming, (error) =>
         isListening ? disconnected.abort() : refused.abort(error),
       );
-      reply.raw.once('close', () => watch[Symbol.dispose]());
+      const stopWatching = () => watch[Symbol.dispose]();
+      // The client may have left while its message was parsed.
+      if (disconnected.signal.aborted) stopWatching();
+      else reply.raw.once('close', stopWatching);
       const caller = callerOf(incoming, message, refused.signal);
       const answer = (await isLegacyRequest(request, message))
         ? legacy(request, message, caller)

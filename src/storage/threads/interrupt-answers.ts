@@ -43,7 +43,7 @@ const CONTENT = { value: 'interrupt_answers.value', answer: 'interrupt_answers.a
 /** An answer to be stored, with the values that are stored only if they are not too large. */
 export type NewInterruptAnswer = Omit<InterruptAnswer, 'value_bytes' | 'answer_bytes'>;
 
-/** Part of a transaction that has inserted the run. */
+/** Part of a transaction that has inserted the run. Of several tasks that ask with one id, the first is stored. */
 export function insertAnswer(tx: Transaction, { value, answer, ...row }: NewInterruptAnswer): void {
   const [asked, given] = [toJson(value ?? null), toJson(answer ?? null)];
   const stored = (column: string, json: string) =>
@@ -53,7 +53,8 @@ export function insertAnswer(tx: Transaction, { value, answer, ...row }: NewInte
       user_id, key_id, value, value_bytes, answer, answer_bytes)
     values (${`${row.run_id}.${row.interrupt_id}`}, ${row.run_id}, ${row.thread_id}, ${row.assistant_id}, ${row.interrupt_id},
       ${row.task_id}, ${row.since}, ${row.created_at}, ${row.user_id}, ${row.key_id},
-      ${stored(CONTENT.value, asked)}, ${Buffer.byteLength(asked)}, ${stored(CONTENT.answer, given)}, ${Buffer.byteLength(given)})`);
+      ${stored(CONTENT.value, asked)}, ${Buffer.byteLength(asked)}, ${stored(CONTENT.answer, given)}, ${Buffer.byteLength(given)})
+    on conflict (answer_id) do nothing`);
 }
 
 const isStored = (bytes: number): boolean => bytes <= MAX_VALUE_BYTES;

@@ -114,6 +114,13 @@ describeEachStorage('an answer to an interrupt', (open) => {
     expect(await answers()).toHaveLength(1);
   });
 
+  test('is stored once if two ask with one id', async () => {
+    await using db = await open();
+    const { answer, answers } = await asking(db, ONE, ONE);
+    expect((await answer({ [ONE]: 'yes' })).outcome).toBe('queued');
+    expect(await answers()).toHaveLength(1);
+  });
+
   test('is not stored if its run is refused, and goes with its run', async () => {
     await using db = await open();
     const { thread_id, queue, answer, answers } = await asking(db, ONE, OTHER);
