@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 
@@ -56,6 +57,20 @@ test('subgraphs are expanded if one asks for it', async () => {
   expect(plain.some((id) => id.includes(':'))).toBe(false);
   expect(xrayed.some((id) => id.includes(':'))).toBe(true);
   expect((await http.get(`${path}?xray=-1`)).status).toBe(422);
+});
+
+test('a factory acts for who asks for the graph, not for who created the run', async () => {
+  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  await using server = await openApp({ graphs: ['permitted'], folder });
+  const [writer, reader] = ['alice-token', 'reader-token'].map((token) => ({
+    authorization: `Bearer ${token}`,
+  }));
+  const { thread_id } = (await server.post('/threads', {}, writer)).body;
+  const call = { assistant_id: 'permitted', input: {} };
+  const { headers, body } = await server.post(`/threads/${thread_id}/runs/wait`, call, writer);
+  expect(body).toEqual({ done: 'write' });
+  const drawn = await server.get(`${headers['content-location']}/graph`, reader);
+  expect(drawn.body.nodes.map(({ id }: { id: string }) => id)).toContain('nothing');
 });
 
 test('a run that does not exist has no graph', async () => {

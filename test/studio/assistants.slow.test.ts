@@ -50,7 +50,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     async (screen) => {
       await client.assistants.create({ graphId: 'echo', name: 'Parrot' });
       const { page, problems } = await openStudio(browser, origin, `/${screen}/echo`);
-      await page.getByRole('heading', { name: 'echo', exact: true }).waitFor();
+      await page.getByRole('heading', { name: 'echo', exact: true }).first().waitFor();
       expect(problems).toEqual([]);
       await page.context().close();
     },

@@ -6,7 +6,7 @@ import type { GraphRegistry } from '../../graphs/graph.ts';
 import type { RunGraph } from '../../schemas/run-graph.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
-import { graphIdOf } from './run-options.ts';
+import { callerConfigurable, graphIdOf } from './run-options.ts';
 
 export interface RunGraphDeps {
   readonly runs: Pick<RunRepository, 'get' | 'getWithAgent'>;
@@ -41,7 +41,9 @@ export function runGraphService({ runs, threads, graphs, clock, revision_id }: R
       const { config, context } = run.kwargs;
       const graph_id = graphIdOf(run.kwargs);
       const thread_revision_id = (await threads.revisionOf(thread_id)) ?? null;
-      const graph = await graphs.get(graph_id, config, 'assistants.read', context);
+      // A factory acts for who reads, not for who created the run.
+      const configurable = { ...config.configurable, ...callerConfigurable(actor.user) };
+      const graph = await graphs.get(graph_id, { ...config, configurable }, 'assistants.read', context);
       return {
         ...(await graph.draw(xray)),
         ...agent,

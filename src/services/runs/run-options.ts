@@ -160,10 +160,7 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
     thread_id: run.thread_id,
     graph_id: run.assistant.graph_id,
     assistant_id: run.assistant.assistant_id,
-    ...(user ? { user_id: user.identity } : {}),
-    langgraph_auth_user: user,
-    langgraph_auth_user_id: user?.identity ?? '',
-    langgraph_auth_permissions: user?.permissions ?? [],
+    ...callerConfigurable(user),
     langgraph_request_id: request_id,
     ...(trace && traceContext(run.run_id, trace)),
     ...(protocol ? { protocol } : {}),
@@ -171,6 +168,16 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
     __after_seconds__: after_seconds,
     ...cronOf(run),
     ...(run.kind === 'events' ? { [EVENT_STREAMING]: true } : {}),
+  };
+}
+
+/** Who calls the code of a graph, as it finds it. */
+export function callerConfigurable(user: Actor['user']): JsonObject {
+  return {
+    ...(user ? { user_id: user.identity } : {}),
+    langgraph_auth_user: user,
+    langgraph_auth_user_id: user?.identity ?? '',
+    langgraph_auth_permissions: user?.permissions ?? [],
   };
 }
 
