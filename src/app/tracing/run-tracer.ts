@@ -1,4 +1,5 @@
 import type { Sampler } from '../../config/telemetry.ts';
+import { tryOrUndefined } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 import { callerSpanOf, runSpanIdOf, spanIdOf, traceIdOf } from '../../core/trace-ids.ts';
 import type { RunSpan } from '../../graphs/graph.ts';
@@ -127,9 +128,9 @@ export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps
   };
 }
 
-/** Reads the contents at once: the state must not be kept for them. */
+/** Reads the contents at once: the state must not be kept for them. Those that are too large for a text are left out. */
 function tracedEnd({ status, error, at, contents }: RecordedEnd, has_contents: boolean): TracedEnd {
-  return { status, error, at: Date.parse(at), contents: has_contents ? contents() : undefined };
+  return { status, error, at: Date.parse(at), contents: has_contents ? tryOrUndefined(contents) : undefined };
 }
 
 /** The span of an attempt that begins. */
