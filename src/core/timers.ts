@@ -76,12 +76,13 @@ export function timeoutSignal(ms: number): AbortSignal {
 
 /** Resolves to the result of `work`; rejects with the reason of the signal as soon as it aborts, and `work` continues. */
 export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): Promise<T> {
-  signal.throwIfAborted();
   const { promise: aborted, reject } = Promise.withResolvers<never>();
   const onAbort = () => reject(signal.reason);
   signal.addEventListener('abort', onAbort, { once: true });
+  if (signal.aborted) onAbort();
   try {
-    return await Promise.race([work, aborted]);
+    // Nothing else listens to work that is no longer waited for, and it may still fail.
+    return await Promise.race([aborted, work]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

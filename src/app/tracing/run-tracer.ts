@@ -78,7 +78,7 @@ export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps
 
   /** The end of a run that no attempt here has recorded; does nothing if it goes on. */
   async function addEnded(run_id: string): Promise<void> {
-    const found = await runs.getWithAgent(run_id);
+    const found = await runs.getWithAgent(undefined, run_id);
     if (!found || !isFinal(found.run.status)) return;
     const { run } = found;
     const traced = tracedRun(found);

@@ -86,10 +86,6 @@ function toolOf({ name, description, schema }: Tool, toJsonSchema: (schema: unkn
 
 /** A schema that cannot be expressed as JSON Schema must not fail the others. */
 function schemaOf(schema: unknown, toJsonSchema: (schema: unknown) => unknown): JsonObject | null {
-  try {
-    const converted = toJsonSchema(schema);
-    return isObject(converted) ? converted : null;
-  } catch {
-    return null;
-  }
+  const converted = tryOrUndefined(() => toJsonSchema(schema));
+  return isObject(converted) ? converted : null;
 }

@@ -9,6 +9,7 @@ import {
 } from '@modelcontextprotocol/server';
 import { ServerError } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
+import { unlessAborted } from '../../core/timers.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
 import { type ExtendMcpServer, NO_CUSTOM_TOOLS, type RemoteTools } from './custom-tools.ts';
 import { reportInvalidParams } from './invalid-params.ts';
@@ -69,27 +70,15 @@ export async function mcpServer(
     withMcpErrors(parts.logger, async () => {
       const { name } = asked.params;
       const isCustom = (await listCustomTools(asked, ctx)).some((each) => each.name === name);
-      if (isCustom) return (await untilRefused(customTools.call(asked, ctx), caller)) as CallToolResult;
+      if (isCustom)
+        return (await unlessAborted(caller.refused, customTools.call(asked, ctx))) as CallToolResult;
       // A batch (revision 2025-03-26) may call several tools.
       const known = name === tool_name ? called : undefined;
       const tool = known ?? (await findTool(parts, caller, name));
-      return untilRefused(callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx), caller);
+      return unlessAborted(caller.refused, callTool({ ...parts, ...caller, codec, tool }, asked.params, ctx));
     }),
   );
   return mcp;
-}
-
-/** Rejects with the refusal of the caller if that comes first. */
-async function untilRefused<T>(answer: Promise<T>, { refused }: Caller): Promise<T> {
-  const refusal = Promise.withResolvers<never>();
-  const refuse = () => refusal.reject(refused.reason);
-  refused.addEventListener('abort', refuse);
-  if (refused.aborted) refuse();
-  try {
-    return await Promise.race([answer, refusal.promise]);
-  } finally {
-    refused.removeEventListener('abort', refuse);
-  }
 }
 
 /** Returns `undefined` if the caller has no tool of that name. */

@@ -9,7 +9,7 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import { callerConfigurable, graphIdOf } from './run-options.ts';
 
 export interface RunGraphDeps {
-  readonly runs: Pick<RunRepository, 'get' | 'getWithAgent'>;
+  readonly runs: Pick<RunRepository, 'getWithAgent'>;
   readonly threads: Pick<ThreadRepository, 'revisionOf'>;
   readonly graphs: Pick<GraphRegistry, 'get'>;
   readonly clock: Clock;
@@ -34,8 +34,7 @@ export function runGraphService({ runs, threads, graphs, clock, revision_id }: R
       xray: boolean | number,
     ): Promise<RunGraph> {
       const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
-      const isVisible = await runs.get(thread_id, run_id, visibility);
-      const found = isVisible && (await runs.getWithAgent(run_id));
+      const found = await runs.getWithAgent(thread_id, run_id, visibility);
       if (!found) throw new NotFound('Run not found');
       const { run, agent } = found;
       const { config, context } = run.kwargs;

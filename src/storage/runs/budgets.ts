@@ -2,7 +2,7 @@ import { isObject } from '../../core/json.ts';
 import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { insertRowsReturning } from '../../db/rows.ts';
-import { or, sql } from '../../db/sql.ts';
+import { or, type Sql, sql } from '../../db/sql.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 
 /** What runs have used. */
@@ -130,12 +130,16 @@ function usedByRun(reader: Reader, run_id: string): Promise<BudgetUsage | undefi
 
 /** Part of a transaction that accepts the answer of a person: the runs of the thread may use as much again. */
 export function renewThreadBudget(tx: Transaction, thread_id: string): void {
-  tx.defer(sql`delete from budget_sums where scope = 'thread' and subject = ${thread_id}`);
+  tx.defer(sumOfThreadDeleted(thread_id));
 }
 
 /** Part of the deletion of a thread, after that of its queue rows. */
 export async function deleteBudgetOfThread(tx: Transaction, thread_id: string): Promise<void> {
-  await tx.run(sql`delete from budget_sums where scope = 'thread' and subject = ${thread_id}`);
+  await tx.run(sumOfThreadDeleted(thread_id));
+}
+
+function sumOfThreadDeleted(thread_id: string): Sql {
+  return sql`delete from budget_sums where scope = 'thread' and subject = ${thread_id}`;
 }
 
 export type BudgetRepository = ReturnType<typeof budgetRepository>;

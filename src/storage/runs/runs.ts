@@ -54,6 +54,14 @@ const SELECTED_COLUMNS = {
 };
 type ListedRow = RowOf<typeof SMALL_COLUMNS> & Partial<Pick<Rows['runs'], keyof typeof SELECTED_COLUMNS>>;
 
+function isRun(thread_id: string | undefined, run_id: string, visibility: Visibility | undefined): Sql {
+  return and([
+    sql`run_id = ${run_id}`,
+    thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
+    threadVisible('runs.thread_id', visibility),
+  ]);
+}
+
 /**
  * Reads runs; the verbs of `queue/` insert, update and delete them. Visibility is that of their threads: a run on a
  * thread that is not visible is missing.
@@ -66,19 +74,20 @@ export function runRepository(db: Db) {
       run_id: string,
       visibility?: Visibility,
     ): Promise<Run | undefined> {
-      const wanted = and([
-        sql`run_id = ${run_id}`,
-        thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
-        threadVisible('runs.thread_id', visibility),
-      ]);
-      const row = await db.get(sql`select ${RUN_COLUMNS} from runs where ${wanted}`);
+      const row = await db.get(
+        sql`select ${RUN_COLUMNS} from runs where ${isRun(thread_id, run_id, visibility)}`,
+      );
       return row && runOf(db.cipher, row);
     },
 
-    /** Any run, with the assistant that it was created for. */
-    async getWithAgent(run_id: string): Promise<{ run: Run; agent: RunAgent } | undefined> {
+    /** As `get`, with the assistant that the run was created for. */
+    async getWithAgent(
+      thread_id: string | undefined,
+      run_id: string,
+      visibility?: Visibility,
+    ): Promise<{ run: Run; agent: RunAgent } | undefined> {
       const row = await db.get(
-        sql`select ${RUN_COLUMNS}, ${AGENT_COLUMNS} from runs where run_id = ${run_id}`,
+        sql`select ${RUN_COLUMNS}, ${AGENT_COLUMNS} from runs where ${isRun(thread_id, run_id, visibility)}`,
       );
       if (!row) return undefined;
       const { assistant_name, assistant_version, ...run } = runOf(db.cipher, row);

@@ -16,7 +16,7 @@ describeEachStorage('the assistant of a run', (open) => {
     expect(claimed?.agent).toEqual(agent);
     expect(Object.keys(claimed?.run ?? {})).not.toContain('assistant_name');
 
-    const found = await runRepository(db).getWithAgent(run.run_id);
+    const found = await runRepository(db).getWithAgent(undefined, run.run_id);
     expect(found?.agent).toEqual(agent);
     expect(Object.keys(found?.run ?? {}).sort()).toEqual(Object.keys(run).sort());
   });
@@ -27,7 +27,7 @@ describeEachStorage('the assistant of a run', (open) => {
     const run_id = await add(randomUUID());
     await db.run(sql`update runs set assistant_name = null, assistant_version = null`);
     const unknown = { assistant_name: null, assistant_version: null };
-    expect((await runRepository(db).getWithAgent(run_id))?.agent).toEqual(unknown);
+    expect((await runRepository(db).getWithAgent(undefined, run_id))?.agent).toEqual(unknown);
     const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     expect(claimed?.agent).toEqual(unknown);
   });

@@ -2,12 +2,12 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
-import { sourcesQuery } from './graph-queries.ts';
+import { nodesQuery } from './graph-queries.ts';
 
 /** Where the function of a node is, as editors take it: `src/agent.ts:41`. Looked for when somebody asks. */
 export function CodeLocation({ assistantId, node }: { assistantId: string; node: string }) {
   const [isAsked, setAsked] = useState(false);
-  const { data, error } = useQuery({ ...sourcesQuery(assistantId), enabled: isAsked });
+  const { data, error } = useQuery({ ...nodesQuery(assistantId, true), enabled: isAsked });
   if (!isAsked && !data) {
     return (
       <Button look="quiet" className="-my-1 -ml-2.5" onClick={() => setAsked(true)}>

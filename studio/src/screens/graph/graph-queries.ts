@@ -30,23 +30,14 @@ export const drawingQuery = (assistant_id: string, xray: boolean, run?: RunIds) 
     staleTime: 60_000,
   });
 
-/** The nodes of a graph and of its subgraphs, with their tools. */
-export const nodesQuery = (assistant_id: string) =>
+/** The nodes of a graph and of its subgraphs, with their tools; with `source`, the server also looks for their code. */
+export const nodesQuery = (assistant_id: string, source = false) =>
   queryOptions({
-    queryKey: ['assistant', assistant_id, 'nodes'],
-    queryFn: () =>
-      dataOf(api.GET('/assistants/{assistant_id}/nodes', { params: { path: { assistant_id } } })),
-    staleTime: 60_000,
-  });
-
-/** The same, with where their code is: the server looks for it. */
-export const sourcesQuery = (assistant_id: string) =>
-  queryOptions({
-    queryKey: ['assistant', assistant_id, 'nodes', 'source'],
+    queryKey: ['assistant', assistant_id, 'nodes', { source }],
     queryFn: () =>
       dataOf(
         api.GET('/assistants/{assistant_id}/nodes', {
-          params: { path: { assistant_id }, query: { source: true } },
+          params: { path: { assistant_id }, query: source ? { source } : {} },
         }),
       ),
     staleTime: 60_000,
