@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
@@ -10,13 +11,7 @@ import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts'
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
 import type { AppPlace } from './app/place.ts';
-import {
-  type EngineStatus,
-  engineStatus,
-  processIdentity,
-  servedHosts,
-  serverInfo,
-} from './app/server-status.ts';
+import { type EngineStatus, engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
 import { serviceSettings } from './app/service-settings.ts';
 import { openTracing } from './app/tracing/tracing.ts';
 import { wireWebhookPolicy } from './app/webhooks.ts';
@@ -130,6 +125,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const deployments = await openDeployments(config, { ...parents, createApp: createReplaceableApp });
   const context: AppContext = {
     ...{ config, logger, clock, ids, worker_id, storage, versions, graphs, live, longTermStore },
+    process: { worker_id, host: hostname(), pid: process.pid },
     bus: bus.bus,
     store: graphStore(longTermStore),
     bundleUi: hosts ? remoteBundler(hosts) : bundleUi,
@@ -212,7 +208,7 @@ async function openServer(
   const { http, server, auth } = config;
   return await createServer({
     ...{ services, engine, meters, logger, ids, clock, gives_hints },
-    process: processIdentity(context),
+    process: context.process,
     options: {
       ...{ ...http, ...server, also_at, deployments: config.deployments, studio_path: config.studio.path },
       served_hosts: servedHosts(server, access),
