@@ -23,6 +23,7 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
+import type { MaskSecrets } from './core/mask-secrets.ts';
 import type { RecentLog } from './core/recent-log.ts';
 import { createDeployKey } from './deployments/deploy-key.ts';
 import { readHook } from './deployments/hooks.ts';
@@ -118,7 +119,9 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const ids = options.ids ?? systemIds(clock);
   const end = new AbortController();
   const drain = new AbortController();
-  const project = await openProject(opened, config, { logger, clock, ids, end: end.signal });
+  const output = outputRules(config, options.logs_output === true);
+  const openDeps = { logger, clock, ids, end: end.signal, mask: output.mask };
+  const project = await openProject(opened, config, openDeps);
   const { longTermStore, graphs, traces, tracing, access, versions } = project;
   const meters = openMeters(config.metrics);
   const parents = { foundation, access, logger, clock, ids, build: options.build };
@@ -139,7 +142,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     revision_id: place?.revision_id,
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
-    output: outputRules(config, options.logs_output === true),
+    output,
     plane: deployments?.plane ?? NO_DEPLOYMENTS,
     deploymentFiles: deploymentFiles(config.deployments.folder),
     ...{ readHook, createDeployKey },
@@ -166,11 +169,17 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   });
 }
 
+interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {
+  readonly end: AbortSignal;
+  /** Of the secrets in traces. */
+  readonly mask: MaskSecrets;
+}
+
 /** The code of the project, and what comes with its configuration. */
 async function openProject(
   { foundation: { storage }, hosts, capture, place }: OpenParts,
   config: Config,
-  { logger, clock, ids, end }: Pick<AppContext, 'logger' | 'clock' | 'ids'> & { readonly end: AbortSignal },
+  { logger, clock, ids, end, mask }: ProjectDeps,
 ) {
   const longTermStore = await openLongTermStore(config, storage, { logger, hosts });
   hosts?.pool.serveStore(longTermStore);
@@ -181,7 +190,7 @@ async function openProject(
   const tracing = await openTracing(place?.server_root ?? config.root, {
     storage,
     logger,
-    mask: outputRules(config, false).mask,
+    mask,
   });
   const access = await openAccessControl(config, storage, { clock, ids, hosts, ...place });
   const langgraph_js = await langgraphVersion(config.root);
