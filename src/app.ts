@@ -80,13 +80,16 @@ export async function createReplaceableApp(
   const worker_id = (options.ids ?? systemIds(clock)).uuid4();
   const foundation =
     place?.foundation ?? (await openFoundation(config, { logger, clock, worker_id, stop: options.stop }));
-  const lease = openHostLease(config);
-  const hosts = await openHosts(config, { logger, clock, env: place?.environment, lease });
-  const capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
+  let lease: HostLease | undefined;
+  let hosts: Asking | undefined;
+  let capture: OutputCapture | undefined;
   const endHosts = () => void hosts?.pool[Symbol.asyncDispose]();
-  place?.stop?.addEventListener('abort', endHosts, { once: true });
-  if (place?.stop?.aborted) endHosts();
   try {
+    lease = openHostLease(config);
+    hosts = await openHosts(config, { logger, clock, env: place?.environment, lease });
+    capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
+    place?.stop?.addEventListener('abort', endHosts, { once: true });
+    if (place?.stop?.aborted) endHosts();
     return await buildApp({ foundation, worker_id, hosts, lease, capture, place }, config, options);
   } catch (error) {
     capture?.[Symbol.dispose]();
