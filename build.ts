@@ -3,6 +3,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
+import { encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
 import { build, type Metafile } from 'esbuild';
 
 const ROOT = import.meta.dirname;
@@ -53,31 +54,14 @@ export async function bundle(folder: string): Promise<Metafile> {
 function mapOfLines(text: string, code: string): string {
   const map = JSON.parse(text) as SourceMapPayload;
   const origins = new SourceMap(map);
-  let last = [0, 0, 0];
-  const mappings = code.split('\n').map((line, index) => {
+  const mappings = code.split('\n').map((line, index): SourceMapSegment[] => {
     const origin = origins.findEntry(index, line.search(/\S|$/));
     // The nearest one may be that of a line before.
-    if (!('originalSource' in origin) || origin.generatedLine !== index) return '';
-    const place = [map.sources.indexOf(origin.originalSource), origin.originalLine, origin.originalColumn];
-    const segment = [0, ...place.map((value, at) => value - (last[at] as number))];
-    last = place;
-    return segment.map(vlq).join('');
+    if (!('originalSource' in origin) || origin.generatedLine !== index) return [];
+    const source = map.sources.indexOf(origin.originalSource);
+    return [[0, source, origin.originalLine, origin.originalColumn]];
   });
-  return JSON.stringify({ ...map, names: [], mappings: mappings.join(';') });
-}
-
-const DIGITS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/';
-
-/** A number in base 64, as the mappings of a source map have it. */
-function vlq(value: number): string {
-  let rest = value < 0 ? (-value << 1) | 1 : value << 1;
-  let text = '';
-  do {
-    const digit = rest & 31;
-    rest >>>= 5;
-    text += DIGITS[rest > 0 ? digit | 32 : digit];
-  } while (rest > 0);
-  return text;
+  return JSON.stringify({ ...map, names: [], mappings: encode(mappings) });
 }
 
 if (import.meta.main) await bundle(resolve(ROOT, 'dist'));

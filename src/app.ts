@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
@@ -10,13 +11,7 @@ import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts'
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
 import type { AppPlace } from './app/place.ts';
-import {
-  type EngineStatus,
-  engineStatus,
-  processIdentity,
-  servedHosts,
-  serverInfo,
-} from './app/server-status.ts';
+import { type EngineStatus, engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
 import { serviceSettings } from './app/service-settings.ts';
 import { openTracing } from './app/tracing/tracing.ts';
 import { wireWebhookPolicy } from './app/webhooks.ts';
@@ -28,6 +23,7 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
+import type { MaskSecrets } from './core/mask-secrets.ts';
 import type { RecentLog } from './core/recent-log.ts';
 import { createDeployKey } from './deployments/deploy-key.ts';
 import { readHook } from './deployments/hooks.ts';
@@ -84,13 +80,16 @@ export async function createReplaceableApp(
   const worker_id = (options.ids ?? systemIds(clock)).uuid4();
   const foundation =
     place?.foundation ?? (await openFoundation(config, { logger, clock, worker_id, stop: options.stop }));
-  const lease = openHostLease(config);
-  const hosts = await openHosts(config, { logger, clock, env: place?.environment, lease });
-  const capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
+  let lease: HostLease | undefined;
+  let hosts: Asking | undefined;
+  let capture: OutputCapture | undefined;
   const endHosts = () => void hosts?.pool[Symbol.asyncDispose]();
-  place?.stop?.addEventListener('abort', endHosts, { once: true });
-  if (place?.stop?.aborted) endHosts();
   try {
+    lease = openHostLease(config);
+    hosts = await openHosts(config, { logger, clock, env: place?.environment, lease });
+    capture = hosts ? undefined : openCapture(options.logs_output ? logger : undefined);
+    place?.stop?.addEventListener('abort', endHosts, { once: true });
+    if (place?.stop?.aborted) endHosts();
     return await buildApp({ foundation, worker_id, hosts, lease, capture, place }, config, options);
   } catch (error) {
     capture?.[Symbol.dispose]();
@@ -123,13 +122,16 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const ids = options.ids ?? systemIds(clock);
   const end = new AbortController();
   const drain = new AbortController();
-  const project = await openProject(opened, config, { logger, clock, ids, end: end.signal });
+  const output = outputRules(config, options.logs_output === true);
+  const openDeps = { logger, clock, ids, end: end.signal, mask: output.mask };
+  const project = await openProject(opened, config, openDeps);
   const { longTermStore, graphs, traces, tracing, access, versions } = project;
   const meters = openMeters(config.metrics);
   const parents = { foundation, access, logger, clock, ids, build: options.build };
   const deployments = await openDeployments(config, { ...parents, createApp: createReplaceableApp });
   const context: AppContext = {
     ...{ config, logger, clock, ids, worker_id, storage, versions, graphs, live, longTermStore },
+    process: { worker_id, host: hostname(), pid: process.pid },
     bus: bus.bus,
     store: graphStore(longTermStore),
     bundleUi: hosts ? remoteBundler(hosts) : bundleUi,
@@ -143,7 +145,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     revision_id: place?.revision_id,
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
-    output: outputRules(config, options.logs_output === true),
+    output,
     plane: deployments?.plane ?? NO_DEPLOYMENTS,
     deploymentFiles: deploymentFiles(config.deployments.folder),
     ...{ readHook, createDeployKey },
@@ -170,11 +172,17 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   });
 }
 
+interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {
+  readonly end: AbortSignal;
+  /** Of the secrets in traces. */
+  readonly mask: MaskSecrets;
+}
+
 /** The code of the project, and what comes with its configuration. */
 async function openProject(
   { foundation: { storage }, hosts, capture, place }: OpenParts,
   config: Config,
-  { logger, clock, ids, end }: Pick<AppContext, 'logger' | 'clock' | 'ids'> & { readonly end: AbortSignal },
+  { logger, clock, ids, end, mask }: ProjectDeps,
 ) {
   const longTermStore = await openLongTermStore(config, storage, { logger, hosts });
   hosts?.pool.serveStore(longTermStore);
@@ -185,7 +193,7 @@ async function openProject(
   const tracing = await openTracing(place?.server_root ?? config.root, {
     storage,
     logger,
-    mask: outputRules(config, false).mask,
+    mask,
   });
   const access = await openAccessControl(config, storage, { clock, ids, hosts, ...place });
   const langgraph_js = await langgraphVersion(config.root);
@@ -212,7 +220,7 @@ async function openServer(
   const { http, server, auth } = config;
   return await createServer({
     ...{ services, engine, meters, logger, ids, clock, gives_hints },
-    process: processIdentity(context),
+    process: context.process,
     options: {
       ...{ ...http, ...server, also_at, deployments: config.deployments, studio_path: config.studio.path },
       served_hosts: servedHosts(server, access),

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { Client } from '@langchain/langgraph-sdk';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { openSqlite } from '../src/db/engines/sqlite.ts';
 import { raw } from '../src/db/sql.ts';
 import { createApp, loadConfig, silentLogger } from '../src/index.ts';
@@ -31,6 +31,21 @@ test('a server that cannot start lets go of its database', async () => {
   });
   const broken = { ...config, http: { ...config.http, cors: null } } as unknown as typeof config;
   await expect(createApp(broken, { logger: silentLogger })).rejects.toThrow();
+  await using app = await createApp(config, { logger: silentLogger });
+  expect(app.graphs.ids).toContain('echo');
+  await rm(folder, { recursive: true });
+});
+
+test('a server whose graph hosts cannot be opened lets go of its database', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'agent-server-embedded-'));
+  const { config } = await loadConfig({
+    cwd: resolve(import.meta.dirname, 'fixtures/graphs'),
+    flags: { 'storage.url': `sqlite:${join(folder, 'server.db')}` },
+  });
+  vi.stubEnv('TMPDIR', join(folder, 'missing'));
+  const withHosts = { ...config, hosts: { ...config.hosts, count: 1 } };
+  await expect(createApp(withHosts, { logger: silentLogger })).rejects.toThrow('ENOENT');
+  vi.unstubAllEnvs();
   await using app = await createApp(config, { logger: silentLogger });
   expect(app.graphs.ids).toContain('echo');
   await rm(folder, { recursive: true });

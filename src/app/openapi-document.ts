@@ -1,5 +1,5 @@
 import { Deployments } from '../config/sections/deployments.ts';
-import { Http } from '../config/sections/http.ts';
+import { Http, Studio } from '../config/sections/http.ts';
 import { Server } from '../config/sections/server.ts';
 import { systemClock } from '../core/clock.ts';
 import { systemIds } from '../core/ids.ts';
@@ -14,7 +14,12 @@ export async function openApiDocument(version: string): Promise<object> {
     services: {} as ServerDeps['services'],
     engine: { onRunEnded: () => {}, onStepsStored: () => {} } as unknown as ServerDeps['engine'],
     meters: openMeters({ prefix: 'lg_api_', internal: false }),
-    options: { ...Http.parse({}), ...Server.parse({}), deployments: Deployments.parse({}) },
+    options: {
+      ...Http.parse({}),
+      ...Server.parse({}),
+      deployments: Deployments.parse({}),
+      studio_path: Studio.parse({}).path,
+    },
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },
     logger: silentLogger,

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import { timestamp } from '../core/clock.ts';
@@ -27,11 +26,6 @@ export function engineStatus({ storage, graphs, clock, draining, tracing }: AppC
     isDraining: () => draining.aborted,
     stuck: () => workers.stuck(clock.monotonic()),
   };
-}
-
-/** How lists of processes name this one. */
-export function processIdentity({ worker_id }: AppContext) {
-  return { worker_id, host: hostname(), pid: process.pid };
 }
 
 /** What `/info` says of the server. */

@@ -158,7 +158,6 @@ function engineOptions({
     single_process: isSingleProcess({ storage }),
     is_capped: runs.max_per_owner !== undefined,
     version: VERSION,
-    pid: process.pid,
     database: { url: storage.url, password_command: storage.password_command },
     lease_ms: runs.lease_seconds * 1000,
     max_stall_ms: runs.max_stall_seconds * 1000,

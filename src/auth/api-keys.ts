@@ -1,7 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { type Clock, timestamp } from '../core/clock.ts';
-import { Unauthorized } from '../core/errors.ts';
+import { ServerError, Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import type { ApiKey, KeyLookup } from '../storage/access/api-keys.ts';
 import { type Identity, UNRESTRICTED } from './actor.ts';
@@ -50,7 +50,10 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
   async function recordUse({ key_id, last_used_at }: ApiKey): Promise<void> {
     const now = clock.now();
     if (last_used_at && now - Date.parse(last_used_at) < LAST_USED_RESOLUTION_MS) return;
-    await stored.recordUse(key_id, timestamp(now));
+    await stored.recordUse(key_id, timestamp(now)).catch((error: unknown) => {
+      // While the disk is full, reads work: a request must not be refused for the time of this one.
+      if (!(error instanceof ServerError)) throw error;
+    });
   }
 
   function invalidReason({ revoked_at, expires_at }: ApiKey): string | undefined {

@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { type Debugger, type Runtime, Session } from 'node:inspector';
-import { SourceMap } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { tryOrUndefined } from './failure.ts';
+import { type FileMap, originOf, readSourceMap } from './source-map.ts';
 
 /** Where a function begins. */
 export interface FunctionLocation {
@@ -28,7 +27,7 @@ const KEY = '__agent_server_function';
 const mappedPlaces = new Map<string, FunctionLocation>();
 
 /** Maps of compiled files that are read for one call. */
-type Maps = Map<Script, { readonly map: SourceMap; readonly base: URL } | undefined>;
+type Maps = Map<Script, FileMap | undefined>;
 
 /**
  * Where functions begin, by a debugger session of this thread with itself: nothing else knows it of a function that does
@@ -105,34 +104,9 @@ function inSource(
 
 /** The place in the source of a compiled file that names its map. */
 function mapped(script: Script, line: number, column: number, maps: Maps): FunctionLocation | undefined {
-  if (!maps.has(script))
-    maps.set(
-      script,
-      tryOrUndefined(() => readMap(script)),
-    );
-  const found = maps.get(script);
-  return (
-    found &&
-    tryOrUndefined(() => {
-      const origin = found.map.findEntry(line, column);
-      if (!('originalSource' in origin)) return undefined;
-      return {
-        file: fileURLToPath(new URL(origin.originalSource, found.base)),
-        line: origin.originalLine + 1,
-      };
-    })
-  );
-}
-
-function readMap({ url, sourceMapURL }: Script) {
-  const at = new URL(sourceMapURL, url);
-  const isInline = at.protocol === 'data:';
-  const text = isInline ? dataOf(at) : readFileSync(at, 'utf8');
-  return { map: new SourceMap(JSON.parse(text)), base: isInline ? new URL(url) : at };
-}
-
-function dataOf({ href }: URL): string {
-  const comma = href.indexOf(',');
-  const data = decodeURIComponent(href.slice(comma + 1));
-  return href.slice(0, comma).endsWith(';base64') ? Buffer.from(data, 'base64').toString() : data;
+  if (!maps.has(script)) maps.set(script, readSourceMap(script.sourceMapURL, script.url));
+  const map = maps.get(script);
+  const origin = map && originOf(map, line, column);
+  // A bundler may name sources by URLs that are no files.
+  return origin && tryOrUndefined(() => ({ file: fileURLToPath(origin.url), line: origin.line }));
 }

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 
-/** A span, such as that of a caller, as W3C Trace Context writes it in `traceparent`. */
-export interface CallerSpan {
+/** The span that others are children of, as `traceparent` of W3C Trace Context names it. */
+export interface TraceParent {
   /** 32 hexadecimal digits. */
   readonly trace_id: string;
   /** 16 hexadecimal digits. */
@@ -13,7 +13,7 @@ export interface CallerSpan {
 const TRACEPARENT = /^(?!ff)[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(?=$|-)/;
 
 /** `undefined` for anything that is no valid `traceparent`: the specification has such a one ignored. */
-export function parseTraceparent(text: unknown): CallerSpan | undefined {
+export function parseTraceparent(text: unknown): TraceParent | undefined {
   const [, trace_id = '', span_id = '', flags = ''] =
     (typeof text === 'string' && TRACEPARENT.exec(text)) || [];
   if (/^0*$/.test(trace_id) || /^0*$/.test(span_id)) return undefined;
@@ -24,7 +24,7 @@ export function parseTraceparent(text: unknown): CallerSpan | undefined {
 export const CALLER_SPAN = '__traceparent__';
 
 /** The span of the caller that a run is part of. `configurable`: the run's. */
-export function callerSpanOf(configurable: Readonly<Record<string, unknown>>): CallerSpan | undefined {
+export function callerSpanOf(configurable: Readonly<Record<string, unknown>>): TraceParent | undefined {
   return parseTraceparent(configurable[CALLER_SPAN]);
 }
 

@@ -77,11 +77,28 @@ export function decodeMessage(text: string): BusMessage | undefined {
   };
 }
 
+/**
+ * Events that come from other processes, and how many texts they bring. Any role of the database may notify, so that
+ * others, such as `error`, must not reach a listener.
+ */
+const SENT: { readonly [Name in keyof BusEvents]?: BusEvents[Name]['length'] } = {
+  'runs.offered': 1,
+  'run.cancelled': 1,
+  'schedule.changed': 0,
+  'delivery.queued': 0,
+  'task.ended': 1,
+  'mcp_call.cancelled': 1,
+  'steps.asked': 3,
+  'steps.answered': 4,
+  'rows.changed': 3,
+};
+
 function isSentEvent(event: unknown): event is SentEvent {
-  if (!isObject(event) || typeof event['name'] !== 'string') return false;
-  const { payload, to } = event;
+  if (!isObject(event) || typeof event['name'] !== 'string' || !Object.hasOwn(SENT, event['name']))
+    return false;
+  const { name, payload, to } = event as { name: keyof typeof SENT; payload: unknown; to: unknown };
   const isPayload = Array.isArray(payload) && payload.every((value) => typeof value === 'string');
-  return isPayload && (to === undefined || typeof to === 'string');
+  return isPayload && payload.length >= (SENT[name] ?? 0) && (to === undefined || typeof to === 'string');
 }
 
 function parse(text: string): unknown {

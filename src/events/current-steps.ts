@@ -1,3 +1,4 @@
+import { tryOrUndefined } from '../core/failure.ts';
 import type { Ids } from '../core/ids.ts';
 import { isObject } from '../core/json.ts';
 import { after } from '../core/timers.ts';
@@ -83,7 +84,7 @@ function joined(chunks: ReadonlyMap<string, string>): string {
 
 /** `undefined` for what another version of the server may have said. */
 function attemptOf(text: string): AttemptNow | undefined {
-  const answer: unknown = JSON.parse(text);
+  const answer: unknown = tryOrUndefined(() => JSON.parse(text));
   if (!isObject(answer) || !Array.isArray(answer['steps'])) return undefined;
   return answer as unknown as AttemptNow;
 }

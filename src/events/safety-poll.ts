@@ -27,8 +27,9 @@ interface Waiter extends Position {
 }
 
 /**
- * Polls for all followers in one batch: every 500 ms while any waits (100 ms instead of notifications), two statements for some hundred logs, however
- * many follow each. Skips a follower that is up to date with a run executing here: the bus notifies it.
+ * Polls for all followers in one batch: every 500 ms while any waits (100 ms instead of notifications), two statements
+ * for some hundred logs, however many follow each. Skips a follower that is up to date with a run executing here: the
+ * bus notifies it.
  */
 export class SafetyPoll {
   readonly #ends: LogEnds;

@@ -1,6 +1,6 @@
 import type { LogLine } from '../core/logger.ts';
 import type { ProcessLoad } from '../core/process-load.ts';
-import type { CallerSpan } from '../core/trace-ids.ts';
+import type { TraceParent } from '../core/trace-ids.ts';
 import type { GraphDrawing, GraphNode, GraphSchema } from '../schemas/assistants.ts';
 import type { Command } from '../schemas/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
@@ -64,7 +64,7 @@ export interface GraphMemory {
 }
 
 /** The span that spans of user code are below. */
-export interface RunSpan extends CallerSpan {
+export interface RunSpan extends TraceParent {
   /** The attempt whose span it is, if its steps are spans, too. */
   readonly attempt?: { readonly run_id: string; readonly number: number };
 }

@@ -33,7 +33,7 @@ import { serverLogRoutes } from './routes/server-log.ts';
 import { statelessRunRoutes } from './routes/stateless-runs.ts';
 import { storeRoutes } from './routes/store.ts';
 import { studioRoutes } from './routes/studio.ts';
-import { STUDIO_PATH, studioPages } from './routes/studio-pages.ts';
+import { studioPages } from './routes/studio-pages.ts';
 import { changeRoutes, historyRoutes, leaseRoutes, overviewRoutes, systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
@@ -178,7 +178,7 @@ function a2aGroup(server: FastifyInstance, { options, auth, replies, ...deps }: 
 }
 
 function rootRoute(server: FastifyInstance, { engine, options, mount_prefix }: RouteDeps) {
-  const page = options.disable_studio ? undefined : `${mount_prefix}${options.studio_path ?? STUDIO_PATH}`;
+  const page = options.disable_studio ? undefined : `${mount_prefix}${options.studio_path}`;
   healthRoutes(server, { engine, path: '/', page });
 }
 
@@ -191,5 +191,5 @@ function studioGroup(server: FastifyInstance, { options }: RouteDeps) {
 }
 
 function deploymentPageGroup(server: FastifyInstance, { options }: RouteDeps) {
-  deploymentPages(server, options.studio_path ?? STUDIO_PATH);
+  deploymentPages(server, options.studio_path);
 }

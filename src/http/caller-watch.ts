@@ -56,9 +56,10 @@ export function callerWatch({
     return made;
   }
 
-  function end(credential: unknown, { timer }: Watched): void {
-    timer[Symbol.dispose]();
-    watched.delete(credential);
+  function end(credential: unknown, ended: Watched): void {
+    ended.timer[Symbol.dispose]();
+    // Another stream may already be watched under the same credential.
+    if (watched.get(credential) === ended) watched.delete(credential);
   }
 
   return {
@@ -73,8 +74,7 @@ export function callerWatch({
       return {
         [Symbol.dispose]() {
           shared.onRefused.delete(refuse);
-          // Once refused, another stream may already be watched under the same credential.
-          if (shared.onRefused.size === 0 && watched.get(credential) === shared) end(credential, shared);
+          if (shared.onRefused.size === 0) end(credential, shared);
         },
       };
     },

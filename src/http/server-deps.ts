@@ -49,8 +49,8 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
   readonly disable_studio: boolean;
-  /** Where Studio is; `/studio` by default. */
-  readonly studio_path?: string | undefined;
+  /** Where Studio is, such as `/studio`. */
+  readonly studio_path: string;
   readonly disable_mcp: boolean;
   readonly disable_a2a: boolean;
   readonly a2a: CardOptions & ProtocolOptions;

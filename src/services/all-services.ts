@@ -17,6 +17,7 @@ import { threadCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
 import type { LongTermStore } from '../graphs/store/long-term-store.ts';
 import { type BundleUi, type UiOptions, uiBundles } from '../graphs/ui/bundle-cache.ts';
+import type { ProcessIdentity } from '../schemas/system-history.ts';
 import type { DeploymentFiles } from '../storage/deployments/files.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Ttl } from '../storage/threads/row.ts';
@@ -73,6 +74,8 @@ export interface ServiceContext {
   readonly ids: Ids;
   /** Id of this process, whether it executes runs or only serves requests. */
   readonly worker_id: string;
+  /** How lists and logs name this process. */
+  readonly process: ProcessIdentity;
   /** As in `RunGraphDeps`. */
   readonly revision_id?: RunGraphDeps['revision_id'];
   readonly storage: Storage;

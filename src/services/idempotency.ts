@@ -23,7 +23,13 @@ export type IdempotencyService = ReturnType<typeof idempotencyService>;
  */
 export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepository; worker_id: string }) {
   /** Requests in progress in this process, by owner and key. */
-  const inProgress = new Set<string>();
+  const inProgress = new Map<string, IdempotencyContext>();
+
+  /** Storage comes first: a retry that arrives in between must not take the claim for an abandoned one. */
+  function ended(context: IdempotencyContext): void {
+    // A retry may hold the key by now.
+    if (inProgress.get(keyOf(context)) === context) inProgress.delete(keyOf(context));
+  }
 
   return {
     /** Returns the stored response, or a context to execute. Throws `Conflict` if the key is in use. */
@@ -38,9 +44,11 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       const rules = { retention_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
       const use = await keys.claim({ owner, key }, hash, rules);
       switch (use.outcome) {
-        case 'new':
-          inProgress.add(keyOf({ owner, key }));
-          return { owner, key };
+        case 'new': {
+          const context = { owner, key };
+          inProgress.set(keyOf(context), context);
+          return context;
+        }
         case 'run made':
           return { owner, key, run: use.run };
         case 'answered':
@@ -57,22 +65,22 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
     },
 
     async store(context: IdempotencyContext, answer: StoredResponse): Promise<void> {
-      inProgress.delete(keyOf(context));
-      await keys.saveResponse(context, answer);
+      await keys.saveResponse(context, answer).finally(() => ended(context));
     },
 
     /** For a request without effect. If storage is unavailable, only this process knows that the key is free. */
     async release(context: IdempotencyContext): Promise<void> {
-      inProgress.delete(keyOf(context));
-      await keys.release(context).catch((error: unknown) => {
+      try {
+        await keys.release(context);
+      } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
-      });
+      } finally {
+        ended(context);
+      }
     },
 
     /** The response follows a run, which the key already stores. */
-    detach(context: IdempotencyContext): void {
-      inProgress.delete(keyOf(context));
-    },
+    detach: ended,
   };
 }
 

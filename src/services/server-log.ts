@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Actor } from '../auth/actor.ts';
 import { requireUnrestricted } from '../auth/authorize.ts';
 import { timestamp } from '../core/clock.ts';
@@ -8,6 +7,7 @@ import type { RecentLine, RecentLog } from '../core/recent-log.ts';
 import type { Frame } from '../events/frame.ts';
 import { LOG_LEVELS } from '../schemas/run-logs.ts';
 import type { ServerLogLine, ServerLogQuery } from '../schemas/server-log.ts';
+import type { ProcessIdentity } from '../schemas/system-history.ts';
 
 /** The stream waits for lines, not for this; it only bounds a timer, ms. */
 const IDLE_MS = 3_600_000;
@@ -15,12 +15,13 @@ const IDLE_MS = 3_600_000;
 export interface ServerLogDeps {
   /** Undefined if this process does not write the log. */
   readonly recent_log: RecentLog | undefined;
+  readonly process: Pick<ProcessIdentity, 'host' | 'pid'>;
 }
 
 export type ServerLogService = ReturnType<typeof serverLogService>;
 
 /** The log of this process. */
-export function serverLogService({ recent_log }: ServerLogDeps) {
+export function serverLogService({ recent_log, process: { host, pid } }: ServerLogDeps) {
   return {
     /**
      * The stored lines after `last`, or all if that is of another process, and what is logged until `signal`: events `log`
@@ -35,7 +36,7 @@ export function serverLogService({ recent_log }: ServerLogDeps) {
       requireUnrestricted(actor, 'Logs of the server');
       if (recent_log === undefined) throw new NotFound(NO_LOG);
       const levels = new Set<string>(LOG_LEVELS.slice(LOG_LEVELS.indexOf(level)));
-      return frames(recent_log, { levels, last }, signal);
+      return frames(recent_log, { levels, last, identity: { host, pid } }, signal);
     },
   };
 }
@@ -45,10 +46,13 @@ const NO_LOG =
 
 async function* frames(
   log: RecentLog,
-  { levels, last }: { levels: ReadonlySet<string>; last: number },
+  {
+    levels,
+    last,
+    identity,
+  }: { levels: ReadonlySet<string>; last: number; identity: ServerLogDeps['process'] },
   signal: AbortSignal,
 ): AsyncGenerator<Frame> {
-  const identity = { host: hostname(), pid: process.pid };
   const added = new Latch();
   using _watching = log.onLine(() => added.open());
   const is_resumed = log.has(last);

@@ -79,8 +79,8 @@ export function a2aTaskFinalizer({ tasks, finalize, bus, clock, logger }: TaskFi
     if (endedRuns.size > 0) return 0;
     if (clock.monotonic() >= poll_at) {
       poll_at = clock.monotonic() + POLL_MS[bus.poll_rate];
-      const unsettled = await attemptAll(tasks.unfinalized);
-      for (const run_id of failing.keys()) if (!unsettled.has(run_id)) failing.delete(run_id);
+      const unfinalized = await attemptAll(tasks.unfinalized);
+      for (const run_id of failing.keys()) if (!unfinalized.has(run_id)) failing.delete(run_id);
     }
     if (clock.monotonic() >= superseded_scan_at) {
       superseded_scan_at = clock.monotonic() + SUPERSEDED_SCAN_MS;

@@ -1,4 +1,3 @@
-import { hostname } from 'node:os';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import { closeAll } from '../core/lifecycle.ts';
@@ -6,6 +5,7 @@ import type { Logger } from '../core/logger.ts';
 import { loadMeter } from '../core/process-load.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { EndedRun, EngineProgress, StoredSteps, WorkerStats } from '../schemas/system.ts';
+import type { ProcessIdentity } from '../schemas/system-history.ts';
 import { graphIdOf } from '../services/runs/run-options.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
@@ -49,7 +49,6 @@ export interface EngineOptions extends Omit<BackgroundOptions, 'reap' | 'nothing
   /** False for a process that only answers requests: others do the work. */
   readonly background: boolean;
   readonly version: string;
-  readonly pid: number;
 }
 
 export interface EngineDeps extends BackgroundDeps, Omit<AttemptContext, 'hostFailure'> {
@@ -61,6 +60,7 @@ export interface EngineDeps extends BackgroundDeps, Omit<AttemptContext, 'hostFa
   readonly clock: Clock;
   readonly ids: Ids;
   readonly worker_id: string;
+  readonly process: ProcessIdentity;
   readonly logger: Logger;
   /** What `auto` goes by. */
   readonly load: Omit<AutoConcurrencyDeps, 'clock' | 'ownLoad' | 'isAlone'>;
@@ -75,9 +75,9 @@ export type Engine = ReturnType<typeof engine>;
 /** Background work of the server: executes runs, renews leases, recovers lost runs, deletes expired rows. */
 export function engine(deps: EngineDeps, options: EngineOptions) {
   const { queue, outbox, worker_id, logger } = deps;
-  const { pid, version, lease_ms, lease_fd, graph_ids, is_capped } = options;
+  const { version, lease_ms, lease_fd, graph_ids, is_capped } = options;
   const { slots, auto } = slotsOf(deps, options);
-  const worker = { worker_id, host: hostname(), pid, version, slots: auto?.slots ?? slots, graph_ids };
+  const worker = { ...deps.process, version, slots: auto?.slots ?? slots, graph_ids };
   const beat = { worker, slots: () => runs.slots, lease_ms, logger };
   const onLostWork = options.background ? () => background.recover() : undefined;
   const lease = options.single_process

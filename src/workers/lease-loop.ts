@@ -9,8 +9,8 @@ import type { WebhookDispatcher } from './webhooks.ts';
 const CHECKS_PER_BEAT = 10;
 
 /**
- * Stops the runs and deliveries of this process when its lease ends, and compares them with the leases in storage at each heartbeat: a
- * cancel, or the answer to a commit, may be lost.
+ * Stops the runs and deliveries of this process when its lease ends, and compares them with the leases in storage at
+ * each heartbeat: a cancel, or the answer to a commit, may be lost.
  */
 export function leaseLoop({
   lease,

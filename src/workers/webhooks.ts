@@ -155,7 +155,7 @@ export class WebhookDispatcher {
     const { signal } = this.#abort;
     const { verdict, ...result } = await this.#try(delivery, signal);
     // Another process sends it.
-    if (signal.aborted && verdict.outcome !== 'delivered') return outbox.release(token);
+    if (signal.aborted && verdict.outcome !== 'delivered') return outbox.release({ delivery_id, token });
     this.#slots.tried(host, result.status_code !== null);
     const duration_ms = Math.round(clock.monotonic() - begun);
     const status = await outbox.ack({ delivery_id, token }, { started_at, duration_ms, ...result }, verdict);

@@ -1,12 +1,13 @@
 import { expect, test } from 'vitest';
 import { generateKey, keyRing } from '../../src/auth/api-keys.ts';
+import { InsufficientStorage } from '../../src/core/errors.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import type { ApiKey } from '../../src/storage/access/api-keys.ts';
 
 const AT = '2026-06-01T12:00:00.000Z';
 
 /** A ring over one stored key, with a clock that stands still; `reads` are answered by the test. */
-function story() {
+function story(recordUse = async () => {}) {
   const clock = { ms: Date.parse(AT), now: () => clock.ms, monotonic: () => clock.ms };
   const given = { name: 'test', scope: 'run', created_at: AT, expires_at: null } as const;
   const { key, record } = generateKey(systemIds(clock), given);
@@ -23,7 +24,7 @@ function story() {
     stored: {
       findByDigest: read,
       get: read,
-      recordUse: async () => {},
+      recordUse,
     },
   });
   return {
@@ -68,4 +69,12 @@ test('a key that was being read while it was revoked is not kept', async () => {
   reading.resolve();
   await before;
   await expect(ring.identify(key)).rejects.toThrow('This API key was revoked');
+});
+
+test('a key is accepted while the disk is full, although its use cannot be recorded', async () => {
+  const { ring, key, clock } = story(async () => {
+    throw new InsufficientStorage('The disk is full');
+  });
+  clock.ms += 11 * 60_000;
+  expect(await ring.identify(key)).toMatchObject({ scope: 'run' });
 });

@@ -192,3 +192,15 @@ test('what is no message, or of a newer version, is harmless', () => {
   expect(() => bus.received(newer)).not.toThrow();
   expect(decodeMessage(newer)?.updated).toEqual(['a']);
 });
+
+test.each([
+  ['error', []],
+  ['rows.changed', ['run']],
+  ['lines.stored', ['a text']],
+  ['toString', []],
+])('a notification that any role of the database may send, such as %s, ends no server', (name, payload) => {
+  const bus = new Wire().connect('two');
+  bus.on('rows.changed', (_kind, ids) => void ids.split(','));
+  bus.on('lines.stored', ({ lines }) => void lines.length.toFixed());
+  expect(() => bus.received(JSON.stringify({ from: 'one', events: [{ name, payload }] }))).not.toThrow();
+});

@@ -8,6 +8,7 @@ import { bareServer } from '../support/bare-server.ts';
 import { followServerLog } from '../support/server-log-stream.ts';
 
 const SECRET = 'correct-horse-battery';
+const PROCESS = { host: 'here', pid: process.pid };
 const ANYBODY = { rules: [] } as never;
 
 /** A server, and a log that a test writes: at `info` and above. */
@@ -19,7 +20,7 @@ async function withLog(json = true) {
     mask,
     recent_log,
   });
-  const serverLog = serverLogService({ recent_log });
+  const serverLog = serverLogService({ recent_log, process: PROCESS });
   const server = await bareServer({ services: { serverLog } });
   const url = await server.listen();
   return { url, log, written, serverLog, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };

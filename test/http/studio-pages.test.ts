@@ -11,7 +11,7 @@ const PAGE = '<script type="module" src="./assets/index-1.js"></script>';
 /** A server with a build of Studio, under a prefix. */
 async function serve(folder: string) {
   const server = fastify();
-  await server.register(studioPages, { folder, prefix: '/agents' });
+  await server.register(studioPages, { folder, path: '/studio', prefix: '/agents' });
   return server;
 }
 
@@ -99,7 +99,7 @@ test.each([
   ['/agents/threads/studio/%ff', undefined],
   ['/studio/%ff', undefined],
 ])('a view that cannot be decoded is at an address that can be: %#', (url, view) => {
-  const found = viewOfInvalid(url, ['/agents']);
+  const found = viewOfInvalid(url, ['/agents'], '/studio');
   if (view === undefined) expect(found).toBeUndefined();
   else {
     expect(new URL(String(found), `http://here${url}`).href).toBe(new URL(view, `http://here${url}`).href);

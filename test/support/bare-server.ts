@@ -1,4 +1,4 @@
-import { Http } from '../../src/config/sections/http.ts';
+import { Http, Studio } from '../../src/config/sections/http.ts';
 import { Server } from '../../src/config/sections/server.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
@@ -12,6 +12,7 @@ const OPTIONS: HttpOptions = {
   ...Http.parse({}),
   ...Server.parse({}),
   deployments: { enabled: false },
+  studio_path: Studio.parse({}).path,
 };
 
 export const ENGINE: ServerDeps['engine'] = {

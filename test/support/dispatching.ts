@@ -2,6 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { systemIds } from '../../src/core/ids.ts';
 import type { LogLine } from '../../src/core/logger.ts';
 import type { Db } from '../../src/db/db.ts';
+import { openSqlite } from '../../src/db/engines/sqlite.ts';
+import { migrate } from '../../src/db/migrate.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import type { ResolveHost, WebhookRules } from '../../src/services/webhooks/webhook-policy.ts';
 import type { NewDelivery } from '../../src/storage/webhooks/enqueue.ts';
@@ -9,6 +11,7 @@ import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { webhookSender } from '../../src/workers/webhook-request.ts';
 import { type DispatchRules, WebhookDispatcher } from '../../src/workers/webhooks.ts';
 import { delivery } from './outbox.ts';
+import { project } from './project.ts';
 import { WORKER } from './queued-runs.ts';
 import { recordingLogger } from './recording-logger.ts';
 import { policy } from './webhook-policy.ts';
@@ -76,5 +79,27 @@ export function dispatching(db: Db, options: Options = {}) {
       return host?.due_in_ms ?? Number.NaN;
     },
     [Symbol.asyncDispose]: () => dispatcher.stop(0),
+  };
+}
+
+/** A dispatcher over an empty database of its own. */
+export async function dispatchingAlone(options: Options = {}) {
+  const folder = await project({});
+  const db = openSqlite(folder.path('server.db'), { synchronous: 'normal' });
+  await migrate(db);
+  const open = dispatching(db, options);
+  return {
+    ...open,
+    /** What becomes of a delivery to this address. */
+    async send(url: string) {
+      const delivery_id = await open.enqueue({ url });
+      await open.turn();
+      return open.look(delivery_id);
+    },
+    async [Symbol.asyncDispose]() {
+      await open.dispatcher.stop(0);
+      await db[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
   };
 }

@@ -1,6 +1,6 @@
 import { VERSION } from '../../config/version.ts';
 import { type MaskSecrets, maskSecrets } from '../../core/mask-secrets.ts';
-import { type CallerSpan, runSpanIdOf, spanIdOf } from '../../core/trace-ids.ts';
+import { runSpanIdOf, spanIdOf, type TraceParent } from '../../core/trace-ids.ts';
 import type { StepContents } from '../../schemas/steps.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import {
@@ -52,7 +52,7 @@ export interface TracedRun {
   readonly graph_id: string;
   readonly trace_id: string;
   /** The span of another program that it is part of. */
-  readonly caller: CallerSpan | undefined;
+  readonly caller: TraceParent | undefined;
   /** When it could first have been executed, epoch ms. */
   readonly due: number;
 }

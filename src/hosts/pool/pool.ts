@@ -12,7 +12,7 @@ import { Host, type HostListing, type HostOptions } from './host.ts';
 import { HostChoice, type Work } from './host-choice.ts';
 import type { HostEnd } from './host-end.ts';
 import { type HostLimits, limitReached, type ReachedLimit } from './limits.ts';
-import { keepsEnding, logNotStarted, notLoaded, RESTART_DELAY_MS, recentEnds } from './restarts.ts';
+import { DelayedStarts, keepsEnding, logNotStarted, notLoaded, recentEnds } from './restarts.ts';
 import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
 import { WaitingForHost } from './waiting.ts';
 
@@ -53,6 +53,7 @@ export class HostPool implements AsyncDisposable {
   #lastNumber = 0;
   /** How many processes each number has had. */
   readonly #starts = new Map<number, number>();
+  readonly #delayed = new DelayedStarts();
   #store: GraphStoreAccess | undefined;
   #isClosed = false;
   #appHost: Host | undefined;
@@ -149,6 +150,7 @@ export class HostPool implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosed = true;
     this.#checks[Symbol.dispose]();
+    this.#delayed.cancel();
     this.#listing.reject(new HostLost('The server is stopping.', false));
     await Promise.all(this.hosts.map((host) => host.stop('the server stops', DRAIN_MS)));
     this.sockets[Symbol.dispose]();
@@ -168,6 +170,7 @@ export class HostPool implements AsyncDisposable {
     this.#leaving.delete(host);
     for (const old of this.#hosts.values()) this.#retire(old, 'the project has changed');
     this.#hosts.clear();
+    this.#delayed.cancel();
     this.#hosts.set(host.number, host);
     this.#lastNumber = host.number;
     this.#listed = undefined;
@@ -251,10 +254,10 @@ export class HostPool implements AsyncDisposable {
   }
 
   #startLater(number: number, ends: readonly number[]): void {
-    after(RESTART_DELAY_MS, () => {
-      // A reload may have come before.
+    this.#delayed.add(number, () => {
+      // One that was ready may have started it as the next.
       if (!this.#hosts.has(number)) this.#start(number, ends);
-    }).unref();
+    });
   }
 
   /** Until one can load the project, requests for its graphs are answered with the error. */

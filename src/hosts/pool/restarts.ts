@@ -1,11 +1,12 @@
 import type { Logger } from '../../core/logger.ts';
+import { after, type Timer } from '../../core/timers.ts';
 import { GraphLoadError } from '../../graphs/project/load-error.ts';
 
 /** Ends in a row, within the time, after which a host is not started again at once. */
 const MAX_ENDS = 3;
 const ENDS_MS = 30_000;
 /** Delay before a host that keeps ending, or could not be started, is started again, ms. */
-export const RESTART_DELAY_MS = 10_000;
+const RESTART_DELAY_MS = 10_000;
 const SECONDS = RESTART_DELAY_MS / 1000;
 
 /** When processes ended lately, the newest now. Monotonic, ms. */
@@ -15,6 +16,21 @@ export function recentEnds(before: readonly number[], now: number): number[] {
 
 export function keepsEnding(ends: readonly number[]): boolean {
   return ends.length >= MAX_ENDS;
+}
+
+/** Hosts, by number, that are started again after the delay. */
+export class DelayedStarts {
+  readonly #timers = new Map<number, Timer>();
+
+  add(number: number, start: () => void): void {
+    this.#timers.get(number)?.[Symbol.dispose]();
+    this.#timers.set(number, after(RESTART_DELAY_MS, start).unref());
+  }
+
+  cancel(): void {
+    for (const timer of this.#timers.values()) timer[Symbol.dispose]();
+    this.#timers.clear();
+  }
 }
 
 export function logNotStarted(logger: Logger, host: number, error: unknown): void {

@@ -10,9 +10,6 @@ import { prefixOf, withoutPrefix } from '../mount-prefix.ts';
 /** The application is built into this folder. */
 const BUILD_FOLDER = join(PACKAGE_ROOT, 'dist/studio');
 
-/** Where Studio is, unless the configuration says otherwise. */
-export const STUDIO_PATH = '/studio';
-
 /** Everything comes from here, and nothing is evaluated: text of users and of models cannot become a script. */
 const CONTENT_POLICY = [
   "default-src 'none'",
@@ -54,11 +51,11 @@ const MISSING = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Stu
 
 /**
  * The files of Studio, public like those of any application: what they show needs a session. Each path below its own is a
- * view of the application, which has one page.
+ * view of the application, which has one page. `path`: where Studio is.
  */
-export const studioPages: FastifyPluginCallback<{ folder?: string; path?: string | undefined }> = (
+export const studioPages: FastifyPluginCallback<{ folder?: string; path: string }> = (
   server,
-  { folder = BUILD_FOLDER, path = STUDIO_PATH },
+  { folder = BUILD_FOLDER, path },
   done,
 ) => {
   server.addHook('onRoute', (route) => {
@@ -110,12 +107,12 @@ export function pathToStudio(url: string, studio: string): string {
 /**
  * Relative path to redirect to when a URL of Studio cannot be decoded: each `%` is encoded, so that Studio can say that there
  * is no such page. `undefined` if it is no view; `prefixes` are those under which the server has its routes.
- * @example viewOfInvalid('/studio/runs/%ff', ['']) === '../runs/%25ff'
+ * @example viewOfInvalid('/studio/runs/%ff', [''], '/studio') === '../runs/%25ff'
  */
 export function viewOfInvalid(
   url: string,
   prefixes: readonly string[],
-  studio_path = STUDIO_PATH,
+  studio_path: string,
 ): string | undefined {
   const prefix = prefixOf(prefixes, url);
   const path = withoutPrefix(prefix ?? '', url);

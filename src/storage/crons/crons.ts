@@ -34,7 +34,7 @@ const SORT: Record<CronSearch['sort_by'], Sql> = {
   updated_at: sql`updated_at`,
 };
 
-/** Crons and their next ticks (CONTRACT §11). `queue/fire.ts` creates their runs. */
+/** Crons and their next ticks (CONTRACT §11). `queue/fire-cron.ts` creates their runs. */
 export function cronRepository(db: Db) {
   return {
     async insert(cron: StoredCron): Promise<void> {
@@ -163,7 +163,7 @@ const FIRE = columns(
 
 export type CronFireRepository = ReturnType<typeof cronFireRepository>;
 
-/** Outcomes of cron ticks; written by `queue/fire.ts`. */
+/** Outcomes of cron ticks; written by `queue/fire-cron.ts`. */
 export function cronFireRepository(db: Db) {
   return {
     /** Newest first. */

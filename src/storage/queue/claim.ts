@@ -62,9 +62,9 @@ type StartedRun = ReturnType<typeof runOf<StartedRow>>;
 const LAST_SEQ = nullable(number('last'));
 
 /**
- * Claims due runs in queue order, those with a higher priority first, at most one per thread: the head of a thread is unique. A claim lost to a power
- * failure leaves the run `ready`, so `async` durability suffices. An orphan, a queue row whose run is gone, is removed
- * and reported, and the runs behind it proceed.
+ * Claims due runs in queue order, those with a higher priority first, at most one per thread: the head of a thread is
+ * unique. A claim lost to a power failure leaves the run `ready`, so `async` durability suffices. An orphan, a queue
+ * row whose run is gone, is removed and reported, and the runs behind it proceed.
  */
 export async function claim(context: QueueContext, request: Claim): Promise<ClaimedRun[]> {
   const { db, report } = context;

@@ -74,10 +74,13 @@ async function insertAttempt(tx: Transaction, delivery_id: string, attempt: Atte
       ${answer}, ${answer_headers})`);
 }
 
-/** Graceful shutdown: releases unfinished deliveries. They are due immediately, and the attempt is not counted. */
-export async function releaseDeliveries(db: Db, token: string): Promise<void> {
+/** Graceful shutdown: releases an unfinished delivery. It is due immediately, and the attempt is not counted. */
+export async function releaseDelivery(
+  db: Db,
+  { delivery_id, token }: { readonly delivery_id: string; readonly token: string },
+): Promise<void> {
   await db.run(sql`update webhook_outbox set ${UNCLAIMED}, tries = tries - 1, next_at = ${NOW}
-    where token = ${token} and status = 'pending'`);
+    where delivery_id = ${delivery_id} and token = ${token} and status = 'pending'`);
 }
 
 /** For the only process on a database, at startup: no attempt is under way, whatever the claims say. */

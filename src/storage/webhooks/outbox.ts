@@ -5,7 +5,7 @@ import { and, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { Delivery, DeliveryAttempt, DeliverySearch } from '../../schemas/webhooks.ts';
 import { VISIBLE_DELIVERIES, type Visibility, visible } from '../access/visibility.ts';
-import { ackDelivery, releaseAllDeliveries, releaseDeliveries, releaseLostDeliveries } from './ack.ts';
+import { ackDelivery, releaseAllDeliveries, releaseDelivery, releaseLostDeliveries } from './ack.ts';
 import { claimDeliveries, pendingHosts } from './claim.ts';
 import { UNCLAIMED } from './claimed.ts';
 import { decryptAttempt, decryptDelivery, decryptShownUrl } from './delivery-row.ts';
@@ -23,7 +23,7 @@ export function webhookOutbox(db: Db) {
       pendingHosts,
       claim: claimDeliveries,
       ack: ackDelivery,
-      release: releaseDeliveries,
+      release: releaseDelivery,
       releaseAll: releaseAllDeliveries,
       releaseLost: releaseLostDeliveries,
       search: searchDeliveries,

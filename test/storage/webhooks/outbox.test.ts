@@ -88,14 +88,30 @@ describeEachStorage('the outbox', (open) => {
   test('what a stopping process gives back is due at once and was not tried', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
-    await outbox.enqueue(delivery());
+    const delivery_id = await outbox.enqueue(delivery());
     const token = randomUUID();
     await claim(outbox, { token });
 
-    await outbox.release(token);
+    await outbox.release({ delivery_id, token });
     expect(await claim(outbox)).toMatchObject([{ tries: 1 }]);
     await outbox.releaseAll();
     expect(await claim(outbox)).toMatchObject([{ tries: 2 }]);
+  });
+
+  test('a stopping process still acknowledges what was sent with what it gives back', async () => {
+    await using db = await open();
+    const outbox = webhookOutbox(db);
+    const [sent, unsent] = [await outbox.enqueue(delivery()), await outbox.enqueue(delivery())];
+    const token = randomUUID();
+    await claim(outbox, { token, limit: 2 });
+
+    await outbox.release({ delivery_id: unsent, token });
+
+    const attempt = { ...REFUSED, status_code: 200, error: null };
+    expect(await outbox.ack({ delivery_id: sent, token }, attempt, { outcome: 'delivered' })).toBe(
+      'delivered',
+    );
+    expect(await claim(outbox, { limit: 2 })).toMatchObject([{ delivery_id: unsent, tries: 1 }]);
   });
 
   test('what dead workers took is released; what living ones send stays with them', async () => {

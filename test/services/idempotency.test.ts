@@ -1,0 +1,58 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import type { Actor } from '../../src/auth/actor.ts';
+import { UNRESTRICTED } from '../../src/auth/actor.ts';
+import { type IdempotencyContext, idempotencyService } from '../../src/services/idempotency.ts';
+import { type IdempotencyRepository, idempotencyRepository } from '../../src/storage/idempotency.ts';
+import { describeEachStorage, type OpenDatabase } from '../support/databases.ts';
+
+const ACTOR: Actor = { ...UNRESTRICTED, request_id: 'r1' };
+const REQUEST = { method: 'POST', url: '/threads', body: {} };
+const ANSWER = { status: 200, headers: {}, body: '{"a":1}' };
+
+describeEachStorage('a repeated request', (open) => {
+  test('is refused until the answer of the first one is stored', async () => {
+    const stored = Promise.withResolvers<void>();
+    await using story = await begun(open, (keys) => ({
+      saveResponse: async (key, response) => {
+        await stored.promise;
+        await keys.saveResponse(key, response);
+      },
+    }));
+    const storing = story.service.store(story.first, ANSWER);
+    await expect(story.repeat()).rejects.toThrow('is being answered');
+    stored.resolve();
+    await storing;
+    expect(await story.repeat()).toEqual({ answer: ANSWER });
+  });
+
+  test('holds a key that the first one has released, also if that one hears of it later', async () => {
+    const [deleted, heard] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await using story = await begun(open, (keys) => ({
+      release: async (key) => {
+        await keys.release(key);
+        deleted.resolve();
+        await heard.promise;
+      },
+    }));
+    const releasing = story.service.release(story.first);
+    await deleted.promise;
+    await story.repeat();
+    heard.resolve();
+    await releasing;
+    await expect(story.repeat()).rejects.toThrow('is being answered');
+  });
+});
+
+/** A request in progress under a key. `changed`: what of the storage does otherwise. */
+async function begun(
+  open: OpenDatabase,
+  changed: (keys: IdempotencyRepository) => Partial<IdempotencyRepository>,
+) {
+  const db = await open();
+  const keys = idempotencyRepository(db);
+  const service = idempotencyService({ keys: { ...keys, ...changed(keys) }, worker_id: randomUUID() });
+  const repeat = () => service.begin(ACTOR, 'k1', REQUEST);
+  const first = (await repeat()) as IdempotencyContext;
+  return { service, first, repeat, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+}

@@ -1,0 +1,111 @@
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { ResolveHost } from '../../src/services/webhooks/webhook-policy.ts';
+import { dispatchingAlone } from '../support/dispatching.ts';
+import { receiver } from '../support/receiver.ts';
+
+const TLS = join(import.meta.dirname, '../fixtures/tls');
+const SELF_SIGNED = { key: readFileSync(join(TLS, 'key.pem')), cert: readFileSync(join(TLS, 'cert.pem')) };
+
+test.each([307, 308])('%i is followed on the same host, with the body', async (status) => {
+  await using hook = await receiver();
+  await using to = await dispatchingAlone();
+  hook.answers.push((_request, response) => response.writeHead(status, { location: '/moved?a=1' }).end());
+  expect(await to.send(`${hook.url}/old`)).toMatchObject({ status: 'delivered' });
+  expect(hook.received).toMatchObject([
+    { path: '/old', body: { n: 1 } },
+    { path: '/moved?a=1', body: { n: 1 } },
+  ]);
+});
+
+test.each([
+  ['another host', 307, (url: string) => url.replace('127.0.0.1', 'localhost')],
+  ['another port', 307, (url: string) => url.replace(/:\d+/, ':9')],
+  ['an address that must not be called', 308, () => 'http://169.254.169.254/latest'],
+  ['another scheme', 307, () => 'file:///etc/passwd'],
+  ['what would become a GET', 302, () => '/moved'],
+])('a redirect to %s is not followed', async (_where, status, location) => {
+  await using hook = await receiver();
+  await using to = await dispatchingAlone();
+  hook.answers.push((_request, response) =>
+    response.writeHead(status, { location: location(hook.url) }).end(),
+  );
+  expect(await to.send(hook.url)).toMatchObject({
+    status: 'dead',
+    attempts: [{ error: `answered ${status}: redirects are not followed` }],
+  });
+  expect(hook.received).toHaveLength(1);
+});
+
+test('a redirect in a circle comes to an end', async () => {
+  await using hook = await receiver();
+  await using to = await dispatchingAlone();
+  for (let i = 0; i < 9; i++)
+    hook.answers.push((_request, response) => response.writeHead(307, { location: '/' }).end());
+  expect(await to.send(hook.url)).toMatchObject({ status: 'dead' });
+  expect(hook.received).toHaveLength(4);
+});
+
+test('a name that has come to lead to this machine since is not called', async () => {
+  await using hook = await receiver();
+  let connections = 0;
+  await using trap = await receiver({ onConnection: () => connections++ });
+  const answers = [['93.184.216.34'], ['127.0.0.1']];
+  const rebinding: ResolveHost = async () => answers.shift() ?? ['127.0.0.1'];
+  await using to = await dispatchingAlone({ policy: { disable_loopback: true }, resolve: rebinding });
+  const url = trap.url.replace('127.0.0.1', 'rebound.example');
+  await rebinding('rebound.example', 1000);
+
+  const { status, attempts } = await to.send(url);
+
+  expect(status).toBe('dead');
+  expect(attempts[0]?.error).toMatch(/^Webhook host blocked: loopback IP range \(rebound\.example\)/);
+  expect(connections).toBe(0);
+  expect(await to.send(hook.url)).toMatchObject({ status: 'dead' });
+  expect(hook.received).toEqual([]);
+});
+
+test('of the addresses of a name only those are called that may be', async () => {
+  await using hook = await receiver();
+  await using to = await dispatchingAlone({ resolve: async () => ['10.255.255.1', '127.0.0.1'] });
+  expect(await to.send(hook.url.replace('127.0.0.1', 'both.example'))).toMatchObject({ status: 'delivered' });
+});
+
+test('a name that does not resolve is tried again', async () => {
+  const away: ResolveHost = async () => {
+    throw Object.assign(new Error('getaddrinfo EAI_AGAIN'), { code: 'EAI_AGAIN' });
+  };
+  await using to = await dispatchingAlone({ resolve: away });
+  expect(await to.send('https://away.example/')).toMatchObject({
+    status: 'pending',
+    attempts: [{ error: 'not reached: EAI_AGAIN' }],
+  });
+});
+
+test('user and password of an address are sent as such, and shown to nobody', async () => {
+  await using hook = await receiver();
+  await using to = await dispatchingAlone();
+  const { url } = await to.send(`${hook.url.replace('//', '//an%20a:p%zz@')}/hook?token=s3cret`);
+  expect(hook.received[0]).toMatchObject({ path: '/hook?token=s3cret' });
+  expect(hook.received[0]?.headers['authorization']).toBe(
+    `Basic ${Buffer.from('an a:p%zz').toString('base64')}`,
+  );
+  expect(url).toMatch(/^http:\/\/\*\*\*@127\.0\.0\.1:\d+\/hook\?token=\*\*\*$/);
+  expect(JSON.stringify(to.log)).not.toContain('s3cret');
+});
+
+test('a receiver must prove who it is', async () => {
+  const { key, cert } = SELF_SIGNED;
+  const server = createServer({ key, cert }, (_request, response) => response.end()).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  await using to = await dispatchingAlone();
+  const { port } = server.address() as AddressInfo;
+  const { status, attempts } = await to.send(`https://receiver.example:${port}/`);
+  server.close();
+  expect(status).toBe('pending');
+  expect(attempts[0]?.error).toBe('not reached: DEPTH_ZERO_SELF_SIGNED_CERT');
+});
