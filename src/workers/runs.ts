@@ -2,7 +2,6 @@ import { systemClock } from '../core/clock.ts';
 import { after, sleep } from '../core/timers.ts';
 import { logUpdated, type PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
-import type { RunLogFields } from '../storage/queue/run-log-fields.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
 import { type Lease, leaseKey } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
@@ -253,7 +252,7 @@ export class RunWorker {
   }
 
   /** Under the thread's lock: an attempt that has ended in the meantime is left alone. */
-  async #recoverOrphan(lease: HeldLease, fields?: RunLogFields): Promise<void> {
+  async #recoverOrphan(lease: HeldLease, fields?: object): Promise<void> {
     const { queue, bus, logger, worker_id } = this.#deps;
     const { run_id, thread_id, token } = lease;
     const broken = this.#unreleased.get(leaseKey(lease));
