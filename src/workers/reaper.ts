@@ -3,6 +3,7 @@ import type { Logger } from '../core/logger.ts';
 import { type EventBus, logUpdated } from '../events/bus.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { LostRun, ReapRules } from '../storage/queue/reap.ts';
+import type { RunLogFields } from '../storage/queue/run-log-fields.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
 import { Loop } from './loop.ts';
 
@@ -68,12 +69,15 @@ async function recover(deps: ReaperDeps, onFailure: () => void): Promise<void> {
     logUpdated(bus, run);
     rules.onEnded?.(run);
   };
-  const taken = await queue.reap({ ...rules, onEnded, onLostSenders }).catch((error: unknown) => {
-    onFailure();
-    throw error;
-  });
+  const onReclaimed = (fields: RunLogFields, status: string | null | undefined) =>
+    logger.warn('recovered a run of a dead worker', { ...fields, ...(status && { status }) });
+  const taken = await queue
+    .reap({ ...rules, onEnded, onReclaimed, onLostSenders })
+    .catch((error: unknown) => {
+      onFailure();
+      throw error;
+    });
   if (taken > 0) {
-    logger.warn('recovered runs of a dead worker', { runs: taken });
     bus.emit('run.ready');
     bus.emit('schedule.changed');
     bus.emit('delivery.queued');

@@ -180,8 +180,9 @@ export class RunWorker {
       else if (lease.cancel_action) stop.abort(new StopReason('cancelled', lease.error));
     }
     for (const each of [...this.#claiming, ...this.#activeKeys()]) known.add(each);
-    for (const [key, lease] of held)
-      if (!known.has(key) && !known.has(lease.token)) await this.#recoverOrphan(lease);
+    const orphans = leases.filter((lease) => !known.has(leaseKey(lease)) && !known.has(lease.token));
+    const fields = await this.#deps.queue.logFields(orphans.map(({ run_id }) => run_id));
+    for (const orphan of orphans) await this.#recoverOrphan(orphan, fields.get(orphan.run_id));
     for (const key of this.#unreleased.keys()) if (!held.has(key)) this.#unreleased.delete(key);
   }
 
@@ -251,7 +252,7 @@ export class RunWorker {
   }
 
   /** Under the thread's lock: an attempt that has ended in the meantime is left alone. */
-  async #recoverOrphan(lease: HeldLease): Promise<void> {
+  async #recoverOrphan(lease: HeldLease, fields?: object): Promise<void> {
     const { queue, bus, logger, worker_id } = this.#deps;
     const { run_id, thread_id, token } = lease;
     const broken = this.#unreleased.get(leaseKey(lease));
@@ -260,11 +261,11 @@ export class RunWorker {
       const requeued = broken ? await this.#requeue(broken) : await queue.requeueUnknown(unknown);
       this.#unreleased.delete(leaseKey(lease));
       if (!requeued) return;
-      logger.warn('recovered an orphaned run', { run_id, thread_id });
+      logger.warn('recovered an orphaned run', { run_id, thread_id, ...fields });
       logUpdated(bus, lease);
       bus.emit('schedule.changed');
     } catch (error) {
-      logger.error('cannot recover an orphaned run, retrying', { run_id, thread_id, error });
+      logger.error('cannot recover an orphaned run, retrying', { run_id, thread_id, ...fields, error });
     }
   }
 

@@ -160,7 +160,14 @@ test('cancelling a run that never returns ends it soon, and its host for its sak
   const ended = server.untilLog('a graph host ended', { run_id: blocking.run_id });
   await server.client.runs.cancel(blocking.thread_id, blocking.run_id, true);
   expect(await blocking.status()).toBe('interrupted');
-  expect((await ended)['reason']).toContain('blocks its event loop');
+  expect(await ended).toMatchObject({
+    reason: expect.stringContaining('blocks its event loop'),
+    thread_id: blocking.thread_id,
+    assistant_id: expect.any(String),
+    graph: 'misbehaves',
+    attempt: 1,
+    trace_id: blocking.run_id.replaceAll('-', ''),
+  });
   await Promise.all(beside.map(({ open }) => open()));
   for (const run of beside) expect(await run.join()).toMatchObject({ act: 'wait' });
 });

@@ -1,16 +1,40 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { askModern } from '../support/mcp-messages.ts';
 import { type Project, project } from '../support/project.ts';
+import { until } from '../support/until.ts';
 
 const GRAPH = `
+import { watch, existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { END, interrupt, START, StateGraph } from '@langchain/langgraph';
 import { z } from 'zod';
+async function opened(file, signal) {
+  const changes = watch(dirname(file));
+  try {
+    await new Promise((open, stop) => {
+      const look = () => existsSync(file) && open();
+      changes.on('change', look);
+      signal?.addEventListener('abort', () => stop(signal.reason));
+      look();
+    });
+  } finally {
+    changes.close();
+  }
+}
 const State = z.object({ ask: z.any(), said: z.any().optional() });
 export const graph = new StateGraph(State)
   .addNode('question', ({ ask }) => ({ said: interrupt(ask) }))
+  .addNode('wait', async ({ ask }, { signal }) => {
+    const file = ask?.waits_for;
+    if (file) await opened(file, signal);
+    return {};
+  })
   .addEdge(START, 'question')
-  .addEdge('question', END)
+  .addEdge('question', 'wait')
+  .addEdge('wait', END)
   .compile();
 `;
 const CAN = { capabilities: { elicitation: { form: {}, url: {} } } };
@@ -65,6 +89,44 @@ test('an answer that is missing is asked for again; a refusal is an answer', asy
   const inputResponses = { [key]: { action: 'decline' } };
   const refused = await call('Really?', { inputResponses, requestState: again.result.requestState });
   expect(refused.result.structuredContent.said).toEqual({ action: 'decline' });
+});
+
+test('a client that leaves after its answer takes neither the run nor its thread along', async () => {
+  const { url } = await server.app.listen();
+  const { result } = await call({ waits_for: join(files.root, 'open') });
+  const { key } = questionIn(result);
+  const waiting: { thread_id: string; value: object }[] = (await server.post('/interrupts/search', {})).body;
+  const { thread_id } = waiting.find(({ value }) => 'waits_for' in value) ?? {};
+  const gone = new AbortController();
+  const message = {
+    name: 'asks',
+    arguments: {},
+    inputResponses: { [key]: { action: 'accept', content: { response: 'yes' } } },
+    requestState: result.requestState,
+  };
+  const leaving = {
+    async post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<never> {
+      const json = {
+        ...headers,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+      };
+      const init = { method: 'POST', body: JSON.stringify(body), headers: json, signal: gone.signal };
+      throw await fetch(new URL(path, url), init).catch((error: unknown) => error);
+    },
+  };
+  const left = expect(askModern(leaving, 'tools/call', message, CAN)).rejects.toThrow('aborted');
+  const status = async () => (await server.get(`/threads/${thread_id}/runs`)).body[0].status;
+  await until('the answer resumes the graph', async () => (await status()) === 'running');
+  gone.abort();
+  await left;
+  const connected = () =>
+    new Promise((found) => server.app.server.server.getConnections((_, count) => found(count)));
+  await until('the connection is gone', async () => (await connected()) === 0);
+  await writeFile(join(files.root, 'open'), '');
+  await until('its run ends', async () => (await status()) === 'success');
+  const thread = (await server.get(`/threads/${thread_id}?include=ttl`)).body;
+  expect(thread).toMatchObject({ status: 'idle', values: { said: 'yes' }, ttl: { strategy: 'delete' } });
 });
 
 test('what a client carries from question to answer cannot be changed', async () => {

@@ -1,15 +1,9 @@
 import { isObject } from '../../core/json.ts';
-import { traceIdOf } from '../../core/trace-ids.ts';
 import { importUserModule } from '../project/user-module.ts';
+import { type RunFields, runFieldsOf, textIn } from './run-fields.ts';
 
 /** Node of a run, as log fields. */
-export interface RunningNode {
-  readonly run_id: string | undefined;
-  readonly thread_id: string | undefined;
-  readonly assistant_id?: string | undefined;
-  readonly graph: string | undefined;
-  readonly attempt?: number | undefined;
-  readonly trace_id?: string | undefined;
+export interface RunningNode extends RunFields {
   readonly node: string;
 }
 
@@ -34,20 +28,5 @@ function nodeOf(config: unknown): RunningNode | undefined {
   const { metadata } = config;
   const configurable = isObject(config['configurable']) ? config['configurable'] : {};
   const node = textIn(metadata, 'langgraph_node');
-  if (node === undefined) return undefined;
-  const run_id = textIn(configurable, 'run_id');
-  const { run_attempt } = metadata;
-  return {
-    run_id,
-    thread_id: textIn(configurable, 'thread_id'),
-    assistant_id: textIn(configurable, 'assistant_id'),
-    graph: textIn(configurable, 'graph_id'),
-    attempt: typeof run_attempt === 'number' ? run_attempt : undefined,
-    trace_id: run_id && traceIdOf(run_id, configurable),
-    node,
-  };
-}
-
-function textIn(of: Record<string, unknown>, name: string): string | undefined {
-  return typeof of[name] === 'string' ? of[name] : undefined;
+  return node === undefined ? undefined : { ...runFieldsOf({ configurable, metadata }), node };
 }

@@ -63,6 +63,8 @@ export class StepRecorder {
   /** The node that executes in a task, by the namespace of the task. */
   readonly #nodes = new Map<string, OpenStep>();
   #ended: RecordedStep[] = [];
+  /** Calls of the store after which no other step began: the next call may continue them. */
+  readonly #resting = new Map<OpenStep, RecordedStep>();
   /** Sums of the calls of models beyond the limit that have ended. */
   readonly #sums = new Map<string, RecordedStep>();
   /** Characters of contents since the last `take`. */
@@ -85,7 +87,8 @@ export class StepRecorder {
   /** `undefined` after the end of the attempt, and beyond the limits, except for calls of models: they cost money. */
   begin({ kind, name, model, provider, place, parent }: StepStart): OpenStep | undefined {
     if (this.#isClosed) return undefined;
-    if (kind === 'store' && ++this.#store_calls > MAX_STORE_CALLS) return undefined;
+    if (kind !== 'store') this.#endResting();
+    else if (++this.#store_calls > MAX_STORE_CALLS) return undefined;
     this.#last += 1;
     if (this.#last > this.#max_steps && kind !== 'model') return undefined;
     const within = parent ?? this.#nodes.get(kind === 'node' ? place.namespace : place.task_namespace);
@@ -102,6 +105,13 @@ export class StepRecorder {
     this.#open.add(step);
     if (kind === 'node') this.#nodes.set(place.task_namespace, step);
     return step;
+  }
+
+  /** A call of the store goes on. False if it is taken already, or another step but one of the store began since. */
+  continue(step: OpenStep | undefined): boolean {
+    if (this.#isClosed || !step || !this.#resting.delete(step)) return false;
+    this.#open.add(step);
+    return true;
   }
 
   /** Whether a node executes in the task. */
@@ -125,6 +135,7 @@ export class StepRecorder {
 
   /** Ended steps that are not taken yet, and sums of the calls beyond the limit. */
   take(): readonly RecordedStep[] {
+    this.#endResting();
     const ended = this.#sums.size > 0 ? [...this.#ended, ...this.#sums.values()] : this.#ended;
     if (ended.length > 0) this.#ended = [];
     this.#sums.clear();
@@ -138,7 +149,8 @@ export class StepRecorder {
     const open = visible.map(({ task_namespace: _place, ...step }): CurrentStep => {
       return { ...step, ended_at: null, status: 'running', error: null, ...NO_TOKENS };
     });
-    const ended = this.#ended.map(({ contents: _sent, ...step }) => step);
+    const taken = [...this.#ended, ...this.#resting.values()];
+    const ended = taken.map(({ contents: _sent, ...step }) => step);
     return [...ended, ...open].sort((one, other) => one.number - other.number);
   }
 
@@ -165,7 +177,15 @@ export class StepRecorder {
       return;
     }
     this.#contents += (contents?.input?.length ?? 0) + (contents?.output?.length ?? 0);
-    this.#ended.push(contents && this.#contents <= MAX_CONTENTS ? { ...ended, contents } : ended);
+    const known = contents && this.#contents <= MAX_CONTENTS ? { ...ended, contents } : ended;
+    if (step.kind === 'store' && status === 'success') this.#resting.set(step, known);
+    else this.#ended.push(known);
+  }
+
+  #endResting(): void {
+    if (this.#resting.size === 0) return;
+    this.#ended.push(...this.#resting.values());
+    this.#resting.clear();
   }
 
   /** One for each model and day. Calls without tokens have a sum of their own: they have no cost. */

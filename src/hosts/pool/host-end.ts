@@ -1,5 +1,5 @@
 import { HostLost } from '../../core/errors.ts';
-import type { ExitNote } from '../protocol/watch.ts';
+import type { ExitNote, HostedRun, Place } from '../protocol/watch.ts';
 
 /** How and why the process of a host ended. */
 export interface HostEnd {
@@ -10,7 +10,7 @@ export interface HostEnd {
   /** Somebody else killed it: an operator, or a system without memory. */
   readonly is_external: boolean;
   /** The run to blame, if it is known. */
-  readonly run_id: string | undefined;
+  readonly run: HostedRun | undefined;
   /** It is known that no run is to blame, but other code of the project, such as an auth handler. */
   readonly is_outside_runs: boolean;
   /** The error of a session; `run_id` if it is that of a run. */
@@ -23,7 +23,7 @@ export interface Kill {
   /** The host is not at fault, nor is any of its runs. */
   readonly is_intended: boolean;
   /** The run for whose sake it is ended. */
-  readonly run_id?: string | undefined;
+  readonly run?: HostedRun | undefined;
   /** It is ended for the sake of code that belongs to no run. */
   readonly is_outside_runs?: boolean;
   /** Any of the runs that are left may be to blame, although the server ends it on purpose. */
@@ -43,7 +43,8 @@ interface Ending {
  * the sake of other code; else that of each run, since any may have been the cause.
  */
 export function endOf({ code, signal, note, kill }: Ending): HostEnd {
-  const culprit = kill ? kill.run_id : note?.run_id;
+  const run = kill ? kill.run : note && runAt(note);
+  const culprit = run?.run_id;
   const is_intended = kill?.is_intended ?? false;
   const charges_runs = kill?.charges_runs === true;
   const isUncharged = (is_intended && !charges_runs) || kill?.is_outside_runs === true;
@@ -54,7 +55,7 @@ export function endOf({ code, signal, note, kill }: Ending): HostEnd {
     reason: why === undefined ? how : `${how}: ${why}`,
     is_intended,
     is_external: signal === 'SIGKILL' && kill === undefined,
-    run_id: culprit,
+    run,
     is_outside_runs: kill ? kill.is_outside_runs === true : note !== undefined && culprit === undefined,
     errorFor: (run_id) => {
       const isCharged = !isUncharged && (culprit === undefined || culprit === run_id);
@@ -66,6 +67,19 @@ export function endOf({ code, signal, note, kill }: Ending): HostEnd {
       );
     },
   };
+}
+
+/** The run whose code this is; `undefined` if it belongs to none. */
+export function runAt({
+  run_id,
+  thread_id,
+  assistant_id,
+  graph,
+  attempt,
+  trace_id,
+}: Place): HostedRun | undefined {
+  if (run_id === undefined) return undefined;
+  return { run_id, thread_id, assistant_id, graph, attempt, trace_id };
 }
 
 function whatHappened({ node, what }: ExitNote): string {

@@ -21,7 +21,7 @@ import {
   type ServerMethods,
 } from '../protocol/messages.ts';
 import { ConnectionClosed, Peer } from '../protocol/peer.ts';
-import { ExitNote, type HostStatus } from '../protocol/watch.ts';
+import { ExitNote, type HostedRun, type HostStatus } from '../protocol/watch.ts';
 import { endOf, type HostEnd, type Kill } from './host-end.ts';
 import { forwardOutput } from './output.ts';
 import { Sessions, serverHandlers } from './sessions.ts';
@@ -156,8 +156,8 @@ export class Host {
   }
 
   /** A run did not stop when it was told to: if it blocks the event loop, it would hold up all others. */
-  cannotStop(run_id: string): void {
-    this.#stopOrders.add(run_id);
+  cannotStop(run: HostedRun): void {
+    this.#stopOrders.add(run);
   }
 
   /** Takes no new work; its runs are handed over at their next checkpoint. */
@@ -254,11 +254,11 @@ export class Host {
   #endBlocking(place: HostStatus['place']): void {
     const order = this.#stopOrders.disobeyedAt(place);
     if (!order) return;
-    const { run_id } = order;
+    const { run } = order;
     const kill =
-      run_id === undefined
+      run === undefined
         ? { reason: `code at ${place?.at} blocks its event loop`, is_outside_runs: true }
-        : { reason: `run ${run_id} was to stop, and blocks its event loop`, run_id };
+        : { reason: `run ${run.run_id} was to stop, and blocks its event loop`, run };
     this.#killNow(kill);
   }
 

@@ -237,12 +237,12 @@ export class HostPool implements AsyncDisposable {
   }
 
   #onEnded(host: Host, end: HostEnd, before: readonly number[]): void {
-    const { reason, is_intended, is_external, run_id } = end;
+    const { reason, is_intended, is_external, run } = end;
     const { number, pid } = host;
     this.#leaving.delete(host);
     const isReplaced = this.#hosts.get(number) !== host;
     if (this.#isClosed || isReplaced) return;
-    if (!is_intended) this.#logger.error('a graph host ended', { host: number, pid, reason, run_id });
+    if (!is_intended) this.#logger.error('a graph host ended', { host: number, pid, reason, ...run });
     this.#hosts.delete(number);
     const now = this.#options.clock.monotonic();
     const ends = recentEnds(before, now);

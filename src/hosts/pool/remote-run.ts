@@ -10,11 +10,13 @@ import type {
   OutputSink,
   SerializedEvent,
 } from '../../graphs/graph.ts';
+import { runFieldsOf } from '../../graphs/observability/run-fields.ts';
 import type { CurrentStep } from '../../schemas/steps.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import { checkpointPage } from '../protocol/checkpoints.ts';
 import { fromWireError, toWireError } from '../protocol/errors.ts';
 import type { HostMethods, Params } from '../protocol/messages.ts';
+import type { HostedRun } from '../protocol/watch.ts';
 import type { Host } from './host.ts';
 import type { HostPool } from './pool.ts';
 
@@ -46,7 +48,8 @@ export async function* remoteRun(
   for (;;) {
     // An abort while the host was awaited has no listener yet.
     signal.throwIfAborted();
-    await using run = new RemoteRun(host, access, { run_id: writer.run_id ?? '', signal, onState, onOutput });
+    const fields = { ...runFieldsOf(call.config), run_id: writer.run_id ?? '' };
+    await using run = new RemoteRun(host, access, { fields, signal, onState, onOutput });
     run.start(start);
     using _drain = run.notifyOn(drain, 'run/drain');
     using _handOver = run.notifyOn(hand_over, 'run/hand_over');
@@ -81,7 +84,7 @@ export function writerOf({ checkpointer }: GraphMemory) {
 
 /** A run, and who is told of it. */
 interface RunListeners {
-  readonly run_id: string;
+  readonly fields: HostedRun;
   readonly signal: AbortSignal;
   /** The state that it leaves. */
   readonly onState: (state: ThreadState) => void;
@@ -91,7 +94,7 @@ interface RunListeners {
 /** One run in one host. */
 class RemoteRun implements AsyncDisposable {
   readonly #host: Host;
-  readonly #run_id: string;
+  readonly #fields: HostedRun;
   readonly #signal: AbortSignal;
   readonly #queue = new EventQueue<RunEvent>();
   readonly #session: { readonly id: number } & Disposable;
@@ -105,15 +108,15 @@ class RemoteRun implements AsyncDisposable {
   constructor(
     host: Host,
     checkpoints: CheckpointWriter['access'],
-    { run_id, signal, onState, onOutput }: RunListeners,
+    { fields, signal, onState, onOutput }: RunListeners,
   ) {
     this.#host = host;
-    this.#run_id = run_id;
+    this.#fields = fields;
     this.#signal = signal;
     this.#session = host.sessions.open({
       checkpoints,
       run: {
-        run_id,
+        run_id: fields.run_id,
         onEvents: (events) => {
           for (const event of events) this.#queue.push(event);
         },
@@ -221,7 +224,7 @@ class RemoteRun implements AsyncDisposable {
   readonly #onAbort = () => {
     this.#cancel(this.#signal.reason);
     this.#grace = after(STOP_GRACE_MS, () => {
-      this.#host.cannotStop(this.#run_id);
+      this.#host.cannotStop(this.#fields);
       this.#started.resolve();
       this.#queue.fail(this.#signal.reason);
     });

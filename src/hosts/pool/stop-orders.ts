@@ -1,6 +1,8 @@
-import type { HostStatus } from '../protocol/watch.ts';
+import type { HostedRun, HostStatus } from '../protocol/watch.ts';
 
 interface Order {
+  /** `undefined`: of code that belongs to no run. */
+  readonly run: HostedRun | undefined;
   /** Answers of the watch since. */
   answers: number;
   /** Turns of the event loop, as the second answer said. */
@@ -15,8 +17,8 @@ export class StopOrders {
   /** By run; `undefined` is code that belongs to no run. */
   readonly #orders = new Map<string | undefined, Order>();
 
-  add(run_id: string | undefined): void {
-    this.#orders.set(run_id, { answers: 0, turns: 0 });
+  add(run: HostedRun | undefined): void {
+    this.#orders.set(run?.run_id, { run, answers: 0, turns: 0 });
   }
 
   onStatus({ turns }: HostStatus): void {
@@ -29,13 +31,12 @@ export class StopOrders {
     }
   }
 
-  /** Whose order the code at `place` disobeys; `undefined` if it may block the event loop. */
-  disobeyedAt(place: HostStatus['place'] = {}): { readonly run_id: string | undefined } | undefined {
+  /** The order that the code at `place` disobeys; `undefined` if it may block the event loop. */
+  disobeyedAt(place: HostStatus['place'] = {}): Pick<Order, 'run'> | undefined {
     const { run_id, at } = place;
-    if (run_id !== undefined) return this.#orders.has(run_id) ? { run_id } : undefined;
-    if (at !== undefined && this.#orders.has(undefined)) return { run_id: undefined };
+    if (run_id !== undefined) return this.#orders.get(run_id);
+    if (at !== undefined && this.#orders.has(undefined)) return this.#orders.get(undefined);
     // It is not known where the loop is blocked.
-    const run = [...this.#orders.keys()].find((id) => id !== undefined);
-    return run === undefined ? undefined : { run_id: run };
+    return [...this.#orders.values()].find(({ run }) => run !== undefined);
   }
 }

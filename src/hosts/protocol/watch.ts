@@ -29,3 +29,5 @@ export const ExitNote = Place.extend({ what: z.string() });
 export type Place = z.infer<typeof Place>;
 export type HostStatus = z.infer<typeof HostStatus>;
 export type ExitNote = z.infer<typeof ExitNote>;
+/** A run, as log fields. */
+export type HostedRun = Omit<Place, 'node' | 'at'> & { readonly run_id: string };

@@ -105,13 +105,15 @@ async function startRun(call: ToolCall, params: Params): Promise<Reply> {
 }
 
 async function resumeRun(call: ToolCall, pending: PendingCall): Promise<Reply> {
-  const { mcp, actor, tool, ctx } = call;
+  const { mcp, actor, tool, ctx, signal, cancel_on_disconnect } = call;
   const { thread_id, is_own_thread } = pending;
   const questions = questionsOf(await pendingInterrupts(call, pending));
   const answers = answersTo(questions, ctx.mcpReq.inputResponses);
   if (!answers) return requestInput(call, questions, pending);
   const run = await mcp.resume(actor, tool, { thread_id, answers });
   const reply = await awaitOutcome(call, run, is_own_thread);
+  // The client left, and the run goes on: the thread is deleted when its time is over.
+  if (signal.aborted && !cancel_on_disconnect) return reply;
   // Only the first run of a call deletes its thread on completion.
   if (is_own_thread && !isInputRequiredResult(reply)) await mcp.deleteThread(actor, thread_id);
   return reply;

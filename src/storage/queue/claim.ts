@@ -72,12 +72,13 @@ export async function claim(context: QueueContext, request: Claim): Promise<Clai
   // Separate transactions, which lock the thread first: a claim holds heads, and would invert the lock order.
   await forEachRow(
     orphans,
-    async ({ run_id, thread_id }) => {
+    async ({ run_id, thread_id, attempt }) => {
       await requeueUnknown(context, { ...request, run_id, thread_id });
-      report({ what: 'removed a queue entry without a run', run_id, thread_id });
+      report({ what: 'removed a queue entry without a run', run_id, thread_id, attempt });
     },
     // The worker finds it among its leases, and retries.
-    ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),
+    ({ run_id, thread_id, attempt }, error) =>
+      report({ what: 'run cannot be recovered', run_id, thread_id, attempt, error }),
   );
   return runs;
 }

@@ -2,11 +2,11 @@ import type { Db } from '../../db/db.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { ClaimRules } from './claim-fairly.ts';
 import type { RevisionRule } from './revision-rule.ts';
+import type { RunLogFields } from './run-log-fields.ts';
 
 /** A problem with a single run: the queue logs it and continues. */
-export interface QueueProblem {
+export interface QueueProblem extends Partial<RunLogFields> {
   readonly what: 'removed a queue entry without a run' | 'run cannot be recovered' | 'run cannot be promoted';
-  readonly run_id?: string;
   readonly thread_id: string;
   readonly error?: unknown;
 }

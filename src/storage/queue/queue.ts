@@ -16,6 +16,7 @@ import { nextDue, promoteDue } from './promote.ts';
 import { deleteExpiredWorkers, reap } from './reap.ts';
 import { requeue, requeueUnknown } from './requeue.ts';
 import { revisionsWaitedFor } from './revision-rule.ts';
+import { runLogFields } from './run-log-fields.ts';
 import { queueCounts, queueStats } from './stats.ts';
 import { lastEndedRun, threadQueue } from './thread-queue.ts';
 import { deleteAllWorkers, deregister, heldLeases, isOnlyWorker } from './workers.ts';
@@ -65,6 +66,7 @@ export function runQueue(
       revisionsWaitedFor,
       stats: queueStats,
       counts: queueCounts,
+      logFields: runLogFields,
       position: queuePosition,
       runTimes,
       ofThread: threadQueue,

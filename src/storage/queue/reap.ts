@@ -9,6 +9,7 @@ import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { endAttempt, type FailurePolicy } from './end-attempt.ts';
 import { type ExpiredLease, lostWork } from './lost-work.ts';
+import { type RunLogFields, runLogFields } from './run-log-fields.ts';
 
 export interface ReapRules extends FailurePolicy {
   /** The worker that reaps: alive, even if its event loop was blocked for longer than its lease. */
@@ -17,6 +18,8 @@ export interface ReapRules extends FailurePolicy {
   readonly backoff_ms: number;
   /** Called for a run that is not retried; graph and status are null if the run was deleted. */
   readonly onEnded?: ((run: LostRun) => void) | undefined;
+  /** Called for each run that was reclaimed; `status` if it is not retried. */
+  readonly onReclaimed?: ((run: RunLogFields, status: string | null | undefined) => void) | undefined;
   /** Called with dead workers that hold claims of webhook deliveries. */
   readonly onLostSenders?: ((worker_ids: readonly string[]) => void) | undefined;
 }
@@ -43,6 +46,11 @@ export async function reap(
 ): Promise<number> {
   const { expired, senders } = await lostWork(db, rules.worker_id);
   if (senders.length > 0) rules.onLostSenders?.(senders);
+  if (expired.length === 0) return 0;
+  const run_ids = expired.map(({ run_id }) => run_id);
+  // Nothing is left unrecovered for a line of the log.
+  const known = await runLogFields(db, run_ids).catch(() => new Map<string, RunLogFields>());
+  const fieldsOf = ({ run_id, thread_id }: ExpiredLease) => known.get(run_id) ?? { run_id, thread_id };
   let taken = 0;
   // Sorted here: ordering by `seq` would make the database scan everything that waits.
   expired.sort((one, other) => one.seq - other.seq);
@@ -52,9 +60,10 @@ export async function reap(
       const back = await reclaim(db, orphan, rules, webhooks);
       if (!back) return;
       taken++;
+      rules.onReclaimed?.(fieldsOf(orphan), back.ended?.status);
       if (back.ended) rules.onEnded?.(back.ended);
     },
-    ({ run_id, thread_id }, error) => report({ what: 'run cannot be recovered', run_id, thread_id, error }),
+    (orphan, error) => report({ what: 'run cannot be recovered', ...fieldsOf(orphan), error }),
   );
   return taken;
 }

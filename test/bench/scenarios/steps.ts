@@ -4,10 +4,12 @@ import type { Measurement, Scenario } from '../measurements.ts';
 import { type SharedLoad, sideBySide, streams, waits } from '../side-by-side.ts';
 
 const TOKENS = { assistant_id: 'tokens', input: { count: 200 }, stream_mode: ['messages-tuple'] };
+const READS = { assistant_id: 'store-calls', input: { calls: 900, of: 'get' } };
 
 const LOADS: readonly SharedLoad[] = [
   { what: 'echo, 16 at once', concurrency: 16, count: 320, request: waits(ECHO) },
   { what: 'ten steps, 16 at once', concurrency: 16, count: 160, request: waits(TEN_STEPS) },
+  { what: '900 reads of the store one after the other', concurrency: 4, count: 8, request: waits(READS) },
   { what: '200 tokens, 16 at once', concurrency: 16, count: 64, request: streams(TOKENS) },
 ];
 
