@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { cancelRuns, copyThreads, exportThreads, plural, pruneThreads } from './thread-actions.ts';
+import { plural } from '../../ui/format.tsx';
+import { cancelRuns, copyThreads, exportThreads, pruneThreads } from './thread-actions.ts';
 
 interface SelectionBarProps {
   readonly ids: readonly string[];
