@@ -73,6 +73,18 @@ describe.runIf(hasStudio)('answers in a chat of Studio as they come (needs Debia
     await page.context().close();
   });
 
+  test('on a small screen, what can be done while an agent writes is within the field of the message', async () => {
+    const page = await chat.open('chat');
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto(`${chat.server.url}/studio/chat/tokens/${await speaking()}`);
+    await page.getByRole('button', { name: /^Send now/ }).waitFor();
+    const field = page.getByRole('region', { name: 'Input' });
+    expect(await field.evaluate(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth)).toBe(0);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await isIdle(page);
+    await page.context().close();
+  });
+
   test('an answer goes on after the server was killed in the middle of it', async () => {
     const { thread_id } = await chat.server.client.threads.create();
     await chat.server.client.runs.create(thread_id, 'tokens', {

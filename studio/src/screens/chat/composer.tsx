@@ -72,7 +72,7 @@ export function Composer(props: ComposerProps) {
         onPaste={attached.onPaste}
         className="field-sizing-content max-h-60 min-h-12 w-full resize-none bg-transparent outline-none"
       />
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <Attach onFiles={attached.add} />
         {onForm && (
           <Button look="quiet" onClick={onForm}>
@@ -80,7 +80,7 @@ export function Composer(props: ComposerProps) {
           </Button>
         )}
         <span className="text-xs text-ink-3 max-sm:hidden">↑ earlier messages</span>
-        <div className="ml-auto flex gap-2">
+        <div className="ml-auto flex flex-wrap justify-end gap-2">
           {onStop && <Button onClick={onStop}>Stop</Button>}
           {mayInterrupt && (
             <Button
