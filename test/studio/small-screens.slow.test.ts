@@ -68,6 +68,19 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
+  test('all that can be done with selected threads is above their list', async () => {
+    for (let n = 0; n < 20; n++) await studio.client.threads.create();
+    const { page, problems } = await open('/threads');
+    await page.getByLabel('Select all shown threads').check();
+    await page.getByRole('button', { name: 'Delete …' }).click({ timeout: 10_000 });
+    await page
+      .getByRole('dialog')
+      .getByText(/^Delete \d+ threads\?$/)
+      .waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('the link of the screen that is shown is in view', async () => {
     const { page, problems } = await open('/connect');
     const link = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Connect' });
