@@ -57,10 +57,7 @@ describe.runIf(hasStudio)('the graph beside a chat in Studio (needs Debian packa
     await page.setViewportSize({ width: 360, height: 740 });
     await page.goto(`${origin}/studio/chat/chat/${thread_id}?graph=open`);
     await page.locator('pre', { hasText: 'wide wide' }).waitFor();
-    const widths = await page
-      .getByRole('main')
-      .evaluate(({ clientWidth, scrollWidth }) => [clientWidth, scrollWidth]);
-    expect(widths).toEqual([360, 360]);
+    expect(await page.evaluate(`document.querySelector('main').scrollWidth`)).toBe(360);
     expect(problems).toEqual([]);
     await page.context().close();
   });
