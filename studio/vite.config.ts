@@ -43,7 +43,8 @@ export default defineConfig(({ command }) => ({
     target: 'es2022',
   },
   server: {
-    proxy: { '^/(?!studio/(?!session))': { target: SERVER, ws: true } },
+    // Also at `/` and `/studio`, where a server would show its build.
+    proxy: { '^/(?!$|[?]|studio(?:$|[?]|/(?!session)))': { target: SERVER, ws: true } },
     // Frames of components have no origin.
     cors: { origin: [defaultAllowedOrigins, 'null'] },
   },

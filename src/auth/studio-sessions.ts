@@ -137,10 +137,17 @@ function requireSameOrigin(caller: Caller): void {
   refuseForeignOrigin(caller);
 }
 
-/** Throws `Forbidden` for a page of another origin; a program sends none. */
+/**
+ * Throws `Forbidden` for a page of another origin; a program sends none. A browser sends the cookie also for pages of another
+ * port of this host, and no `Origin` with the pictures and frames of such a page: one can still leave a run that is
+ * cancelled when its caller leaves.
+ */
 export function refuseForeignOrigin({ headers, url }: Caller): void {
   const { origin } = headers;
-  if (origin === undefined || headers['sec-fetch-site'] === 'same-origin') return;
+  const site = headers['sec-fetch-site'];
+  if (site === 'same-origin') return;
+  if (site === 'same-site' || site === 'cross-site') throw foreign();
+  if (origin === undefined) return;
   if (typeof origin === 'string' && URL.parse(origin)?.host === URL.parse(url)?.host) return;
   throw foreign();
 }

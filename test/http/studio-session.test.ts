@@ -3,7 +3,7 @@ import { Studio } from '../../src/config/sections/http.ts';
 import { openApp } from '../support/app.ts';
 
 const ENVIRONMENT = { AGENT_SERVER_API_KEYS: 'operator' };
-const http = await openApp({ graphs: ['echo'], environment: ENVIRONMENT });
+const http = await openApp({ graphs: ['echo', 'sleeper'], environment: ENVIRONMENT });
 afterAll(() => http[Symbol.asyncDispose]());
 
 const OWN = { host: 'agents.example', origin: 'http://agents.example' };
@@ -54,6 +54,25 @@ test('a page of another site changes nothing and cannot sign in', async () => {
   expect((await http.post('/studio/session', { key: 'operator' }, FOREIGN)).status).toBe(403);
   const proxied = { ...FOREIGN, 'sec-fetch-site': 'same-origin', ...session };
   expect((await http.post('/threads', {}, proxied)).status).toBe(200);
+});
+
+test('a page of another port does nothing with the session, not even by a picture or a frame', async () => {
+  const session = await signIn({ key: 'operator' });
+  const { body: thread } = await http.post('/threads', {}, { 'x-api-key': 'operator' });
+  const sleeping = { assistant_id: 'sleeper', input: { ms: 60_000 } };
+  const created = await http.post(`/threads/${thread.thread_id}/runs`, sleeping, { 'x-api-key': 'operator' });
+  const join = `/threads/${thread.thread_id}/runs/${created.body.run_id}/join?cancel_on_disconnect=true`;
+  for (const site of ['same-site', 'cross-site']) {
+    const picture = { host: OWN.host, 'sec-fetch-site': site, ...session };
+    expect((await http.get(join, picture)).status).toBe(403);
+    expect((await http.get('/threads/count', { ...picture, origin: OWN.origin })).status).toBe(403);
+    const signingIn = { ...OWN, 'sec-fetch-site': site };
+    expect((await http.post('/studio/session', { key: 'operator' }, signingIn)).status).toBe(403);
+  }
+  const typed = { host: OWN.host, 'sec-fetch-site': 'none', ...session };
+  expect((await http.get('/keys', typed)).status).toBe(200);
+  const linked = { host: OWN.host, accept: 'text/html', 'sec-fetch-site': 'same-site', ...session };
+  expect((await http.get('/', linked)).headers['location']).toBe('/studio');
 });
 
 test('who revokes the key ends its sessions', async () => {

@@ -2,13 +2,13 @@ import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
 import { reach, use, write } from '../support/keyboard.ts';
 import { receiver, TO_RECEIVER } from '../support/receiver.ts';
-import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 import { forkEditAndRerun, historyOf } from '../support/thread-history.ts';
 import { until } from '../support/until.ts';
 
 describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chromium and a build)', () => {
-  const studio = useStudioServer(['chat', 'echo', 'fails', 'interrupting', 'tokens'], {
+  const studio = useStudioServer(['alone', 'chat', 'echo', 'fails', 'interrupting', 'tokens'], {
     environment: TO_RECEIVER,
   });
 
@@ -119,6 +119,34 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     expect(problems).toEqual([]);
     await page.context().close();
   });
+
+  test(
+    'a tool of a graph is run alone',
+    async () => {
+      await readSchemas(studio.origin, ['alone']);
+      const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+      const screens = page.getByRole('navigation', { name: 'Screens' });
+      await use(page, screens.getByRole('link', { name: 'Graphs' }));
+      await use(
+        page,
+        main(page)
+          .getByRole('link', { name: /^alone/ })
+          .first(),
+      );
+      await use(page, node(page, 'tools'));
+      await use(page, button(page, /^Run this node/));
+      const dialog = page.getByRole('dialog');
+      await write(page, dialog.getByLabel(/^A: The first one/), '4');
+      await write(page, dialog.getByLabel('B', { exact: true }), '38');
+      await use(page, dialog.getByRole('button', { name: /^Run/ }));
+      await dialog.getByRole('region', { name: 'Result' }).getByText('42', { exact: true }).waitFor();
+      await use(page, dialog.getByRole('link', { name: 'Open the run' }));
+      await page.waitForURL(/\/runs\//);
+      expect(problems).toEqual([]);
+      await page.context().close();
+    },
+    PREPARATION_MS,
+  );
 
   /** A thread that waits for an answer. */
   async function waiting(): Promise<string> {

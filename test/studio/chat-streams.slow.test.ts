@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { isIdle, says, useStudioChat } from '../support/studio-chat.ts';
+import { isIdle, say, says, useStudioChat } from '../support/studio-chat.ts';
 import { hasStudio } from '../support/studio-page.ts';
 
 describe.runIf(hasStudio)('answers in a chat of Studio as they come (needs Debian package chromium)', () => {
@@ -33,6 +33,57 @@ describe.runIf(hasStudio)('answers in a chat of Studio as they come (needs Debia
 
     const [run] = await chat.server.client.runs.list(thread_id);
     expect(run?.status).toBe('interrupted');
+  });
+
+  test('a message ends the run that is active, or waits for it, and then nothing ends what waits', async () => {
+    const thread_id = await speaking();
+    const page = await chat.open(`chat/tokens/${thread_id}`);
+    const { runs, threads } = chat.server.client;
+    const eventually = (read: () => Promise<unknown[]>, expected: string[]) =>
+      expect.poll(read, { timeout: 20_000 }).toEqual(expected);
+    const statuses = (...expected: string[]) =>
+      eventually(async () => (await runs.list(thread_id)).map(({ status }) => status), expected);
+    const isStored = (...expected: string[]) =>
+      eventually(async () => {
+        const { values } = await threads.getState<{ messages?: { content: string }[] }>(thread_id);
+        return (values.messages ?? []).map(({ content }) => content);
+      }, expected);
+    const sendNow = page.getByRole('button', { name: /^Send now/ });
+    await says(page, 't0 t1 t2');
+    await page.getByRole('textbox', { name: /^Message/ }).fill('In French');
+    await sendNow.click();
+    await statuses('running', 'interrupted');
+    await says(page, 'In French');
+    await isStored('In French');
+
+    await page.getByRole('textbox', { name: /^Message/ }).fill('And shorter');
+    await sendNow.and(page.locator(':enabled')).waitFor();
+    await page.keyboard.press('Control+Enter');
+    await statuses('running', 'interrupted', 'interrupted');
+    await isStored('In French', 'And shorter');
+    await say(page, 'Thanks');
+    await statuses('pending', 'running', 'interrupted', 'interrupted');
+    await sendNow.waitFor({ state: 'detached' });
+
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await isStored('In French', 'And shorter', 'Thanks');
+    await sendNow.waitFor();
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await isIdle(page);
+    await page.context().close();
+  });
+
+  test('on a small screen, what can be done while an agent writes is within the field of the message', async () => {
+    const page = await chat.open('chat');
+    await page.setViewportSize({ width: 320, height: 640 });
+    await page.goto(`${chat.server.url}/studio/chat/tokens/${await speaking()}`);
+    await page.getByRole('button', { name: /^Send now/ }).waitFor();
+    const overflow = `(({ clientWidth, scrollWidth }) => scrollWidth - clientWidth)(
+      document.querySelector('section[aria-label=Input]'))`;
+    expect(await page.evaluate(overflow)).toBe(0);
+    await page.getByRole('button', { name: 'Stop' }).click();
+    await isIdle(page);
+    await page.context().close();
   });
 
   test('an answer goes on after the server was killed in the middle of it', async () => {

@@ -48,6 +48,20 @@ describe.runIf(hasStudio)('the graph beside a chat in Studio (needs Debian packa
     await page.context().close();
   });
 
+  test('code in an answer is no wider than a window as narrow as a phone', async () => {
+    const client = new Client({ apiUrl: origin });
+    const { thread_id } = await client.threads.create();
+    const messages = [{ role: 'user', content: `\n~~~\n${'wide '.repeat(100)}\n~~~` }];
+    await client.runs.wait(thread_id, 'chat', { input: { messages } });
+    const { page, problems } = await openStudio(browser, origin, '/chat');
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(`${origin}/studio/chat/chat/${thread_id}?graph=open`);
+    await page.locator('pre', { hasText: 'wide wide' }).waitFor();
+    expect(await page.evaluate(`document.querySelector('main').scrollWidth`)).toBe(360);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('a node that executes is seen, also in a window as narrow as a phone', async () => {
     const client = new Client({ apiUrl: origin });
     const { thread_id } = await client.threads.create();

@@ -148,6 +148,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     const row = page.getByRole('table', { name: 'Leases' }).getByRole('row', { name: /^sleeper/ });
     await row.getByText(String(process.pid)).waitFor();
     await row.getByText(/^\d+ s$/).waitFor();
+    await page.getByText('1 run', { exact: true }).waitFor();
     expect(await violations(page)).toEqual([]);
     await row.getByRole('link').press('Enter');
     await page.waitForURL(`**/runs/${run_id}`);

@@ -26,5 +26,18 @@ describe.runIf(hasStudio)(
       expect(problems).toEqual([]);
       await page.context().close();
     });
+
+    test('conversations are found behind threads that no run has used', async () => {
+      const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+      await page.getByRole('link', { name: 'Chat', exact: true }).first().click();
+      await page.getByText('Choose an assistant to begin one.').waitFor();
+      const { thread_id } = await studio.client.threads.create({ metadata: { title: 'Lunch' } });
+      await studio.client.runs.wait(thread_id, 'asks', { input: { ask: 'Soup?' } });
+      for (let n = 0; n < 25; n++) await studio.client.threads.create();
+      await page.reload();
+      await page.getByRole('link', { name: /^Lunch/ }).waitFor();
+      expect(problems).toEqual([]);
+      await page.context().close();
+    });
   },
 );

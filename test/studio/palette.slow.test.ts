@@ -76,6 +76,30 @@ describe.runIf(hasStudio)('the palette of Studio (needs Chromium and a build of 
     await page.context().close();
   });
 
+  test('namespaces of the store and keys are found, and what has a pasted id', async () => {
+    const item = { namespace: ['ana', 'recipes'], key: 'soup', value: { text: 'leek' } };
+    await studio.http.send('PUT', '/store/items', item, { 'x-api-key': OPERATOR });
+    await post('/keys', { name: 'Kitchen display', scope: 'read' });
+    const { assistant_id } = (await post('/assistants', { graph_id: 'echo', name: 'Cook' })).body;
+    const cron = { assistant_id, schedule: '3 3 * * 1', input: {} };
+    const { cron_id } = (await post('/runs/crons', cron)).body;
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    await signIn(page, OPERATOR);
+    const opens = async (text: string, choice: RegExp, path: string) => {
+      await look(page, text);
+      await choose(page, choice);
+      await page.waitForURL(`${studio.origin}/studio${path}`);
+    };
+    await opens('recip', /^ana\.recipesNamespace$/, '/store?namespace=ana.recipes');
+    await opens('display', /^Kitchen displayKey$/, '/keys');
+    await opens(assistant_id, /^Assistant /, `/assistants/${assistant_id}`);
+    await opens(cron_id, /^Cron /, `/crons/${cron_id}`);
+    await opens(cron_id, /^Delivery /, `/webhooks/${cron_id}`);
+    await page.getByRole('alert').filter({ hasText: 'not found' }).first().waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('what a user may not see is not found', async () => {
     await post('/threads', { metadata: { title: 'Salaries' } });
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');

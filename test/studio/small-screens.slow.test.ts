@@ -3,12 +3,12 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 
 describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build of Studio)', () => {
-  const studio = useStudioServer(['three-levels']);
+  const studio = useStudioServer(['three-levels', 'asks']);
 
   /** A page as wide as a telephone. */
-  async function open(path: string) {
+  async function open(path: string, size = { width: 390, height: 844 }) {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
-    await page.setViewportSize({ width: 390, height: 844 });
+    await page.setViewportSize(size);
     await page.goto(`${studio.origin}/studio${path}`);
     return { page, problems };
   }
@@ -42,6 +42,41 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     `);
     expect(axis.length).toBeGreaterThan(1);
     for (const [n, [left]] of axis.slice(1).entries()) expect(left).toBeGreaterThanOrEqual(axis[n]?.[1] ?? 0);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('in the inbox the question is below the list, not on it', async () => {
+    for (const action of ['pay', 'ship', 'pack']) {
+      const args = { to: 'ana', subject: 'lunch', body: 'See you', at: 'noon', where: 'here' };
+      const config = { allow_accept: true, allow_edit: true, allow_respond: true, allow_ignore: true };
+      const { thread_id } = await studio.client.threads.create();
+      const ask = [{ action_request: { action, args }, config }];
+      await studio.client.runs.wait(thread_id, 'asks', { input: { ask } });
+    }
+    const { page, problems } = await open('/inbox', { width: 320, height: 640 });
+    const waiting = page.getByRole('list', { name: 'Waiting' });
+    await waiting.getByRole('listitem').nth(2).waitFor();
+    const approve = page.getByRole('button', { name: /^Approve/ });
+    await approve.waitFor();
+    const [list, question] = await Promise.all(
+      [waiting, approve].map((has) => page.locator('section', { has }).boundingBox()),
+    );
+    if (!list || !question) throw new Error('The inbox shows no list or no question.');
+    expect(question.y).toBeGreaterThanOrEqual(list.y + list.height);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('all that can be done with selected threads is above their list', async () => {
+    for (let n = 0; n < 20; n++) await studio.client.threads.create();
+    const { page, problems } = await open('/threads');
+    await page.getByLabel('Select all shown threads').check();
+    await page.getByRole('button', { name: 'Delete …' }).click({ timeout: 10_000 });
+    await page
+      .getByRole('dialog')
+      .getByText(/^Delete \d+ threads\?$/)
+      .waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

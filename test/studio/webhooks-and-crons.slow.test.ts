@@ -56,6 +56,24 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     expect(problems).toEqual([]);
   });
 
+  test('what a delivery sends is shown whole without secrets, and only what is cut is said to be', async () => {
+    const url = `${hook.url}/hook?token=not-for-everybody-who-may-look`;
+    const { delivery_id } = (await http.post('/webhooks/test', { url })).body;
+    const { page, problems } = await openStudio(browser, origin, `/webhooks/${delivery_id}`);
+    const body = page.getByRole('figure', { name: 'Body' });
+    await body.getByText('?token=***').waitFor();
+    expect(await page.getByText(/^The first/).count()).toBe(0);
+
+    const { thread_id } = (await http.post('/threads', {})).body;
+    const run = { assistant_id: 'echo', input: { x: 'x'.repeat(70_000) }, webhook: hook.url };
+    const { run_id } = (await http.post(`/threads/${thread_id}/runs`, run)).body;
+    await page.goto(`${origin}/studio/webhooks?run=${run_id}`);
+    await page.getByRole('table', { name: 'Deliveries' }).getByRole('link').first().click();
+    await page.getByText(/^The first 65,536 of \d+,\d+ characters\.$/).waitFor();
+    await page.context().close();
+    expect(problems).toEqual([]);
+  });
+
   test('what is dead at an address is redelivered together', async () => {
     const url = `${hook.url}/dead`;
     hook.answers.push(410, 410, 410);

@@ -2,12 +2,14 @@ import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { assistantName, assistantsQuery, mainAssistant } from '../api/assistants.ts';
 import { api, dataOf, type Schemas } from '../api/client.ts';
 import { controlPlane } from '../api/control-plane.ts';
+import { keysQuery } from '../screens/keys/keys-query.ts';
+import { namespacesQuery } from '../screens/store/store-queries.ts';
 import { metadataOf } from '../screens/threads/metadata-text.ts';
 import { titleOf } from '../screens/threads/threads-query.ts';
 
 /** A page of something that has a name. */
 export interface Found {
-  readonly kind: 'Assistant' | 'Graph' | 'Thread' | 'Cron' | 'Deployment';
+  readonly kind: 'Assistant' | 'Graph' | 'Thread' | 'Cron' | 'Namespace' | 'Key' | 'Deployment';
   readonly id: string;
   readonly name: string;
 }
@@ -15,6 +17,7 @@ export interface Found {
 /** What a caller may ask for. */
 interface Searchable {
   readonly deployments: boolean;
+  readonly keys: boolean;
   readonly others: boolean;
 }
 
@@ -28,13 +31,14 @@ const MIN_LENGTH = 2;
 const MAX_LENGTH = 200;
 
 /** What has this text in its name, a few of each kind. A kind that is refused has nothing. */
-export function foundQuery(text: string, { deployments, others }: Searchable) {
+export function foundQuery(text: string, { deployments, keys, others }: Searchable) {
   return queryOptions({
     queryKey: ['palette', text],
     queryFn: async ({ client, signal }): Promise<Found[]> => {
       const wanted = text.slice(0, MAX_LENGTH);
       const searches = [
-        ...(others ? [assistantsOf, graphsOf, threadsOf, cronsOf] : []),
+        ...(others ? [assistantsOf, graphsOf, threadsOf, cronsOf, namespacesOf] : []),
+        ...(keys ? [keysOf] : []),
         ...(deployments ? [deploymentsOf] : []),
       ];
       const answers = await Promise.allSettled(searches.map((search) => search(wanted, client, signal)));
@@ -111,6 +115,21 @@ async function cronsOf(text: string, client: QueryClient): Promise<Found[]> {
     })
     .filter(({ name }) => contains(name, text))
     .slice(0, MAX_FOUND);
+}
+
+async function namespacesOf(text: string, client: QueryClient): Promise<Found[]> {
+  return (await client.fetchQuery(namespacesQuery))
+    .map((labels) => labels.join('.'))
+    .filter((name) => contains(name, text))
+    .slice(0, MAX_FOUND)
+    .map((name) => ({ kind: 'Namespace', id: name, name }));
+}
+
+async function keysOf(text: string, client: QueryClient): Promise<Found[]> {
+  return (await client.fetchQuery(keysQuery))
+    .filter(({ name }) => contains(name, text))
+    .slice(0, MAX_FOUND)
+    .map(({ key_id, name }) => ({ kind: 'Key', id: key_id, name }));
 }
 
 async function deploymentsOf(text: string): Promise<Found[]> {

@@ -7,7 +7,7 @@ import { TextInput } from '../ui/fields.tsx';
 import { groupsOf } from './navigation.ts';
 import { type Found, foundQuery } from './palette-search.ts';
 
-/** A run or a thread by its id. */
+/** Of runs, threads and others. */
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
 /** Without another letter, before the server is asked, ms. */
@@ -124,19 +124,16 @@ function useChoices(query: string, viewAs: PaletteProps['viewAs']): { choices: C
   const asked = useDebounced(isId ? '' : query);
   const search = foundQuery(asked, {
     deployments: session.deployments && canSee,
+    keys: session.unrestricted && session.can('admin'),
     others: session.scope !== 'deployments:write',
   });
   const { data: found = [], error, isLoading } = useQuery(search);
   if (isId) {
-    return {
-      choices: [
-        { label: `Run ${query}`, go: () => void navigate({ to: '/runs/$runId', params: { runId: query } }) },
-        {
-          label: `Thread ${query}`,
-          go: () => void navigate({ to: '/threads/$threadId', params: { threadId: query } }),
-        },
-      ],
-    };
+    const choices = BY_ID.map((kind) => ({
+      label: `${kind} ${query}`,
+      go: () => PAGES[kind](navigate, query),
+    }));
+    return { choices };
   }
   const screens = groupsOf(session)
     .flat()
@@ -159,7 +156,16 @@ function useChoices(query: string, viewAs: PaletteProps['viewAs']): { choices: C
 
 type Navigate = ReturnType<typeof useNavigate>;
 
-const PAGES: Readonly<Record<Found['kind'], (navigate: Navigate, id: string) => void>> = {
+/** What may have a pasted id, the likely first. */
+const BY_ID = ['Run', 'Thread', 'Assistant', 'Cron', 'Delivery'] as const;
+
+const PAGES: Readonly<
+  Record<Found['kind'] | (typeof BY_ID)[number], (navigate: Navigate, id: string) => void>
+> = {
+  Run: (navigate, id) => void navigate({ to: '/runs/$runId', params: { runId: id } }),
+  Delivery: (navigate, id) => void navigate({ to: '/webhooks/$deliveryId', params: { deliveryId: id } }),
+  Namespace: (navigate, id) => void navigate({ to: '/store', search: { namespace: id } }),
+  Key: (navigate) => void navigate({ to: '/keys' }),
   Assistant: (navigate, id) => void navigate({ to: '/assistants/$assistantId', params: { assistantId: id } }),
   Graph: (navigate, id) => void navigate({ to: '/graphs/$assistantId', params: { assistantId: id } }),
   Thread: (navigate, id) => void navigate({ to: '/threads/$threadId', params: { threadId: id } }),

@@ -15,7 +15,7 @@ export function TopBar() {
   const signOut = useSignOut();
   const theme = useTheme();
   return (
-    <header className="flex min-h-12 flex-wrap items-center gap-3 border-b border-line px-5 py-2">
+    <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-5 py-2 max-sm:gap-x-1 max-sm:px-2.5">
       {viewing_as !== null && (
         <p className="flex items-center gap-2 rounded-md bg-wait-bg px-2 text-wait">
           Seen as {viewing_as}
@@ -32,7 +32,7 @@ export function TopBar() {
         </Button>
       )}
       <ViewAs open={isChoosingUser} onClose={() => setChoosingUser(false)} />
-      <div className="ml-auto flex items-center gap-2">
+      <div className="ml-auto flex items-center gap-2 max-sm:gap-1">
         <Palette viewAs={viewAs} />
         <Select
           aria-label="Theme"

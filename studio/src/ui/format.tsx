@@ -80,6 +80,11 @@ export function count(value: number): string {
   return COUNT.format(value);
 }
 
+/** `run` for one, `runs` for any other number. */
+export function plural(value: number, one: string, many = `${one}s`): string {
+  return value === 1 ? one : many;
+}
+
 /** The ends of an id, enough to tell it from others. */
 export function shortId(id: string): string {
   return id.length <= 13 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`;

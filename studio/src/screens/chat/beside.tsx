@@ -44,7 +44,7 @@ interface BesideGraphProps {
 export function BesideGraph({ assistant_id, run_id, children }: BesideGraphProps) {
   if (!useHasGraph()) return <Column>{children}</Column>;
   return (
-    <div className="grid min-h-0 flex-1 gap-4 max-lg:grid-rows-[minmax(0,1fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,1fr)_minmax(320px,40%)] lg:grid-rows-[minmax(0,1fr)]">
+    <div className="grid min-h-0 flex-1 gap-4 max-lg:grid-cols-[minmax(0,1fr)] max-lg:grid-rows-[minmax(0,1fr)_minmax(0,1fr)] lg:grid-cols-[minmax(0,1fr)_minmax(320px,40%)] lg:grid-rows-[minmax(0,1fr)]">
       <Column>{children}</Column>
       <ChatGraph assistant_id={assistant_id} run_id={run_id} />
     </div>

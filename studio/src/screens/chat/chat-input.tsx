@@ -13,11 +13,13 @@ interface ChatInputProps {
   readonly said: readonly string[];
   /** Nothing can be sent now; it can be written. */
   readonly isDisabled: boolean;
-  /** Calls `onRefused` if the message does not arrive. */
-  readonly onMessage: (message: Message, onRefused: () => void) => void;
+  /** Calls `onRefused` if the message does not arrive. `isNow`: the active run ends for it. */
+  readonly onMessage: (message: Message, onRefused: () => void, isNow: boolean) => void;
   readonly onInput: (input: unknown) => void;
   /** Stops the run; `undefined` while none is active. */
   readonly onStop: (() => void) | undefined;
+  /** A message may end the active run. */
+  readonly mayInterrupt?: boolean;
 }
 
 /** A message for graphs that take messages, a form for the others; both where a graph takes more than messages. */
@@ -40,7 +42,7 @@ export function ChatInput({ name, said, schema, onMessage, onInput, ...common }:
       {...common}
       name={name}
       said={said}
-      onSend={(content, onRefused) => onMessage(humanMessage(content), onRefused)}
+      onSend={(content, ...how) => onMessage(humanMessage(content), ...how)}
       onForm={names.length > 1 ? () => setForm(true) : undefined}
     />
   );

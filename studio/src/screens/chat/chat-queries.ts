@@ -1,5 +1,5 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
-import { api, dataOf, type Schemas } from '../../api/client.ts';
+import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
 import { firstWhere, forkPoint, lineageOf } from './branches.ts';
 import { type Message, messagesOf } from './messages.ts';
 
@@ -8,6 +8,8 @@ const MAX_CHECKPOINTS = 1000;
 /** Enough to find the active run: few wait behind it. */
 const MAX_RUNS = 20;
 const MAX_THREADS = 20;
+/** Threads that no run has used may be newer than all conversations. */
+const MAX_PAGES = 10;
 
 export const stateQuery = (thread_id: string, checkpoint_id?: string) =>
   queryOptions({
@@ -66,17 +68,27 @@ export const runsOfThreadQuery = (thread_id: string) =>
 export const recentThreadsQuery = (assistant_id?: string) =>
   queryOptions({
     queryKey: ['thread', 'list', { recent: assistant_id }],
-    queryFn: () =>
-      dataOf(
-        api.POST('/threads/search', {
-          body: {
-            limit: MAX_THREADS,
-            select: ['thread_id', 'status', 'metadata', 'updated_at'],
-            ...(assistant_id !== undefined && { metadata: { assistant_id } }),
-          },
-        }),
-      ),
+    queryFn: async () => {
+      const found: RecentThread[] = [];
+      let cursor: string | undefined = '';
+      for (let page = 0; page < MAX_PAGES && found.length < MAX_THREADS && cursor !== undefined; page++) {
+        const metadata = assistant_id === undefined ? {} : { metadata: { assistant_id } };
+        const select = ['thread_id' as const, 'status' as const, 'metadata' as const, 'updated_at' as const];
+        const body: Schemas['ThreadSearchRequest'] = { limit: MAX_THREADS, select, cursor, ...metadata };
+        const { data, next } = await pageOf(api.POST('/threads/search', { body }));
+        found.push(...data.filter(isConversation));
+        cursor = next;
+      }
+      return found.slice(0, MAX_THREADS);
+    },
   });
+
+export type RecentThread = Partial<Schemas['Thread']>;
+
+/** A run has made it one. */
+function isConversation({ metadata }: RecentThread): boolean {
+  return typeof metadata?.['assistant_id'] === 'string';
+}
 
 interface Said {
   readonly thread_id: string;

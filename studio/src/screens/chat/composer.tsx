@@ -22,29 +22,32 @@ interface ComposerProps {
   readonly said: readonly string[];
   /** Nothing can be sent now; it can be written. */
   readonly isDisabled: boolean;
-  /** Calls `onRefused` if the message does not arrive. */
-  readonly onSend: (content: Message['content'], onRefused: () => void) => void;
+  /** Calls `onRefused` if the message does not arrive. `isNow`: the active run ends for it. */
+  readonly onSend: (content: Message['content'], onRefused: () => void, isNow: boolean) => void;
   /** Stops the run; `undefined` while none is active. */
   readonly onStop: (() => void) | undefined;
+  /** A message may end the active run. */
+  readonly mayInterrupt?: boolean;
   /** Shows all fields of the input; `undefined` if it has no others. */
   readonly onForm: (() => void) | undefined;
 }
 
 /** Where a message is written. Files are chosen, pasted or dropped. */
 export function Composer(props: ComposerProps) {
-  const { assistant_id, place, name, said, isDisabled, onSend, onStop, onForm } = props;
+  const { assistant_id, place, name, said, isDisabled, onSend, onStop, mayInterrupt = false, onForm } = props;
   const [text, setText] = useWritten(`${place} message`, '');
   const attached = useAttachments(place);
   const goThrough = useEarlierInputs({ assistant_id, said, text, setText });
   const isEmpty = text.trim() === '' && attached.blocks.length === 0;
-  function send() {
+  function send(isNow: boolean) {
     if (isEmpty || isDisabled) return;
     const { blocks } = attached;
-    onSend(contentOf(text, blocks), () => {
+    function onRefused() {
       // What was written meanwhile stays behind it.
       setText((since) => (since === '' ? text : `${text}\n${since}`));
       attached.putBack(blocks);
-    });
+    }
+    onSend(contentOf(text, blocks), onRefused, isNow);
     remember(assistant_id, text);
     setText('');
     attached.clear();
@@ -53,7 +56,7 @@ export function Composer(props: ComposerProps) {
     goThrough(event);
     if (event.key !== 'Enter' || event.shiftKey || event.nativeEvent.isComposing) return;
     event.preventDefault();
-    send();
+    send(mayInterrupt && (event.ctrlKey || event.metaKey));
   }
   return (
     <Frame place={place} onDrop={attached.onDrop}>
@@ -69,7 +72,7 @@ export function Composer(props: ComposerProps) {
         onPaste={attached.onPaste}
         className="field-sizing-content max-h-60 min-h-12 w-full resize-none bg-transparent outline-none"
       />
-      <div className="flex items-center gap-2">
+      <div className="flex flex-wrap items-center gap-2">
         <Attach onFiles={attached.add} />
         {onForm && (
           <Button look="quiet" onClick={onForm}>
@@ -77,9 +80,18 @@ export function Composer(props: ComposerProps) {
           </Button>
         )}
         <span className="text-xs text-ink-3 max-sm:hidden">↑ earlier messages</span>
-        <div className="ml-auto flex gap-2">
+        <div className="ml-auto flex flex-wrap justify-end gap-2">
           {onStop && <Button onClick={onStop}>Stop</Button>}
-          <Button look="primary" disabled={isEmpty || isDisabled} onClick={send}>
+          {mayInterrupt && (
+            <Button
+              title="Ends the run that is active; Send lets it end"
+              disabled={isEmpty || isDisabled}
+              onClick={() => send(true)}
+            >
+              Send now <KeyHint>Ctrl ⏎</KeyHint>
+            </Button>
+          )}
+          <Button look="primary" disabled={isEmpty || isDisabled} onClick={() => send(false)}>
             Send <KeyHint>⏎</KeyHint>
           </Button>
         </div>

@@ -1,21 +1,21 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
-import type { Schemas } from '../../api/client.ts';
 import { Ago, shortId } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
-import { recentThreadsQuery } from './chat-queries.ts';
+import { type RecentThread, recentThreadsQuery } from './chat-queries.ts';
 
 /** Threads to go on with: of one assistant, or of all. */
 export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
   const { data, error, refetch } = useQuery(recentThreadsQuery(assistant_id));
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="conversations" />;
-  const threads = data.filter(({ metadata }) => typeof metadata?.['assistant_id'] === 'string');
-  if (threads.length === 0) {
-    return <Empty title="No conversations yet">What you write below begins one.</Empty>;
+  if (data.length === 0) {
+    const how =
+      assistant_id === undefined ? 'Choose an assistant to begin one.' : 'What you write below begins one.';
+    return <Empty title="No conversations yet">{how}</Empty>;
   }
   return (
     <section aria-labelledby="recent" className="flex flex-col gap-2">
@@ -24,7 +24,7 @@ export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
       </h2>
       <Card>
         <ul>
-          {threads.map((thread) => (
+          {data.map((thread) => (
             <Row key={thread.thread_id} thread={thread} isOfAll={assistant_id === undefined} />
           ))}
         </ul>
@@ -34,7 +34,7 @@ export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
 }
 
 interface RowProps {
-  readonly thread: Partial<Schemas['Thread']>;
+  readonly thread: RecentThread;
   readonly isOfAll: boolean;
 }
 

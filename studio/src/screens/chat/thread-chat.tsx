@@ -98,9 +98,10 @@ function Input({ chat, ...props }: InputProps) {
       said={messages.filter(({ type }) => type === 'human').map(textOf)}
       isDisabled={create.isPending}
       onStop={active && stop}
-      onMessage={(message, onRefused) =>
+      mayInterrupt={chat.may_interrupt}
+      onMessage={(message, onRefused, is_now) =>
         create.mutate(
-          { input: { messages: [message] }, messages: [...messages, message] },
+          { input: { messages: [message] }, messages: [...messages, message], is_now },
           { onError: onRefused },
         )
       }

@@ -17,6 +17,8 @@ interface NewRun {
   readonly instead_of?: number;
   /** Shown until the run has taken the input. */
   readonly messages: readonly Message[];
+  /** The active run ends for this one, instead of before it. */
+  readonly is_now?: boolean;
 }
 
 interface ChatPlace {
@@ -39,12 +41,12 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
   const live = at === undefined ? followedLive : undefined;
   const [sent, setSent] = useState<{ messages: readonly Message[]; run_id?: string }>();
   const create = useMutation({
-    mutationFn: async ({ input, command, instead_of }: NewRun) => {
+    mutationFn: async ({ input, command, instead_of, is_now }: NewRun) => {
       const head_id = state.data?.checkpoint_id ?? '';
       const said = { thread_id, head_id, messages: messagesOf(state.data?.values) };
       const checkpoint_id =
         instead_of === undefined ? at : await forkPointOf(client, { ...said, index: instead_of });
-      return createRun({ assistant_id, thread_id, input, command, checkpoint_id });
+      return createRun({ assistant_id, thread_id, input, command, checkpoint_id, is_now });
     },
     onMutate: ({ messages }) => setSent({ messages }),
     onSuccess(run, { messages }) {
@@ -81,6 +83,8 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
     is_busy: isSent || active !== undefined || followed !== undefined,
     create,
     stop: () => active && stop.mutate(active),
+    /** What waits behind an active run would end with it, and its message would be lost. */
+    may_interrupt: active?.status === 'running' && openRuns(runs.data).length === 1,
     stop_error: stop.error,
   };
 }
@@ -112,14 +116,16 @@ function createRun(run: {
   input: unknown;
   command?: Schemas['RunCreate']['command'];
   checkpoint_id?: string | undefined;
+  is_now?: boolean | undefined;
 }): Promise<Schemas['Run']> {
-  const { assistant_id, thread_id, input = null, command, checkpoint_id } = run;
+  const { assistant_id, thread_id, input = null, command, checkpoint_id, is_now = false } = run;
   return startRun(thread_id, {
     ...stopsOf(breakpointsOf(assistant_id)),
     assistant_id,
     ...(command === undefined ? { input } : { command }),
     if_not_exists: 'create',
     ...(checkpoint_id !== undefined && { checkpoint_id }),
+    ...(is_now && { multitask_strategy: 'interrupt' as const }),
   });
 }
 

@@ -75,7 +75,8 @@ function Sent({ request: { header_names, body, body_length } }: { request: Schem
     <Panel title="Request">
       {header_names.length > 0 && <p className="text-ink-2">Headers: {header_names.join(', ')}</p>}
       <Json value={isJson ? value : body} label="Body" />
-      {body_length > body.length && (
+      {/* Whole, it may still be shorter than what is sent: secrets are masked. */}
+      {!isJson && body_length > body.length && (
         <p className="text-ink-3">
           The first {count(body.length)} of {count(body_length)} characters.
         </p>

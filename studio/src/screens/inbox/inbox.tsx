@@ -114,7 +114,7 @@ function Answering({ filters, waiting, pages }: AnsweringProps) {
           <KeyHint>Esc</KeyHint> leave a field
         </span>
       </p>
-      <div className="grid min-h-0 flex-1 content-start gap-4 lg:grid-cols-[340px_1fr]">
+      <div className="grid min-h-0 flex-1 content-start gap-4 max-lg:flex-none lg:grid-cols-[340px_1fr]">
         <InboxList waiting={waiting} selected={selected} marks={marks} onToggle={toggle} />
         {marked.length > 0 ? (
           <Bulk marked={marked} answers={answers} onDone={() => setMarks(new Set())} />

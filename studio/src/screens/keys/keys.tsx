@@ -1,4 +1,4 @@
-import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Confirm } from '../../ui/confirm.tsx';
@@ -8,15 +8,11 @@ import { Page } from '../../ui/page.tsx';
 import { Pill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
+import { keysQuery } from './keys-query.ts';
 import { NewKey } from './new-key.tsx';
 import { NewToken } from './new-token.tsx';
 
 type Key = Schemas['Key'];
-
-const keysQuery = queryOptions({
-  queryKey: ['key', 'list'],
-  queryFn: () => dataOf(api.GET('/keys')),
-});
 
 /** Who may call the server: API keys, and tokens for web pages. */
 export function Keys() {

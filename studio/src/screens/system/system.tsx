@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Forbidden } from '../../ui/forbidden.tsx';
-import { Ago, byteSize, count, duration } from '../../ui/format.tsx';
+import { Ago, byteSize, count, duration, plural } from '../../ui/format.tsx';
 import { Facts, Page, Panel } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
@@ -89,10 +89,10 @@ function Queue() {
     <Panel title="Queue">
       <Facts
         items={[
-          ['Waiting', `${count(queue.n_pending)} runs`],
+          ['Waiting', `${count(queue.n_pending)} ${plural(queue.n_pending, 'run')}`],
           ['Longest wait', wait(queue.pending_runs_wait_time_max_secs)],
           ['Median wait', wait(queue.pending_runs_wait_time_med_secs)],
-          ['Running', `${count(queue.n_running)} runs`],
+          ['Running', `${count(queue.n_running)} ${plural(queue.n_running, 'run')}`],
           ['This process', `${workers.active} of ${workers.max} slots in use`],
         ]}
       />

@@ -2,9 +2,9 @@ import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useMemo } from 'react';
 import { type DiffLine, diffOf } from '../../ui/diff.ts';
 import { DiffText } from '../../ui/diff-text.tsx';
+import { plural } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
-import { plural } from '../threads/thread-actions.ts';
 import { type CheckpointNode, isStateChannel, storageQuery, valuesQuery } from './thread-queries.ts';
 
 /** Lines of a channel that are drawn, and characters of a line. */

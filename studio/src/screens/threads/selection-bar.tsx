@@ -3,7 +3,8 @@ import { useState } from 'react';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
-import { cancelRuns, copyThreads, exportThreads, plural, pruneThreads } from './thread-actions.ts';
+import { plural } from '../../ui/format.tsx';
+import { cancelRuns, copyThreads, exportThreads, pruneThreads } from './thread-actions.ts';
 
 interface SelectionBarProps {
   readonly ids: readonly string[];
@@ -22,7 +23,7 @@ export function SelectionBar({ ids, clear }: SelectionBarProps) {
   const run = (action: () => Promise<string>) => () => work.mutate(action);
   const threads = `${ids.length} ${plural(ids.length, 'thread')}`;
   return (
-    <div className="flex min-h-7 flex-wrap items-center gap-2 text-ink-2">
+    <div className="flex min-h-7 flex-none flex-wrap items-center gap-2 text-ink-2">
       {ids.length === 0 && !work.data && !work.error && <span>Select threads to cancel, prune, copy …</span>}
       {ids.length > 0 && (
         <>

@@ -1,4 +1,5 @@
 import { api, dataOf } from '../../api/client.ts';
+import { plural } from '../../ui/format.tsx';
 import { saveJson } from '../../ui/save-file.ts';
 
 type Ids = readonly string[];
@@ -43,8 +44,4 @@ export async function exportThreads(thread_ids: Ids): Promise<string> {
   }
   saveJson('threads', threads);
   return `Exported ${threads.length} ${plural(threads.length, 'thread')}.`;
-}
-
-export function plural(count: number, one: string, many = `${one}s`): string {
-  return count === 1 ? one : many;
 }
