@@ -192,6 +192,12 @@ export type GraphTool = z.infer<typeof GraphTool>;
 
 const CodeLocation = z.object({
   path: z.string().describe('Relative to the folder of the configuration.'),
+  file: z
+    .string()
+    .nullable()
+    .describe(
+      'Its absolute path, for an editor: only for an administrator whose client is on the machine of the server.',
+    ),
   line: z.int().min(1),
 });
 export type CodeLocation = z.infer<typeof CodeLocation>;

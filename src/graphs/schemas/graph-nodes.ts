@@ -71,7 +71,7 @@ function sourcesOf(nodes: readonly FoundNode[], root: string): (CodeLocation | u
 /** Absolute paths are nobody's business but the server's. */
 function below(roots: readonly string[], { file, line }: FunctionLocation): CodeLocation | undefined {
   const root = roots.find((each) => file.startsWith(`${each}/`));
-  return root === undefined ? undefined : { path: file.slice(root.length + 1), line };
+  return root === undefined ? undefined : { path: file.slice(root.length + 1), file: null, line };
 }
 
 /** By shape: LangGraph and LangChain have a `ToolNode` each, and the project its own copies of both. */

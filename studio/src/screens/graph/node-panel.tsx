@@ -68,7 +68,7 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
           channels={Object.keys(propertiesOf(schema.schema))}
         />
       )}
-      <Schema {...schema} />
+      <Schema {...schema} isOfRun={runId !== undefined} />
     </Card>
   );
 }
@@ -122,7 +122,13 @@ function useSchema(assistantId: string, node: string) {
   return { title, schema: schema ?? {}, error, isPending };
 }
 
-function Schema({ title, schema, error, isPending }: ReturnType<typeof useSchema>) {
+function Schema({
+  title,
+  schema,
+  error,
+  isPending,
+  isOfRun,
+}: ReturnType<typeof useSchema> & { readonly isOfRun: boolean }) {
   if (error) return <Failure error={error} />;
   if (isPending) return <Loading what="the schema" />;
   if (Object.keys(schema).length === 0) {
@@ -131,6 +137,7 @@ function Schema({ title, schema, error, isPending }: ReturnType<typeof useSchema
   return (
     <section className="flex flex-col gap-1">
       <h3 className="font-medium">{title}</h3>
+      {isOfRun && <p className="text-xs text-ink-3">As the assistant declares it now.</p>}
       <Properties schema={schema} />
       <details>
         <summary className="py-1 text-ink-2">JSON Schema</summary>
