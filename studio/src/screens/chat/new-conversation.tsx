@@ -34,9 +34,9 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
   return (
     <Page
       title={assistantName(assistant)}
+      beside={can('run') && <StreamingSwitch />}
       actions={
         <>
-          {can('run') && <StreamingSwitch />}
           <GraphToggle />
           {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
         </>

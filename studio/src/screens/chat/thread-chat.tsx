@@ -47,7 +47,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   const props = { chat, thread_id, assistant_id };
   const hasMessages = propertyNames(schema).includes('messages');
   return (
-    <Page title={name} beside={<State chat={chat} />} actions={<Links {...props} at={at} />}>
+    <Page title={name} beside={<Beside chat={chat} />} actions={<Links {...props} at={at} />}>
       <BesideGraph assistant_id={assistant_id} run_id={(chat.active ?? chat.last_run)?.run_id}>
         <ThreadOfComponents value={componentThread}>
           <Conversation
@@ -110,6 +110,16 @@ function Input({ chat, ...props }: InputProps) {
   );
 }
 
+function Beside({ chat }: { chat: Chat }) {
+  const { can } = useSession();
+  return (
+    <>
+      {can('run') && <StreamingSwitch />}
+      <State chat={chat} />
+    </>
+  );
+}
+
 function State({ chat }: { chat: Chat }) {
   if (chat.is_busy) return <StatusPill status={chat.active?.status ?? 'pending'} />;
   if ((chat.state.data?.interrupts.length ?? 0) > 0) return <Pill tone="wait">asks you</Pill>;
@@ -133,7 +143,6 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
           Newest version
         </Link>
       )}
-      {can('run') && <StreamingSwitch />}
       <DetailToggle />
       <GraphToggle />
       {can('run') && <BreakpointsButton assistant_id={assistant_id} />}
