@@ -64,3 +64,17 @@ export function overriddenMemory(graph: RunnableGraph): ('checkpointer' | 'store
 export function isLocalPregel(graph: RunnableGraph): boolean {
   return 'nodes' in graph && 'channels' in graph;
 }
+
+/** The graph that is the node `name` itself; `undefined` for any other node, also one whose code calls a graph. */
+export function subgraphOf(graph: RunnableGraph, name: string): RunnableGraph | undefined {
+  const bound = nodeOf(graph, name)?.bound as Partial<RunnableGraph> | undefined;
+  const isGraph =
+    typeof bound === 'object' && typeof bound?.stream === 'function' && isLocalPregel(bound as RunnableGraph);
+  return isGraph ? (bound as RunnableGraph) : undefined;
+}
+
+/** LangGraph's node of that name; `undefined` if the graph has none. */
+export function nodeOf(graph: RunnableGraph, name: string): { readonly bound?: unknown } | undefined {
+  const { nodes } = graph as { nodes?: Readonly<Record<string, object>> };
+  return nodes && Object.hasOwn(nodes, name) && !name.startsWith('__') ? nodes[name] : undefined;
+}

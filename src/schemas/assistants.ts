@@ -192,6 +192,12 @@ export type GraphTool = z.infer<typeof GraphTool>;
 
 const CodeLocation = z.object({
   path: z.string().describe('Relative to the folder of the configuration.'),
+  file: z
+    .string()
+    .nullable()
+    .describe(
+      'Its absolute path, for an editor: only for an administrator whose client is on the machine of the server.',
+    ),
   line: z.int().min(1),
 });
 export type CodeLocation = z.infer<typeof CodeLocation>;
@@ -200,6 +206,11 @@ export const GraphNode = z.object({
   id: z
     .string()
     .describe('As in the drawing with `xray=true`: names of subgraphs before it, with `:` between.'),
+  can_run_alone: z
+    .boolean()
+    .describe(
+      'Whether a run can execute it on its own, and stop before and after it: not in a graph that code of a node calls.',
+    ),
   tools: z.array(GraphTool).describe('The tools of a `ToolNode`, which agents of LangChain have too.'),
   source: CodeLocation.nullable().describe(
     'Where its function begins, in the source; null if it was not asked for, and for code that is not of the project.',

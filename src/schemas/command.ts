@@ -19,7 +19,9 @@ export const Command = z.looseObject({
   goto: z
     .union([z.string(), Send, z.array(z.union([z.string(), Send]))])
     .nullish()
-    .describe('The nodes to run next, by name or with their own input.'),
+    .describe(
+      'The nodes to run next, by name or with their own input. A node of a subgraph, such as `team:plan`, is executed on its own: `interrupt_after` has to name it.',
+    ),
 });
 export type Command = z.infer<typeof Command>;
 

@@ -52,8 +52,12 @@ const runFields = {
     .meta({ format: 'uri-reference' })
     .nullish()
     .describe('The URL to call when the run has ended.'),
-  interrupt_before: NodeList.nullish().describe('Nodes to stop before; `*` for all.'),
-  interrupt_after: NodeList.nullish().describe('Nodes to stop after; `*` for all.'),
+  interrupt_before: NodeList.nullish().describe(
+    'Nodes to stop before, in subgraphs as `team:plan`; `*` for all of the graph itself.',
+  ),
+  interrupt_after: NodeList.nullish().describe(
+    'Nodes to stop after, in subgraphs as `team:plan`; `*` for all of the graph itself.',
+  ),
   stream_mode: z
     .union([z.array(StreamMode), StreamMode])
     .optional()

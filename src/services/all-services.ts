@@ -169,7 +169,7 @@ export function createServices(
   const { refreshStatus, importHistory } = threadState;
   const assistants = assistantService({
     ...shared,
-    defaults: assistant_defaults,
+    ...{ defaults: assistant_defaults, root: context.revision_id === undefined ? ui.root : undefined },
     runs: assistantRunDeletion({ ...shared, refreshStatus }),
   });
   const { runCheckpoints, crons, cronFires } = storage;

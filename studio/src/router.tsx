@@ -63,13 +63,13 @@ const chats = createRoute({
 const newChat = createRoute({
   getParentRoute: parent,
   path: '/chat/$assistantId',
-  validateSearch: textsOf(['graph']),
+  validateSearch: textsOf(['graph', 'stream']),
   component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
 });
 const chat = createRoute({
   getParentRoute: parent,
   path: '/chat/$assistantId/$threadId',
-  validateSearch: textsOf(['at', 'graph', 'detail']),
+  validateSearch: textsOf(['at', 'graph', 'detail', 'stream']),
   component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
 });
 const inboxTexts = textsOf(['tab', 'assistant', 'owner', 'age', 'due', 'interrupt']);

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 
@@ -128,6 +129,37 @@ describe('a tool on its own', () => {
 test('the nodes of an assistant that does not exist are 404', async () => {
   const { status, body } = await http.get(`/assistants/${crypto.randomUUID()}/nodes`);
   expect([status, body]).toEqual([404, { detail: 'Not Found' }]);
+});
+
+describe('the absolute path of the code of a node', () => {
+  async function fileOf(headers: Record<string, string>, at: typeof http = http) {
+    const { status, body } = await at.get('/assistants/alone/nodes?source=true', headers);
+    expect(status).toBe(200);
+    return body.find(({ id }: { id: string }) => id === 'plain').source.file;
+  }
+
+  test('is for a client on the machine of the server', async () => {
+    expect(await fileOf({ host: 'localhost:8123' })).toBe(fileURLToPath(FILE));
+  });
+
+  test.each([
+    ['a proxy', { host: '127.0.0.1:8123', 'x-forwarded-for': '192.0.2.1' }],
+    ['a proxy with the standard header', { host: '127.0.0.1:8123', forwarded: 'for=192.0.2.1' }],
+  ])('is not told through %s', async (_what, headers) => {
+    expect(await fileOf(headers)).toBeNull();
+  });
+
+  test('is for administrators, of a server that they call by a local name', async () => {
+    const operator = { 'x-api-key': 'an-operator' };
+    await using server = await openApp({
+      graphs: ['alone'],
+      environment: { AGENT_SERVER_API_KEYS: 'an-operator' },
+    });
+    const { body } = await server.post('/keys', { name: 'reader', scope: 'read' }, operator);
+    expect(await fileOf({ host: 'localhost', ...operator }, server)).toBe(fileURLToPath(FILE));
+    expect(await fileOf({ host: 'localhost', 'x-api-key': body.key }, server)).toBeNull();
+    expect(await fileOf({ host: 'agents.example', ...operator }, server)).toBeNull();
+  });
 });
 
 test('a node says where its function is, below the folder of the configuration', async () => {

@@ -86,6 +86,35 @@ describe.runIf(hasStudio)('answers in a chat of Studio as they come (needs Debia
     await page.context().close();
   });
 
+  test('without streaming an answer is shown when its run has ended, and its models are not asked to stream', async () => {
+    const page = await chat.open('chat/tokens');
+    await page.getByRole('checkbox', { name: 'Streaming' }).uncheck();
+    await page.getByRole('button', { name: 'All fields' }).click();
+    await page.getByLabel('Count').fill('30');
+    await page.getByLabel('Token ms').fill('20');
+    await page.getByRole('button', { name: /^Run/ }).click();
+    await page.waitForURL(/stream=off/);
+    await page.waitForURL(/\/chat\/[^/]+\/[0-9a-f-]{36}\?/);
+    await page.getByRole('log').waitFor();
+    await page.evaluate(`
+      window.partial = [];
+      const log = document.querySelector('[role=log]');
+      new MutationObserver(() => {
+        if (log.textContent.includes('t0') && !log.textContent.includes('t29')) partial.push(log.textContent);
+      }).observe(log, { subtree: true, childList: true, characterData: true });
+    `);
+    await says(page, 't29');
+    expect(await page.evaluate('partial')).toEqual([]);
+    expect(await page.getByRole('checkbox', { name: 'Streaming' }).isChecked()).toBe(false);
+
+    const thread_id = new URL(page.url()).pathname.split('/').at(-1) ?? '';
+    const [run] = await chat.server.client.runs.list(thread_id);
+    expect(run).toMatchObject({ kwargs: { stream_mode: ['updates'] } });
+    await page.getByRole('checkbox', { name: 'Streaming' }).check();
+    expect(new URL(page.url()).searchParams.has('stream')).toBe(false);
+    await page.context().close();
+  });
+
   test('an answer goes on after the server was killed in the middle of it', async () => {
     const { thread_id } = await chat.server.client.threads.create();
     await chat.server.client.runs.create(thread_id, 'tokens', {

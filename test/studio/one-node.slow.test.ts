@@ -104,7 +104,16 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     const { page } = await openStudio(studio.browser, studio.origin, '/graphs/alone?node=plain');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByText(/^alone\.ts:\d+$/).waitFor();
+    await page.getByLabel('Editor').selectOption('VS Code');
+    const link = page.getByRole('link', { name: 'Open in VS Code' });
+    expect(await link.getAttribute('href')).toMatch(/^vscode:\/\/file\/.+\/fixtures\/graphs\/alone\.ts:\d+$/);
     expect(await violations(page)).toEqual([]);
+
+    await page.reload();
+    await page.getByRole('button', { name: 'Find' }).click();
+    await link.waitFor();
+    await page.getByLabel('Editor').selectOption('No editor');
+    await link.waitFor({ state: 'detached' });
     await page.context().close();
   });
 

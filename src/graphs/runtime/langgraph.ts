@@ -26,6 +26,7 @@ import { type ConvertedMessages, toWire } from '../wire.ts';
 import type { CommandLibrary } from './command.ts';
 import { execute } from './execution.ts';
 import { resolvedTasks } from './interrupts.ts';
+import { withNestedNodes } from './nested-nodes.ts';
 import { selectState } from './state-selection.ts';
 import { bulkUpdateState, updateState } from './state-updates.ts';
 import { statesJson } from './states-json.ts';
@@ -138,9 +139,10 @@ export function langGraph(
 
   const runtime: GraphRuntime = {
     graph_id,
-    stream(call) {
-      useSerde(call.memory.checkpointer, serde);
-      return execute(executable(graph, call), call, {
+    stream(requested) {
+      useSerde(requested.memory.checkpointer, serde);
+      const { graph: opened, call } = withNestedNodes(graph, requested, commands);
+      return execute(executable(opened, call), call, {
         library: commands,
         spans: (span) => activeSpans(folder, span),
       });

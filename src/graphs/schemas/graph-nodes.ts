@@ -3,7 +3,7 @@ import { tryOrUndefined } from '../../core/failure.ts';
 import { type FunctionLocation, functionLocations } from '../../core/function-locations.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { CodeLocation, GraphNode, GraphTool } from '../../schemas/assistants.ts';
-import type { RunnableGraph } from '../runnable.ts';
+import { type RunnableGraph, subgraphOf } from '../runnable.ts';
 
 export const TOOL_SCHEMA_LIBRARY = '@langchain/core/utils/json_schema';
 
@@ -16,6 +16,7 @@ interface FoundNode {
   readonly id: string;
   /** What it executes: LangGraph's runnable. */
   readonly code: unknown;
+  readonly can_run_alone: boolean;
 }
 
 /**
@@ -27,24 +28,37 @@ export async function graphNodes(
   library: ToolSchemaLibrary,
   root: string | undefined,
 ): Promise<GraphNode[]> {
-  const found = nodesIn(graph, '');
+  const found = nodesIn(graph, '', true);
   for await (const [namespace, subgraph] of graph.getSubgraphsAsync?.(undefined, true) ?? []) {
-    found.push(...nodesIn(subgraph, `${namespace.replaceAll('|', ':')}:`));
+    const names = namespace.split('|');
+    found.push(...nodesIn(subgraph, `${names.join(':')}:`, isMadeOfGraphs(graph, names)));
   }
   const sources = root === undefined ? [] : sourcesOf(found, root);
-  return found.map(({ id, code }, i) => ({
+  return found.map(({ id, code, can_run_alone }, i) => ({
     id,
+    can_run_alone,
     tools: toolsOf(code, library),
     source: sources[i] ?? null,
   }));
 }
 
-function nodesIn(graph: RunnableGraph, prefix: string): FoundNode[] {
+/** Whether each of the names on the way is a graph: one that code of a node calls is not reached by a run. */
+function isMadeOfGraphs(graph: RunnableGraph, names: readonly string[]): boolean {
+  let within: RunnableGraph | undefined = graph;
+  for (const name of names) within = within && subgraphOf(within, name);
+  return within !== undefined;
+}
+
+function nodesIn(graph: RunnableGraph, prefix: string, can_run_alone: boolean): FoundNode[] {
   const { nodes } = graph as { nodes?: unknown };
   if (!isObject(nodes)) return [];
   return Object.entries(nodes)
     .filter(([name]) => !name.startsWith('__'))
-    .map(([name, node]) => ({ id: `${prefix}${name}`, code: isObject(node) ? node.bound : undefined }));
+    .map(([name, node]) => ({
+      id: `${prefix}${name}`,
+      code: isObject(node) ? node.bound : undefined,
+      can_run_alone,
+    }));
 }
 
 /** The function that was given to `addNode` is in the runnable that LangGraph makes of it. */
@@ -57,7 +71,7 @@ function sourcesOf(nodes: readonly FoundNode[], root: string): (CodeLocation | u
 /** Absolute paths are nobody's business but the server's. */
 function below(roots: readonly string[], { file, line }: FunctionLocation): CodeLocation | undefined {
   const root = roots.find((each) => file.startsWith(`${each}/`));
-  return root === undefined ? undefined : { path: file.slice(root.length + 1), line };
+  return root === undefined ? undefined : { path: file.slice(root.length + 1), file: null, line };
 }
 
 /** By shape: LangGraph and LangChain have a `ToolNode` each, and the project its own copies of both. */

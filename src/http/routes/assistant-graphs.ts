@@ -13,6 +13,7 @@ import { AssistantPath, SubgraphPath } from '../../schemas/request-params.ts';
 import type { AssistantService } from '../../services/assistants/assistants.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { isOnThisMachine } from '../same-machine.ts';
 
 const tags = [TAGS.assistants];
 const failures = { 404: 'Not Found' };
@@ -57,7 +58,11 @@ export function assistantGraphRoutes(
         failures,
       },
     },
-    ({ actor, params, query }) => assistants.nodes(actor, params.assistant_id, query.source),
+    (request) =>
+      assistants.nodes(request.actor, request.params.assistant_id, {
+        source: request.query.source,
+        is_local: isOnThisMachine(request),
+      }),
   );
 
   app.get(

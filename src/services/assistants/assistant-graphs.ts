@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import type { Actor } from '../../auth/actor.ts';
 import { NotFound } from '../../core/errors.ts';
 import type { GraphRegistry, GraphRuntime } from '../../graphs/graph.ts';
@@ -10,8 +11,15 @@ import type {
 } from '../../schemas/assistants.ts';
 import type { FindAssistant } from './assistant-lookup.ts';
 
+interface NodesQuery {
+  /** Whether it is looked for where the code of each is. */
+  readonly source: boolean;
+  /** The client is on the machine of the server: it may have an editor for the files. */
+  readonly is_local: boolean;
+}
+
 /** Drawing and schemas of an assistant's graph (CONTRACT §2.1). */
-export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
+export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant, root: string | undefined) {
   return {
     /** Nodes and edges; `xray` expands that many levels of subgraphs, `true` all of them. */
     async draw(actor: Actor, id: string, xray: boolean | number): Promise<GraphDrawing> {
@@ -19,10 +27,13 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
       return await graph.draw(xray);
     },
 
-    /** Its nodes and those of its subgraphs, with their tools; `source`: and where their code is. */
-    async nodes(actor: Actor, id: string, source: boolean): Promise<GraphNode[]> {
+    /** Its nodes and those of its subgraphs, with their tools. */
+    async nodes(actor: Actor, id: string, { source, is_local }: NodesQuery): Promise<GraphNode[]> {
       const graph = await openGraph(actor, id, graphs, find);
-      return await graph.nodes(source);
+      const nodes = await graph.nodes(source);
+      return root !== undefined && is_local && actor.scope === 'admin'
+        ? nodes.map((node) => withFile(node, root))
+        : nodes;
     },
 
     async schemas(actor: Actor, id: string): Promise<GraphSchema> {
@@ -42,6 +53,11 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant) {
       return Object.fromEntries(found.map(([place, schemas]) => [place, withLegacyNames(schemas)]));
     },
   };
+}
+
+function withFile(node: GraphNode, root: string): GraphNode {
+  const { source } = node;
+  return source ? { ...node, source: { ...source, file: join(root, source.path) } } : node;
 }
 
 /** Opens the graph with the assistant's configuration. */

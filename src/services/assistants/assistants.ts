@@ -31,6 +31,8 @@ export interface AssistantDeps extends RunLimits {
   readonly bus: Pick<EventBus, 'updated' | 'emit' | 'onUpdated'>;
   /** Defaults of system assistants by graph, until a client updates them. */
   readonly defaults?: SystemDefaults;
+  /** The folder that paths of sources are relative to; absent if nobody edits them there, as those of a deployment. */
+  readonly root?: string | undefined;
 }
 
 /** Cascade of an assistant's deletion to its runs. */
@@ -54,7 +56,7 @@ export function assistantService(deps: AssistantDeps) {
   return {
     ...assistantCrud(deps, find),
     ...assistantVersions(deps, find),
-    ...assistantGraphs(graphs, find),
+    ...assistantGraphs(graphs, find, deps.root),
     ...systemAssistants(deps),
     ...assistantLookup(assistants, graphs),
 

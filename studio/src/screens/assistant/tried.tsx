@@ -16,7 +16,13 @@ interface TriedProps {
 
 /** What a version has answered, as it comes; how long it took, and its tokens. */
 export function Tried({ label, graph_id, thread_id }: TriedProps) {
-  const chat = useChat({ assistant_id: graph_id, thread_id, at: undefined, onRun: () => {} });
+  const chat = useChat({
+    assistant_id: graph_id,
+    thread_id,
+    at: undefined,
+    isStreamed: true,
+    onRun: () => {},
+  });
   const { data: state, error, refetch } = chat.state;
   const run = chat.active ?? chat.last_run;
   if (error) return <Failure error={error} retry={() => void refetch()} />;

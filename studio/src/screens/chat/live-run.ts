@@ -30,9 +30,10 @@ const AGAIN_MS = 1_000;
 /**
  * Follows the active run of a thread from its first event: every page that is opened while it runs shows the same. The
  * server keeps the events, so that nothing is lost by a reload, a pause of the tab or a restart of the server. A run is
- * followed until the state that it left has been read, also when the list of runs says earlier that it has ended.
+ * followed until the state that it left has been read, also when the list of runs says earlier that it has ended. Unless it
+ * is streamed, nothing of it is shown before.
  */
-export function useLiveRun(thread_id: string, active_id: string | undefined) {
+export function useLiveRun(thread_id: string, active_id: string | undefined, isStreamed: boolean) {
   const client = useQueryClient();
   const [live, setLive] = useState<Live>();
   // An object, so that following the same run once more is a change.
@@ -52,6 +53,7 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
       setLive(now);
     };
     const take = (event: StreamEvent) => {
+      if (!isStreamed && event.event !== 'error') return;
       now = withEvent(now, event);
       timer ??= setTimeout(draw, DRAW_MS);
     };
@@ -77,8 +79,9 @@ export function useLiveRun(thread_id: string, active_id: string | undefined) {
       abort.abort();
       clearTimeout(timer);
     };
-  }, [client, thread_id, followed]);
-  return { live, followed: followed?.run_id };
+  }, [client, thread_id, followed, isStreamed]);
+  const isShown = isStreamed || live?.error !== undefined;
+  return { live: isShown ? live : undefined, followed: followed?.run_id };
 }
 
 function beginningOf(run_id: string): Live {

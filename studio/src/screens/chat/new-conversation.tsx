@@ -9,6 +9,7 @@ import { BreakpointsButton } from './breakpoints-button.tsx';
 import { ChatInput } from './chat-input.tsx';
 import { textOf } from './messages.ts';
 import { RecentThreads } from './recent-threads.tsx';
+import { StreamingSwitch, settingsOf, useIsStreamed } from './streaming.tsx';
 import { useNewThread } from './use-chat.ts';
 import { nextThreadId, threadBegan } from './written.ts';
 
@@ -21,17 +22,19 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
   const { can } = useSession();
   const navigate = useNavigate();
   const [threadId] = useState(() => nextThreadId(assistant_id));
-  const begin = useNewThread({ assistant_id, thread_id: threadId }, () => {
+  const isStreamed = useIsStreamed();
+  const begin = useNewThread({ assistant_id, thread_id: threadId, isStreamed }, () => {
     threadBegan(assistant_id);
     void navigate({
       to: '/chat/$assistantId/$threadId',
       params: { assistantId: assistant_id, threadId },
-      search: ({ graph }: { graph?: string }) => (graph === undefined ? {} : { graph }),
+      search: settingsOf,
     });
   });
   return (
     <Page
       title={assistantName(assistant)}
+      beside={can('run') && <StreamingSwitch />}
       actions={
         <>
           <GraphToggle />

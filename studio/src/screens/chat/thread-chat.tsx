@@ -14,6 +14,7 @@ import { Conversation } from './conversation.tsx';
 import { DetailToggle } from './detail.tsx';
 import { humanMessage, type Message, propertyNames, textOf } from './messages.ts';
 import { Problems, Questions } from './questions.tsx';
+import { StreamingSwitch, settingsOf, useIsStreamed } from './streaming.tsx';
 import { type Chat, useChat } from './use-chat.ts';
 
 interface ThreadChatProps {
@@ -27,8 +28,10 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   const { at } = useSearch({ strict: false }) as { at?: string };
   const navigate = useNavigate();
   const toNewest = () => void navigate({ to: '.', search: newest, replace: true });
-  const chat = useChat({ assistant_id: assistant.assistant_id, thread_id, at, onRun: toNewest });
-  const componentThread = useComponentThread(chat, assistant.assistant_id, thread_id);
+  const isStreamed = useIsStreamed();
+  const { assistant_id } = assistant;
+  const chat = useChat({ assistant_id, thread_id, at, isStreamed, onRun: toNewest });
+  const componentThread = useComponentThread(chat, assistant_id, thread_id);
   const { can } = useSession();
   const { error, data, refetch } = chat.state;
   const name = assistantName(assistant);
@@ -41,11 +44,11 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   }
   if (!data && !chat.is_busy) return <Loading what="the conversation" />;
   const mayChange = can('run') && !chat.is_busy;
-  const props = { chat, thread_id, assistant_id: assistant.assistant_id };
+  const props = { chat, thread_id, assistant_id };
   const hasMessages = propertyNames(schema).includes('messages');
   return (
-    <Page title={name} beside={<State chat={chat} />} actions={<Links {...props} at={at} />}>
-      <BesideGraph assistant_id={assistant.assistant_id} run_id={(chat.active ?? chat.last_run)?.run_id}>
+    <Page title={name} beside={<Beside chat={chat} />} actions={<Links {...props} at={at} />}>
+      <BesideGraph assistant_id={assistant_id} run_id={(chat.active ?? chat.last_run)?.run_id}>
         <ThreadOfComponents value={componentThread}>
           <Conversation
             {...props}
@@ -57,9 +60,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
             <Problems chat={chat} />
           </Conversation>
         </ThreadOfComponents>
-        {can('run') && (
-          <Input {...{ chat, name, schema }} assistant_id={assistant.assistant_id} place={thread_id} />
-        )}
+        {can('run') && <Input {...{ chat, name, schema }} assistant_id={assistant_id} place={thread_id} />}
       </BesideGraph>
     </Page>
   );
@@ -110,6 +111,16 @@ function Input({ chat, ...props }: InputProps) {
   );
 }
 
+function Beside({ chat }: { chat: Chat }) {
+  const { can } = useSession();
+  return (
+    <>
+      {can('run') && <StreamingSwitch />}
+      <State chat={chat} />
+    </>
+  );
+}
+
 function State({ chat }: { chat: Chat }) {
   if (chat.is_busy) return <StatusPill status={chat.active?.status ?? 'pending'} />;
   if ((chat.state.data?.interrupts.length ?? 0) > 0) return <Pill tone="wait">asks you</Pill>;
@@ -148,7 +159,7 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
       <Link
         to="/chat/$assistantId"
         params={{ assistantId: assistant_id }}
-        search={({ graph }: { graph?: string }) => (graph === undefined ? {} : { graph })}
+        search={settingsOf}
         className={buttonClass()}
       >
         New thread

@@ -26,17 +26,19 @@ interface ChatPlace {
   readonly thread_id: string;
   /** The head of the branch that is shown, unless it is the newest. */
   readonly at: string | undefined;
+  /** Whether it shows what a run writes before the run has ended. */
+  readonly isStreamed: boolean;
   /** Called when a run has been created: the newest branch is its own. */
   readonly onRun: () => void;
 }
 
 /** A conversation: what is shown of it, and what can be done. */
-export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
+export function useChat({ assistant_id, thread_id, at, isStreamed, onRun }: ChatPlace) {
   const client = useQueryClient();
   const state = useQuery(stateQuery(thread_id, at));
   const runs = useQuery(runsOfThreadQuery(thread_id));
   const active = activeOf(runs.data);
-  const { live: followedLive, followed } = useLiveRun(thread_id, active?.run_id);
+  const { live: followedLive, followed } = useLiveRun(thread_id, active?.run_id, isStreamed);
   // What a run writes is not part of an older version.
   const live = at === undefined ? followedLive : undefined;
   const [sent, setSent] = useState<{ messages: readonly Message[]; run_id?: string }>();
@@ -46,7 +48,7 @@ export function useChat({ assistant_id, thread_id, at, onRun }: ChatPlace) {
       const said = { thread_id, head_id, messages: messagesOf(state.data?.values) };
       const checkpoint_id =
         instead_of === undefined ? at : await forkPointOf(client, { ...said, index: instead_of });
-      return createRun({ assistant_id, thread_id, input, command, checkpoint_id, is_now });
+      return createRun({ assistant_id, thread_id, isStreamed, input, command, checkpoint_id, is_now });
     },
     onMutate: ({ messages }) => setSent({ messages }),
     onSuccess(run, { messages }) {
@@ -109,17 +111,22 @@ function stopsOf({ interrupt_before = [], interrupt_after = [] }: Breakpoints) {
   };
 }
 
+/** Of a run that nobody watches: models are not asked to stream for it. */
+const WITHOUT_TOKENS = { stream_mode: ['updates' as const], stream_subgraphs: false };
+
 /** Creates a run, and its thread if there is none. */
 function createRun(run: {
   assistant_id: string;
   thread_id: string;
+  isStreamed: boolean;
   input: unknown;
   command?: Schemas['RunCreate']['command'];
   checkpoint_id?: string | undefined;
   is_now?: boolean | undefined;
 }): Promise<Schemas['Run']> {
-  const { assistant_id, thread_id, input = null, command, checkpoint_id, is_now = false } = run;
+  const { assistant_id, thread_id, isStreamed, input = null, command, checkpoint_id, is_now = false } = run;
   return startRun(thread_id, {
+    ...(!isStreamed && WITHOUT_TOKENS),
     ...stopsOf(breakpointsOf(assistant_id)),
     assistant_id,
     ...(command === undefined ? { input } : { command }),
@@ -131,13 +138,14 @@ function createRun(run: {
 
 /** Starts a thread with its first run, and names it after what was said. */
 export function useNewThread(
-  { assistant_id, thread_id }: { assistant_id: string; thread_id: string },
+  place: Pick<ChatPlace, 'assistant_id' | 'thread_id' | 'isStreamed'>,
   onCreated: () => void,
 ) {
   const client = useQueryClient();
+  const { thread_id } = place;
   return useMutation({
     mutationFn: async ({ input, title }: { input: unknown; title: string }) => {
-      const run = await createRun({ assistant_id, thread_id, input });
+      const run = await createRun({ ...place, input });
       // A name is a convenience: without it the thread is still there.
       await api
         .PATCH('/threads/{thread_id}', { params: { path: { thread_id } }, body: { metadata: { title } } })

@@ -11,8 +11,8 @@ const PREFIX = 'studio.breakpoints.';
 const NONE: Breakpoints = {};
 const ENDS = new Set(['__start__', '__end__']);
 
-/** Runs stop at nodes of the graph itself: not at its ends, nor within subgraphs. */
-export const mayStopAt = (node: string): boolean => !ENDS.has(node) && !node.includes(':');
+/** Runs stop at nodes, not at the ends of a graph. */
+export const mayStopAt = (node: string): boolean => !ENDS.has(node.split(':').at(-1) ?? node);
 const listeners = new Set<() => void>();
 const parsed = new Map<string, Breakpoints>();
 

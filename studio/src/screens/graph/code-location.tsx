@@ -2,6 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { CopyButton } from '../../ui/copy-button.tsx';
+import { Select } from '../../ui/fields.tsx';
+import { EDITORS, setEditor, useEditor } from './editor.ts';
 import { nodesQuery } from './graph-queries.ts';
 
 /** Where the function of a node is, as editors take it: `src/agent.ts:41`. Looked for when somebody asks. */
@@ -19,11 +21,35 @@ export function CodeLocation({ assistantId, node }: { assistantId: string; node:
   if (!data) return <span className="text-ink-3">…</span>;
   const source = data.find(({ id }) => id === node)?.source;
   if (!source) return <span className="text-ink-3">not in a file of the project</span>;
-  const text = `${source.path}:${source.line}`;
+  const { path, file, line } = source;
   return (
-    <span className="flex items-start gap-1">
-      <span className="min-w-0 font-mono text-xs/5 break-all">{text}</span>
-      <CopyButton text={text} what="the place of the code" className="-my-1" />
+    <span className="flex min-w-0 flex-col gap-1">
+      <span className="flex items-start gap-1">
+        <span className="min-w-0 font-mono text-xs/5 break-all">{`${path}:${line}`}</span>
+        <CopyButton text={`${file ?? path}:${line}`} what="the place of the code" className="-my-1" />
+      </span>
+      {file && <OpenInEditor file={file} line={line} />}
+    </span>
+  );
+}
+
+/** The server says where the file is only to who is on its machine. */
+function OpenInEditor({ file, line }: { file: string; line: number }) {
+  const chosen = useEditor();
+  const editor = Object.hasOwn(EDITORS, chosen) ? EDITORS[chosen] : undefined;
+  return (
+    <span className="flex flex-wrap items-center gap-2">
+      <Select
+        aria-label="Editor"
+        value={editor ? chosen : ''}
+        onChange={({ target }) => setEditor(target.value)}
+        options={[['', 'No editor'], ...Object.entries(EDITORS).map(([id, { name }]) => [id, name] as const)]}
+      />
+      {editor && (
+        <a href={editor.href(file, line)} className="text-accent">
+          Open in {editor.name}
+        </a>
+      )}
     </span>
   );
 }

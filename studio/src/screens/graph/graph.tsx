@@ -11,9 +11,8 @@ import { StatusPill } from '../../ui/pill.tsx';
 import { mayStopAt, useBreakpoints } from './breakpoints.ts';
 import { recentRunsQuery } from './graph-queries.ts';
 import { GraphView } from './graph-view.tsx';
-import { NodeBreakpoints } from './node-breakpoints.tsx';
+import { NodeActions } from './node-actions.tsx';
 import { NodePanel } from './node-panel.tsx';
-import { RunNode } from './run-node.tsx';
 import { useRunStates } from './use-run-states.ts';
 
 /** The graph of an assistant, on its own or with what a run did in it. All choices are in the address. */
@@ -63,12 +62,7 @@ export function Graph() {
         {node ? (
           <NodePanel key={node} assistantId={assistantId} runId={run} node={node}>
             {assistant && can('run') && mayStopAt(node) && (
-              <>
-                <p className="flex items-center gap-4">
-                  Stop in this tab: <NodeBreakpoints assistant_id={assistant.assistant_id} node={node} />
-                </p>
-                <RunNode assistantId={assistant.assistant_id} node={node} runId={run} />
-              </>
+              <NodeActions assistantId={assistant.assistant_id} node={node} runId={run} />
             )}
           </NodePanel>
         ) : (

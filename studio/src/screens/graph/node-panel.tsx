@@ -1,7 +1,5 @@
-import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
-import { schemasQuery } from '../../api/assistants.ts';
 import { Ago, duration } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
@@ -10,11 +8,11 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import type { ShownStep } from '../run/run-queries.ts';
 import { CodeLocation } from './code-location.tsx';
 import { allNodes, graphModel } from './graph-model.ts';
-import { subgraphsQuery } from './graph-queries.ts';
 import { stateText } from './node-states.ts';
 import { StepInput } from './step-input.tsx';
 import { useDrawings } from './use-drawings.ts';
 import { useRunStates } from './use-run-states.ts';
+import { useSchemas } from './use-schemas.ts';
 
 interface NodePanelProps {
   readonly assistantId: string;
@@ -70,7 +68,7 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
           channels={Object.keys(propertiesOf(schema.schema))}
         />
       )}
-      <Schema {...schema} />
+      <Schema {...schema} isOfRun={runId !== undefined} />
     </Card>
   );
 }
@@ -115,13 +113,8 @@ function StepLine({ runId, step }: { runId: string; step: ShownStep }) {
 
 /** Nodes read and write the state of their graph; its ends have the schema of its input and output. */
 function useSchema(assistantId: string, node: string) {
-  const levels = node.split(':');
-  const name = levels.pop() ?? node;
-  const isInSubgraph = levels.length > 0;
-  const root = useQuery({ ...schemasQuery(assistantId), enabled: !isInSubgraph });
-  const inner = useQuery({ ...subgraphsQuery(assistantId), enabled: isInSubgraph });
-  const { error, isPending } = isInSubgraph ? inner : root;
-  const schemas = isInSubgraph ? inner.data?.[levels.join('|')] : root.data;
+  const name = node.split(':').at(-1) ?? node;
+  const { schemas, error, isPending } = useSchemas(assistantId, node);
   const [title, schema] = {
     __start__: ['Input of the graph', schemas?.input_schema] as const,
     __end__: ['Output of the graph', schemas?.output_schema] as const,
@@ -129,7 +122,13 @@ function useSchema(assistantId: string, node: string) {
   return { title, schema: schema ?? {}, error, isPending };
 }
 
-function Schema({ title, schema, error, isPending }: ReturnType<typeof useSchema>) {
+function Schema({
+  title,
+  schema,
+  error,
+  isPending,
+  isOfRun,
+}: ReturnType<typeof useSchema> & { readonly isOfRun: boolean }) {
   if (error) return <Failure error={error} />;
   if (isPending) return <Loading what="the schema" />;
   if (Object.keys(schema).length === 0) {
@@ -138,6 +137,7 @@ function Schema({ title, schema, error, isPending }: ReturnType<typeof useSchema
   return (
     <section className="flex flex-col gap-1">
       <h3 className="font-medium">{title}</h3>
+      {isOfRun && <p className="text-xs text-ink-3">As the assistant declares it now.</p>}
       <Properties schema={schema} />
       <details>
         <summary className="py-1 text-ink-2">JSON Schema</summary>

@@ -9,6 +9,7 @@ import { stepsQuery } from '../run/run-queries.ts';
 /** What is to execute, and from what. */
 export interface NodeRunRequest {
   readonly assistant_id: string;
+  /** Its id in the drawing. */
   readonly node: string;
   readonly command: Schemas['Command'];
   /** That of an earlier run of the node which asked a question; by default a new one. */
@@ -34,7 +35,7 @@ export async function startNodeRun({ assistant_id, node, command, thread_id }: N
       api.POST('/threads', { body: { thread_id: id, metadata: { title: `${node} on its own` } } }),
     );
   }
-  const stream = { stream_mode: ['updates' as const], stream_subgraphs: false };
+  const stream = { stream_mode: ['updates' as const], stream_subgraphs: node.includes(':') };
   return startRun(id, { ...stream, assistant_id, command, interrupt_after: [node] });
 }
 
@@ -44,6 +45,9 @@ export async function outcomeOf(
   node: string,
   signal: AbortSignal,
 ): Promise<NodeRunOutcome> {
+  const names = node.split(':');
+  const name = names.at(-1) ?? node;
+  const around = names.slice(0, -1).join(':');
   const writes: unknown[] = [];
   const asked: Asked[] = [];
   let error: string | undefined;
@@ -51,8 +55,10 @@ export async function outcomeOf(
     const content: unknown = JSON.parse(data);
     if (!isObject(content)) continue;
     if (event === 'error') error = `${content['error']}: ${content['message']}`;
-    if (event !== 'updates') continue;
-    if (node in content) writes.push(content[node]);
+    const [mode, ...levels] = event.split('|');
+    if (mode !== 'updates') continue;
+    if (graphOf(levels) === around && name in content) writes.push(content[name]);
+    if (levels.length > 0) continue;
     const { __interrupt__: interrupts } = content;
     if (Array.isArray(interrupts)) asked.push(...interrupts);
   }
@@ -61,12 +67,15 @@ export async function outcomeOf(
   const path = { thread_id: run.thread_id, run_id: run.run_id };
   const { status } = await dataOf(api.GET('/threads/{thread_id}/runs/{run_id}', { params: { path } }));
   const own = steps.filter(
-    ({ kind, name, namespace }) => kind === 'node' && name === node && namespace === '',
+    (step) => step.kind === 'node' && step.name === name && graphOf(step.namespace.split('|')) === around,
   );
   const times = own.map(({ started_at, ended_at }) => Date.parse(ended_at) - Date.parse(started_at));
   const duration_ms = times.length > 0 ? times.reduce((sum, each) => sum + each, 0) : undefined;
   return { writes, asked, error, status, duration_ms };
 }
+
+/** The id of the node that is the graph of a namespace: its names without the ids of tasks. */
+const graphOf = (levels: readonly string[]) => levels.map((level) => level.replace(/:.*$/, '')).join(':');
 
 /** The command that executes a node from a state. */
 export const fromState = (node: string, update: unknown) =>

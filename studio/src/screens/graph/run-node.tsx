@@ -1,6 +1,5 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { schemasQuery } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
 import type { JsonObject } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
@@ -13,6 +12,7 @@ import { callOf, fromState, type NodeRunRequest, outcomeOf, startNodeRun, withIn
 import { RunNodeForm } from './run-node-form.tsx';
 import { RunNodeResult } from './run-node-result.tsx';
 import { useLastState } from './use-last-state.ts';
+import { useSchemas } from './use-schemas.ts';
 
 interface RunNodeProps {
   readonly assistantId: string;
@@ -46,13 +46,13 @@ export function RunNode(props: RunNodeProps) {
 
 function Prepared({ assistantId, node, runId }: RunNodeProps) {
   const nodes = useQuery(nodesQuery(assistantId));
-  const schemas = useQuery(schemasQuery(assistantId));
+  const schemas = useSchemas(assistantId, node);
   const last = useLastState(node, runId);
   const failed = [nodes, schemas, last].find(({ error }) => error !== null);
   if (failed) return <Failure error={failed.error} retry={() => void failed.refetch()} />;
-  if (!nodes.data || !schemas.data || last.isLoading) return <Loading what="what it takes" />;
+  if (!nodes.data || schemas.isPending || last.isLoading) return <Loading what="what it takes" />;
   const { tools = [] } = nodes.data.find(({ id }) => id === node) ?? {};
-  const state = schemas.data.state_schema ?? {};
+  const state = schemas.schemas?.state_schema ?? {};
   return <Bench {...{ assistantId, node, tools, state }} last={last.data} />;
 }
 

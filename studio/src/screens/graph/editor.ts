@@ -1,0 +1,55 @@
+import { useSyncExternalStore } from 'react';
+
+interface Editor {
+  readonly name: string;
+  /** The address at which it opens a file at a line. */
+  readonly href: (file: string, line: number) => string;
+}
+
+const byPath = (scheme: string) => (file: string, line: number) =>
+  `${scheme}://file${encodeURI(file)}:${line}`;
+const byQuery = (scheme: string) => (file: string, line: number) =>
+  `${scheme}://open?file=${encodeURIComponent(file)}&line=${line}`;
+
+/** By the value that is remembered. */
+export const EDITORS: Readonly<Record<string, Editor>> = {
+  vscode: { name: 'VS Code', href: byPath('vscode') },
+  cursor: { name: 'Cursor', href: byPath('cursor') },
+  windsurf: { name: 'Windsurf', href: byPath('windsurf') },
+  zed: { name: 'Zed', href: byPath('zed') },
+  webstorm: { name: 'WebStorm', href: byQuery('webstorm') },
+  idea: { name: 'IntelliJ IDEA', href: byQuery('idea') },
+};
+
+const KEY = 'studio.editor';
+const listeners = new Set<() => void>();
+
+/** Storage may be switched off; then the choice lasts as long as the page. */
+let chosen = (() => {
+  try {
+    return localStorage.getItem(KEY) ?? '';
+  } catch {
+    return '';
+  }
+})();
+
+export function setEditor(editor: string): void {
+  chosen = editor;
+  try {
+    localStorage.setItem(KEY, editor);
+  } catch {
+    // The choice then lasts as long as the page.
+  }
+  for (const each of listeners) each();
+}
+
+/** A key of `EDITORS`; empty for none. */
+export function useEditor(): string {
+  return useSyncExternalStore(
+    (listener) => {
+      listeners.add(listener);
+      return () => listeners.delete(listener);
+    },
+    () => chosen,
+  );
+}
