@@ -57,17 +57,17 @@ const MINUTE_MS = 60_000;
 function skippedTime(schedule: string, timezone: string, from_ms: number): number | undefined {
   const offsetAt = offsetsOf(timezone);
   // Times that the clocks show, as if they were in UTC.
-  const shown = (ms: number) => ms + offsetAt(ms);
+  const localTime = (ms: number) => ms + offsetAt(ms);
   const wanted = parseCron(schedule, null)
-    .nextRun(new Date(shown(from_ms)))
+    .nextRun(new Date(localTime(from_ms)))
     ?.getTime();
   if (wanted === undefined) return undefined;
   let before = wanted - offsetAt(wanted + DAY_MS);
   let after = wanted - offsetAt(wanted - DAY_MS);
-  if (before >= after || shown(before) === wanted || shown(after) === wanted) return undefined;
+  if (before >= after || localTime(before) === wanted || localTime(after) === wanted) return undefined;
   while (after - before > MINUTE_MS) {
     const middle = before + Math.floor((after - before) / 2 / MINUTE_MS) * MINUTE_MS;
-    if (shown(middle) < wanted) before = middle;
+    if (localTime(middle) < wanted) before = middle;
     else after = middle;
   }
   return after;

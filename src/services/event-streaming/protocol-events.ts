@@ -48,7 +48,7 @@ export function translator(runs: Pick<RunRepository, 'get'>, clock: Clock): Tran
     const own = partsOf(frame);
     if (own.length === 0) return [];
     const run = await runOf(run_id, isEnd(frame));
-    const parts = frame.event === 'metadata' ? [...own, ...answered(run)] : own;
+    const parts = frame.event === 'metadata' ? [...own, ...resumedInterrupts(run)] : own;
     const timestamp = run ? Date.parse(isEnd(frame) ? run.updated_at : run.created_at) : clock.now();
     return parts.map((part, index) => synthesizedEvent(seq, index, part, timestamp, graphOf(run)));
   };
@@ -101,7 +101,7 @@ function partsOf(frame: Frame): EventPart[] {
 }
 
 /** Every client of the thread stops asking what a run answers by id, before the answer is checked. */
-function answered(run: Run | undefined): EventPart[] {
+function resumedInterrupts(run: Run | undefined): EventPart[] {
   const resume = run?.kwargs.command?.resume;
   return namesInterrupts(resume)
     ? [{ method: 'input.answered', data: { interrupt_ids: Object.keys(resume) } }]
