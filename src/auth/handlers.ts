@@ -1,5 +1,7 @@
-import { ServerError } from '../core/errors.ts';
+import { ServerError, Unavailable } from '../core/errors.ts';
+import { toError } from '../core/failure.ts';
 import { isObject } from '../core/json.ts';
+import { DeadlineExceeded, withDeadline } from '../core/timers.ts';
 import type { MetadataFilter } from '../db/metadata-filter.ts';
 import type { AccessEvent, User } from './actor.ts';
 import { type Caller, requestOf } from './authenticate.ts';
@@ -7,7 +9,7 @@ import { parseFilter } from './filters.ts';
 
 /**
  * The project's auth handlers (CONTRACT §10), in this process or in another. Both methods reject with a `ServerError`
- * if a handler throws an `HTTPException`, and with the handler's own error otherwise, a 500 for the client.
+ * if a handler throws an `HTTPException` or never answers, and with the handler's own error otherwise, a 500 for the client.
  */
 export interface AuthHandlers {
   authenticate(caller: Caller): Promise<User>;
@@ -30,9 +32,13 @@ interface Registered {
   readonly callbacks: Readonly<Record<string, Handler | undefined>>;
 }
 
-/** The handlers of an `Auth` in this process. Throws if the export is not an `Auth`. */
-export function authHandlers(exported: unknown): AuthHandlers {
+/** Clients give up before; without a limit, their requests would stay for ever. */
+const LIMIT_MS = 60_000;
+
+/** The handlers of an `Auth` in this process. Throws if the export is not an `Auth`. `limit_ms`: for each answer. */
+export function authHandlers(exported: unknown, limit_ms = LIMIT_MS): AuthHandlers {
   const { authenticate, callbacks } = registeredIn(exported);
+  const callHandler = (handle: () => unknown) => answerOf(handle, limit_ms);
   return {
     authenticate: async (caller) => userOf(await callHandler(() => authenticate(requestOf(caller)))),
 
@@ -95,11 +101,17 @@ class HandlerException extends ServerError {
   }
 }
 
-async function callHandler(handle: () => unknown): Promise<unknown> {
+/** Rejects with an error whatever is thrown: Fastify would send a `Response` instead of a 500. */
+async function answerOf(handle: () => unknown, limit_ms: number): Promise<unknown> {
   try {
-    return await handle();
+    return await withDeadline(limit_ms, (async () => handle())());
   } catch (error) {
-    throw httpExceptionOf(error) ?? error;
+    if (error instanceof DeadlineExceeded) {
+      throw new Unavailable(
+        `An auth handler did not answer within ${limit_ms / 1000} seconds. Try again later.`,
+      );
+    }
+    throw httpExceptionOf(error) ?? toError(error);
   }
 }
 

@@ -86,8 +86,8 @@ const GIVE_UP_MS = 10 * 60_000;
 const BACKOFF = { first_ms: 250, longest_ms: 5000 };
 
 /**
- * Brings the schema up to date. Any number of processes may call it at once: one migrates, the others wait. Throws
- * `Unavailable` if a newer program has migrated it in a way that this one cannot work with: there is no downgrade.
+ * Brings the schema up to date. Any number of processes may call it at once: one migrates, the others wait. What servers
+ * of earlier versions cannot work with waits until they have stopped. Throws `Unavailable` if a newer program has migrated it in a way that this one cannot work with: there is no downgrade.
  */
 export async function migrate(
   db: Db,
@@ -112,6 +112,7 @@ export async function migrate(
 const WAITS_FOR = {
   busy: 'another process is migrating the database',
   locked: 'a table is in use by a long statement or transaction',
+  served: 'servers of an earlier version use the database; stop them',
 };
 
 /** Migrations that are not applied yet, in order. Changes nothing. Throws as `migrate` does. */
@@ -141,7 +142,7 @@ async function assertCompatible(db: Reader, current: number, newest: number): Pr
   throw new Unavailable(`${detail} Run a newer version of it.`);
 }
 
-type Outcome = 'applied' | 'done' | 'busy' | 'locked';
+type Outcome = 'applied' | 'done' | 'busy' | 'locked' | 'served';
 
 async function applyNext(db: Db, known: readonly Migration[], log: MigrationLog): Promise<Outcome> {
   try {
@@ -163,6 +164,7 @@ async function applyLocked(
   await runScript(tx, VERSIONS);
   const [next] = await pendingAfter(await schemaVersion(tx), tx, known);
   if (!next) return 'done';
+  if (!next.expands && (await isServed(tx))) return 'served';
   const { version, name } = next;
   log('migrating the database', { version, name });
   await runScript(tx, typeof next.text === 'string' ? next.text : next.text[tx.dialect]);
@@ -171,6 +173,18 @@ async function applyLocked(
   );
   if (next.expands) await tx.run(sql`update schema_migrations set expands = 1 where version = ${version}`);
   return 'applied';
+}
+
+/**
+ * Whether a server has a lease in the database. With SQLite there is none: it lets in one process, which migrates. A server
+ * that was killed is waited for until its lease ends.
+ */
+async function isServed(tx: Transaction): Promise<boolean> {
+  if (tx.dialect === 'sqlite') return false;
+  const table = await tx.get(sql`select count(to_regclass('workers')) as ${number('n')}`);
+  if (!table?.n) return false;
+  const live = await tx.get(sql`select count(*) as ${number('n')} from workers where expires_at > ${NOW}`);
+  return live?.n !== 0;
 }
 
 async function runScript(tx: Transaction, script: string): Promise<void> {

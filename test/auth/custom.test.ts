@@ -124,3 +124,30 @@ test('a refusal of a handler keeps its status, words and headers', async () => {
   });
   await expect(authorize(actor, 'threads:delete', {})).rejects.toThrow("'owner'");
 });
+
+test('a handler that never answers is given up', async () => {
+  const auth = new Auth()
+    .authenticate((request: Request) =>
+      request.headers.has('authorization') ? 'ann' : new Promise<string>(() => {}),
+    )
+    .on('threads', () => new Promise<boolean>(() => {}));
+  const handlers = authHandlers(auth, 5);
+  const given = {
+    status: 503,
+    message: 'An auth handler did not answer within 0.005 seconds. Try again later.',
+  };
+  await expect(handlers.authenticate(caller({}))).rejects.toMatchObject(given);
+  const user = await handlers.authenticate(caller({ authorization: 'Bearer t' }));
+  await expect(handlers.authorize('threads:read', {}, user)).rejects.toMatchObject(given);
+});
+
+test.each([
+  ['a response', () => new Response('no', { status: 418 })],
+  ['nothing', () => undefined],
+  ['null', () => null],
+])('a handler that throws %s fails with an error', async (_, thrown) => {
+  const auth = new Auth().authenticate(() => {
+    throw thrown();
+  });
+  await expect(authHandlers(auth).authenticate(caller({}))).rejects.toBeInstanceOf(Error);
+});

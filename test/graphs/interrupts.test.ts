@@ -87,6 +87,22 @@ describe('several interrupts at once', () => {
   });
 });
 
+test.each([
+  ['value', 'id', 'value'],
+  ['value', 'id', 'id'],
+  ['value', 'value', 'id'],
+  ['id', 'value', 'id'],
+])('three questions of one node get their own answers: by %s, %s and %s', async (...ways) => {
+  const asking = await stopped('questions', { messages: [] });
+  const values: unknown[] = [];
+  for (const [index, way] of ways.entries()) {
+    const [asked] = (await asking.state())?.interrupts ?? [];
+    const resume = way === 'id' ? { [asked?.id as string]: index + 1 } : index + 1;
+    values.push(await lastValues(asking, { command: { resume } }));
+  }
+  expect(values.at(-1)).toMatchObject({ messages: [{ content: '{"name":1,"trip":2,"booked":3}' }] });
+});
+
 describe('interrupt_before and interrupt_after', () => {
   test('stop before a node, with a plain state and an empty list as update', async () => {
     const echo = await Conversation.with('echo');

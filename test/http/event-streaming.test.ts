@@ -155,6 +155,19 @@ test('a question comes after the last values and before the end', async () => {
   ]);
 });
 
+test('an answer by id is told to all clients of the thread as the run with it starts', async () => {
+  const { thread_id, told } = await run('interrupting', { x: 1 });
+  const id = String(told.find(({ method }) => method === 'input.requested')?.params.data['interrupt_id']);
+  const respond = { interrupt_id: id, response: 'yes' };
+  const { seq } = told.at(-1) as Told;
+  const others = await open(thread_id, { channels: ['input', 'lifecycle'], since: seq });
+  await app.post(`/threads/${thread_id}/commands`, { id: 2, method: 'input.respond', params: respond });
+  expect((await toEnd(others)).slice(0, 2)).toMatchObject([
+    { method: 'lifecycle', params: { namespace: [], data: { event: 'running' } } },
+    { method: 'input.answered', params: { namespace: [], data: { interrupt_ids: [id] } } },
+  ]);
+});
+
 test('a run of the older kind shows its beginning, values, questions and end', async () => {
   const thread_id = await app.thread();
   await app.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'interrupting', input: { x: 1 } });

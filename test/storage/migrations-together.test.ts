@@ -1,9 +1,11 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { columns } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { migrate, pendingMigrations } from '../../src/db/migrate.ts';
 import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { raw, sql } from '../../src/db/sql.ts';
+import { NOW, nowPlus } from '../../src/db/time.ts';
 import { describeEachDatabase, describePostgresServer } from '../support/databases.ts';
 import { until } from '../support/until.ts';
 
@@ -86,6 +88,31 @@ describePostgresServer('a migration', (open) => {
     await Promise.all([other, migrating]);
     expect(log.at(-1)).toBe('migrating the database');
     expect(await versions(db)).toEqual([1]);
+  });
+
+  test('that takes something away waits until no server of an earlier version is left', async () => {
+    await using db = await open();
+    await migrate(db, [...migrations, added]);
+    const worker_id = randomUUID();
+    await db.run(sql`insert into workers (worker_id, host, pid, version, slots, started_at, expires_at)
+      values (${worker_id}, 'earlier', 1, '0', 1, ${NOW}, ${nowPlus(3_600_000)})`);
+    const log: string[] = [];
+    const migrating = migrate(db, [...migrations, added, taken], (message) => log.push(message));
+    const waits = 'migration waits: servers of an earlier version use the database; stop them';
+    await until('it waits', () => log.includes(waits));
+    expect(await versions(db)).not.toContain(902);
+    await db.run(sql`update workers set expires_at = ${NOW} where worker_id = ${worker_id}`);
+    await migrating;
+    expect(await versions(db)).toContain(902);
+  });
+
+  test('that only adds waits for no server', async () => {
+    await using db = await open();
+    await db.run(sql`insert into workers (worker_id, host, pid, version, slots, started_at, expires_at)
+      values (${randomUUID()}, 'earlier', 1, '0', 1, ${NOW}, ${nowPlus(3_600_000)})`);
+    const log: string[] = [];
+    await migrate(db, [...migrations, added], (message) => log.push(message));
+    expect(log).not.toContainEqual(expect.stringContaining('servers of an earlier version'));
   });
 
   test('never has the statements of others wait behind a long one', async () => {

@@ -60,6 +60,7 @@ async function resumeValue(resume: unknown, pending: () => Promise<string[]>): P
       `When there are multiple pending interrupts, you must specify the interrupt id when resuming: "resume": {"<id>": …}. Pending: ${ids.join(', ')}.`,
     );
   }
-  // LangGraph.js ignores a resume value of false, 0 or '' unless it is keyed by interrupt id.
-  return !resume && ids[0] !== undefined ? { [ids[0]]: resume } : resume;
+  // Without the id, LangGraph.js ignores false, 0 and '', and gives any other value once more to a later question of the
+  // node if one between them is answered by its id.
+  return ids[0] === undefined ? resume : { [ids[0]]: resume };
 }

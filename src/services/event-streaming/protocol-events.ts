@@ -1,4 +1,5 @@
 import type { Clock } from '../../core/clock.ts';
+import { namesInterrupts } from '../../core/interrupt-ids.ts';
 import { isObject } from '../../core/json.ts';
 import type { ThreadFrame } from '../../events/follow-thread.ts';
 import { EVENTS_LOST, type Frame, isLostEvents, PROTOCOL_EVENT } from '../../events/frame.ts';
@@ -44,9 +45,10 @@ export function translator(runs: Pick<RunRepository, 'get'>, clock: Clock): Tran
 
   return async ({ seq, run_id, frame }) => {
     if (frame.event.startsWith(PROTOCOL_EVENT)) return [loggedEvent(seq, frame)];
-    const parts = partsOf(frame);
-    if (parts.length === 0) return [];
+    const own = partsOf(frame);
+    if (own.length === 0) return [];
     const run = await runOf(run_id, isEnd(frame));
+    const parts = frame.event === 'metadata' ? [...own, ...resumedInterrupts(run)] : own;
     const timestamp = run ? Date.parse(isEnd(frame) ? run.updated_at : run.created_at) : clock.now();
     return parts.map((part, index) => synthesizedEvent(seq, index, part, timestamp, graphOf(run)));
   };
@@ -76,7 +78,7 @@ function textOf(seq: number, event_id: string, method: string, params: string): 
 }
 
 function channelOf(method: string): string {
-  return method === 'input.requested' ? 'input' : method;
+  return method.startsWith('input.') ? 'input' : method;
 }
 
 function customChannel(params: string): string {
@@ -96,6 +98,14 @@ function partsOf(frame: Frame): EventPart[] {
     return [{ method: 'custom', channel: `custom:${EVENTS_LOST}`, data }];
   }
   return event === 'values' ? values(namespace, JSON.parse(frame.data)) : [];
+}
+
+/** Every client of the thread stops asking what a run answers by id, before the answer is checked. */
+function resumedInterrupts(run: Run | undefined): EventPart[] {
+  const resume = run?.kwargs.command?.resume;
+  return namesInterrupts(resume)
+    ? [{ method: 'input.answered', data: { interrupt_ids: Object.keys(resume) } }]
+    : [];
 }
 
 function values(namespace: Namespace, state: unknown): EventPart[] {
