@@ -47,6 +47,9 @@ export function returnMemoryWhenIdle(idle_ms = IDLE_MS): Disposable {
       return;
     if (!isWorthIt && idle_checks !== repeat_at) return;
     collect();
+    // Its own time is not activity: the second one would wait for another idle half minute.
+    used_ms = cpuMs();
+    checked_at = systemClock.monotonic();
     repeat_at = isWorthIt ? idle_checks + REPEAT_CHECKS : undefined;
     live_bytes = getHeapStatistics().used_heap_size;
   }).unref();
