@@ -2,7 +2,6 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import type { ReadableStream } from 'node:stream/web';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { inject } from 'light-my-request';
 import { bindClient } from './sdk-client.ts';
 
 /** Origin of a request that did not arrive over a socket. */
@@ -63,6 +62,8 @@ export async function handleInternalCall(
   const abort = () => written?.destroy();
   signal.addEventListener('abort', abort, { once: true });
 
+  // Not every server ever serves one.
+  const { inject } = await import('light-my-request');
   const answer = await inject(
     (raw, response) => {
       written = response as unknown as ServerResponse;
