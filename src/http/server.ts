@@ -10,6 +10,7 @@ import { httpMetrics } from './metrics/metrics.ts';
 import { prefixOf, withoutPrefix } from './mount-prefix.ts';
 import { openAiDisabledError } from './openai/errors.ts';
 import { useOpenApi } from './openapi/document.ts';
+import { handleInOrder } from './pipelining.ts';
 import { type AuthHook, authenticateHook } from './plugins/auth.ts';
 import { corsOriginCheck, useCors, useOriginCheck } from './plugins/cors.ts';
 import { useCustomApp } from './plugins/custom-app.ts';
@@ -53,6 +54,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     schemaController: { compilersFactory: ZOD_COMPILERS },
   });
   if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;
+  handleInOrder(server.server);
   closeIncompleteRequests(server);
   const metrics = httpMetrics(engine, deps.meters, deps);
   // Nobody could read it.
@@ -78,13 +80,12 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, auth, logger });
   const { version, graph_ids } = info;
-  const custom_routes = deps.customApp?.routes ?? [];
   useOpenApi(server, {
     version,
     graph_ids,
     mount_prefix,
     security: auth,
-    custom_routes,
+    custom_routes: deps.customApp?.routes ?? [],
   });
 
   healthRoutes(server, { engine, path: '/ok' });
