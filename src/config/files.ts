@@ -27,8 +27,19 @@ export async function readConfigFile(file: string): Promise<JsonObject> {
     throw new ConfigError([`${file}: ${why}`]);
   });
   const document = asJson(text) ?? (await asYaml(text, basename(file)));
+  if (isTooDeep(document)) throw new ConfigError([`${basename(file)}: ${TOO_DEEP}`]);
   if (!isObject(document)) throw new ConfigError([`${basename(file)}: must be a map of keys`]);
   return document;
+}
+
+/** Levels of nesting. What reads a configuration would exhaust the stack at some thousands. */
+const MAX_DEPTH = 100;
+export const TOO_DEEP = `is nested deeper than ${MAX_DEPTH} levels`;
+
+/** Whether a value is nested deeper than a configuration may be. */
+export function isTooDeep(value: unknown, levels = MAX_DEPTH): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isTooDeep(inner, levels - 1));
 }
 
 /** Fast path for JSON: avoids loading the YAML parser at start-up. */
@@ -44,6 +55,9 @@ async function asYaml(text: string, name: string): Promise<unknown> {
   const { LineCounter, parseDocument } = await import('yaml');
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
+  // The parser reports that its stack is exhausted like an error of the text, and others that follow from it.
+  if (document.errors.some(({ message }) => message.startsWith('Maximum call stack')))
+    throw new ConfigError([`${name}: ${TOO_DEEP}`]);
   if (document.errors.length > 0) {
     throw new ConfigError(
       document.errors.map((error) => {
@@ -55,7 +69,10 @@ async function asYaml(text: string, name: string): Promise<unknown> {
   }
   try {
     return document.toJS();
-  } catch {
+  } catch (error) {
+    if (error instanceof RangeError) throw new ConfigError([`${name}: ${TOO_DEEP}`]);
+    if (String(error).includes('Excessive alias count'))
+      throw new ConfigError([`${name}: its aliases (*name) stand for too much`]);
     throw new ConfigError([`${name}: an alias (*name) has no anchor (&name) before it`]);
   }
 }

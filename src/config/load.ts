@@ -2,7 +2,7 @@ import { basename, dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../core/json.ts';
 import { type Environment, processEnvironment, VARIABLES, withVariables } from './env.ts';
 import { ConfigError, ConfigIssues } from './errors.ts';
-import { envFilePath, findConfigFile, readConfigFile, readEnvFile } from './files.ts';
+import { envFilePath, findConfigFile, isTooDeep, readConfigFile, readEnvFile, TOO_DEEP } from './files.ts';
 import { fromLanggraphJson } from './langgraph-json.ts';
 import { configKeys } from './reference.ts';
 import { type Config, ConfigFile, type ConfigValues, type GraphSpec } from './schema.ts';
@@ -162,7 +162,9 @@ function applyVariables(document: JsonObject, environment: Environment, problems
       continue;
     }
     try {
-      setKey(document, key, JSON.parse(value));
+      const parsed: unknown = JSON.parse(value);
+      if (isTooDeep(parsed)) problems.add(key, TOO_DEEP);
+      else setKey(document, key, parsed);
     } catch {
       problems.add(key, 'is not valid JSON');
     }

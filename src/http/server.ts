@@ -1,4 +1,5 @@
 import { type FastifyInstance, fastify } from 'fastify';
+import type { Logger } from '../core/logger.ts';
 import { registerRoutes } from './all-routes.ts';
 import { canonicalUrl } from './canonical-url.ts';
 import { closeIncompleteRequests } from './connections.ts';
@@ -10,6 +11,7 @@ import { httpMetrics } from './metrics/metrics.ts';
 import { prefixOf, withoutPrefix } from './mount-prefix.ts';
 import { openAiDisabledError } from './openai/errors.ts';
 import { useOpenApi } from './openapi/document.ts';
+import { handleInOrder } from './pipelining.ts';
 import { type AuthHook, authenticateHook } from './plugins/auth.ts';
 import { corsOriginCheck, useCors, useOriginCheck } from './plugins/cors.ts';
 import { useCustomApp } from './plugins/custom-app.ts';
@@ -26,6 +28,7 @@ import { useRequestBodies } from './request-bodies.ts';
 import { healthRoutes } from './routes/health.ts';
 import { viewOfInvalid } from './routes/studio-pages.ts';
 import { runReplies } from './run-replies.ts';
+import { limitUnread } from './send-budget.ts';
 import { type HttpOptions, nodeTimeouts, type ServerDeps } from './server-deps.ts';
 
 /** Creates the HTTP server, ready to listen. Takes plain values and services, not configuration or storage. */
@@ -52,8 +55,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     frameworkErrors: invalidUrlHandler(validViews(options)),
     schemaController: { compilersFactory: ZOD_COMPILERS },
   });
-  if (options.max_connections !== undefined) server.server.maxConnections = options.max_connections;
-  closeIncompleteRequests(server);
+  useConnectionLimits(server, options, logger);
   const metrics = httpMetrics(engine, deps.meters, deps);
   // Nobody could read it.
   if (options.role !== 'worker' && !options.disable_meta) metrics.history.start();
@@ -78,13 +80,12 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   useIdempotency(server, services.idempotency);
   const replies = runReplies(server, { runs: services.runs, auth, logger });
   const { version, graph_ids } = info;
-  const custom_routes = deps.customApp?.routes ?? [];
   useOpenApi(server, {
     version,
     graph_ids,
     mount_prefix,
     security: auth,
-    custom_routes,
+    custom_routes: deps.customApp?.routes ?? [],
   });
 
   healthRoutes(server, { engine, path: '/ok' });
@@ -100,6 +101,19 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   }
   await server.ready();
   return server;
+}
+
+/** Limits what clients may use of the server by their connections alone. */
+function useConnectionLimits(
+  server: FastifyInstance,
+  { max_connections, send_budget: budget }: HttpOptions,
+  logger: Logger,
+): void {
+  if (max_connections !== undefined) server.server.maxConnections = max_connections;
+  handleInOrder(server.server);
+  closeIncompleteRequests(server);
+  const unread = limitUnread(server.server, { budget, logger });
+  server.addHook('onClose', async () => unread[Symbol.dispose]());
 }
 
 /** Where Studio says that there is no page at an invalid URL. */

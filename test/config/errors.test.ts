@@ -165,6 +165,31 @@ test('a file that is not YAML is reported with line and column', async () => {
   ]);
 });
 
+const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
+
+test.each([
+  ['JSON', `{"graphs":{"echo":"./echo.ts:graph"},"ui_config":{"a":${nested(100_000)}}}`],
+  ['YAML that its parser can read', `${GRAPHS}ui_config: { a: ${nested(200)} }`],
+  ['YAML', `${GRAPHS}ui_config: { a: ${nested(100_000)} }`],
+  ['YAML in lines', Array.from({ length: 3000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
+])('%s that is nested too deeply is one problem', async (_, text) => {
+  expect(await problemsOf(text)).toEqual(['agent.config.yaml: is nested deeper than 100 levels']);
+});
+
+test('a variable that is nested too deeply is one problem', async () => {
+  expect(await problemsOf(GRAPHS, { environment: { LANGGRAPH_UI_CONFIG: nested(100_000) } })).toEqual([
+    'LANGGRAPH_UI_CONFIG: ui_config: is nested deeper than 100 levels',
+  ]);
+});
+
+test('aliases that stand for ever more of each other are one problem', async () => {
+  const list = (item: string) => `[${Array(9).fill(item).join(', ')}]`;
+  const lines = [...'bcdefgh'].map((name, i) => `${name}: &${name} ${list(`*${'abcdefg'[i]}`)}`);
+  expect(await problemsOf(`a: &a ${list('x')}\n${lines.join('\n')}\n`)).toEqual([
+    'agent.config.yaml: its aliases (*name) stand for too much',
+  ]);
+});
+
 test('no file and no graphs says what was looked for', async () => {
   await using folder = await project({});
 

@@ -25,6 +25,7 @@ test('a file with graphs only gets every default', async () => {
     allowed_hosts: [],
     body_limit: 4 * 1024 ** 2,
     body_budget: 64 * 1024 ** 2,
+    send_budget: 256 * 1024 ** 2,
     max_body_values: 50_000,
   });
   expect(config.storage).toEqual({

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { isChildOfNpm } from '../../config/env.ts';
@@ -13,6 +11,7 @@ import { loadConfigFor } from '../config.ts';
 import { FileWatcher, importedFiles } from './file-watcher.ts';
 import { DevProxy } from './proxy.ts';
 import { DevSupervisor } from './supervisor.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /**
  * Serves the project and restarts after every change, until stopped. While the configuration is invalid, the last valid
@@ -44,12 +43,6 @@ export async function develop(flags: FlagValues, first: LoadedConfig, logger: Lo
     known = loaded;
     await (isCode ? servers.reload() : servers.restart());
   }
-}
-
-/** A private temporary folder, not writable by other users. */
-async function temporaryFolder(): Promise<AsyncDisposable & { readonly path: string }> {
-  const path = await mkdtemp(join(tmpdir(), 'agent-server-dev-'));
-  return { path, [Symbol.asyncDispose]: () => rm(path, { recursive: true, force: true }) };
 }
 
 const PARENT_POLL_MS = 1000;

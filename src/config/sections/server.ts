@@ -79,6 +79,11 @@ export const Server = group({
     .describe(
       'Maximum bytes of request bodies and WebSocket messages in memory at a time, at least `body_limit`. Requests beyond it return 503; bodies up to 64 kB are always accepted.',
     ),
+  send_budget: bytes('1mb', '64gb')
+    .default(256 * 1024 ** 2)
+    .describe(
+      'Maximum bytes of answers and events in memory that clients have not read yet. Beyond it, connections are closed: those first that have held the most for the longest time.',
+    ),
 });
 
 export const Log = group({

@@ -1,0 +1,60 @@
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+type Exchange = readonly [IncomingMessage, ServerResponse];
+
+/** Requests that wait on a connection until no more is read from it: then its end is noticed later, too. */
+const MAX_WAITING = 100;
+
+/**
+ * Handles pipelined requests of a connection one after another, each in a turn of the event loop of its own: a packet may
+ * hold thousands, and other connections would wait for all of them. Nothing more is read from a connection on which many
+ * wait.
+ */
+export function handleInOrder(server: Server): void {
+  const listeners = server.listeners('request') as RequestListener[];
+  server.removeAllListeners('request');
+  /** What waits behind the request that is under way, by connection. */
+  const waiting = new Map<Socket, Exchange[]>();
+
+  function handle(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    response.once('close', () => endExchange(socket));
+    for (const listener of listeners) listener.call(server, request, response);
+  }
+
+  function endExchange(socket: Socket): void {
+    // Node has destroyed the requests of a lost connection.
+    if (socket.destroyed || waiting.get(socket)?.length === 0) waiting.delete(socket);
+    else setImmediate(() => handleNext(socket));
+  }
+
+  function handleNext(socket: Socket): void {
+    const next = waiting.get(socket)?.shift();
+    if (!next) return;
+    // Node keeps it paused if the client does not read.
+    if (!isFull(socket)) socket.resume();
+    handle(...next);
+  }
+
+  const isFull = (socket: Socket) => (waiting.get(socket)?.length ?? 0) >= MAX_WAITING;
+
+  server.on('connection', (socket: Socket) => {
+    // Node resumes it after each message, and for each body that is read.
+    socket.on('resume', () => {
+      if (isFull(socket)) socket.pause();
+    });
+    socket.once('close', () => waiting.delete(socket));
+  });
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    const { socket } = request;
+    const others = waiting.get(socket);
+    if (!others) {
+      waiting.set(socket, []);
+      handle(request, response);
+      return;
+    }
+    others.push([request, response]);
+    if (isFull(socket)) socket.pause();
+  });
+}
