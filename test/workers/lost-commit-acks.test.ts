@@ -272,9 +272,9 @@ describeEachDatabase('frames of a resumable run', (open) => {
       all: (query) => db.all(query),
       get: (query) => db.get(query),
       run: (query, durability) => db.run(query, durability),
-      transaction(durability, body) {
+      transaction(durability, body, committed) {
         commits.push(durability);
-        return db.transaction(durability, body);
+        return db.transaction(durability, body, committed);
       },
       [Symbol.asyncDispose]: async () => {},
     };

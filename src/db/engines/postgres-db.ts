@@ -60,8 +60,16 @@ export function postgresDb(
   const withRetry = <T>(action: () => Promise<T>) => retried(action, onRetry);
   let closing: Promise<void> | undefined;
 
-  function transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return withRetry(() => driver.transaction(durability, (session) => body(transactionOf(session, cipher))));
+  async function transaction<T>(
+    durability: CommitMode,
+    body: (tx: Transaction) => Promise<T>,
+    committed?: (value: T) => void,
+  ): Promise<T> {
+    const value = await withRetry(() =>
+      driver.transaction(durability, (session) => body(transactionOf(session, cipher))),
+    );
+    committed?.(value);
+    return value;
   }
 
   return {

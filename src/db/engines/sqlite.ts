@@ -108,9 +108,13 @@ class SqliteDb implements Db {
     return this.transaction(durability, (tx) => tx.run(query));
   }
 
-  async transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
+  async transaction<T>(
+    durability: CommitMode,
+    body: (tx: Transaction) => Promise<T>,
+    committed?: (value: T) => void,
+  ): Promise<T> {
     this.#assertOpen();
-    return this.#queue.add(durability, body);
+    return this.#queue.add(durability, body, committed);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
