@@ -6,6 +6,7 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ContentTooLarge, Unavailable } from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
+import { removeTree } from '../../core/remove-tree.ts';
 import { buildFiles, ifMissing } from './build-files.ts';
 import { logFiles } from './log-files.ts';
 
@@ -110,8 +111,8 @@ export function deploymentFiles(folder: string) {
 
     /** Deletes everything of a deployment, its database included. */
     async remove(deployment_id: string, name: string): Promise<void> {
-      await rm(home(name), { recursive: true, force: true, maxRetries: 5 });
-      await rm(join(folder, 'uploads', deployment_id), { recursive: true, force: true });
+      await removeTree(home(name));
+      await removeTree(join(folder, 'uploads', deployment_id));
     },
   };
 }

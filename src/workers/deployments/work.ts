@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
 import type { Clock } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
+import { removeTree } from '../../core/remove-tree.ts';
 import type { DeploymentSecret } from '../../schemas/deployments.ts';
 import { askAgain } from '../../services/deployments/ask-again.ts';
 import { type BuildRevision, type BuildSource, RevisionError } from '../../services/deployments/builder.ts';
@@ -61,7 +61,7 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
   await requireOpen(revisions.transition(revision_id, ['AWAITING_BUILD'], 'BUILDING'));
   const folder = files.build(deployment.name, revision_id);
   // What a server that ended has left there.
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  await removeTree(folder);
   const stored = await repositoryAccess.credentials(deployment_id);
   const { commit, ...built } = await deps.build({
     folder,
