@@ -14,6 +14,7 @@ import { rebuildMissing } from '../../workers/deployments/missing-builds.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
 import { builtRevisions, servedRevision } from '../../workers/deployments/served-revision.ts';
+import { finishDeletions } from '../../workers/deployments/unfinished-deletions.ts';
 import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
@@ -220,6 +221,7 @@ function openWork(
     /** What a server that ended has left. */
     async prepare(): Promise<void> {
       await queue.recover();
+      await finishDeletions({ ...storage, files, logger });
       await rebuildMissing({ ...storage, files, ids, logger });
       await scratch();
     },

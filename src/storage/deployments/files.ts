@@ -6,8 +6,8 @@ import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ContentTooLarge, Unavailable } from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
-import { removeTree } from '../../core/remove-tree.ts';
 import { buildFiles, ifMissing } from './build-files.ts';
+import { deletedFiles } from './deleted-files.ts';
 import { logFiles } from './log-files.ts';
 
 export type DeploymentFiles = ReturnType<typeof deploymentFiles>;
@@ -41,10 +41,8 @@ export function deploymentFiles(folder: string) {
       return size > 0 ? path : undefined;
     },
     ...buildFiles(home),
+    ...deletedFiles(folder, home),
     ...logFiles(home),
-
-    /** Names of the deployments that have files here. */
-    names: (): Promise<string[]> => readdir(join(folder, 'apps')).catch(ifMissing([])),
 
     upload,
 
@@ -107,12 +105,6 @@ export function deploymentFiles(folder: string) {
         throw new Unavailable(detail, { cause: error });
       }
       return scratch;
-    },
-
-    /** Deletes everything of a deployment, its database included. */
-    async remove(deployment_id: string, name: string): Promise<void> {
-      await removeTree(home(name));
-      await removeTree(join(folder, 'uploads', deployment_id));
     },
   };
 }
