@@ -21,7 +21,8 @@ import type { Companion } from '../lifecycle.ts';
 import type { CreateApp } from '../place.ts';
 import { openBuilder, openResolver } from './builder.ts';
 import { deploymentDispatch } from './dispatch.ts';
-import { DeploymentSlot, type ResumedCanary } from './slot.ts';
+import type { ResumedCanary } from './resumption.ts';
+import { DeploymentSlot } from './slot.ts';
 
 export interface DeploymentsContext {
   readonly foundation: Foundation;
