@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import { closeAll, lazy } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
+import { endBuildsIn } from '../../deployments/process/end-processes.ts';
 import { diskUsage } from '../../deployments/process/usage.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
@@ -221,6 +222,7 @@ function openWork(
   return {
     /** What a server that ended has left. */
     async prepare(): Promise<void> {
+      await endBuildsIn(config.deployments.folder);
       await queue.recover();
       await finishDeletions({ ...storage, files, logger });
       await rebuildMissing({ ...storage, files, ids, logger });
