@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { chmod, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
@@ -29,7 +29,7 @@ async function removeFlattened(top: string): Promise<void> {
         await unlink(path);
         continue;
       }
-      const moved = join(top, randomUUID());
+      const moved = join(top, randomBytes(16).toString('hex'));
       // The entry of its parent is within it.
       await chmod(path, 0o700);
       await rename(path, moved);
