@@ -84,6 +84,13 @@ export class InsufficientStorage extends ServerError {
   readonly status = 507;
 }
 
+/** Whether it is an error of a full disk: that of the system, or ours. */
+export function isDiskFull(error: unknown): boolean {
+  if (error instanceof InsufficientStorage) return true;
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT';
+}
+
 /** Internal: the attempt that tried to write no longer holds its lease. Never reaches a client. */
 export class LeaseLost extends Error {
   constructor(run_id: string) {

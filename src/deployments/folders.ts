@@ -1,5 +1,6 @@
 import { chmod, chown, mkdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../core/remove-tree.ts';
 import { giveTo } from './process/files.ts';
 import { diskUsage } from './process/usage.ts';
 import type { BuildRequest } from './request.ts';
@@ -40,7 +41,7 @@ export async function buildFolders({ folder, cache, open_from }: BuildRequest): 
   ];
   const packages = join(cache, 'packages');
   // What a build left behind that was killed may hold a deploy key.
-  for (const path of [root, home, tmp, fetchFolder(folder)]) await rm(path, { recursive: true, force: true });
+  for (const path of [root, home, tmp, fetchFolder(folder)]) await removeTree(path);
   await rm(join(folder, 'build.json'), { force: true });
   for (const path of [home, tmp, packages]) await mkdir(path, { recursive: true, mode: CLOSED });
   return {
@@ -54,7 +55,7 @@ export async function buildFolders({ folder, cache, open_from }: BuildRequest): 
       await ownCache(packages, uid);
     },
     async close() {
-      for (const path of [home, tmp]) await rm(path, { recursive: true, force: true });
+      for (const path of [home, tmp]) await removeTree(path);
       for (const path of [folder, cache]) await chmod(path, CLOSED);
     },
   };
@@ -67,7 +68,7 @@ export async function buildFolders({ folder, cache, open_from }: BuildRequest): 
 async function ownCache(packages: string, uid: number): Promise<void> {
   const { uid: owner } = await stat(packages);
   if (owner === uid) return;
-  await rm(packages, { recursive: true, force: true });
+  await removeTree(packages);
   await mkdir(packages, { mode: CLOSED });
   await chown(packages, uid, uid);
 }

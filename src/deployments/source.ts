@@ -1,5 +1,5 @@
-import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../core/remove-tree.ts';
 import { type BuildContext, buildContext } from './build-context.ts';
 import { BuildFailure } from './build-failure.ts';
 import { copyFolder } from './copy-folder.ts';
@@ -31,7 +31,7 @@ export async function buildRevision(request: BuildRequest): Promise<BuiltRevisio
   try {
     return await buildIn(folders, context);
   } catch (error) {
-    await rm(folders.root, { recursive: true, force: true });
+    await removeTree(folders.root);
     throw error;
   } finally {
     await folders.close();
@@ -143,7 +143,7 @@ async function finish(
   { fingerprint }: Installed,
   sandbox: Sandbox,
 ): Promise<void> {
-  await rm(join(root, '.git'), { recursive: true, force: true });
+  await removeTree(join(root, '.git'));
   const { modules } = await projectTree(root);
   await writeRecord(request.folder, { fingerprint, modules, uid: sandbox.uid ?? null });
 }

@@ -4,6 +4,7 @@ import type { ReplaceableApp } from '../../src/app/lifecycle.ts';
 import type { CreateApp } from '../../src/app/place.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import { systemClock } from '../../src/core/clock.ts';
+import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import type { KeyLookup } from '../../src/storage/access/api-keys.ts';
@@ -40,12 +41,16 @@ function fakeApp(steps: Partial<Pick<ReplaceableApp, 'ready' | 'retire'>> = {}) 
   return { app, calls, ended: ended.promise };
 }
 
-/** A deployment whose revisions are these apps, one after the other. */
-async function slotOf(...apps: readonly ReplaceableApp[]) {
+/** A deployment whose revisions are these apps, one after the other; an error is that of creating one. */
+async function slotOf(...apps: readonly (ReplaceableApp | Error)[]) {
   const config = (await loadConfig({ cwd: sources.root, environment: {} })).config;
   const files = deploymentFiles(sources.path('deployments'));
   const left = [...apps];
-  const createApp: CreateApp = async () => left.shift() as ReplaceableApp;
+  const createApp: CreateApp = async () => {
+    const next = left.shift();
+    if (next === undefined || next instanceof Error) throw next;
+    return next;
+  };
   const slot = new DeploymentSlot('agent', {
     ...{ server: config, createApp, files, root: undefined, is_protected: false },
     administrators: {} as KeyLookup,
@@ -57,18 +62,24 @@ async function slotOf(...apps: readonly ReplaceableApp[]) {
     }),
     ...{ clock: systemClock, ids: systemIds(systemClock), logger: silentLogger },
   });
-  const deploy = (revision_id: string, canary_percent: number | null = null) => {
+  const revisionOf = (revision_id: string, canary_percent: number | null = null) => {
     const { root: folder } = sources;
     const built = { root: '.', config_file: 'langgraph.json', isolation: 'none' };
     const rest = { was_checked: true, canary_percent, secrets: {} };
-    const revision = { deployment_id: 'of-agent', name: 'agent', revision_id, folder, built, ...rest };
-    return slot.deploy(revision, {
+    return { deployment_id: 'of-agent', name: 'agent', revision_id, folder, built, ...rest };
+  };
+  const deploy = (revision_id: string, canary_percent: number | null = null) =>
+    slot.deploy(revisionOf(revision_id, canary_percent), {
       ...{ log: () => {}, onStep: () => {} },
       activate: async () => (canary_percent === null ? 'active' : 'canary'),
       signal: new AbortController().signal,
     });
-  };
-  return { deploy, slot, [Symbol.asyncDispose]: () => slot.close(0) };
+  const resume = (revision_id: string) =>
+    slot.resume(revisionOf(revision_id), {
+      limit_ms: 60_000,
+      canaries: { find: async () => undefined, end: async () => false },
+    });
+  return { deploy, resume, slot, [Symbol.asyncDispose]: () => slot.close(0) };
 }
 
 test('a revision whose workers cannot start at once serves, and starts them later', async () => {
@@ -135,4 +146,19 @@ test('a canary ends although the database did not say that its end was committed
   expect(decided).toHaveLength(2);
   await canary.ended;
   expect(active.calls).toEqual([]);
+});
+
+test.each([
+  new InsufficientStorage('The disk of the database is full.'),
+  new Unavailable('The database cannot be used right now.'),
+])('what served before a restart serves again once this is over: $message', async (error) => {
+  await using deployment = await slotOf(error, fakeApp().app);
+  await deployment.resume('one');
+  expect(deployment.slot.serves).toBe(true);
+});
+
+test('what served before a restart is given up if it cannot be loaded', async () => {
+  await using deployment = await slotOf(new Error('no such package'), fakeApp().app);
+  await expect(deployment.resume('one')).rejects.toThrow('no such package');
+  expect(deployment.slot.serves).toBe(false);
 });

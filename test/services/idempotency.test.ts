@@ -51,7 +51,10 @@ async function begun(
 ) {
   const db = await open();
   const keys = idempotencyRepository(db);
-  const service = idempotencyService({ keys: { ...keys, ...changed(keys) }, worker_id: randomUUID() });
+  const service = idempotencyService({
+    keys: Object.assign({}, keys, changed(keys)),
+    worker_id: randomUUID(),
+  });
   const repeat = () => service.begin(ACTOR, 'k1', REQUEST);
   const first = (await repeat()) as IdempotencyContext;
   return { service, first, repeat, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };

@@ -1,7 +1,11 @@
+import { existsSync } from 'node:fs';
+import { mkdir } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
+import { InsufficientStorage } from '../../src/core/errors.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import { silentLogger } from '../../src/core/logger.ts';
+import { RevisionError } from '../../src/services/deployments/builder.ts';
 import { deploymentFiles } from '../../src/storage/deployments/files.ts';
 import { OPEN_STATUSES, type RevisionRow } from '../../src/storage/deployments/rows.ts';
 import { openStorage } from '../../src/storage/storage.ts';
@@ -118,4 +122,32 @@ test('a revision serves although the database did not say that it had committed'
   }));
   expect(revision).toMatchObject({ status: 'DEPLOYED' });
   expect([acknowledged, isServed]).toEqual([['active', 'active'], true]);
+});
+
+test('a build that fills the disk of the database fails as such, and is deleted', async () => {
+  let folder = '';
+  const revision = await ended(({ revisions }) => ({
+    async build(request) {
+      folder = request.folder;
+      await mkdir(folder, { recursive: true });
+      return { commit: undefined, root: '.', config_file: 'langgraph.json', isolation: 'None.' };
+    },
+    revisions: {
+      ...revisions,
+      async transition(...change) {
+        if (existsSync(folder)) throw new InsufficientStorage('The disk of the database is full.');
+        return revisions.transition(...change);
+      },
+    },
+  }));
+  expect(revision).toMatchObject({ status: 'BUILD_FAILED', failure: { code: 'disk_full' }, tries: 1 });
+});
+
+test('a failure that no database can hold is stored without what none can', async () => {
+  const revision = await ended(() => ({
+    async build() {
+      throw new RevisionError('install', 'install_failed', 'It says \0 and \ud800.');
+    },
+  }));
+  expect(revision?.failure?.hint).toBe('It says \ufffd and \ufffd.');
 });

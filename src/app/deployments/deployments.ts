@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import { closeAll, lazy } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
+import { endBuildsIn } from '../../deployments/process/end-processes.ts';
 import { diskUsage } from '../../deployments/process/usage.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
 import type { BuildRevision } from '../../services/deployments/builder.ts';
@@ -14,13 +15,15 @@ import { rebuildMissing } from '../../workers/deployments/missing-builds.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
 import { deploymentQueue } from '../../workers/deployments/queue.ts';
 import { builtRevisions, servedRevision } from '../../workers/deployments/served-revision.ts';
+import { finishDeletions } from '../../workers/deployments/unfinished-deletions.ts';
 import type { AccessControl } from '../auth.ts';
 import type { Foundation } from '../foundation.ts';
 import type { Companion } from '../lifecycle.ts';
 import type { CreateApp } from '../place.ts';
 import { openBuilder, openResolver } from './builder.ts';
 import { deploymentDispatch } from './dispatch.ts';
-import { DeploymentSlot, type ResumedCanary } from './slot.ts';
+import type { ResumedCanary } from './resumption.ts';
+import { DeploymentSlot } from './slot.ts';
 
 export interface DeploymentsContext {
   readonly foundation: Foundation;
@@ -219,7 +222,9 @@ function openWork(
   return {
     /** What a server that ended has left. */
     async prepare(): Promise<void> {
+      await endBuildsIn(config.deployments.folder);
       await queue.recover();
+      await finishDeletions({ ...storage, files, logger });
       await rebuildMissing({ ...storage, files, ids, logger });
       await scratch();
     },

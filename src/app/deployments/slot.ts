@@ -7,18 +7,13 @@ import { reasonOf } from './check-failure.ts';
 import { checkRevision } from './checks.ts';
 import { problemOf, type Served } from './live-revisions.ts';
 import { PinnedRevisions } from './pinned-revisions.ts';
+import { type ResumedCanary, untilAvailable } from './resumption.ts';
 import { Retirement } from './retirement.ts';
 import { RevisionApps, type SlotDeps } from './revision-apps.ts';
 import { type Canary, graphIds, Serving } from './serving.ts';
 import { startWorkers } from './worker-start.ts';
 
 type Activate = Parameters<DataPlane['deploy']>[1]['activate'];
-
-/** The canary of when the server ended, if there was one. `end`: it is no canary any more. */
-export interface ResumedCanary {
-  readonly find: () => Promise<ServedRevision | undefined>;
-  readonly end: (revision_id: string) => Promise<boolean>;
-}
 
 interface ReservedCanary {
   readonly canary: Canary;
@@ -133,21 +128,26 @@ export class DeploymentSlot {
 
   /**
    * Serves the revision that served when the server ended, without further checks, unless another one serves before it
-   * has loaded. Rejects if it has not loaded within `limit_ms`. Then the canary of that moment, if there was one.
+   * has loaded. Rejects if it has not loaded within `limit_ms` once the database can be used. Then the canary of that
+   * moment, if there was one.
    */
   async resume(
     revision: ServedRevision,
     { limit_ms, canaries }: { readonly limit_ms: number; readonly canaries: ResumedCanary },
   ): Promise<void> {
-    const late = timeoutSignal(limit_ms);
-    const signal = AbortSignal.any([late, this.#superseded.signal, this.#closing.signal]);
-    const resuming = this.#resume(revision, canaries, signal).catch((error: unknown) => {
-      const isLate = late.aborted && signal.reason === late.reason;
-      const text = `it did not load within ${limit_ms / 1000} seconds`;
-      const failure = isLate ? new Error(text, { cause: error }) : (error as Error);
-      this.#failure = reasonOf(failure);
-      throw failure;
-    });
+    const ended = AbortSignal.any([this.#superseded.signal, this.#closing.signal]);
+    const attempt = () => {
+      const late = timeoutSignal(limit_ms);
+      const signal = AbortSignal.any([late, ended]);
+      return this.#resume(revision, canaries, signal).catch((error: unknown) => {
+        const isLate = late.aborted && signal.reason === late.reason;
+        const text = `it did not load within ${limit_ms / 1000} seconds`;
+        const failure = isLate ? new Error(text, { cause: error }) : (error as Error);
+        this.#failure = reasonOf(failure);
+        throw failure;
+      });
+    };
+    const resuming = untilAvailable(attempt, { ended, logger: this.#deps.logger });
     this.#resuming = resuming.then(
       () => {},
       () => {},

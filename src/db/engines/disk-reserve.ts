@@ -1,4 +1,5 @@
 import { closeSync, fstatSync, openSync, rmSync, writeSync } from 'node:fs';
+import { isDiskFull } from '../../core/errors.ts';
 import type { Connection } from './sqlite-connection.ts';
 
 /** Holds the WAL of a transaction that deletes, and twice the size at which SQLite checkpoints its WAL. */
@@ -24,7 +25,7 @@ export class DiskReserve {
         size += writeSync(file, CHUNK, 0, Math.min(CHUNK.length, RESERVE_BYTES - size));
       }
     } catch (error) {
-      if (!isFull(error)) throw error;
+      if (!isDiskFull(error)) throw error;
     } finally {
       if (file !== undefined) closeSync(file);
     }
@@ -40,9 +41,4 @@ export class DiskReserve {
   release(): void {
     rmSync(this.#path, { force: true });
   }
-}
-
-function isFull(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOSPC' || code === 'EDQUOT';
 }

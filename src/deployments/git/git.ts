@@ -1,5 +1,6 @@
 import { BuildFailure } from '../build-failure.ts';
-import { type CommandEnd, MARKER, runCommand } from '../process/command.ts';
+import { type CommandEnd, runCommand } from '../process/command.ts';
+import { MARKER } from '../process/end-processes.ts';
 import { allowedEnvironment } from '../process/environment.ts';
 import { findOnPath } from '../process/tools.ts';
 import type { BuildLimits, GitAccess, GitSource } from '../request.ts';

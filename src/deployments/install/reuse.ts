@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
-import { lstat, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { lstat, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join, posix } from 'node:path';
+import { removeTree } from '../../core/remove-tree.ts';
 import { errorCode } from '../build-failure.ts';
 import { copyTree } from '../process/files.ts';
 import { hasInstallScripts, type InstallPlan } from '../project/package-manager.ts';
@@ -96,7 +97,7 @@ export async function reuseModules(reuse: Reuse): Promise<boolean> {
 /** Replaces whatever is in its place, and writes through no link. */
 export async function writeRecord(folder: string, record: BuildRecord): Promise<void> {
   const file = join(folder, RECORD);
-  await rm(file, { recursive: true, force: true });
+  await removeTree(file);
   await writeFile(file, JSON.stringify(record), { mode: 0o600, flag: 'wx' });
 }
 

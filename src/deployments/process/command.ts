@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
 import { every, sleep } from '../../core/timers.ts';
-import { endProcesses, type ProcessOwner } from './end-processes.ts';
+import { endProcesses, MARKER, type ProcessOwner } from './end-processes.ts';
 import { CommandOutput, captured } from './output.ts';
 import { type Stop, stopOf } from './stops.ts';
 import { diskUsage, familyOf, processes } from './usage.ts';
@@ -107,9 +107,6 @@ function start({ argv, cwd, env, uid, limits, pipe }: Command): ChildProcess {
   }
   return child;
 }
-
-/** Variable by which processes are recognized that have left their group. */
-export const MARKER = 'AGENT_SERVER_BUILD';
 
 function markerOf(env: Readonly<Record<string, string>>): string | undefined {
   return env[MARKER] && `${MARKER}=${env[MARKER]}`;

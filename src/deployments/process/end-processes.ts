@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sleep } from '../../core/timers.ts';
-import { familyOf, processes, wasStartedWith } from './usage.ts';
+import { familyOf, processes, startedWith, wasStartedWith } from './usage.ts';
 
 /** Whose processes are to be ended. */
 export interface ProcessOwner {
@@ -12,6 +12,9 @@ export interface ProcessOwner {
   /** `NAME=value` in the environment of all its processes. */
   readonly marker?: string | undefined;
 }
+
+/** Variable by which processes are recognized that have left their group: a folder of the build. */
+export const MARKER = 'AGENT_SERVER_BUILD';
 
 /** Processes that start others while they are ended need several rounds. */
 const ROUNDS = 20;
@@ -25,6 +28,21 @@ export async function endProcesses(owner: ProcessOwner): Promise<void> {
     const left = await leftovers(owner);
     if (left.length === 0) return;
     for (const pid of left) kill(pid);
+    await sleep(ROUND_MS);
+  }
+}
+
+/**
+ * Ends what builds in this folder have left of a server that was killed: without bubblewrap they outlive it, and would
+ * write into the builds of the next one.
+ */
+export async function endBuildsIn(folder: string): Promise<void> {
+  for (let round = 0; round < ROUNDS; round++) {
+    const all = (await processes()).filter(({ pid }) => pid !== process.pid);
+    const isOfBuild = await Promise.all(all.map(({ pid }) => startedWith(pid, `${MARKER}=${folder}/`)));
+    const left = all.filter((_, at) => isOfBuild[at]);
+    if (left.length === 0) return;
+    for (const { pid } of left) kill(pid);
     await sleep(ROUND_MS);
   }
 }

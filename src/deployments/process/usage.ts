@@ -46,8 +46,17 @@ export function familyOf(root: number, all: readonly ProcessEntry[]): ProcessEnt
 
 /** Whether the environment with which a process was started has this variable. */
 export async function wasStartedWith(pid: number, variable: string): Promise<boolean> {
+  return (await environmentOf(pid)).includes(variable);
+}
+
+/** Whether a variable of that environment begins so. */
+export async function startedWith(pid: number, beginning: string): Promise<boolean> {
+  return (await environmentOf(pid)).some((variable) => variable.startsWith(beginning));
+}
+
+async function environmentOf(pid: number): Promise<string[]> {
   const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
-  return environment.split('\0').includes(variable);
+  return environment.split('\0');
 }
 
 const run = promisify(execFile);

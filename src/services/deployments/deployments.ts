@@ -56,8 +56,16 @@ export function deploymentService(deps: DeploymentDeps) {
     const id = deployment_id.toLowerCase();
     for (const revision_id of await revisions.interruptAll(id)) bus.emit('revision.interrupted', revision_id);
     await plane.remove(id);
-    await deployments.delete(id);
-    await files.remove(id, name);
+    // Until it is deleted nobody can have its name: another one finds nothing of it.
+    await files.setAside(id, name);
+    try {
+      await deployments.delete(id);
+    } catch (error) {
+      // A failure may hide that it was deleted.
+      if (await deployments.find(id)) await files.putBack(id, name);
+      throw error;
+    }
+    await files.remove(id);
     logger.info('deployment deleted', { deployment: name, by_key: actor.key });
   }
 

@@ -1,5 +1,6 @@
-import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../core/remove-tree.ts';
 
 /** Builds of deployments, and the caches of their package managers. `home`: folder of a deployment. */
 export function buildFiles(home: (name: string) => string) {
@@ -13,7 +14,7 @@ export function buildFiles(home: (name: string) => string) {
     /** Ids of the builds that are there, finished or not. */
     buildIds: (name: string): Promise<string[]> => readdir(builds(name)).catch(ifMissing([])),
 
-    removeBuild: (name: string, build_id: string) => removeAll(join(builds(name), build_id)),
+    removeBuild: (name: string, build_id: string) => removeTree(join(builds(name), build_id)),
 
     /** Caches of package managers. */
     cache,
@@ -21,7 +22,7 @@ export function buildFiles(home: (name: string) => string) {
     /** Returns false if there is none. No build may run meanwhile. */
     async removeCache(name: string): Promise<boolean> {
       const found = await stat(cache(name)).catch(ifMissing(undefined));
-      await removeAll(cache(name));
+      await removeTree(cache(name));
       return found !== undefined;
     },
 
@@ -39,8 +40,6 @@ export function buildFiles(home: (name: string) => string) {
       writeFile(usageFile(name), `${bytes}`, { mode: 0o600 }).catch(ifMissing(undefined)),
   };
 }
-
-const removeAll = (path: string) => rm(path, { recursive: true, force: true, maxRetries: 3 });
 
 /** What stands for a file that does not exist. */
 export function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {

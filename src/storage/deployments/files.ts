@@ -4,9 +4,10 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ContentTooLarge, Unavailable } from '../../core/errors.ts';
+import { ContentTooLarge, InsufficientStorage, isDiskFull, Unavailable } from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
 import { buildFiles, ifMissing } from './build-files.ts';
+import { deletedFiles } from './deleted-files.ts';
 import { logFiles } from './log-files.ts';
 
 export type DeploymentFiles = ReturnType<typeof deploymentFiles>;
@@ -40,10 +41,8 @@ export function deploymentFiles(folder: string) {
       return size > 0 ? path : undefined;
     },
     ...buildFiles(home),
+    ...deletedFiles(folder, home),
     ...logFiles(home),
-
-    /** Names of the deployments that have files here. */
-    names: (): Promise<string[]> => readdir(join(folder, 'apps')).catch(ifMissing([])),
 
     upload,
 
@@ -51,14 +50,15 @@ export function deploymentFiles(folder: string) {
     async hasUpload(deployment_id: string, object_path: string): Promise<boolean> {
       if (OBJECT_PATH.exec(object_path)?.[1] !== deployment_id) return false;
       return stat(upload(object_path)).then(
-        (found) => found.isFile(),
+        // One that still arrives has taken its path with an empty file.
+        (found) => found.isFile() && found.size > 0,
         () => false,
       );
     },
 
     /**
      * Streams an upload to disk. Returns false if the path is taken: one upload for each. Throws `ContentTooLarge`
-     * above `max_bytes`; nothing of an upload that fails remains.
+     * above `max_bytes`, and `InsufficientStorage`; nothing of an upload that fails remains.
      */
     async saveUpload(object_path: string, content: Readable, max_bytes: number): Promise<boolean> {
       const path = upload(object_path);
@@ -75,7 +75,8 @@ export function deploymentFiles(folder: string) {
       } catch (error) {
         await rm(part, { force: true });
         await rm(path, { force: true });
-        throw error;
+        if (!isDiskFull(error)) throw error;
+        throw new InsufficientStorage('The disk of the server is full.', { cause: error });
       }
       return true;
     },
@@ -106,12 +107,6 @@ export function deploymentFiles(folder: string) {
         throw new Unavailable(detail, { cause: error });
       }
       return scratch;
-    },
-
-    /** Deletes everything of a deployment, its database included. */
-    async remove(deployment_id: string, name: string): Promise<void> {
-      await rm(home(name), { recursive: true, force: true, maxRetries: 5 });
-      await rm(join(folder, 'uploads', deployment_id), { recursive: true, force: true });
     },
   };
 }

@@ -18,10 +18,11 @@ export function storedBuilds(db: Db) {
               where active_revision_id = deployment_revisions.revision_id
                 or canary_revision_id = deployment_revisions.revision_id) then 1 else 0 end)
               as ${number('is_active')},
-            max(case when ${IS_OPEN} then 1 else 0 end) as ${number('is_open')}
+            max(case when ${IS_OPEN} then 1 else 0 end) as ${number('is_open')},
+            max(case when status = 'DEPLOYED' then 1 else 0 end) as ${number('was_deployed')}
           from deployment_revisions
           where deployment_id = ${deployment_id} and build_id is not null
-          group by build_id order by is_active desc, is_open desc, newest desc`);
+          group by build_id order by is_active desc, is_open desc, was_deployed desc, newest desc`);
         const stored = rows.filter(
           ({ is_active, is_open }, at) => at < keep || is_active === 1 || is_open === 1,
         );

@@ -12,7 +12,8 @@ export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: Work
   const row = await deployments.find(deployment_id);
   if (!row) {
     const successor = await deployments.findByName(name);
-    if (!successor) await files.remove(deployment_id, name);
+    if (!successor) await files.setAside(deployment_id, name);
+    await files.remove(deployment_id);
     return;
   }
   const stored = await revisions.forgetBuilds(deployment_id, rules.keep);

@@ -1,6 +1,6 @@
-import { rm } from 'node:fs/promises';
 import type { Clock } from '../../core/clock.ts';
-import { NotFound } from '../../core/errors.ts';
+import { isDiskFull, NotFound } from '../../core/errors.ts';
+import { removeTree } from '../../core/remove-tree.ts';
 import type { DeploymentSecret } from '../../schemas/deployments.ts';
 import { askAgain } from '../../services/deployments/ask-again.ts';
 import { type BuildRevision, type BuildSource, RevisionError } from '../../services/deployments/builder.ts';
@@ -61,7 +61,7 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
   await requireOpen(revisions.transition(revision_id, ['AWAITING_BUILD'], 'BUILDING'));
   const folder = files.build(deployment.name, revision_id);
   // What a server that ended has left there.
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  await removeTree(folder);
   const stored = await repositoryAccess.credentials(deployment_id);
   const { commit, ...built } = await deps.build({
     folder,
@@ -78,16 +78,24 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
     signal,
   });
   signal.throwIfAborted();
-  await requireRoom(work, deps);
   const { source_revision_config: config } = revision;
-  await requireOpen(
-    revisions.transition(revision_id, ['BUILDING'], 'AWAITING_DEPLOY', {
-      build_id: revision_id,
-      built,
-      commit,
-      source_revision_config: commit ? { ...config, repo_commit_sha: commit.sha } : config,
-    }),
-  );
+  const change = {
+    build_id: revision_id,
+    built,
+    commit,
+    source_revision_config: commit ? { ...config, repo_commit_sha: commit.sha } : config,
+  };
+  try {
+    await requireRoom(work, deps);
+    await requireOpen(revisions.transition(revision_id, ['BUILDING'], 'AWAITING_DEPLOY', change));
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    // The build itself may be what fills it, so that not even its failure could be stored.
+    await removeTree(folder);
+    const hint =
+      'The disk of the server is full. Make the build smaller, or have the operator free space, and deploy again.';
+    throw new RevisionError('build', 'disk_full', hint, { cause: error });
+  }
 }
 
 /** Throws a `RevisionError` if the new build does not fit beside those that serve. */

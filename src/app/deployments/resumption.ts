@@ -1,0 +1,33 @@
+import { type Backoff, backoffMs, systemRandom } from '../../core/backoff.ts';
+import { isDiskFull, Unavailable } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import { sleep } from '../../core/timers.ts';
+import type { ServedRevision } from '../../services/deployments/data-plane.ts';
+
+/** The canary of when the server ended, if there was one. `end`: it is no canary any more. */
+export interface ResumedCanary {
+  readonly find: () => Promise<ServedRevision | undefined>;
+  readonly end: (revision_id: string) => Promise<boolean>;
+}
+
+const BACKOFF: Backoff = { first_ms: 100, longest_ms: 10_000 };
+
+/**
+ * Repeats an attempt for as long as the database cannot be used, or its disk is full: what served must serve again when
+ * that is over. `undefined` if the signal aborts meanwhile. Rejects with any other failure.
+ */
+export async function untilAvailable<T>(
+  attempt: () => Promise<T>,
+  { ended, logger }: { readonly ended: AbortSignal; readonly logger: Logger },
+): Promise<T | undefined> {
+  for (let failures = 1; ; failures += 1) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!(error instanceof Unavailable) && !isDiskFull(error)) throw error;
+      logger.error('a deployment cannot be served yet; tried again', { error });
+    }
+    await sleep(backoffMs(failures, BACKOFF, systemRandom), ended);
+    if (ended.aborted) return undefined;
+  }
+}

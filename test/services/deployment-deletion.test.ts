@@ -1,0 +1,91 @@
+import { writeFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { systemActor } from '../../src/auth/actor.ts';
+import { systemClock } from '../../src/core/clock.ts';
+import { systemIds } from '../../src/core/ids.ts';
+import { silentLogger } from '../../src/core/logger.ts';
+import { type DeploymentDeps, deploymentService } from '../../src/services/deployments/deployments.ts';
+import { deploymentFiles } from '../../src/storage/deployments/files.ts';
+import { openStorage } from '../../src/storage/storage.ts';
+import { finishDeletions } from '../../src/workers/deployments/unfinished-deletions.ts';
+import { project } from '../support/project.ts';
+
+const ACTOR = systemActor('test');
+
+/** A deployment that has a database, and a service that deletes it, with parts replaced. */
+async function stored(replaced: (deps: DeploymentDeps) => Partial<DeploymentDeps> = () => ({})) {
+  const folder = await project({});
+  const storage = await openStorage({ url: `sqlite:${folder.path('data.sqlite')}`, synchronous: 'full' });
+  const files = deploymentFiles(folder.path('deployments'));
+  const ids = systemIds(systemClock);
+  const deps: DeploymentDeps = {
+    ...storage,
+    files,
+    plane: { remove: async () => {} } as unknown as DeploymentDeps['plane'],
+    bus: { emit: () => {} },
+    ids,
+    logger: silentLogger,
+    allow_local_sources: false,
+    pathOf: (name) => `/deployments/${name}`,
+  };
+  const deployment_id = ids.uuid4();
+  const row = { deployment_id, name: 'agent', source_config: {}, source_revision_config: {} };
+  await storage.deployments.insert({ ...row, source: 'internal_source' }, [], undefined);
+  await writeFile(await files.database('agent'), 'threads');
+  const service = deploymentService({ ...deps, ...replaced(deps) });
+  return {
+    files,
+    deployment_id,
+    storage,
+    remove: () => service.delete(ACTOR, deployment_id),
+    restart: () => finishDeletions({ ...storage, files, logger: silentLogger }),
+    async [Symbol.asyncDispose]() {
+      await storage[Symbol.asyncDispose]();
+      await folder[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const fails = async () => {
+  throw new Error('killed');
+};
+
+test('another deployment with the name finds no files of one whose deletion has not ended', async () => {
+  await using deployment = await stored(({ files }) => ({ files: { ...files, remove: fails } }));
+  const { files, remove, restart } = deployment;
+  await expect(remove()).rejects.toThrow('killed');
+  expect(await files.existingDatabase('agent')).toBeUndefined();
+  expect(await files.names()).toEqual([]);
+
+  await writeFile(await files.database('agent'), 'threads of the other one');
+  await restart();
+  expect(await files.existingDatabase('agent')).toBeDefined();
+  expect(await files.idsAside()).toEqual([]);
+});
+
+test('a deployment that a killed server did not come to delete has its files again', async () => {
+  await using deployment = await stored();
+  const { files, deployment_id, restart } = deployment;
+  await files.setAside(deployment_id, 'agent');
+  await restart();
+  expect(await files.existingDatabase('agent')).toBeDefined();
+  expect(await files.idsAside()).toEqual([]);
+});
+
+test('a deployment that storage does not delete keeps its files', async () => {
+  await using deployment = await stored(({ deployments }) => ({
+    deployments: { ...deployments, delete: fails },
+  }));
+  const { files, remove } = deployment;
+  await expect(remove()).rejects.toThrow('killed');
+  expect(await files.existingDatabase('agent')).toBeDefined();
+  expect(await files.idsAside()).toEqual([]);
+});
+
+test('a deletion leaves nothing, and repeated it is of a deployment that is not there', async () => {
+  await using deployment = await stored();
+  const { files, remove } = deployment;
+  await remove();
+  expect([await files.names(), await files.idsAside()]).toEqual([[], []]);
+  await expect(remove()).rejects.toThrow('There is no deployment');
+});

@@ -1,0 +1,33 @@
+import { randomUUID } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { sql } from '../../src/db/sql.ts';
+import { deploymentRepository } from '../../src/storage/deployments/deployments.ts';
+import { revisionRepository } from '../../src/storage/deployments/revisions.ts';
+import { describeEachDatabase } from '../support/databases.ts';
+
+const CONFIG = { source: 'github', source_revision_config: {} } as const;
+
+describeEachDatabase('builds that are kept', (open) => {
+  test('revisions that failed take no place of those that served', async () => {
+    await using db = await open();
+    const deployment_id = randomUUID();
+    const revisions = revisionRepository(db);
+    const row = { deployment_id, name: 'agent', source_config: {}, ...CONFIG };
+    await deploymentRepository(db).insert(row, [], undefined);
+    const ids: string[] = [];
+    for (const status of ['DEPLOYED', 'DEPLOYED', 'DEPLOYED', 'DEPLOY_FAILED', 'DEPLOY_FAILED']) {
+      const revision_id = randomUUID();
+      ids.push(revision_id);
+      await revisions.insert(deployment_id, { revision_id, trigger: 'api', ...CONFIG });
+      await db.run(sql`update deployment_revisions set status = ${status}, build_id = ${revision_id}
+        where revision_id = ${revision_id}`);
+    }
+    const [oldest, before, active, , newest] = ids as [string, string, string, string, string];
+    await db.run(sql`update deployments set active_revision_id = ${active}`);
+
+    expect((await revisions.forgetBuilds(deployment_id, 4)).sort()).toEqual(
+      [oldest, before, active, newest].sort(),
+    );
+    expect((await revisions.forgetBuilds(deployment_id, 2)).sort()).toEqual([before, active].sort());
+  });
+});

@@ -1,0 +1,42 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readdir } from 'node:fs/promises';
+import { PassThrough, Readable } from 'node:stream';
+import { expect, test } from 'vitest';
+import { InsufficientStorage } from '../../src/core/errors.ts';
+import { deploymentFiles } from '../../src/storage/deployments/files.ts';
+import { project } from '../support/project.ts';
+
+const MAX_BYTES = 1000;
+
+test('an upload for which the disk has no room is refused as such, and leaves nothing', async () => {
+  await using folder = await project({});
+  const files = deploymentFiles(folder.root);
+  const [id, path] = pathOfUpload();
+  async function* content() {
+    yield Buffer.from('some');
+    throw Object.assign(new Error('no space left on device, write'), { code: 'ENOSPC' });
+  }
+  const saved = files.saveUpload(path, Readable.from(content()), MAX_BYTES);
+  await expect(saved).rejects.toBeInstanceOf(InsufficientStorage);
+  expect(await readdir(folder.path(`uploads/${id}`))).toEqual([]);
+});
+
+test('an upload that still arrives is not there yet', async () => {
+  await using folder = await project({});
+  const files = deploymentFiles(folder.root);
+  const [id, path] = pathOfUpload();
+  const content = new PassThrough({ highWaterMark: 1 });
+  const saved = files.saveUpload(path, content, MAX_BYTES);
+  content.write('some');
+  await once(content, 'drain');
+  expect(await files.hasUpload(id, path)).toBe(false);
+  content.end('thing');
+  expect(await saved).toBe(true);
+  expect(await files.hasUpload(id, path)).toBe(true);
+});
+
+function pathOfUpload(): [deployment_id: string, object_path: string] {
+  const id = randomUUID();
+  return [id, `uploads/${id}/${randomUUID()}.tar.gz`];
+}
