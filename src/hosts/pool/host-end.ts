@@ -70,14 +70,7 @@ export function endOf({ code, signal, note, kill }: Ending): HostEnd {
 }
 
 /** The run whose code this is; `undefined` if it belongs to none. */
-export function runAt({
-  run_id,
-  thread_id,
-  assistant_id,
-  graph,
-  attempt,
-  trace_id,
-}: Place): HostedRun | undefined {
+function runAt({ run_id, thread_id, assistant_id, graph, attempt, trace_id }: Place): HostedRun | undefined {
   if (run_id === undefined) return undefined;
   return { run_id, thread_id, assistant_id, graph, attempt, trace_id };
 }
