@@ -11,7 +11,7 @@ import type {
 } from '../../schemas/assistants.ts';
 import type { FindAssistant } from './assistant-lookup.ts';
 
-interface NodesQuery {
+export interface NodesQuery {
   /** Whether it is looked for where the code of each is. */
   readonly source: boolean;
   /** The client is on the machine of the server: it may have an editor for the files. */
