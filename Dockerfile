@@ -33,6 +33,8 @@ WORKDIR /app
 VOLUME /data
 # Other machines reach a container, so the server starts only with AGENT_SERVER_API_KEYS.
 ENV NODE_ENV=production LANGGRAPH_SERVER_HOST=0.0.0.0 PORT=8123 AGENT_SERVER_DATA_DIR=/data
+# V8 compiles on threads that each keep memory otherwise: 12 MB at rest, 25 MB after load.
+ENV MALLOC_ARENA_MAX=2
 EXPOSE 8123
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s CMD node -e "fetch('http://127.0.0.1:' + \
   (process.env.LANGGRAPH_SERVER_PORT || process.env.PORT) + '/ok').then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"

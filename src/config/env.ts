@@ -182,9 +182,12 @@ const SECRETS = new Set([
   'POSTGRES_URI_CUSTOM',
 ]);
 
+/** glibc gives each thread of V8 memory of its own and keeps it. With few such arenas a process has 12 to 25 MB less. */
+const MEMORY = { MALLOC_ARENA_MAX: '2' };
+
 /** Environment of a graph host: this process's and the configuration's, without the secrets of the server. */
 export function graphEnvironment(configured: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const all = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false', ...configured, ...process.env };
+  const all = { LANGCHAIN_CALLBACKS_BACKGROUND: 'false', ...MEMORY, ...configured, ...process.env };
   return Object.fromEntries(Object.entries(all).filter(([name]) => !SECRETS.has(name)));
 }
 

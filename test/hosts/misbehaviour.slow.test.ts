@@ -184,6 +184,7 @@ test('a host that is frozen as a whole is ended, and the run is tried again', {
 test('a node sees the environment without the secrets of the server', async () => {
   const { seen } = (await wait('look')) as unknown as { seen: { env: Record<string, string>; cwd: string } };
   expect(Object.keys(seen.env)).toContain('PATH');
+  expect(seen.env['MALLOC_ARENA_MAX']).toBe('2');
   expect(Object.keys(seen.env)).not.toContain('DATABASE_URI');
   expect(Object.keys(seen.env).filter((name) => name.includes('AES'))).toEqual([]);
 });
