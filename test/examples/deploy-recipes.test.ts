@@ -15,8 +15,8 @@ const PAGE = 'docs/deploy-recipes.md';
 const DOCKERFILE = readFileSync(join(ROOT, 'Dockerfile'), 'utf8');
 const run = promisify(execFile);
 
-/** Of other programs, and of Node. */
-const FOREIGN = ['NODE_ENV', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'];
+/** Of other programs, of Node and of the C library. */
+const FOREIGN = ['NODE_ENV', 'MALLOC_ARENA_MAX', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'];
 
 test('every variable of the recipes is one that the server reads', () => {
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
@@ -31,6 +31,7 @@ test('the image is as the recipes have it', () => {
   expect(DOCKERFILE).toContain('PORT=8123');
   expect(DOCKERFILE).toContain('AGENT_SERVER_DATA_DIR=/data');
   expect(DOCKERFILE).toContain('LANGGRAPH_SERVER_HOST=0.0.0.0');
+  expect(DOCKERFILE).toContain('MALLOC_ARENA_MAX=2');
   expect(DOCKERFILE).toMatch(/^USER node$/m);
   expect(DOCKERFILE).toMatch(/^WORKDIR \/app$/m);
 });

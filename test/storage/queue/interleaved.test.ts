@@ -102,7 +102,8 @@ describeEachDatabase('verbs that meet', (open) => {
     const reporting = runQueue(db, { report: (problem) => problems.push(problem) });
     const claim = { worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 };
     expect((await reporting.claim(claim)).map(({ lease }) => lease.run_id)).toEqual([neighbour]);
-    expect(problems).toEqual([{ what: 'removed a queue entry without a run', run_id: stray, thread_id }]);
+    const what = 'removed a queue entry without a run';
+    expect(problems).toEqual([{ what, run_id: stray, thread_id, attempt: 1 }]);
     expect(await states(thread_id)).toEqual({ [blocked]: 'ready' });
     expect((await queue.claim({ ...claim, token: randomUUID() }))[0]?.lease.run_id).toBe(blocked);
     const log = await db.all(
