@@ -52,8 +52,8 @@ test('only code below the folder of the configuration has a place, and only when
   };
   const line = expect.any(Number);
   expect(await sourcesOf(FIXTURES, './branches.ts', true)).toEqual([
-    { path: 'branches.ts', line },
-    { path: 'branches.ts', line },
+    { path: 'branches.ts', file: null, line },
+    { path: 'branches.ts', file: null, line },
   ]);
   expect(await sourcesOf(FIXTURES, './branches.ts', false)).toEqual([null, null]);
   expect(await sourcesOf(STATES, '../graphs/branches.ts', true)).toEqual([null, null]);
