@@ -319,6 +319,7 @@ export interface Tables {
     key_id: string | null;
     assistant_name: string | null;
     assistant_version: number | null;
+    revision_id: Uuid | null;
   };
   schema_migrations: { version: number; name: string; applied_at: Timestamp; expands: number };
   server_secrets: { name: string; secret: string; created_at: Timestamp };

@@ -50,6 +50,8 @@ export const RunExplanation = z.object({
   started_at: Timestamp.nullable(),
   ended_at: Timestamp.nullable(),
   error: RunError.nullable(),
+  /** The revision of a deployment that executed its last attempt; `null` if it is not known, and outside of deployments. */
+  revision_id: Uuid.nullable(),
 });
 export type RunExplanation = z.infer<typeof RunExplanation>;
 

@@ -14,6 +14,8 @@ export const RunGraph = z.object({
   loaded_at: Timestamp,
   /** The revision of the deployment whose code that is; `null` outside of deployments. */
   revision_id: Uuid.nullable(),
+  /** The revision that executed the last attempt of the run; `null` if it is not known, and outside of deployments. */
+  run_revision_id: Uuid.nullable(),
   /** The revision that the thread stays with; `null` if it goes on with each new one. */
   thread_revision_id: Uuid.nullable(),
   ...GraphDrawing.shape,

@@ -27,6 +27,8 @@ export interface RunWorkerDeps {
   readonly is_capped?: boolean;
   /** Which runs it claims now; all without it. */
   readonly scope?: (() => RevisionScope | undefined) | undefined;
+  /** What it executes; absent outside of deployments. */
+  readonly revision_id?: string | undefined;
   /** Claims nothing while it is false. */
   readonly isLeaseHeld: () => boolean;
   /** What attempts need. */

@@ -1,16 +1,26 @@
 import { expect, test } from 'vitest';
-import { type Canary, Serving } from '../../src/app/deployments/serving.ts';
+import { type Canary, type NamedInPath, Serving } from '../../src/app/deployments/serving.ts';
 
 const THREAD = '0197f3a0-0000-7000-8000-00000000000a';
+const RUN = '0197f3a0-0000-7000-8000-00000000000c';
 
-/** What answers a request, of a deployment whose canary the thread belongs to. */
+/** What answers a request, of a deployment whose canary the thread belongs to; the active revision executed one of its runs. */
 async function answering(url: string): Promise<unknown> {
   const [active, canary] = ['active', 'canary'].map((revision_id) => {
     return { revision_id, folder: revision_id, mount: revision_id, tracked: { enter() {} } } as never;
   });
-  const pins = { isOn: false, sameCode: () => [], hold: () => false, others: () => [] } as never;
-  const revisionOf = async (thread_id: string) => (thread_id === THREAD ? 'canary' : undefined);
-  const serving = new Serving({ pins, revisionOf, retire: () => {}, onDecided: () => {} });
+  const pins = {
+    isOn: false,
+    sameCode: () => [],
+    hold: () => false,
+    others: () => [],
+    isCodeIn: () => false,
+  } as never;
+  const revisionsFor = async ({ thread_id, run_id }: NamedInPath) => [
+    ...(run_id === RUN ? ['active'] : []),
+    ...(thread_id === THREAD ? ['canary'] : []),
+  ];
+  const serving = new Serving({ pins, revisionsFor, retire: () => {}, onDecided: () => {} });
   serving.serve(active as never);
   serving.serveCanary({ revision_id: 'canary', percent: 1, config: undefined, served: canary } as Canary);
   return await new Promise((resolve) => serving.withMount(url, resolve));
@@ -24,5 +34,16 @@ test.for([
   [`/runs?after=/threads/${THREAD}`, 'active'],
   ['/threads/0197f3a0-0000-7000-8000-00000000000b', 'active'],
 ])('a thread is found in the path however it is encoded: %s', async ([url, expected]) => {
+  expect(await answering(url as string)).toBe(expected);
+});
+
+test.for([
+  [`/threads/${THREAD}/runs/${RUN}/graph`, 'active'],
+  [`/threads/${THREAD}/runs/${RUN.toUpperCase()}/graph?xray=true`, 'active'],
+  [`/threads/${THREAD}/runs/${RUN.replaceAll('-', '%2D')}/%67raph`, 'active'],
+  [`/threads/${THREAD}/runs/${RUN}`, 'canary'],
+  [`/threads/${THREAD}/runs/${RUN}/graphs`, 'canary'],
+  [`/threads/${THREAD}/runs/0197f3a0-0000-7000-8000-00000000000d/graph`, 'canary'],
+])('only for its graph a run is found in the path, too: %s', async ([url, expected]) => {
   expect(await answering(url as string)).toBe(expected);
 });

@@ -36,7 +36,7 @@ test('the graph of a run is that of the version of its assistant that it was cre
   const { body } = await http.get(old);
   expect(body).toMatchObject({
     ...{ graph_id: 'factory', assistant_name: 'Maker', assistant_version: 1 },
-    ...{ revision_id: null, thread_revision_id: null, loaded_at: expect.any(String) },
+    ...{ revision_id: null, run_revision_id: null, thread_revision_id: null, loaded_at: expect.any(String) },
   });
   expect((await http.get(fresh)).body.assistant_version).toBe(2);
 });

@@ -125,6 +125,33 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
+  test('a run leads to the revision that executed it', async () => {
+    const { server } = studio;
+    const [{ id, latest_revision_id: revision_id }] = (await server.get('/v2/deployments?name=agent')).body
+      .resources;
+    const { thread_id } = (await server.post('/threads')).body;
+    const call = { assistant_id: 'main', input: {} };
+    const { run_id } = (await server.post(`/threads/${thread_id}/runs`, call)).body;
+    await server.get(`/threads/${thread_id}/runs/${run_id}/join`);
+    const { page, problems } = await open('/runs');
+    // As where the deployment has the root of the server.
+    await page.route(/\/runs\/[^/]+\/(graph|explain)/, async (route) => {
+      const body = await (await route.fetch()).json();
+      await route.fulfill({ json: { ...body, revision_id, run_revision_id: revision_id } });
+    });
+    await page.goto(`${server.url}/studio/runs/${run_id}?tab=graph`);
+    const link = (role: 'listitem' | 'paragraph') =>
+      page.getByRole(role).filter({ hasText: 'Executed by revision' }).getByRole('link');
+    await link('paragraph').waitFor();
+    expect(await page.getByText('any more').count()).toBe(0);
+    expect(await violations(page)).toEqual([]);
+    await link('listitem').press('Enter');
+    await page.getByRole('heading', { name: 'Revision 1' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/studio/deployments/${id}`);
+    expect(problems).toEqual([]);
+    await page.context().close();
+  }, 60_000);
+
   test('a build that fails says why and what to do, and the old revision goes on serving', async () => {
     const { id } = (await studio.server.get('/v2/deployments?name=agent')).body.resources[0];
     const { page, problems } = await open(`/deployments/${id}`);

@@ -211,6 +211,19 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     origins = { loaded_at: new Date(Date.now() + 86_400_000).toISOString() };
     await page.reload();
     await page.getByText('The code of the graph was loaded after the run had ended').waitFor();
+
+    origins = { ...origins, run_revision_id: then, thread_revision_id: now, revision_id: now };
+    await page.reload();
+    await page
+      .getByText(
+        'Executed by revision 11111111…0000, which does not serve any more: this is the graph of revision 22222222…0000.',
+      )
+      .waitFor();
+    expect(await violations(page)).toEqual([]);
+    origins = { ...origins, run_revision_id: now, thread_revision_id: then };
+    await page.reload();
+    await page.getByText('Executed by revision 22222222…0000.').waitFor();
+    expect(await page.getByText(/any more|after the run had ended/).count()).toBe(0);
     await page.context().close();
   });
 

@@ -85,6 +85,11 @@ export class PinnedRevisions {
     return all.filter(({ revision }) => revision.folder !== folder).map(({ revision_id }) => revision_id);
   }
 
+  /** Whether a kept revision executes the code in this folder. */
+  isCodeIn(folder: string, revision_id: string): boolean {
+    return this.#stored?.get(revision_id)?.revision.folder === folder;
+  }
+
   /** Ids of those that serve the code of this one. */
   sameCode({ folder }: Pick<Served, 'folder'>): string[] {
     return [...this.#held].filter(([, { served }]) => served.folder === folder).map(([id]) => id);

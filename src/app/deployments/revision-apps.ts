@@ -16,6 +16,7 @@ import { checkFailure, reasonOf } from './check-failure.ts';
 import { liveRevisions, type Served } from './live-revisions.ts';
 import { revisionLogger } from './log.ts';
 import { deploymentConfig } from './project.ts';
+import type { NamedInPath } from './serving.ts';
 
 export interface SlotDeps {
   readonly server: Config;
@@ -88,13 +89,19 @@ export class RevisionApps {
     return deploymentConfig(revision, { server, database, is_protected });
   }
 
-  /** Of a thread. If it cannot be read the request fails for the same reason, wherever it goes. */
-  async revisionOf(thread_id: string): Promise<string | undefined> {
+  /**
+   * As in `ServingDeps`: the graph of a run is that of the revision which executed it, and what else a thread has that of
+   * its own. If it cannot be read the request fails for the same reason, wherever it goes.
+   */
+  async revisionsFor({ thread_id, run_id }: NamedInPath): Promise<string[]> {
     try {
-      return await (await this.#foundation)?.storage.threads.revisionOf(thread_id);
+      const storage = (await this.#foundation)?.storage;
+      const ofRun = run_id === undefined ? undefined : storage?.runs.revisionOf(thread_id, run_id);
+      const found = await Promise.all([ofRun, storage?.threads.revisionOf(thread_id)]);
+      return found.filter((revision_id) => revision_id !== undefined);
     } catch (error) {
       this.#deps.logger.warn('the revision of a thread cannot be read', { thread_id, error });
-      return undefined;
+      return [];
     }
   }
 

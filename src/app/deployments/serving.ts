@@ -19,12 +19,19 @@ export interface Canary {
 export interface ServingDeps {
   /** Earlier revisions that threads stay with. */
   readonly pins: PinnedRevisions;
-  /** The revision that a thread belongs to. Does not reject. */
-  readonly revisionOf: (thread_id: string) => Promise<string | undefined>;
+  /** The revisions that should answer, the best one first; the current one if none of them serves. Does not reject. */
+  readonly revisionsFor: (named: NamedInPath) => Promise<readonly string[]>;
   /** `at_once`: its runs are handed over at their next checkpoint, without time to end before. */
   readonly retire: (served: Served, how: { readonly at_once: boolean }) => void;
   /** Called after each decision: runs and crons may be those of another app. */
   readonly onDecided: () => void;
+}
+
+/** What a request names in its path. */
+export interface NamedInPath {
+  readonly thread_id: string;
+  /** A run whose graph is asked for. */
+  readonly run_id: string | undefined;
 }
 
 type Answer = (mount: MountedServer | undefined) => void;
@@ -119,9 +126,9 @@ export class Serving {
     if (this.#deciding !== undefined) void this.#deciding.then(() => this.withMount(url, act));
     else {
       const isOneOfSeveral = this.#canary?.served !== undefined || this.#deps.pins.isOn;
-      const thread_id = isOneOfSeveral ? threadIn(url) : undefined;
-      if (thread_id === undefined) act(this.#current?.mount);
-      else void this.#deps.revisionOf(thread_id).then((revision_id) => this.#pass(revision_id, url, act));
+      const named = isOneOfSeveral ? namedIn(url) : undefined;
+      if (named === undefined) act(this.#current?.mount);
+      else void this.#deps.revisionsFor(named).then((revision_ids) => this.#pass(revision_ids, url, act));
     }
   }
 
@@ -144,15 +151,18 @@ export class Serving {
     return { active, canary, pinned: pins.executing(active, current.folder) };
   }
 
-  /** What serves may have changed while the thread was read. */
-  #pass(revision_id: string | undefined, url: string | undefined, act: Answer): void {
+  /** What serves may have changed while these were read. */
+  #pass([wanted, ...others]: readonly string[], url: string | undefined, act: Answer): void {
+    const { pins } = this.#deps;
     const current = this.#current;
-    const canary = this.#canary?.served;
+    const canary = this.#canary?.revision_id === wanted ? this.#canary : undefined;
     if (this.#deciding !== undefined) this.withMount(url, act);
-    else if (this.#canary && this.#canary.revision_id === revision_id) act((canary ?? current)?.mount);
-    else if (current && revision_id && this.#deps.pins.others(current.folder).includes(revision_id))
-      void this.#deps.pins.open(revision_id).then((held) => act((held ?? this.#current)?.mount));
-    else act(current?.mount);
+    else if (!current || wanted === undefined || wanted === current.revision_id) act(current?.mount);
+    else if (canary?.served) act(canary.served.mount);
+    else if (canary) this.#pass(others, url, act);
+    else if (pins.isCodeIn(current.folder, wanted)) act(current.mount);
+    else if (!pins.others(current.folder).includes(wanted)) this.#pass(others, url, act);
+    else void pins.open(wanted).then((held) => (held ? act(held.mount) : this.#pass(others, url, act)));
   }
 }
 
@@ -171,9 +181,11 @@ export function graphIds(config: Config | undefined): ReadonlySet<string> {
   return new Set(config?.graphs.map(({ graph_id }) => graph_id));
 }
 
-/** The thread that a request names in its path. */
-function threadIn(url = ''): string | undefined {
+const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
+const NAMED = new RegExp(`/threads/(${UUID})(?:/runs/(${UUID})/graph/?$)?(?=/|$)`);
+
+function namedIn(url = ''): NamedInPath | undefined {
   const [path = ''] = canonicalUrl(url).split('?', 1);
-  const id = /\/threads\/([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?=\/|$)/i.exec(path)?.[1];
-  return id?.toLowerCase();
+  const [, thread_id, run_id] = NAMED.exec(path.toLowerCase()) ?? [];
+  return thread_id === undefined ? undefined : { thread_id, run_id };
 }

@@ -62,7 +62,7 @@ export class DeploymentSlot {
     });
     const serving = new Serving({
       pins: this.#pins,
-      revisionOf: (thread_id) => apps.revisionOf(thread_id),
+      revisionsFor: (named) => apps.revisionsFor(named),
       retire: (served, how) => retirement.begin(served, how),
       onDecided,
     });

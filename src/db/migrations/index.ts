@@ -33,6 +33,7 @@ import { removedRunLogs } from './032-removed-run-logs.ts';
 import { removedRunOrigins } from './033-removed-run-origins.ts';
 import { agentsAndAnswers } from './034-agents-and-answers.ts';
 import { interruptAnswers } from './035-interrupt-answers.ts';
+import { executingRevisions } from './036-executing-revisions.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -85,4 +86,5 @@ export const migrations: readonly Migration[] = [
   { version: 33, name: 'removed run origins', text: removedRunOrigins, expands: true },
   { version: 34, name: 'agents and answers', text: agentsAndAnswers, expands: true },
   { version: 35, name: 'interrupt answers', text: interruptAnswers, expands: true },
+  { version: 36, name: 'executing revisions', text: executingRevisions, expands: true },
 ];

@@ -36,7 +36,7 @@ export function runGraphService({ runs, threads, graphs, clock, revision_id }: R
       const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
       const found = await runs.getWithAgent(thread_id, run_id, visibility);
       if (!found) throw new NotFound('Run not found');
-      const { run, agent } = found;
+      const { run, agent, revision_id: run_revision_id } = found;
       const { config, context } = run.kwargs;
       const graph_id = graphIdOf(run.kwargs);
       const thread_revision_id = (await threads.revisionOf(thread_id)) ?? null;
@@ -46,7 +46,8 @@ export function runGraphService({ runs, threads, graphs, clock, revision_id }: R
       return {
         ...(await graph.draw(xray)),
         ...agent,
-        ...{ run_id, graph_id, loaded_at, revision_id: revision_id ?? null, thread_revision_id },
+        ...{ run_id, graph_id, loaded_at, revision_id: revision_id ?? null },
+        ...{ run_revision_id, thread_revision_id },
       };
     },
   };

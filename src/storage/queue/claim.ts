@@ -22,6 +22,8 @@ export interface Claim {
   readonly limit: number;
   /** All runs without it. */
   readonly scope?: RevisionScope | undefined;
+  /** What the worker executes; absent outside of deployments. */
+  readonly revision_id?: string | undefined;
 }
 
 export interface ClaimedRun {
@@ -101,7 +103,7 @@ export async function hasReady(db: Db, scope?: RevisionScope): Promise<boolean> 
 
 async function claimRows(
   tx: Transaction,
-  { worker_id, token, limit, scope }: Claim,
+  { worker_id, token, limit, scope, revision_id }: Claim,
   context: QueueContext,
 ): Promise<{ runs: ClaimedRun[]; orphans: ClaimedRow[] }> {
   const due = await dueRuns(tx, context, limit, scope);
@@ -114,7 +116,10 @@ async function claimRows(
     returning ${CLAIMED}`);
   if (claimed.length === 0) return { runs: [], orphans: [] };
   claimed.sort(inQueueOrder);
-  const { runs: started, undecryptable } = partitionDecryptable(tx, await markRunning(tx, claimed));
+  const { runs: started, undecryptable } = partitionDecryptable(
+    tx,
+    await markRunning(tx, claimed, revision_id),
+  );
   await defer(tx, undecryptable);
   const first = started.filter((run) => run.attempt === 1 && !run.kwargs.temporary);
   openThreadLog(
@@ -135,10 +140,14 @@ function inQueueOrder(a: ClaimedRow, b: ClaimedRow): number {
   return b.priority - a.priority || Date.parse(a.not_before) - Date.parse(b.not_before) || a.seq - b.seq;
 }
 
-function markRunning(tx: Transaction, taken: ClaimedRow[]): Promise<StartedRow[]> {
+function markRunning(
+  tx: Transaction,
+  taken: ClaimedRow[],
+  revision_id: string | undefined,
+): Promise<StartedRow[]> {
   return tx.all(sql`
     update runs set status = 'running', started_at = coalesce(started_at, ${NOW}), updated_at = ${NOW},
-      attempt = attempt + 1
+      attempt = attempt + 1, revision_id = ${revision_id ?? null}
     where run_id in ${list(taken.map((row) => row.run_id))}
     returning ${STARTED}`);
 }
@@ -199,7 +208,7 @@ function partitionDecryptable(
   return { runs, undecryptable };
 }
 
-/** Undoes the claim of these runs and defers them. */
+/** Undoes the claim of these runs and defers them. Which revision executed them before is not known any more. */
 async function defer(tx: Transaction, run_ids: readonly string[]): Promise<void> {
   if (run_ids.length === 0) return;
   await tx.run(sql`
@@ -207,7 +216,7 @@ async function defer(tx: Transaction, run_ids: readonly string[]): Promise<void>
       not_before = ${nowPlus(DEFER_MS)}, retry_reason = ${'unreadable' satisfies RetryReason}
     where run_id in ${list(run_ids)}`);
   await tx.run(sql`
-    update runs set status = 'pending', attempt = attempt - 1,
+    update runs set status = 'pending', attempt = attempt - 1, revision_id = null,
       started_at = case when attempt = 1 then null else started_at end
     where run_id in ${list(run_ids)}`);
 }

@@ -27,6 +27,10 @@ export function runOf<Row extends Partial<Pick<Rows['runs'], 'metadata' | 'kwarg
 export const AGENT_COLUMNS = columns('runs', 'assistant_name, assistant_version');
 export type RunAgent = RowOf<typeof AGENT_COLUMNS>;
 
+/** The revision of a deployment that executed the last attempt of a run; null if it is not known. */
+const REVISION_COLUMN = columns('runs', 'revision_id');
+type RunRevision = RowOf<typeof REVISION_COLUMN>;
+
 export interface RunList {
   readonly limit: number;
   readonly offset: number;
@@ -80,18 +84,26 @@ export function runRepository(db: Db) {
       return row && runOf(db.cipher, row);
     },
 
-    /** As `get`, with the assistant that the run was created for. */
+    /** As `get`, with the assistant that the run was created for and the revision that executed its last attempt. */
     async getWithAgent(
       thread_id: string | undefined,
       run_id: string,
       visibility?: Visibility,
-    ): Promise<{ run: Run; agent: RunAgent } | undefined> {
+    ): Promise<({ run: Run; agent: RunAgent } & RunRevision) | undefined> {
       const row = await db.get(
-        sql`select ${RUN_COLUMNS}, ${AGENT_COLUMNS} from runs where ${isRun(thread_id, run_id, visibility)}`,
+        sql`select ${RUN_COLUMNS}, ${AGENT_COLUMNS}, ${REVISION_COLUMN} from runs where ${isRun(thread_id, run_id, visibility)}`,
       );
       if (!row) return undefined;
-      const { assistant_name, assistant_version, ...run } = runOf(db.cipher, row);
-      return { run, agent: { assistant_name, assistant_version } };
+      const { assistant_name, assistant_version, revision_id, ...run } = runOf(db.cipher, row);
+      return { run, agent: { assistant_name, assistant_version }, revision_id };
+    },
+
+    /** The revision that executed the last attempt of a run of this thread; `undefined` if it is not known. */
+    async revisionOf(thread_id: string, run_id: string): Promise<string | undefined> {
+      const row = await db.get(
+        sql`select ${REVISION_COLUMN} from runs where ${isRun(thread_id, run_id, undefined)}`,
+      );
+      return row?.revision_id ?? undefined;
     },
 
     /** Newest first. */

@@ -19,6 +19,7 @@ import type {
   RevisionsList,
   SourceConfig,
 } from '../../../src/schemas/deployments.ts';
+import type { RevisionExplanation } from '../../../src/schemas/revision-explanation.ts';
 import { API_URL } from './base.ts';
 import { dataOf } from './client.ts';
 
@@ -65,6 +66,10 @@ export const controlPlane = {
     call('GET', at(id, `/revisions?limit=${limit}`)),
 
   revision: (id: string, revision_id: string): Promise<Revision> => call('GET', atRevision(id, revision_id)),
+
+  /** Of any deployment. */
+  explainRevision: (revision_id: string): Promise<RevisionExplanation> =>
+    call('GET', `/v2/revisions/${encodeURIComponent(revision_id)}/explain`),
 
   /** Changes settings of all revisions; what is not named stays. Deploys nothing. */
   configure: (id: string, source_config: Pick<SourceConfig, 'build_on_push' | 'pin'>): Promise<Deployment> =>

@@ -1,12 +1,13 @@
 import { Link } from '@tanstack/react-router';
 import { shortId } from './format.tsx';
 
-const LOOK = 'font-mono text-xs text-accent hover:underline';
+/** Of a link whose text is an id. */
+export const ID_LINK = 'font-mono text-xs text-accent hover:underline';
 
 /** A link to a run where its name is not known or goes without saying. */
 export function RunIdLink({ run_id }: { run_id: string }) {
   return (
-    <Link to="/runs/$runId" params={{ runId: run_id }} className={LOOK}>
+    <Link to="/runs/$runId" params={{ runId: run_id }} className={ID_LINK}>
       {shortId(run_id)}
     </Link>
   );
@@ -14,7 +15,7 @@ export function RunIdLink({ run_id }: { run_id: string }) {
 
 export function ThreadIdLink({ thread_id }: { thread_id: string }) {
   return (
-    <Link to="/threads/$threadId" params={{ threadId: thread_id }} className={LOOK}>
+    <Link to="/threads/$threadId" params={{ threadId: thread_id }} className={ID_LINK}>
       {shortId(thread_id)}
     </Link>
   );

@@ -4,7 +4,7 @@ import { columns } from '../../../src/db/columns.ts';
 import { sql } from '../../../src/db/sql.ts';
 import { RUN_ERROR_COLUMN, runRepository } from '../../../src/storage/runs/runs.ts';
 import { describeEncrypted } from '../../support/databases.ts';
-import { queueStory } from '../../support/queued-runs.ts';
+import { queueStory, WORKER } from '../../support/queued-runs.ts';
 
 describeEncrypted('a run that cannot be read', (open) => {
   test('is put off, and the others go on', async () => {
@@ -17,7 +17,8 @@ describeEncrypted('a run that cannot be read', (open) => {
     const moved = db.cipher.encryptJson(RUN_ERROR_COLUMN, '{}');
     await db.run(sql`update runs set kwargs = ${moved} where run_id = ${sealed}`);
 
-    expect(await claimed()).toEqual([other]);
+    const claim = { worker_id: WORKER.worker_id, token: randomUUID(), limit: 10, revision_id: randomUUID() };
+    expect((await queue.claim(claim)).map(({ lease }) => lease.run_id)).toEqual([other]);
     expect(await claimed()).toEqual([]);
     expect(await statusOf(sealed)).toBe('pending');
     expect(await queue.position(sealed)).toMatchObject({
@@ -25,7 +26,7 @@ describeEncrypted('a run that cannot be read', (open) => {
       attempt: 0,
       retry_reason: 'unreadable',
     });
-    expect(await queue.runTimes(sealed)).toMatchObject({ started_at: null, error: null });
+    expect(await queue.runTimes(sealed)).toMatchObject({ started_at: null, error: null, revision_id: null });
 
     await db.run(sql`update runs set kwargs = ${kwargs?.kwargs ?? null} where run_id = ${sealed}`);
     await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z' where run_id = ${sealed}`);

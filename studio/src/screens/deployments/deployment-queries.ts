@@ -29,6 +29,14 @@ export const revisionQuery = (id: string, revision_id: string | null) =>
     refetchInterval: ({ state }) => pollOf([state.data]),
   });
 
+/** The id of the deployment that a revision is of. */
+export const deploymentOfQuery = (revision_id: string) =>
+  queryOptions({
+    queryKey: ['deployment', 'of', revision_id],
+    queryFn: async () => (await controlPlane.explainRevision(revision_id)).deployment_id,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
 /** A deployment with its newest revisions, the newest first. */
 export const deploymentQuery = (id: string, limit: number) =>
   queryOptions({

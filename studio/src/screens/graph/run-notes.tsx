@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { assistantAt, assistantsQuery } from '../../api/assistants.ts';
 import { shortId } from '../../ui/format.tsx';
 import { Pill } from '../../ui/pill.tsx';
+import { RevisionIdLink } from '../deployments/revision-link.tsx';
 import type { RunDrawing } from './graph-queries.ts';
 import { type NodeState, STATUS_TONES, stateText } from './node-states.ts';
 
@@ -12,13 +13,41 @@ interface OriginProps {
   readonly ended_at: string | null;
 }
 
-/** What the graph of a run is not that of now, or not that of then. */
+/** Which revision executed the run, and what its graph is not that of now, or not that of then. */
 export function Origin({ assistantId, drawing, ended_at }: OriginProps) {
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const now = assistantAt(assistants, assistantId)?.version;
-  const notes = [versionNote(drawing, now), codeNote(drawing, ended_at)].filter((note) => note !== undefined);
-  return notes.length === 0 ? null : (
-    <p className="border-t border-line px-3 py-2 text-xs text-ink-2">{notes.join(' ')}</p>
+  const { run_revision_id: executor } = drawing;
+  const notes = [versionNote(drawing, now), executor ? undefined : codeNote(drawing, ended_at)];
+  const text = notes.filter((note) => note !== undefined).join(' ');
+  return text === '' && !executor ? null : (
+    <p className="border-t border-line px-3 py-2 text-xs text-ink-2">
+      {text} {executor && <Executor executor={executor} drawnBy={drawing.revision_id} />}
+    </p>
+  );
+}
+
+interface ExecutorProps {
+  /** Revision that executed the run. */
+  readonly executor: string;
+  /** Revision whose code the graph is of. */
+  readonly drawnBy: string | null | undefined;
+}
+
+function Executor({ executor, drawnBy }: ExecutorProps) {
+  const isOther = drawnBy && drawnBy !== executor;
+  return (
+    <>
+      Executed by revision <RevisionIdLink revision_id={executor} />
+      {isOther ? (
+        <>
+          , which does not serve any more: this is the graph of revision{' '}
+          <RevisionIdLink revision_id={drawnBy} />.
+        </>
+      ) : (
+        '.'
+      )}
+    </>
   );
 }
 
@@ -27,6 +56,7 @@ function versionNote({ assistant_version = null }: RunDrawing, now: number | und
   return `This is the graph with version ${assistant_version} of the assistant, which executed the run; it is at version ${now} now.`;
 }
 
+/** Of a run whose revision is not known. */
 function codeNote(
   { revision_id, thread_revision_id, loaded_at }: RunDrawing,
   ended_at: string | null,

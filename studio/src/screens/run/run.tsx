@@ -10,6 +10,7 @@ import { Card, Facts, Page } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { RevisionIdLink } from '../deployments/revision-link.tsx';
 import { AsCode } from './as-code.tsx';
 import { CancelRun } from './cancel-run.tsx';
 import { Logs } from './logs.tsx';
@@ -97,7 +98,7 @@ interface SummaryProps {
 }
 
 function Summary({ explanation, created_at, steps }: SummaryProps) {
-  const { started_at, ended_at, max_attempts, thread_id } = explanation;
+  const { started_at, ended_at, max_attempts, thread_id, revision_id } = explanation;
   const attempts = steps?.attempts.length ?? 0;
   const models = steps?.steps.filter(({ kind }) => kind === 'model') ?? [];
   const tokens = models.reduce((sum, step) => sum + (step.tokens_in ?? 0) + (step.tokens_out ?? 0), 0);
@@ -127,6 +128,11 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
       <li>
         Thread <ThreadIdLink thread_id={thread_id} />
       </li>
+      {revision_id && (
+        <li>
+          Executed by revision <RevisionIdLink revision_id={revision_id} />
+        </li>
+      )}
       {steps && <Trace trace_id={steps.trace_id} />}
     </ul>
   );

@@ -1,0 +1,26 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useDeploymentAccess, useSession } from '../../api/session.ts';
+import { shortId } from '../../ui/format.tsx';
+import { ID_LINK } from '../../ui/id-links.tsx';
+import { deploymentOfQuery } from './deployment-queries.ts';
+
+/** The id of a revision; a link for who may see deployments, where the server that Studio is of has them. */
+export function RevisionIdLink({ revision_id }: { revision_id: string }) {
+  const { deployments } = useSession();
+  const { canSee } = useDeploymentAccess();
+  const enabled = deployments && canSee;
+  const { data: deploymentId } = useQuery({ ...deploymentOfQuery(revision_id), enabled });
+  if (!enabled || deploymentId === undefined)
+    return <span className="font-mono text-xs">{shortId(revision_id)}</span>;
+  return (
+    <Link
+      to="/deployments/$deploymentId"
+      params={{ deploymentId }}
+      search={{ revision: revision_id }}
+      className={ID_LINK}
+    >
+      {shortId(revision_id)}
+    </Link>
+  );
+}
