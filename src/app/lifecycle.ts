@@ -3,6 +3,7 @@ import { closeAll } from '../core/lifecycle.ts';
 import type { GraphRegistry } from '../graphs/graph.ts';
 import type { LangSmithTraces } from '../graphs/observability/langsmith-traces.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
+import { addressesOf, type Listening, listenAt } from '../http/listen.ts';
 import type { createServer } from '../http/server.ts';
 import type { Services } from '../services/all-services.ts';
 import type { Engine } from '../workers/engine.ts';
@@ -88,6 +89,7 @@ const HAND_OVER_MS = 15_000;
 export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
   const { server, services, graphs, hosts, workers, foundation, traces, tracing, drain, end } = parts;
   const { loopback, hostListener, capture, deployments } = parts;
+  let listening: Listening | undefined;
   let stopping: Promise<void> | undefined;
   let retiring: Promise<void> | undefined;
 
@@ -100,6 +102,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
       () => Promise.all([traces?.flush(), tracing?.flush()]),
       () => end.abort(),
       () => loopback?.[Symbol.dispose](),
+      () => listening?.[Symbol.dispose](),
       () => server.close(),
       () => hosts?.pool[Symbol.asyncDispose](),
       () => parts.lease?.[Symbol.dispose](),
@@ -122,7 +125,8 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
     reload: hosts && (() => reloadProject(hosts)),
     async listen() {
       const { host, port } = config.server;
-      const url = await server.listen({ host, port });
+      listening = await listenAt(server, await addressesOf(host), port);
+      const { url } = listening;
       return { host, port: Number(new URL(url).port), url };
     },
     async loaded() {

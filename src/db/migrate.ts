@@ -87,7 +87,8 @@ const BACKOFF = { first_ms: 250, longest_ms: 5000 };
 
 /**
  * Brings the schema up to date. Any number of processes may call it at once: one migrates, the others wait. What servers
- * of earlier versions cannot work with waits until they have stopped. Throws `Unavailable` if a newer program has migrated it in a way that this one cannot work with: there is no downgrade.
+ * of earlier versions cannot work with waits until they have stopped. Throws `Unavailable` if a newer program has
+ * migrated it in a way that this one cannot work with: there is no downgrade.
  */
 export async function migrate(
   db: Db,
@@ -176,8 +177,8 @@ async function applyLocked(
 }
 
 /**
- * Whether a server has a lease in the database. With SQLite there is none: it lets in one process, which migrates. A server
- * that was killed is waited for until its lease ends.
+ * Whether a server has a lease in the database. With SQLite there is none: it lets in one process, which migrates. A
+ * server that was killed is waited for until its lease ends.
  */
 async function isServed(tx: Transaction): Promise<boolean> {
   if (tx.dialect === 'sqlite') return false;

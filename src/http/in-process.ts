@@ -57,13 +57,13 @@ export async function handleInternalCall(
   { method, path, host, headers, body: payload, signal }: InternalCall,
   internalRequest?: InternalRequest,
 ): Promise<InternalResponse> {
+  // Not every server ever serves one.
+  const { inject } = await import('light-my-request');
   signal.throwIfAborted();
   let written: ServerResponse | undefined;
   const abort = () => written?.destroy();
   signal.addEventListener('abort', abort, { once: true });
 
-  // Not every server ever serves one.
-  const { inject } = await import('light-my-request');
   const answer = await inject(
     (raw, response) => {
       written = response as unknown as ServerResponse;

@@ -3,7 +3,12 @@ import type { Actor } from '../auth/actor.ts';
 import { Conflict, Unavailable } from '../core/errors.ts';
 import { canonicalJson } from '../db/json.ts';
 import type { Run } from '../schemas/runs.ts';
-import type { IdempotencyKey, IdempotencyRepository, StoredResponse } from '../storage/idempotency.ts';
+import type {
+  IdempotencyKey,
+  IdempotencyRepository,
+  KeyClaim,
+  StoredResponse,
+} from '../storage/idempotency.ts';
 
 const RETENTION_MS = 24 * 60 * 60_000;
 /** Far longer than creating a resource takes; waiting for a run does not count. */
@@ -24,6 +29,25 @@ export type IdempotencyService = ReturnType<typeof idempotencyService>;
 export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepository; worker_id: string }) {
   /** Requests in progress in this process, by owner and key. */
   const inProgress = new Map<string, IdempotencyContext>();
+  /** Claims under way in this process. One at a time: to a second one, the first would seem abandoned. */
+  const claiming = new Map<string, Promise<void>>();
+
+  async function claimInTurn(context: IdempotencyContext, request: string): Promise<KeyClaim> {
+    const name = keyOf(context);
+    while (claiming.has(name)) await claiming.get(name);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    claiming.set(name, promise);
+    const is_processing = inProgress.has(name);
+    const rules = { retention_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
+    try {
+      const use = await keys.claim(context, request, rules);
+      if (use.outcome === 'new') inProgress.set(name, context);
+      return use;
+    } finally {
+      claiming.delete(name);
+      resolve();
+    }
+  }
 
   /** Storage comes first: a retry that arrives in between must not take the claim for an abandoned one. */
   function ended(context: IdempotencyContext): void {
@@ -38,19 +62,14 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       key: string,
       request: { method: string; url: string; body: unknown },
     ): Promise<IdempotencyContext | { answer: StoredResponse }> {
-      const owner = actor.principal;
+      const context = { owner: actor.principal, key };
       const hash = createHash('sha256').update(canonicalJson(request)).digest('base64url');
-      const is_processing = inProgress.has(keyOf({ owner, key }));
-      const rules = { retention_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
-      const use = await keys.claim({ owner, key }, hash, rules);
+      const use = await claimInTurn(context, hash);
       switch (use.outcome) {
-        case 'new': {
-          const context = { owner, key };
-          inProgress.set(keyOf(context), context);
+        case 'new':
           return context;
-        }
         case 'run made':
-          return { owner, key, run: use.run };
+          return { ...context, run: use.run };
         case 'answered':
           return { answer: use.answer };
         case 'other request':

@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, mkdtempDisposable, readdir } from 'node:fs/promises';
+import { chown, mkdir, mkdtempDisposable, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -37,4 +37,16 @@ test('folders of killed processes are removed, and no others', async () => {
   expect((await readdir(parent.path)).sort()).toEqual(expected.sort());
   await folder[Symbol.asyncDispose]();
   expect(await readdir(parent.path)).not.toContain(basename(folder.path));
+});
+
+test.runIf(process.geteuid?.() === 0)('folders of other users are left, also by root', async () => {
+  await using parent = await mkdtempDisposable(join(tmpdir(), 'agent-server-folders-'));
+  const killed = await owner(parent.path);
+  const exited = once(killed.process, 'exit');
+  killed.process.kill('SIGKILL');
+  await exited;
+  await chown(join(parent.path, killed.name), 12_345, 12_345);
+
+  await using _folder = await temporaryFolder(parent.path);
+  expect(await readdir(parent.path)).toContain(killed.name);
 });

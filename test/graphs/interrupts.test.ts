@@ -103,6 +103,12 @@ test.each([
   expect(values.at(-1)).toMatchObject({ messages: [{ content: '{"name":1,"trip":2,"booked":3}' }] });
 });
 
+test('a plain answer is for the next question of a node that threw an interrupt without an id', async () => {
+  const thrown = await stopped('thrown-interrupt');
+  expect((await thrown.state())?.next).toEqual(['ask']);
+  expect(await lastValues(thrown, { command: { resume: 'yes' } })).toMatchObject({ log: ['yes'] });
+});
+
 describe('interrupt_before and interrupt_after', () => {
   test('stop before a node, with a plain state and an empty list as update', async () => {
     const echo = await Conversation.with('echo');

@@ -26,6 +26,14 @@ describeEachStorage('a repeated request', (open) => {
     expect(await story.repeat()).toEqual({ answer: ANSWER });
   });
 
+  test('is refused while the first one has yet to take the key', async () => {
+    await using db = await open();
+    const service = idempotencyService({ keys: idempotencyRepository(db), worker_id: randomUUID() });
+    const begin = () => service.begin(ACTOR, 'k1', REQUEST);
+    const [first, second] = await Promise.allSettled([begin(), begin()]);
+    expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected']);
+  });
+
   test('holds a key that the first one has released, also if that one hears of it later', async () => {
     const [deleted, heard] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await using story = await begun(open, (keys) => ({

@@ -33,3 +33,16 @@ test('logs of old revisions are deleted, but not of those that may still run', a
     expect(left.sort()).toEqual([active, canary, stored, draining, ...ids.slice(10)]);
   }
 });
+
+test('what a build made of a deployment while it was deleted goes too, though the deletion has not ended', async () => {
+  await using folder = await project({});
+  const files = deploymentFiles(folder.root);
+  await files.database('agent');
+  await files.setAside('one', 'agent');
+  files
+    .log('agent', 'a-revision', 'build')
+    .write({ timestamp: '', level: 'WARNING', message: 'Interrupted.' });
+  const deps = { deployments: { find: async () => undefined, findByName: async () => undefined }, files };
+  await cleanUp({ deployment_id: 'one', name: 'agent' } as DeploymentRow, deps as unknown as WorkDeps);
+  expect([await files.names(), await files.idsAside()]).toEqual([[], []]);
+});

@@ -4,6 +4,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { LogLine } from '../../src/core/logger.ts';
 import { CALLER_SPAN } from '../../src/core/trace-ids.ts';
 import type { Db } from '../../src/db/db.ts';
+import { sql } from '../../src/db/sql.ts';
 import { memoryBus } from '../../src/events/bus.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
@@ -112,6 +113,20 @@ describeEachStorage('the log', (open) => {
       { message: 'cannot recover an orphaned run, retrying', fields: fieldsOf(run) },
       { message: 'recovered an orphaned run', fields: fieldsOf(run) },
     ]);
+    await worker.stop(0);
+  });
+
+  test('names no graph for an orphaned run whose stored input is damaged, and the run is recovered', async () => {
+    await using db = await open();
+    const { lines, logger } = recording();
+    const graph = scriptedGraph(async function* () {});
+    const { worker } = executingWorker(db, graph, {}, () => ({ logger }));
+    const { run_id, thread_id, assistant_id } = await enqueued(db);
+    await claimBy(db, WORKER.worker_id);
+    await db.run(sql`update runs set kwargs = '{}' where run_id = ${run_id}`);
+    await worker.reconcileLeases();
+    const fields = { run_id, thread_id, assistant_id, attempt: 1 };
+    expect(lines).toEqual([expect.objectContaining({ message: 'recovered an orphaned run', fields })]);
     await worker.stop(0);
   });
 });

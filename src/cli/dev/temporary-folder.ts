@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { mkdtemp, readdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rename, rm } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -51,8 +51,10 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** Without a socket, or in a folder of another user, nobody knows. */
+/** Without a socket nobody knows. While a folder is removed, its owner could put a link in its place: only own ones are. */
 async function isAbandoned(path: string): Promise<boolean> {
+  const found = await lstat(path).catch(() => undefined);
+  if (!found?.isDirectory() || found.uid !== process.geteuid?.()) return false;
   const socket = connect(join(path, OWNER));
   try {
     await once(socket, 'connect');

@@ -35,7 +35,7 @@ export async function resolvedTasks(snapshot: Snapshot, checkpointer: unknown): 
   return tasks.every(({ id }) => done.has(id)) ? NO_TASKS : done;
 }
 
-/** Ids of the pending interrupts, including those of subgraphs. */
+/** Ids of the pending interrupts, including those of subgraphs. One that code throws by itself, such as a `NodeInterrupt`, has none. */
 export async function pendingInterrupts(
   graph: RunnableGraph,
   config: object,
@@ -45,5 +45,6 @@ export async function pendingInterrupts(
   const resolved = await resolvedTasks(snapshot, checkpointer);
   const pending = snapshot.tasks.filter((task) => !resolved.has(task.id));
   const interrupts = pending.flatMap((task) => task.interrupts ?? []);
-  return [...new Set(interrupts.filter(isObject).map(({ id }) => String(id)))];
+  const ids = interrupts.map((each) => (isObject(each) ? each['id'] : undefined));
+  return [...new Set(ids.filter((id) => typeof id === 'string'))];
 }

@@ -1,12 +1,12 @@
+import { tryOrUndefined } from '../../core/failure.ts';
 import { traceIdOf } from '../../core/trace-ids.ts';
 import { columns, nullable } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
-import { DecryptionError } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
 import { sql } from '../../db/sql.ts';
 import { runOf } from '../runs/runs.ts';
 
-/** What every log line about a run has. Of a run that is gone or cannot be decrypted, some are absent. */
+/** What every log line about a run has. Of a run that is gone, damaged or cannot be decrypted, some are absent. */
 export type RunLogFields = {
   readonly run_id: string;
   readonly thread_id: string;
@@ -44,12 +44,10 @@ export async function runLogFields(
 
 type Kwargs = Parameters<typeof runOf>[1]['kwargs'] & string;
 
+/** Of a damaged input neither is known: no run is left unrecovered for a line of the log. */
 function placeOf({ cipher }: Reader, run_id: string, kwargs: Kwargs) {
-  try {
+  return tryOrUndefined(() => {
     const { configurable } = runOf(cipher, { kwargs }).kwargs.config;
     return { graph: String(configurable['graph_id']), trace_id: traceIdOf(run_id, configurable) };
-  } catch (error) {
-    if (error instanceof DecryptionError) return {};
-    throw error;
-  }
+  });
 }

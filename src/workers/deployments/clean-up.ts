@@ -11,8 +11,10 @@ export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: Work
   const { deployments, revisions, files, plane, rules, clock } = deps;
   const row = await deployments.find(deployment_id);
   if (!row) {
-    const successor = await deployments.findByName(name);
-    if (!successor) await files.setAside(deployment_id, name);
+    // What the deletion has set aside may still be there, in the way of what was made since.
+    await files.remove(deployment_id);
+    if (await deployments.findByName(name)) return;
+    await files.setAside(deployment_id, name);
     await files.remove(deployment_id);
     return;
   }

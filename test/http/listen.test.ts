@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { addressesOf, listenAt } from '../../src/http/listen.ts';
+import { bareServer } from '../support/bare-server.ts';
+
+/** Two of this machine, as `127.0.0.1` and `::1` are, which not every machine has. */
+const ADDRESSES = ['127.0.0.1', '127.0.0.2'] as const;
+
+test('a server is there at each of its addresses, and is gone from each', async () => {
+  await using server = await bareServer();
+  const listening = await listenAt(server.server, [...ADDRESSES, '192.0.2.1'], 0);
+  const { port } = new URL(listening.url);
+  for (const address of ADDRESSES) {
+    const { status } = await fetch(`http://${address}:${port}/ok`);
+    expect(status).toBe(200);
+  }
+  // A browser's preconnect.
+  const accepted = once(server.server.server, 'connection');
+  const idle = connect(Number(port), '127.0.0.2');
+  await accepted;
+  listening[Symbol.dispose]();
+  await Promise.all([once(idle, 'close'), server.server.close()]);
+  for (const address of ADDRESSES) await expect(fetch(`http://${address}:${port}/ok`)).rejects.toThrow();
+});
+
+test('what is no HTTP is answered at each address alike', async () => {
+  await using server = await bareServer();
+  using listening = await listenAt(server.server, ADDRESSES, 0);
+  const { port } = new URL(listening.url);
+  const answers = ADDRESSES.map(async (address) => {
+    const client = connect(Number(port), address, () => client.write('no HTTP\r\n\r\n'));
+    const parts: string[] = [];
+    client.setEncoding('latin1').on('data', (part) => parts.push(String(part)));
+    await once(client, 'close');
+    return parts.join('');
+  });
+  const [one, other] = await Promise.all(answers);
+  expect(one).toContain('HTTP/1.1 400');
+  expect(other).toBe(one);
+});
+
+test('only localhost has several addresses', async () => {
+  expect(await addressesOf('127.0.0.1')).toEqual(['127.0.0.1']);
+  expect(await addressesOf('0.0.0.0')).toEqual(['0.0.0.0']);
+  expect(await addressesOf('localhost')).toContain('127.0.0.1');
+});
