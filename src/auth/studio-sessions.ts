@@ -34,7 +34,7 @@ interface Claims extends JWTPayload, StudioGrant {}
 /** Imported on first use: loading it takes 25 ms of startup. */
 const jose = lazy(() => import('jose'));
 
-/** Methods that change nothing. */
+/** Methods that change nothing by themselves. */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export type StudioSessions = ReturnType<typeof studioSessions>;
@@ -129,18 +129,24 @@ export function isUnlimited({ scope, rules }: Identity): boolean {
 }
 
 /**
- * A browser sends the cookie with any request to this server, so that a change needs proof of the page that asks for it.
- * Throws `Forbidden`. Behind a proxy that changes `Host`, the browser's `Sec-Fetch-Site` is the proof.
+ * Throws `Forbidden` for a request with an effect that no page of this server has sent for certain: a browser sends the
+ * cookie with any request to this server. Behind a proxy that changes `Host`, its `Sec-Fetch-Site` is the proof.
  */
 function requireSameOrigin(caller: Caller): void {
-  if (caller.headers.origin === undefined && !SAFE_METHODS.has(caller.method)) throw foreign();
+  const { origin, 'sec-fetch-site': site } = caller.headers;
+  if (origin === undefined && site !== 'same-origin' && hasEffect(caller)) throw foreign();
   refuseForeignOrigin(caller);
+}
+
+/** Joining a run has one if it is cancelled when the caller leaves, as a page that drops a picture does. */
+function hasEffect({ method, url }: Caller): boolean {
+  return !SAFE_METHODS.has(method) || URL.parse(url)?.searchParams.has('cancel_on_disconnect') !== false;
 }
 
 /**
  * Throws `Forbidden` for a page of another origin; a program sends none. A browser sends the cookie also for pages of another
- * port of this host, and no `Origin` with the pictures and frames of such a page: one can still leave a run that is
- * cancelled when its caller leaves.
+ * port of this host, and no `Origin` with the pictures and frames of such a page. Over plain HTTP in a network it does not
+ * send `Sec-Fetch-Site` either.
  */
 export function refuseForeignOrigin({ headers, url }: Caller): void {
   const { origin } = headers;

@@ -75,6 +75,22 @@ test('a page of another port does nothing with the session, not even by a pictur
   expect((await http.get('/', linked)).headers['location']).toBe('/studio');
 });
 
+test('where browsers do not say which page a picture is for, it cancels no run by leaving it', async () => {
+  const session = { host: OWN.host, ...(await signIn({ key: 'operator' })) };
+  const { body: thread } = await http.post('/threads', {}, { 'x-api-key': 'operator' });
+  const run = { assistant_id: 'echo', input: {} };
+  const created = await http.post(`/threads/${thread.thread_id}/runs`, run, { 'x-api-key': 'operator' });
+  const path = `/threads/${thread.thread_id}/runs/${created.body.run_id}`;
+  expect((await http.get(`${path}/join`, session)).status).toBe(200);
+  const asking = ['cancel_on_disconnect=true', 'x=1&cancel%5Fon_disconnect=1'];
+  const ways = [`${path}/join`, `${path}/stream`, `/runs/${created.body.run_id}/stream`];
+  for (const url of ways.flatMap((way) => asking.map((query) => `${way}?${query}`))) {
+    expect([url, (await http.get(url, session)).status]).toEqual([url, 403]);
+    const own = { ...session, 'sec-fetch-site': 'same-origin' };
+    expect([url, (await http.get(url, own)).status]).toEqual([url, 200]);
+  }
+});
+
 test('who revokes the key ends its sessions', async () => {
   const { key, key_id } = await newKey('admin');
   const session = { ...OWN, ...(await signIn({ key })) };
