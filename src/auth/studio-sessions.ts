@@ -6,7 +6,7 @@ import type { Ids } from '../core/ids.ts';
 import { lazy } from '../core/lifecycle.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
 import type { Identity, User } from './actor.ts';
-import type { Authenticate, Caller } from './authenticate.ts';
+import { type Authenticate, type Caller, credentialsOf } from './authenticate.ts';
 import { scopeIncludes } from './scopes.ts';
 
 export interface StudioSessionDeps {
@@ -93,12 +93,9 @@ export function studioSessions(deps: StudioSessionDeps) {
     /** Adds sessions to `authenticate`; a request with a credential of its own does not use its session. */
     authenticating(authenticate: Authenticate): Authenticate {
       return async (caller) => {
-        const { headers } = caller;
-        if (headers['x-api-key'] !== undefined || headers['authorization'] !== undefined)
-          return authenticate(caller);
-        const grant = await read(caller);
+        const grant = hasCredential(caller) ? undefined : await read(caller);
         if (!grant) return authenticate(caller);
-        requireSameOrigin(caller);
+        if (!isOfThisServer(caller)) return authenticateForeign(authenticate, caller);
         return this.identify(authenticate, caller, grant);
       };
     },
@@ -128,14 +125,30 @@ export function isUnlimited({ scope, rules }: Identity): boolean {
   return scopeIncludes(scope, 'admin') && rules.length === 0;
 }
 
+/** Whatever is in `Authorization` is for the project's handlers. */
+function hasCredential(caller: Caller): boolean {
+  const { 'x-api-key': key, authorization } = caller.headers;
+  return key !== undefined || authorization !== undefined || credentialsOf(caller).query !== undefined;
+}
+
 /**
- * Throws `Forbidden` for a request with an effect that no page of this server has sent for certain: a browser sends the
- * cookie with any request to this server. Behind a proxy that changes `Host`, its `Sec-Fetch-Site` is the proof.
+ * Without the session, as if the page's browser had none: handlers of the project may know the caller by a cookie of their
+ * own. Throws `Forbidden` instead of `Unauthorized`.
  */
-function requireSameOrigin(caller: Caller): void {
+async function authenticateForeign(authenticate: Authenticate, caller: Caller): Promise<Identity> {
+  return authenticate(caller).catch((error: unknown) => {
+    throw error instanceof Unauthorized ? foreign() : error;
+  });
+}
+
+/**
+ * Whether a page of this server has sent it, for certain if it has an effect: a browser sends the cookie with any request to
+ * this server. Behind a proxy that changes `Host`, its `Sec-Fetch-Site` is the proof.
+ */
+function isOfThisServer(caller: Caller): boolean {
   const { origin, 'sec-fetch-site': site } = caller.headers;
-  if (origin === undefined && site !== 'same-origin' && hasEffect(caller)) throw foreign();
-  refuseForeignOrigin(caller);
+  const isProven = origin !== undefined || site === 'same-origin' || !hasEffect(caller);
+  return isProven && !isForeign(caller);
 }
 
 /** Joining a run has one if it is cancelled when the caller leaves, as a page that drops a picture does. */
@@ -143,19 +156,23 @@ function hasEffect({ method, url }: Caller): boolean {
   return !SAFE_METHODS.has(method) || URL.parse(url)?.searchParams.has('cancel_on_disconnect') !== false;
 }
 
+/** Throws `Forbidden` for a page of another origin. */
+export function refuseForeignOrigin(caller: Caller): void {
+  if (isForeign(caller)) throw foreign();
+}
+
 /**
- * Throws `Forbidden` for a page of another origin; a program sends none. A browser sends the cookie also for pages of another
+ * Whether a page of another origin has sent it; a program names none. A browser sends the cookie also for pages of another
  * port of this host, and no `Origin` with the pictures and frames of such a page. Over plain HTTP in a network it does not
  * send `Sec-Fetch-Site` either.
  */
-export function refuseForeignOrigin({ headers, url }: Caller): void {
+function isForeign({ headers, url }: Caller): boolean {
   const { origin } = headers;
   const site = headers['sec-fetch-site'];
-  if (site === 'same-origin') return;
-  if (site === 'same-site' || site === 'cross-site') throw foreign();
-  if (origin === undefined) return;
-  if (typeof origin === 'string' && URL.parse(origin)?.host === URL.parse(url)?.host) return;
-  throw foreign();
+  if (site === 'same-origin') return false;
+  if (site === 'same-site' || site === 'cross-site') return true;
+  if (origin === undefined) return false;
+  return typeof origin !== 'string' || URL.parse(origin)?.host !== URL.parse(url)?.host;
 }
 
 function foreign(): Forbidden {

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
 import { Studio } from '../../src/config/sections/http.ts';
 import { openApp } from '../support/app.ts';
@@ -89,6 +90,25 @@ test('where browsers do not say which page a picture is for, it cancels no run b
     const own = { ...session, 'sec-fetch-site': 'same-origin' };
     expect([url, (await http.get(url, own)).status]).toEqual([url, 200]);
   }
+});
+
+test('a web page of another port uses its own token where the browser also has a session of Studio', async () => {
+  const session = await signIn({ key: 'operator' });
+  const { body } = await http.post('/auth/tokens', { user: 'jane' }, { 'x-api-key': 'operator' });
+  const page = { host: OWN.host, 'sec-fetch-site': 'same-site', ...session };
+  expect((await http.get(`/assistants/echo?access_token=${body.token}`, page)).status).toBe(200);
+  expect((await http.get(`/keys?access_token=${body.token}`, { ...OWN, ...session })).status).toBe(403);
+  expect((await http.get('/assistants/echo?access_token=none', page)).status).toBe(401);
+});
+
+test('a session does not stand in the way of what the handlers of a project accept from other pages', async () => {
+  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  await using own = await openApp({ graphs: ['echo'], folder, environment: ENVIRONMENT });
+  const begun = await own.post('/studio/session', { key: 'operator' }, OWN);
+  const page = { ...FOREIGN, 'sec-fetch-site': 'same-site', cookie: cookieOf(begun) };
+  const { status, body } = await own.post('/threads?token=alice-token', {}, page);
+  expect([status, body.metadata]).toEqual([200, { owner: 'alice' }]);
+  expect((await own.post('/threads', {}, page)).status).toBe(401);
 });
 
 test('who revokes the key ends its sessions', async () => {
