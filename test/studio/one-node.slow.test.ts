@@ -48,6 +48,19 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await page.context().close();
   });
 
+  test('what is written as JSON is in the fields when they come back', async () => {
+    const { page, dialog } = await open('tools');
+    await dialog.getByLabel('B', { exact: true }).fill('38');
+    await dialog.getByRole('button', { name: 'As JSON' }).click();
+    await dialog.getByLabel('Input as JSON').fill('{"a": 4}');
+    await dialog.getByRole('button', { name: 'As form' }).click();
+    expect(await dialog.getByLabel(/^A: The first one/).inputValue()).toBe('4');
+    expect(await dialog.getByLabel('B', { exact: true }).inputValue()).toBe('38');
+    await execute(dialog);
+    await result(dialog).getByText('42', { exact: true }).waitFor();
+    await page.context().close();
+  });
+
   test('a node executes from the state that its last step began from', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'alone', {

@@ -2,10 +2,10 @@ import { type KeyboardEvent, useState } from 'react';
 import { Button } from '../../ui/button.tsx';
 import { Field, TextArea } from '../../ui/fields.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
-import { draftOf, propertiesOf, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
+import { SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
 import { Frame } from './composer.tsx';
 import { remember, useEarlierInputs } from './earlier-inputs.ts';
-import { useWritten } from './written.ts';
+import { useWrittenInput } from './written-input.tsx';
 
 interface StateInputProps {
   readonly assistant_id: string;
@@ -24,24 +24,16 @@ interface StateInputProps {
 /** The input of a graph whose state is more than messages: fields from its schema, or JSON. */
 export function StateInput(props: StateInputProps) {
   const { assistant_id, place, schema, isDisabled, onSend, onStop, onMessage } = props;
-  const properties = propertiesOf(schema);
-  const [isRaw, setRaw] = useWritten(`${place} raw`, properties === undefined);
-  const [draft, setDraft] = useWritten(`${place} fields`, draftOf(properties ?? []));
+  const { fields, draft, setDraft, json, setJson, jsonSwitch } = useWrittenInput(place, schema);
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
-  const [json, setJson] = useWritten(`${place} json`, '');
   const goThrough = useEarlierInputs({ assistant_id, said: [], text: json, setText: setJson });
-  const isForm = properties !== undefined && !isRaw;
   function send() {
     if (isDisabled) return;
-    const read = isForm ? valuesOf(properties, draft) : jsonInput(json);
+    const read = fields ? valuesOf(fields, draft) : jsonInput(json);
     setErrors(read.errors);
     if (Object.keys(read.errors).length > 0) return;
     remember(assistant_id, JSON.stringify(read.values));
     onSend(read.values);
-  }
-  function toggle() {
-    if (properties && isForm) setJson(JSON.stringify(valuesOf(properties, draft).values, null, 2));
-    setRaw(!isRaw);
   }
   function onKeyDown(event: KeyboardEvent) {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -58,8 +50,8 @@ export function StateInput(props: StateInputProps) {
           send();
         }}
       >
-        {isForm ? (
-          <SchemaFields {...{ properties, draft, errors }} onChange={setDraft} />
+        {fields ? (
+          <SchemaFields properties={fields} {...{ draft, errors }} onChange={setDraft} />
         ) : (
           <Field label="Input as JSON" error={errors['']}>
             <TextArea
@@ -74,11 +66,7 @@ export function StateInput(props: StateInputProps) {
         <button type="submit" hidden disabled={isDisabled} />
       </form>
       <div className="flex items-center gap-2">
-        {properties && (
-          <Button look="quiet" className="-ml-2.5" onClick={toggle}>
-            {isForm ? 'As JSON' : 'As form'}
-          </Button>
-        )}
+        {jsonSwitch}
         {onMessage && (
           <Button look="quiet" onClick={onMessage}>
             As message

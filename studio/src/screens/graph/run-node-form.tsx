@@ -3,8 +3,8 @@ import type { JsonObject } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
 import { JsonField, typedJson } from '../../ui/json-field.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
-import { draftOf, propertiesOf, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
-import { useWritten } from '../chat/written.ts';
+import { SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
+import { useWrittenInput } from '../chat/written-input.tsx';
 
 interface RunNodeFormProps {
   /** Names what is being written, which is there when the form is shown again. */
@@ -19,22 +19,14 @@ interface RunNodeFormProps {
 
 /** An input as fields of its schema, or as JSON. */
 export function RunNodeForm({ place, schema, initial, isDisabled, onSend }: RunNodeFormProps) {
-  const properties = propertiesOf(schema);
-  const [isRaw, setRaw] = useWritten(`${place} raw`, properties === undefined);
-  const [draft, setDraft] = useWritten(`${place} fields`, draftOf(properties ?? [], initial));
-  const [json, setJson] = useWritten(`${place} json`, JSON.stringify(initial, null, 2));
+  const { fields, draft, setDraft, json, setJson, jsonSwitch } = useWrittenInput(place, schema, initial);
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});
-  const isForm = properties !== undefined && !isRaw;
   const typed = typedJson(json);
   function send() {
-    if (isDisabled || (!isForm && typed.error !== undefined)) return;
-    const read = isForm ? valuesOf(properties, draft) : { values: typed.value, errors: {} };
+    if (isDisabled || (!fields && typed.error !== undefined)) return;
+    const read = fields ? valuesOf(fields, draft) : { values: typed.value, errors: {} };
     setErrors(read.errors);
     if (Object.keys(read.errors).length === 0) onSend(read.values);
-  }
-  function toggle() {
-    if (properties && isForm) setJson(JSON.stringify(valuesOf(properties, draft).values, null, 2));
-    setRaw(!isRaw);
   }
   function onKeyDown(event: KeyboardEvent) {
     if (event.key !== 'Enter' || !(event.ctrlKey || event.metaKey)) return;
@@ -50,17 +42,13 @@ export function RunNodeForm({ place, schema, initial, isDisabled, onSend }: RunN
         send();
       }}
     >
-      {isForm ? (
-        <SchemaFields {...{ properties, draft, errors }} onChange={setDraft} />
+      {fields ? (
+        <SchemaFields properties={fields} {...{ draft, errors }} onChange={setDraft} />
       ) : (
         <JsonField label="Input as JSON" text={json} onChange={setJson} />
       )}
       <div className="flex items-center gap-2">
-        {properties && (
-          <Button look="quiet" className="-ml-2.5" onClick={toggle}>
-            {isForm ? 'As JSON' : 'As form'}
-          </Button>
-        )}
+        {jsonSwitch}
         <Button type="submit" look="primary" className="ml-auto" disabled={isDisabled}>
           Run <KeyHint>Ctrl ⏎</KeyHint>
         </Button>
