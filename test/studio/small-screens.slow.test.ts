@@ -3,7 +3,7 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 
 describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build of Studio)', () => {
-  const studio = useStudioServer(['three-levels', 'asks']);
+  const studio = useStudioServer(['three-levels', 'asks', 'tokens']);
 
   /** A page as wide as a telephone. */
   async function open(path: string, size = { width: 390, height: 844 }) {
@@ -43,6 +43,27 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     expect(axis.length).toBeGreaterThan(1);
     for (const [n, [left]] of axis.slice(1).entries()) expect(left).toBeGreaterThanOrEqual(axis[n]?.[1] ?? 0);
     expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('on a telephone what ends a run is beside what sends a message, without hints of keys', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    const input = { count: 10_000, token_ms: 25 };
+    const { run_id } = await studio.client.runs.create(thread_id, 'tokens', {
+      input,
+      streamMode: ['messages-tuple'],
+    });
+    const viewport = { width: 320, height: 640 };
+    const page = await studio.browser.newPage({ viewport, isMobile: true, hasTouch: true });
+    await page.goto(`${studio.origin}/studio/chat/tokens/${thread_id}`);
+    await page.getByRole('button', { name: 'Send now' }).waitFor();
+    const buttons = ['Stop', 'Send now', 'Send'].map((name) =>
+      page.getByRole('button', { name, exact: true }),
+    );
+    const boxes = await Promise.all(buttons.map((button) => button.boundingBox()));
+    expect(new Set(boxes.map((box) => box?.y)).size).toBe(1);
+    expect(await page.getByText('⏎', { exact: true }).isVisible()).toBe(false);
+    await studio.client.runs.cancel(thread_id, run_id, true);
     await page.context().close();
   });
 
