@@ -67,6 +67,25 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
+  test('a recent conversation has room for its title, its assistant and its time', async () => {
+    const title = 'Which of the five offers for the new roof is the best one';
+    const { thread_id } = await studio.client.threads.create({ metadata: { title } });
+    const name = 'Offers and contracts';
+    const { assistant_id } = await studio.client.assistants.create({ graphId: 'asks', name });
+    await studio.client.runs.wait(thread_id, assistant_id, { input: { ask: ['Which?'] } });
+    const { page, problems } = await open('/chat', { width: 320, height: 640 });
+    const link = page.getByRole('link', { name: title });
+    await link.getByText('interrupted').waitFor();
+    for (const part of [link.getByText(title), link.getByText(name), link.locator('time')]) {
+      const { x = 0, width = 0 } = (await part.boundingBox()) ?? {};
+      expect(width).toBeGreaterThan(10);
+      expect(x + width).toBeLessThanOrEqual(300);
+    }
+    expect(problems).toEqual([]);
+    await studio.client.threads.delete(thread_id);
+    await page.context().close();
+  });
+
   test('in the inbox the question is below the list, not on it', async () => {
     for (const action of ['pay', 'ship', 'pack']) {
       const args = { to: 'ana', subject: 'lunch', body: 'See you', at: 'noon', where: 'here' };

@@ -48,14 +48,16 @@ function Row({ thread: { thread_id = '', metadata = {}, status, updated_at }, is
       <Link
         to="/chat/$assistantId/$threadId"
         params={{ assistantId, threadId: thread_id }}
-        className="flex items-center gap-3 px-3 py-1.5"
+        className="flex items-center gap-x-3 px-3 py-1.5 max-sm:flex-wrap"
       >
         {typeof title === 'string' ? (
           <span className="min-w-0 truncate font-medium">{title}</span>
         ) : (
           <span className="font-mono text-xs">{shortId(thread_id)}</span>
         )}
-        {isOfAll && assistant && <span className="flex-none text-ink-2">{assistantName(assistant)}</span>}
+        {isOfAll && assistant && (
+          <span className="min-w-0 truncate text-ink-2">{assistantName(assistant)}</span>
+        )}
         <span className="ml-auto flex flex-none items-center gap-3 text-xs text-ink-2">
           {status && status !== 'idle' && <StatusPill status={status} />}
           {updated_at && <Ago at={updated_at} />}
