@@ -6,8 +6,9 @@ interface Editor {
   readonly href: (file: string, line: number) => string;
 }
 
-const byPath = (scheme: string) => (file: string, line: number) =>
-  `${scheme}://file${encodeURI(file)}:${line}`;
+/** Names of folders may have characters that end a path, such as `#`. */
+const encoded = (file: string) => file.split('/').map(encodeURIComponent).join('/');
+const byPath = (scheme: string) => (file: string, line: number) => `${scheme}://file${encoded(file)}:${line}`;
 const byQuery = (scheme: string) => (file: string, line: number) =>
   `${scheme}://open?file=${encodeURIComponent(file)}&line=${line}`;
 
