@@ -43,12 +43,7 @@ export type CommitMode = 'sync' | 'async' | 'reclaim' | 'bulk' | 'snapshot';
  * Throws `Unavailable` or `InsufficientStorage` when the database cannot serve.
  */
 export interface Db extends Reader, AsyncDisposable {
-  /** `committed` is called as soon as others can read the writes, before they are on disk; it must not throw. */
-  transaction<T>(
-    durability: CommitMode,
-    body: (tx: Transaction) => Promise<T>,
-    committed?: (value: T) => void,
-  ): Promise<T>;
+  transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T>;
   /** One statement in its own transaction, `sync` by default. Returns the number of rows changed. */
   run(query: Sql, durability?: CommitMode): Promise<number>;
 }

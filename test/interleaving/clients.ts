@@ -73,8 +73,7 @@ export class Clients {
     this.#does(
       `creates ${run_id.slice(-2)} on ${thread_id.slice(-2)} (${strategy}, ${command.by})`,
       async () => {
-        const announce = () => command.told && this.#world.bus.emit('run.ready');
-        const outcome = await this.#submit(command.by, request, announce);
+        const outcome = await this.#submit(command.by, request);
         if (outcome.outcome !== 'queued') return;
         this.acknowledged.push(run_id);
         if (command.told) this.#tell(outcome);
@@ -83,23 +82,31 @@ export class Clients {
     return run_id;
   }
 
-  #tell({ promoted, stopping }: { promoted?: boolean; stopping: readonly string[] }): void {
+  #tell({
+    ready,
+    promoted,
+    stopping,
+  }: {
+    ready?: boolean;
+    promoted?: boolean;
+    stopping: readonly string[];
+  }): void {
     const { bus } = this.#world;
-    if (promoted) bus.emit('run.ready');
+    if (ready || promoted) bus.emit('run.ready');
     for (const run_id of stopping) bus.emit('run.cancelled', run_id);
   }
 
-  async #submit(by: CreateRun['by'], run: NewRun, onReady: () => void): Promise<FireResult | TriggerResult> {
+  async #submit(by: CreateRun['by'], run: NewRun): Promise<FireResult | TriggerResult> {
     const { db, queue } = this.#at;
     const at = run.run.created_at;
-    if (by === 'client') return queue.enqueue(run, onReady);
-    if (by === 'trigger') return queue.triggerCron(this.cron_id, run, at, onReady);
+    if (by === 'client') return queue.enqueue(run);
+    if (by === 'trigger') return queue.triggerCron(this.cron_id, run, at);
     const cron = await db.get(
       sql`select ${columns('crons', 'next_run_date as tick')} from crons where cron_id = ${this.cron_id}`,
     );
     const tick = cron?.tick as string;
     const next = timestamp(Date.parse(tick) + HOUR_MS);
-    return queue.fireCron({ cron_id: this.cron_id, tick, next, following: next, at, run }, onReady);
+    return queue.fireCron({ cron_id: this.cron_id, tick, next, following: next, at, run });
   }
 
   change(command: ThreadCommand): void {

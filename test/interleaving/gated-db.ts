@@ -50,8 +50,8 @@ export function gatedDb(gates: Gates, process: Process): Db {
     run(query, durability = 'sync') {
       return this.transaction(durability, (tx) => tx.run(query));
     },
-    transaction: (durability, body, committed) =>
-      scheduler.operate(process, (operation) => transact(gates, operation, durability, body, committed)),
+    transaction: (durability, body) =>
+      scheduler.operate(process, (operation) => transact(gates, operation, durability, body)),
     async [Symbol.asyncDispose]() {},
   };
 }
@@ -61,7 +61,6 @@ async function transact<T>(
   operation: Operation,
   asked: CommitMode,
   body: (tx: Transaction) => Promise<T>,
-  committed?: (value: T) => void,
 ): Promise<T> {
   const { scheduler, monitor, losses, without } = gates;
   const { dialect } = monitor;
@@ -91,7 +90,6 @@ async function transact<T>(
         if (bodyWaits) scheduler.calls(operation, 1);
       }
     });
-    committed?.(value);
     if (operation.wrote) gates.committed(operation);
     if (operation.wrote && durability === 'sync') losses.forget();
     scheduler.release(operation);

@@ -103,22 +103,6 @@ test('a promised transaction waits for the disk, and holds nobody else up', asyn
   connection.close();
 });
 
-test('others hear of a commit before the disk has it, and of none that was rolled back', async () => {
-  const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
-  const disk = Promise.withResolvers<void>();
-  const queue = new GroupCommit(connection, () => disk.promise, plainCipher);
-  const heard: string[] = [];
-  const hear = (what: string) => heard.push(what);
-  const refused = queue.add('sync', () => Promise.reject(new Error('refused')), hear);
-  const promised = queue.add('sync', async () => 'committed', hear).then(() => hear('on the disk'));
-  await expect(refused).rejects.toThrow('refused');
-  expect(heard).toEqual(['committed']);
-  disk.resolve();
-  await promised;
-  expect(heard).toEqual(['committed', 'on the disk']);
-  connection.close();
-});
-
 test('a promise that the disk cannot keep is not made', async () => {
   const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
   const queue = new GroupCommit(connection, () => Promise.reject(new Error('EIO')), plainCipher);

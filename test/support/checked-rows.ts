@@ -11,11 +11,9 @@ export function checkingRows(db: Db): Db {
   return {
     ...checked(db),
     run: (query, durability) => db.run(query, durability),
-    transaction: (durability, body, committed) =>
-      db.transaction(
-        durability,
-        (tx) => body({ ...checked(tx), run: (query) => tx.run(query), defer: (query) => tx.defer(query) }),
-        committed,
+    transaction: (durability, body) =>
+      db.transaction(durability, (tx) =>
+        body({ ...checked(tx), run: (query) => tx.run(query), defer: (query) => tx.defer(query) }),
       ),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };

@@ -47,18 +47,14 @@ export function interleaved(db: Db): InterleavedDb {
     async run(query, durability = 'sync') {
       return this.transaction(durability, (tx) => tx.run(query));
     },
-    async transaction(durability, body, committed) {
+    async transaction(durability, body) {
       await at('before transaction');
-      const result = await db.transaction(
-        durability,
-        async (tx) => {
-          if (db.dialect === 'sqlite') return body(tx);
-          const value = await body(watched(tx, at));
-          await at('before commit');
-          return value;
-        },
-        committed,
-      );
+      const result = await db.transaction(durability, async (tx) => {
+        if (db.dialect === 'sqlite') return body(tx);
+        const value = await body(watched(tx, at));
+        await at('before commit');
+        return value;
+      });
       await at('after commit');
       return result;
     },

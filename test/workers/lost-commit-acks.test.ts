@@ -272,9 +272,9 @@ describeEachDatabase('frames of a resumable run', (open) => {
       all: (query) => db.all(query),
       get: (query) => db.get(query),
       run: (query, durability) => db.run(query, durability),
-      transaction(durability, body, committed) {
+      transaction(durability, body) {
         commits.push(durability);
-        return db.transaction(durability, body, committed);
+        return db.transaction(durability, body);
       },
       [Symbol.asyncDispose]: async () => {},
     };

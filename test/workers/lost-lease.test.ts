@@ -71,8 +71,8 @@ function cuttable(db: Db) {
   const back = Promise.withResolvers<never>();
   back.promise.catch(() => {});
   let isCut = false;
-  const transaction: Db['transaction'] = (durability, body, committed) =>
-    isCut ? back.promise : db.transaction(durability, body, committed);
+  const transaction: Db['transaction'] = (durability, body) =>
+    isCut ? back.promise : db.transaction(durability, body);
   return {
     db: { ...db, transaction },
     cut: () => (isCut = true),

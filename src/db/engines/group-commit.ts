@@ -1,16 +1,16 @@
+import { systemClock } from '../../core/clock.ts';
 import { immediate } from '../../core/event-loop.ts';
-import type { CommitMode, Transaction } from '../db.ts';
+import type { CommitMode, Deferred, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
+import type { Sql } from '../sql.ts';
 import type { DiskReserve } from './disk-reserve.ts';
 import { type Connection, Statements } from './sqlite-connection.ts';
 import { isDiskFull, sqliteError } from './sqlite-errors.ts';
-import { LoopTurns, SqliteTransaction, withinTransaction } from './sqlite-transaction.ts';
 import type { Sync } from './wal-sync.ts';
 
 interface Job {
   readonly durability: CommitMode;
   readonly body: (tx: Transaction) => Promise<unknown>;
-  readonly committed: ((value: unknown) => void) | undefined;
   readonly resolve: (value: unknown) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -30,7 +30,6 @@ interface Completion {
   readonly job: Job;
   /** Only after the WAL is synced to disk. */
   readonly after_sync: boolean;
-  readonly committed?: () => void;
   readonly complete: () => void;
 }
 
@@ -61,19 +60,9 @@ export class GroupCommit {
     this.#reserve = reserve;
   }
 
-  add<T>(
-    durability: CommitMode,
-    body: (tx: Transaction) => Promise<T>,
-    committed?: (value: T) => void,
-  ): Promise<T> {
+  add<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
-      this.#jobs.push({
-        durability,
-        body,
-        committed: committed as Job['committed'],
-        resolve: resolve as Job['resolve'],
-        reject,
-      });
+      this.#jobs.push({ durability, body, resolve: resolve as Job['resolve'], reject });
       this.#working ??= this.#work();
     });
   }
@@ -175,10 +164,7 @@ export class GroupCommit {
   }
 
   #complete(completions: readonly Completion[]): void {
-    for (const { after_sync, committed, complete } of completions) {
-      committed?.();
-      if (!after_sync) complete();
-    }
+    for (const { after_sync, complete } of completions) if (!after_sync) complete();
     const synced = completions.filter(({ after_sync }) => after_sync);
     if (synced.length === 0) return;
     const syncing = this.#completeAfterSync(synced).finally(() => this.#syncing.delete(syncing));
@@ -202,8 +188,7 @@ export class GroupCommit {
     try {
       const value = await withinTransaction(turns, job.body(tx));
       this.#control.release.run();
-      const committed = () => job.committed?.(value);
-      return { job, after_sync: job.durability !== 'async', committed, complete: () => job.resolve(value) };
+      return { job, after_sync: job.durability !== 'async', complete: () => job.resolve(value) };
     } catch (error) {
       // On a full disk SQLite may roll back the whole transaction, and the batch with it.
       if (!this.#connection.inTransaction || (isDiskFull(error) && this.#mayUseReserve(job))) throw error;
@@ -216,4 +201,96 @@ export class GroupCommit {
 /** May change more than fits into memory. */
 function isLarge({ durability }: Job): boolean {
   return durability === 'reclaim' || durability === 'bulk';
+}
+
+/** A batch yields to the event loop after this time, ms. Ordinary batches are shorter. */
+const MAX_BLOCKING_MS = 25;
+
+/** Yields to the event loop within a batch: reads proceed meanwhile; other writes wait for the commit in any case. */
+class LoopTurns {
+  #waiting = 0;
+  #since = systemClock.monotonic();
+
+  /** A statement is yielding right now. */
+  get isWaiting(): boolean {
+    return this.#waiting > 0;
+  }
+
+  yieldIfDue(): Promise<void> | undefined {
+    return systemClock.monotonic() - this.#since < MAX_BLOCKING_MS ? undefined : this.#yield();
+  }
+
+  async #yield(): Promise<void> {
+    this.#waiting++;
+    await immediate();
+    this.#waiting--;
+    this.#since = systemClock.monotonic();
+  }
+}
+
+/** Runs statements synchronously: a body awaits only microtasks and `LoopTurns`. Unusable once its body has ended. */
+class SqliteTransaction implements Transaction, Disposable {
+  readonly dialect = 'sqlite';
+  readonly cipher: Cipher;
+  readonly #connection: Connection;
+  readonly #statements: Statements;
+  readonly #turns: LoopTurns;
+  #closed = false;
+
+  constructor(connection: Connection, statements: Statements, cipher: Cipher, turns: LoopTurns) {
+    this.cipher = cipher;
+    this.#connection = connection;
+    this.#statements = statements;
+    this.#turns = turns;
+  }
+
+  async all<Row>(query: Sql<Row>): Promise<Row[]> {
+    await this.#turns.yieldIfDue();
+    return this.#open().all(query);
+  }
+
+  async get<Row>(query: Sql<Row>): Promise<Row | undefined> {
+    await this.#turns.yieldIfDue();
+    return this.#open().get(query);
+  }
+
+  async run(query: Sql): Promise<number> {
+    await this.#turns.yieldIfDue();
+    return this.#open().run(query);
+  }
+
+  /** Executed at once: there is no round trip to save. */
+  defer(query: Sql): Deferred {
+    return { changes: this.#open().run(query) };
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed = true;
+  }
+
+  /** Guard: a statement outside of the transaction would autocommit. */
+  #open(): Statements {
+    if (this.#closed || !this.#connection.inTransaction) throw new Error('This transaction is over.');
+    return this.#statements;
+  }
+}
+
+/** Rejects a body that awaits anything but its transaction: it would block every other write, or wait for one. */
+async function withinTransaction<T>(turns: LoopTurns, body: Promise<T>): Promise<T> {
+  let turn: NodeJS.Immediate | undefined;
+  const over = new Promise<never>((_resolve, reject) => {
+    const look = () => {
+      turn = setImmediate(() =>
+        turns.isWaiting
+          ? look()
+          : reject(new Error('A transaction may await nothing but its own statements.')),
+      );
+    };
+    look();
+  });
+  try {
+    return await Promise.race([body, over]);
+  } finally {
+    clearImmediate(turn);
+  }
 }

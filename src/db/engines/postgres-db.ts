@@ -60,16 +60,8 @@ export function postgresDb(
   const withRetry = <T>(action: () => Promise<T>) => retried(action, onRetry);
   let closing: Promise<void> | undefined;
 
-  async function transaction<T>(
-    durability: CommitMode,
-    body: (tx: Transaction) => Promise<T>,
-    committed?: (value: T) => void,
-  ): Promise<T> {
-    const value = await withRetry(() =>
-      driver.transaction(durability, (session) => body(transactionOf(session, cipher))),
-    );
-    committed?.(value);
-    return value;
+  function transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    return withRetry(() => driver.transaction(durability, (session) => body(transactionOf(session, cipher))));
   }
 
   return {

@@ -108,13 +108,9 @@ class SqliteDb implements Db {
     return this.transaction(durability, (tx) => tx.run(query));
   }
 
-  async transaction<T>(
-    durability: CommitMode,
-    body: (tx: Transaction) => Promise<T>,
-    committed?: (value: T) => void,
-  ): Promise<T> {
+  async transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
     this.#assertOpen();
-    return this.#queue.add(durability, body, committed);
+    return this.#queue.add(durability, body);
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -13,7 +13,7 @@ import type { CronRepository } from '../../storage/crons/crons.ts';
 import type { CronTimes } from '../../storage/crons/row.ts';
 import type { CronTick } from '../../storage/queue/fire-cron.ts';
 import { budgetRefusal } from '../runs/budgets.ts';
-import { budgetOwner, confirmSubmission, newRun, type SubmitDeps, workerNotifier } from '../runs/submit.ts';
+import { budgetOwner, confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
 import type { CronDeferrals } from './cron-deferrals.ts';
 import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
 import { nextDate } from './stored-cron.ts';
@@ -162,7 +162,7 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
     return;
   }
   const request = newRun(deps, submission);
-  const fired = await deps.queue.fireCron({ ...due, run: request }, workerNotifier(deps));
+  const fired = await deps.queue.fireCron({ ...due, run: request });
   if (fired.outcome === 'taken' || fired.outcome === 'passed') return;
   if (fired.outcome === 'rejected') {
     log.info('cron rejected: another run of its thread is in flight', { blocking: fired.blocking });

@@ -31,7 +31,6 @@ import {
   newRun,
   rejectWhileDraining,
   type SubmitDeps,
-  workerNotifier,
 } from '../runs/submit.ts';
 import { type CronRunDeps, cronRunInput, cronSubmission } from './cron-runs.ts';
 import { newCron, updatedCron } from './stored-cron.ts';
@@ -182,8 +181,7 @@ function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
       const visibility = intersectVisibility(authorized.visibility, submission.visibility);
       await requireBudget(deps, budgetOwner(submission));
       const request = newRun(deps, { ...submission, visibility, idempotency });
-      const now = timestamp(deps.clock.now());
-      const triggered = await deps.queue.triggerCron(cron_id, request, now, workerNotifier(deps));
+      const triggered = await deps.queue.triggerCron(cron_id, request, timestamp(deps.clock.now()));
       if (triggered.outcome === 'missing cron') throw new NotFound('Not Found');
       deps.bus.emit('row.changed', 'cron', cron_id);
       return confirmSubmission(deps, request, triggered);

@@ -110,15 +110,10 @@ export async function submit(deps: SubmitDeps, submission: Submission): Promise<
   await checkWebhook(deps, submission.input);
   await requireBudget(deps, budgetOwner(submission));
   const request = newRun(deps, submission);
-  return confirmSubmission(deps, request, await deps.queue.enqueue(request, workerNotifier(deps)));
+  return confirmSubmission(deps, request, await deps.queue.enqueue(request));
 }
 
-/** Notifies the workers of a run that has become ready. */
-export function workerNotifier({ bus }: Pick<SubmitDeps, 'bus'>): () => void {
-  return () => bus.emit('run.ready');
-}
-
-/** Notifies readers and the thread's other runs of an enqueued run; throws if it was not enqueued. */
+/** Notifies workers and the thread's other runs of an enqueued run; throws if it was not enqueued. */
 export function confirmSubmission(deps: SubmitDeps, request: NewRun, outcome: EnqueueResult): Run {
   notify(deps, request, requireQueued(outcome, request));
   return request.run;
@@ -130,7 +125,7 @@ export async function submitAll(deps: SubmitDeps, submissions: readonly Submissi
   for (const { input } of submissions) await checkWebhook(deps, input);
   for (const submission of submissions) await requireBudget(deps, budgetOwner(submission));
   const requests = submissions.map((submission) => newRun(deps, submission));
-  const outcomes = await deps.queue.enqueueAll(requests, workerNotifier(deps));
+  const outcomes = await deps.queue.enqueueAll(requests);
   return requests.map((request, i) => confirmSubmission(deps, request, outcomes[i] as EnqueueResult));
 }
 
@@ -189,11 +184,16 @@ export function tooManySubscribers(): InvalidInput {
   );
 }
 
-function notify({ bus }: SubmitDeps, { run, delay_ms }: NewRun, { stopping, ended }: QueuedResult): void {
+function notify(
+  { bus }: SubmitDeps,
+  { run, delay_ms }: NewRun,
+  { stopping, ended, ready }: QueuedResult,
+): void {
   for (const run_id of [run.run_id, ...stopping, ...ended]) bus.emit('row.changed', 'run', run_id);
   bus.emit('row.changed', 'thread', run.thread_id);
   for (const run_id of stopping) bus.emit('run.cancelled', run_id);
   for (const run_id of ended) logUpdated(bus, { run_id, thread_id: run.thread_id });
+  if (ready) bus.emit('run.ready');
   if (delay_ms > 0) bus.emit('schedule.changed');
 }
 

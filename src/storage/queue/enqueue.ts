@@ -74,26 +74,9 @@ export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'revisio
  * Inserts a run and applies the multitask strategy to the others of its thread: one transaction (ENGINE §2). A run that
  * is refused leaves nothing.
  */
-export async function enqueue(
-  context: QueueContext,
-  request: NewRun,
-  onReady?: OnReady,
-): Promise<EnqueueResult> {
-  const [outcome] = await enqueueAll(context, [request], onReady);
+export async function enqueue(context: QueueContext, request: NewRun): Promise<EnqueueResult> {
+  const [outcome] = await enqueueAll(context, [request]);
   return outcome as EnqueueResult;
-}
-
-/**
- * Called if the commit made a run ready, before it is on disk: the run begins while its client still waits for that. A
- * power failure in between loses a run that nobody was told of.
- */
-export type OnReady = () => void;
-
-/** What an enqueue does once its transaction is committed. */
-export function whenReady(onReady: OnReady | undefined) {
-  return (result: { readonly outcome: string; readonly ready?: boolean }): void => {
-    if (result.ready) onReady?.();
-  };
 }
 
 /** Rolls back the transaction. */
@@ -113,20 +96,18 @@ class Refused extends Error {
 export async function enqueueAll(
   { db, ...rules }: QueueContext,
   requests: readonly NewRun[],
-  onReady?: OnReady,
 ): Promise<EnqueueResult[]> {
-  const add = async (tx: Transaction): Promise<EnqueueResult[]> => {
-    // At once: on PostgreSQL their statements share round trips. Nothing may follow the end of the transaction.
-    const working = requests.map((request) => enqueueIn(tx, request, rules));
-    const all = Promise.all(working);
-    await Promise.allSettled([all, ...working]);
-    const outcomes = await all;
-    const refused = outcomes.findIndex(({ outcome }) => outcome !== 'queued');
-    if (refused >= 0) throw new Refused(outcomes.slice(0, refused + 1));
-    return outcomes;
-  };
   try {
-    return await db.transaction('sync', add, (outcomes) => outcomes.forEach(whenReady(onReady)));
+    return await db.transaction('sync', async (tx) => {
+      // At once: on PostgreSQL their statements share round trips. Nothing may follow the end of the transaction.
+      const working = requests.map((request) => enqueueIn(tx, request, rules));
+      const all = Promise.all(working);
+      await Promise.allSettled([all, ...working]);
+      const outcomes = await all;
+      const refused = outcomes.findIndex(({ outcome }) => outcome !== 'queued');
+      if (refused >= 0) throw new Refused(outcomes.slice(0, refused + 1));
+      return outcomes;
+    });
   } catch (error) {
     if (error instanceof Refused) return error.outcomes;
     throw error;

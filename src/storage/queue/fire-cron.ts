@@ -1,14 +1,7 @@
 import type { Transaction } from '../../db/db.ts';
 import { FOR_UPDATE, sql } from '../../db/sql.ts';
 import type { QueueContext } from './context.ts';
-import {
-  type EnqueueResult,
-  type EnqueueRules,
-  enqueueIn,
-  type NewRun,
-  type OnReady,
-  whenReady,
-} from './enqueue.ts';
+import { type EnqueueResult, type EnqueueRules, enqueueIn, type NewRun } from './enqueue.ts';
 
 /** A due tick of a cron's schedule. */
 export interface CronTick {
@@ -41,13 +34,9 @@ class ThreadMissing extends Error {}
  * Fires a tick of a cron exactly once across processes: next date, fire record and run are one commit (invariant 6).
  * The condition on `next_run_date` alone would suffice if clocks were never set back.
  */
-export async function fireCron(
-  { db, ...rules }: QueueContext,
-  firing: CronTick,
-  onReady?: OnReady,
-): Promise<FireResult> {
+export async function fireCron({ db, ...rules }: QueueContext, firing: CronTick): Promise<FireResult> {
   try {
-    return await db.transaction('sync', (tx) => fireIn(tx, firing, rules), whenReady(onReady));
+    return await db.transaction('sync', (tx) => fireIn(tx, firing, rules));
   } catch (error) {
     if (error instanceof ThreadMissing) return { outcome: 'missing thread' };
     throw error;
@@ -83,17 +72,15 @@ export function triggerCron(
   cron_id: string,
   run: NewRun,
   at: string,
-  onReady?: OnReady,
 ): Promise<TriggerResult> {
-  const trigger = async (tx: Transaction): Promise<TriggerResult> => {
-    // Lock order: the cron before the thread.
+  // Lock order: the cron before the thread.
+  return db.transaction('sync', async (tx) => {
     const cron = await tx.get(sql`select 1 from crons where cron_id = ${cron_id} ${FOR_UPDATE}`);
     if (!cron) return { outcome: 'missing cron' };
     const enqueued = await enqueueIn(tx, run, rules);
     if (enqueued.outcome === 'queued') await recordFire(tx, { cron_id, tick: null, run, at });
     return enqueued;
-  };
-  return db.transaction('sync', trigger, whenReady(onReady));
+  });
 }
 
 type FireRecord = Pick<CronTick, 'cron_id' | 'run' | 'at'> & { readonly tick: string | null };

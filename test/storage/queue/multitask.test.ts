@@ -127,26 +127,6 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await queue.enqueue({ ...request(run), has_client_id: true })).toEqual({ outcome: 'run exists' });
   });
 
-  test('a run is announced when a worker can claim it, and not if it waits or is refused', async () => {
-    await using db = await open();
-    const { queue } = queueStory(db);
-    const thread_id = randomUUID();
-    const announced: string[] = [];
-    const claims: Promise<unknown>[] = [];
-    const enqueue = (run: ReturnType<typeof newRun>, options = {}) =>
-      queue.enqueue({ ...request(run), ...options }, () => {
-        announced.push(run.run_id);
-        claims.push(queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 10 }));
-      });
-    const first = newRun(thread_id);
-    await enqueue(first);
-    await enqueue(newRun(thread_id));
-    await enqueue(newRun(thread_id), { others: 'reject' });
-    await enqueue(newRun(randomUUID()), { thread: undefined });
-    expect(announced).toEqual([first.run_id]);
-    expect(await Promise.all(claims)).toMatchObject([[{ lease: { run_id: first.run_id } }]]);
-  });
-
   test('of a batch all runs are queued or, when one cannot be, none', async () => {
     await using db = await open();
     const { queue, statusOf } = queueStory(db);
