@@ -45,7 +45,8 @@ let server: Awaited<ReturnType<typeof openApp>>;
 
 beforeAll(async () => {
   files = await project({ 'agent.config.yaml': 'graphs: { asks: ./graph.ts:graph }\n', 'graph.ts': GRAPH });
-  server = await openApp({ graphs: ['asks'], folder: files.root });
+  const one_process = 'a test counts the connections of its server';
+  server = await openApp({ graphs: ['asks'], folder: files.root, one_process });
 });
 
 afterAll(async () => {
