@@ -9,7 +9,8 @@ import { parseFilter } from './filters.ts';
 
 /**
  * The project's auth handlers (CONTRACT §10), in this process or in another. Both methods reject with a `ServerError`
- * if a handler throws an `HTTPException` or never answers, and with the handler's own error otherwise, a 500 for the client.
+ * if a handler throws an `HTTPException` or never answers, and with the handler's own error otherwise, a 500 for the
+ * client.
  */
 export interface AuthHandlers {
   authenticate(caller: Caller): Promise<User>;

@@ -35,7 +35,10 @@ export async function resolvedTasks(snapshot: Snapshot, checkpointer: unknown): 
   return tasks.every(({ id }) => done.has(id)) ? NO_TASKS : done;
 }
 
-/** Ids of the pending interrupts, including those of subgraphs. One that code throws by itself, such as a `NodeInterrupt`, has none. */
+/**
+ * Ids of the pending interrupts, including those of subgraphs. One that code throws by itself, such as a `NodeInterrupt`,
+ * has none.
+ */
 export async function pendingInterrupts(
   graph: RunnableGraph,
   config: object,

@@ -8,7 +8,7 @@ import { type CommandLibrary, toLangGraphCommand } from './command.ts';
 /** Between the names of an id such as `research:plan`, as of an x-rayed drawing: names of nodes have none. */
 const SEPARATOR = ':';
 
-/** Key of the input with which a subgraph is told where to begin: it is stored with the task, and outlives an attempt. */
+/** Key of the input that says where a subgraph begins: it is stored with the task, and outlives an attempt. */
 const BEGIN = '__begin__';
 
 type Names = GraphCall['interrupt_after'];
@@ -46,7 +46,7 @@ export function withNestedNodes<Call extends GraphCall>(
 
 /**
  * Only a node on its own: it stops after it. A later attempt, which has no command, knows by that which subgraph may have
- * to be told where to begin.
+ * to begin elsewhere.
  */
 function requireReachable(graph: RunnableGraph, { command, interrupt_after }: GraphCall): void {
   const targets = targetsOf(command);
@@ -127,7 +127,7 @@ function notResuming(options: CallOptions): CallOptions {
   return { ...options, configurable: { ...options.configurable, __pregel_resuming: false } };
 }
 
-/** The command as the graph gets it: if it goes into a subgraph, that is told the rest, with the update. */
+/** The command as the graph gets it: if it goes into a subgraph, the input of that has the rest, with the update. */
 function firstCommand({ goto, update, ...others }: Command): Command {
   const target = [goto ?? []].flat()[0];
   const id = typeof target === 'object' ? target.node : target;

@@ -1,3 +1,4 @@
+import { toJson } from '../../core/json.ts';
 import type { Transaction } from '../../db/db.ts';
 import { list, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
@@ -28,7 +29,7 @@ export async function changeStatus(
   to: RevisionStatus,
   { failure, commit, source_revision_config, build_id, built, build_steps }: RevisionChange,
 ): Promise<boolean> {
-  const json = (value: unknown) => (value === undefined ? null : JSON.stringify(value));
+  const json = (value: unknown) => (value === undefined ? null : toJson(value));
   const changed = await tx.run(sql`
     update deployment_revisions set status = ${to}, updated_at = ${NOW},
       failure = coalesce(${json(failure)}, failure),

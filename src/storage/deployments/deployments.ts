@@ -1,3 +1,4 @@
+import { toJson } from '../../core/json.ts';
 import { columns, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { and, list, sql } from '../../db/sql.ts';
@@ -54,8 +55,8 @@ export function deploymentRepository(db: Db) {
         const inserted = await tx.run(sql`
           insert into deployments
             (deployment_id, name, source, source_config, source_revision_config, created_at, updated_at)
-          values (${deployment_id}, ${name}, ${source}, ${JSON.stringify(source_config)},
-            ${JSON.stringify(source_revision_config)}, ${NOW}, ${NOW})
+          values (${deployment_id}, ${name}, ${source}, ${toJson(source_config)},
+            ${toJson(source_revision_config)}, ${NOW}, ${NOW})
           on conflict (name) do nothing`);
         if (inserted === 0) return false;
         await insertSecrets(tx, deployment_id, secrets);
@@ -70,8 +71,8 @@ export function deploymentRepository(db: Db) {
         if (!row) return false;
         const { source, source_config, source_revision_config } = { ...row, ...given(change) };
         await tx.run(sql`
-          update deployments set source = ${source}, source_config = ${JSON.stringify(source_config)},
-            source_revision_config = ${JSON.stringify(source_revision_config)}, updated_at = ${NOW}
+          update deployments set source = ${source}, source_config = ${toJson(source_config)},
+            source_revision_config = ${toJson(source_revision_config)}, updated_at = ${NOW}
           where deployment_id = ${deployment_id}`);
         if (change.secrets) {
           await tx.run(sql`delete from deployment_secrets where deployment_id = ${deployment_id}`);

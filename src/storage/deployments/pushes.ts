@@ -1,3 +1,4 @@
+import { toJson } from '../../core/json.ts';
 import { columns, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
@@ -114,7 +115,7 @@ export function pushRepository(db: Db) {
           where deployment_id = ${deployment_id} and poll_failure ->> 'code' = ${failure.code}`);
         await tx.run(sql`
           insert into deployment_repositories (deployment_id, polled_at, poll_failure)
-          values (${deployment_id}, ${NOW}, ${JSON.stringify(failure)})
+          values (${deployment_id}, ${NOW}, ${toJson(failure)})
           on conflict (deployment_id) do update
           set polled_at = ${NOW}, poll_failure = excluded.poll_failure`);
         return before === undefined;

@@ -1,3 +1,4 @@
+import { toJson } from '../../core/json.ts';
 import { bind } from '../../db/bind.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
@@ -123,7 +124,7 @@ export function revisionRepository(db: Db) {
     /** Progress of a build. */
     async setSteps(revision_id: string, steps: readonly BuildStep[]): Promise<void> {
       await db.run(
-        sql`update deployment_revisions set build_steps = ${JSON.stringify(steps)} where revision_id = ${revision_id}`,
+        sql`update deployment_revisions set build_steps = ${toJson(steps)} where revision_id = ${revision_id}`,
         'async',
       );
     },
@@ -137,7 +138,7 @@ export function revisionRepository(db: Db) {
         const isUnfinished = sql`${IS_OPEN} and status <> 'QUEUED'`;
         await tx.run(sql`
           update deployment_revisions set status = case when build_id is null then 'BUILD_FAILED' else 'DEPLOY_FAILED' end,
-            failure = ${JSON.stringify(failure)}, updated_at = ${NOW}
+            failure = ${toJson(failure)}, updated_at = ${NOW}
           where ${isUnfinished} and tries >= ${max_tries}`);
         const newer = sql`select 1 from deployment_revisions newer
           where newer.deployment_id = deployment_revisions.deployment_id
@@ -175,12 +176,12 @@ export async function insertRevision(
   const last = await tx.get(sql`
     select max(number) as ${nullable(number('number'))} from deployment_revisions
     where deployment_id = ${deployment_id}`);
-  const json = (value: unknown) => (value == null ? null : JSON.stringify(value));
+  const json = (value: unknown) => (value == null ? null : toJson(value));
   const row = await tx.get(sql`
     insert into deployment_revisions (revision_id, deployment_id, number, status, source, source_revision_config,
       triggered_by, build_id, built, commit_info, canary_percent, build_steps, created_at, updated_at)
     values (${revision_id}, ${deployment_id}, ${(last?.number ?? 0) + 1}, 'QUEUED', ${source},
-      ${JSON.stringify(source_revision_config)}, ${trigger}, ${build?.build_id ?? null}, ${json(build?.built)},
+      ${toJson(source_revision_config)}, ${trigger}, ${build?.build_id ?? null}, ${json(build?.built)},
       ${json(build?.commit_info)}, ${canary_percent}, '[]', ${NOW}, ${NOW})
     returning ${REVISION}`);
   await tx.run(sql`update deployments set latest_revision_id = ${revision_id}, updated_at = ${NOW}

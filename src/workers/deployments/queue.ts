@@ -132,8 +132,7 @@ async function end(
   }
   const known = error instanceof RevisionError;
   const { step, code, hint: reason } = known ? error : unexpected(progress.steps.at(-1)?.name);
-  // PostgreSQL stores no NUL, which an error of the project may have.
-  const hint = progress.mask(reason).replaceAll('\0', '\uFFFD').toWellFormed();
+  const hint = progress.mask(reason);
   logger[known ? 'warn' : 'error']('a revision failed', {
     ...{ deployment: deployment.name, revision_id, step, code },
     ...(known ? { hint } : { error }),
