@@ -58,9 +58,11 @@ describe.runIf(POSTGRES_BINARIES)('a primary and its streaming replica', () => {
       return row.transaction_read_only === 'on';
     });
 
-    const thread_id = await createThread(server.http);
     await using db = openPostgres(replica.url);
-    const found = await db.all(sql`select 1 from threads where thread_id = ${thread_id}`);
-    expect(found).toHaveLength(1);
+    // Each connection of the server refuses writes only once its own backend has read the configuration again.
+    await until('the server writes to the new primary', async () => {
+      const thread_id = await createThread(server.http);
+      return (await db.get(sql`select 1 from threads where thread_id = ${thread_id}`)) !== undefined;
+    });
   });
 });
