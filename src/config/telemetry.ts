@@ -4,12 +4,19 @@ import { VERSION } from './version.ts';
 /** How spans are encoded for OTLP over HTTP. */
 export type OtlpProtocol = 'http/protobuf' | 'http/json';
 
+/**
+ * Version of the GenAI conventions: those published with OpenTelemetry's others (1.41), or the latest of the GenAI group
+ * (0.1), which names the agent where the former name a workflow.
+ */
+export type GenAiConventions = 'published' | 'latest';
+
 /** What `OTEL_*` variables say of traces; endpoint, headers and certificates are read by the exporter itself. */
 export interface TraceSettings {
   readonly protocol: OtlpProtocol;
   /** Attributes of this service. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: Sampler;
+  readonly conventions: GenAiConventions;
   /** Whether spans have what models and tools are given and return. */
   readonly has_contents: boolean;
   readonly buffer: SpanBufferLimits;
@@ -59,6 +66,7 @@ export function traceSettings(env: Environment): TraceSettings | { readonly prob
         protocol,
         resource: resourceOf(env),
         sampler,
+        conventions: conventionsOf(env),
         has_contents: capturesContents(env),
         buffer: bufferLimits(env),
       };
@@ -91,6 +99,12 @@ function decoded(text: string): string {
 function capturesContents(env: Environment): boolean {
   const given = value(env, 'OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT')?.toLowerCase() ?? 'false';
   return ['true', 'span_only', 'span_and_event'].includes(given);
+}
+
+/** A list, in which each group of conventions has its own values. */
+function conventionsOf(env: Environment): GenAiConventions {
+  const chosen = (value(env, 'OTEL_SEMCONV_STABILITY_OPT_IN') ?? '').split(',').map((name) => name.trim());
+  return chosen.includes('gen_ai_latest_experimental') ? 'latest' : 'published';
 }
 
 function samplerOf(env: Environment): Sampler | { readonly problem: string } {

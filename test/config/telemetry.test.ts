@@ -26,6 +26,7 @@ test('everything has the default of the specification', () => {
     protocol: 'http/protobuf',
     resource: { 'service.name': 'agent-server', 'service.version': expect.any(String) },
     sampler: { ratio: 1, follows_caller: true },
+    conventions: 'published',
     has_contents: false,
     buffer: { max_spans: 2048, batch: 512, delay_ms: 5000, timeout_ms: 30_000 },
   });
@@ -40,6 +41,7 @@ test('the variable of a signal overrides the general one, and the name of the se
     OTEL_SERVICE_NAME: 'two',
     OTEL_TRACES_SAMPLER: 'parentbased_traceidratio',
     OTEL_TRACES_SAMPLER_ARG: '0.25',
+    OTEL_SEMCONV_STABILITY_OPT_IN: 'http, gen_ai_latest_experimental',
     OTEL_BSP_MAX_QUEUE_SIZE: '10',
     OTEL_BSP_SCHEDULE_DELAY: 'soon',
     OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT: 'SPAN_AND_EVENT',
@@ -48,6 +50,7 @@ test('the variable of a signal overrides the general one, and the name of the se
     protocol: 'http/json',
     resource: { 'service.name': 'two', 'service.version': expect.any(String), team: 'a,b', half: '50%' },
     sampler: { ratio: 0.25, follows_caller: true },
+    conventions: 'latest',
     has_contents: true,
     buffer: { max_spans: 10, batch: 10, delay_ms: 5000, timeout_ms: 30_000 },
   });

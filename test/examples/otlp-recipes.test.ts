@@ -20,7 +20,10 @@ const RECIPES = {
   Langfuse: {
     block: 'langfuse.com',
     path: '/api/public/otel/v1/traces',
-    headers: { authorization: `Basic ${Buffer.from('pk-lf-1:sk-lf-2').toString('base64')}` },
+    headers: {
+      authorization: `Basic ${Buffer.from('pk-lf-1:sk-lf-2').toString('base64')}`,
+      'x-langfuse-ingestion-version': '4',
+    },
     resource: {},
   },
   Phoenix: {
@@ -65,16 +68,26 @@ test.each(Object.entries(RECIPES))('the recipe for %s reaches its path, with its
       'gen_ai.agent.version': '1',
       'gen_ai.conversation.id': expect.any(String),
       'session.id': root?.attributes['gen_ai.conversation.id'],
+      'langsmith.metadata.thread_id': root?.attributes['gen_ai.conversation.id'],
       'openinference.span.kind': 'AGENT',
+      'langsmith.span.kind': 'chain',
       'agent_server.graph.id': 'recorded',
       'agent_server.run.id': run_id,
       'agent_server.run.status': 'success',
     },
   ]);
-  const kinds = (start: string) =>
-    spans.find(({ name }) => name.startsWith(start))?.attributes['openinference.span.kind'];
-  expect(['invoke_agent', 'agent_server', 'node', 'chat', 'execute_tool'].map(kinds)).toEqual([
-    ...['AGENT', 'CHAIN', 'CHAIN', 'LLM', 'TOOL'],
+  const kinds = (start: string) => {
+    const { attributes = {} } = spans.find(({ name }) => name.startsWith(start)) ?? {};
+    return [attributes['openinference.span.kind'], attributes['langsmith.span.kind']];
+  };
+  expect(['invoke_agent', 'invoke_workflow', 'node', 'chat', 'execute_tool'].map(kinds)).toEqual([
+    ...[
+      ['AGENT', 'chain'],
+      ['CHAIN', 'chain'],
+      ['CHAIN', 'chain'],
+      ['LLM', 'llm'],
+      ['TOOL', 'tool'],
+    ],
   ]);
   const chat = spans.find(({ name }) => name.startsWith('chat'))?.attributes;
   expect(chat).toMatchObject({
@@ -85,5 +98,6 @@ test.each(Object.entries(RECIPES))('the recipe for %s reaches its path, with its
     'llm.token_count.completion': 3,
     'llm.token_count.total': 10,
     'session.id': root?.attributes['gen_ai.conversation.id'],
+    'langsmith.metadata.thread_id': root?.attributes['gen_ai.conversation.id'],
   });
 });

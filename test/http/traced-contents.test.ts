@@ -48,6 +48,10 @@ test.each(['true', 'SPAN_ONLY'])(
       'input.value': model['gen_ai.input.messages'],
       'input.mime_type': 'application/json',
       'output.value': model['gen_ai.output.messages'],
+      'llm.input_messages.0.message.role': 'user',
+      'llm.input_messages.0.message.content': 'plan',
+      'llm.output_messages.0.message.role': 'assistant',
+      'llm.output_messages.0.message.content': 'yes',
     });
     expect(tool).toMatchObject({
       'gen_ai.tool.call.arguments': '{"input":"it"}',
@@ -73,6 +77,9 @@ test('spans of retrievers and of the long-term store have contents likewise', as
     'gen_ai.retrieval.query.text': 'tea',
     'input.value': 'tea',
     'output.value': expect.stringContaining('about tea'),
+    'gen_ai.retrieval.documents': expect.stringContaining('about tea'),
+    'retrieval.documents.0.document.content': expect.stringContaining('about tea'),
+    'retrieval.documents.0.document.metadata': '{}',
   });
   const recalled = spans.filter(({ attributes }) => attributes['langgraph.node'] === 'recalls');
   const put = recalled.find(({ name }) => name === 'upsert_memory')?.attributes;

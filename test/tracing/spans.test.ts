@@ -82,7 +82,9 @@ test('spans follow the GenAI conventions and carry no contents', async () => {
     'agent_server.run.id': run.run_id,
     'agent_server.run.status': 'success',
   });
-  expect(named('agent_server.run.attempt').attributes).toMatchObject({
+  expect(named('invoke_workflow recorded').attributes).toMatchObject({
+    'gen_ai.operation.name': 'invoke_workflow',
+    'gen_ai.workflow.name': 'recorded',
     'agent_server.run.attempt': 1,
     'agent_server.run.queue_ms': expect.any(Number),
   });
@@ -95,9 +97,36 @@ test('spans follow the GenAI conventions and carry no contents', async () => {
     'gen_ai.usage.output_tokens': 3,
   });
   expect(named('execute_tool search').attributes).toMatchObject({ 'gen_ai.tool.name': 'search' });
-  expect(named('node plan').attributes).toMatchObject({ 'langgraph.node': 'plan', 'langgraph.step': 1 });
+  expect(named('node flaky').attributes).toMatchObject({ 'langgraph.node': 'flaky', 'langgraph.step': 4 });
   expect(JSON.stringify([...trace.values()])).not.toMatch(/marmalade|planned|found it/);
 });
+
+test('a node that plans is a plan of its agent, around the call of its model', async () => {
+  const { named, trace, run } = await traced({});
+  const plan = named('plan recorded');
+  expect(plan.attributes).toMatchObject({
+    'gen_ai.operation.name': 'plan',
+    'gen_ai.agent.id': run.assistant_id,
+    'gen_ai.agent.name': 'recorded',
+    'langgraph.node': 'plan',
+  });
+  const within = [...trace.values()].filter(({ parent_id }) => parent_id === plan.span_id);
+  expect(within.map(({ name }) => name)).toEqual(['chat', 'execute_tool search', 'chat']);
+  expect([...trace.values()].filter(({ name }) => name.startsWith('plan'))).toHaveLength(1);
+});
+
+test.each(['gen_ai_latest_experimental', 'http/dup, gen_ai_latest_experimental'])(
+  'the latest GenAI conventions name the agent of a workflow (%s)',
+  async (chosen) => {
+    const { named } = await traced({}, { OTEL_SEMCONV_STABILITY_OPT_IN: chosen });
+    const { attributes } = named('invoke_workflow recorded');
+    expect(attributes).toMatchObject({
+      'gen_ai.operation.name': 'invoke_workflow',
+      'gen_ai.agent.name': 'recorded',
+    });
+    expect(attributes).not.toHaveProperty('gen_ai.workflow.name');
+  },
+);
 
 test('a failed run names the type of its error, not its message', async () => {
   const { named, trace } = await traced({ input: { fail: true } });
@@ -113,7 +142,7 @@ test('a run whose thread is deleted with it has all spans', async () => {
   const { headers } = await http.post('/runs/wait', { assistant_id: 'recorded', input: { ask: false } });
   const run_id = String(headers['content-location']).split('/').at(-1) ?? '';
   const trace = await sink.trace(run_id.replaceAll('-', ''), 15);
-  expect([named(trace, 'node plan'), named(trace, 'node last')]).toHaveLength(2);
+  expect([named(trace, 'plan recorded'), named(trace, 'node last')]).toHaveLength(2);
 });
 
 test('a run that answers links to the run that asked', async () => {
@@ -133,7 +162,7 @@ test('a run that answers links to the run that asked', async () => {
   const answering = await runOf({ command: { resume: 'me' } });
   const asked = named(await sink.trace(trace_id, 15), 'invoke_agent recorded');
   const trace = await sink.trace(answering.replaceAll('-', ''), 3);
-  const attempt = named(trace, 'agent_server.run.attempt');
+  const attempt = named(trace, 'invoke_workflow recorded');
   expect(attempt.links).toEqual([{ trace_id, span_id: asked.span_id }]);
   expect(attempt.attributes['agent_server.run.resumed_from']).toBe(asking);
 });
@@ -141,8 +170,8 @@ test('a run that answers links to the run that asked', async () => {
 test('a run that is not recorded has spans of itself and its attempt', async () => {
   const { trace } = await traced({ runs: { record: 'off' } });
   expect([...trace.values()].map(({ name }) => name).sort()).toEqual([
-    'agent_server.run.attempt',
     'invoke_agent recorded',
+    'invoke_workflow recorded',
   ]);
 });
 
@@ -198,7 +227,9 @@ test('the span of a run names the assistant as it was when the run was created',
     'gen_ai.agent.version': '2',
     'gen_ai.conversation.id': thread_id,
     'session.id': thread_id,
+    'langsmith.metadata.thread_id': thread_id,
     'openinference.span.kind': 'AGENT',
+    'langsmith.span.kind': 'chain',
     'agent_server.graph.id': 'recorded',
     'agent_server.run.id': run.run_id,
     'agent_server.run.status': 'success',
@@ -217,6 +248,7 @@ test('spans of retrievers and of the long-term store follow the GenAI convention
   const common = {
     'gen_ai.conversation.id': thread_id,
     'session.id': thread_id,
+    'langsmith.metadata.thread_id': thread_id,
     'agent_server.run.id': run_id,
     'agent_server.step.number': expect.any(Number),
     'agent_server.step.status': 'success',
@@ -231,6 +263,7 @@ test('spans of retrievers and of the long-term store follow the GenAI convention
       'gen_ai.operation.name': 'retrieval',
       'gen_ai.provider.name': 'shelves',
       'openinference.span.kind': 'RETRIEVER',
+      'langsmith.span.kind': 'retriever',
     },
   ]);
   for (const [name, call, kind] of [
@@ -245,6 +278,7 @@ test('spans of retrievers and of the long-term store follow the GenAI convention
         ...common,
         'gen_ai.operation.name': name,
         'openinference.span.kind': kind,
+        'langsmith.span.kind': kind.toLowerCase(),
         'agent_server.store.call': call,
       },
     ]);

@@ -1,3 +1,4 @@
+import type { GenAiConventions } from '../../config/telemetry.ts';
 import { VERSION } from '../../config/version.ts';
 import { type MaskSecrets, maskSecrets } from '../../core/mask-secrets.ts';
 import { runSpanIdOf, spanIdOf, type TraceParent } from '../../core/trace-ids.ts';
@@ -5,9 +6,12 @@ import type { StepContents } from '../../schemas/steps.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import {
   type Attributes,
+  attributesOfAttempt,
   attributesOfRun,
   attributesOfStep,
+  isPlan,
   memoryOperation,
+  type SpanOwner,
   type TracedStep,
 } from './attributes.ts';
 
@@ -42,14 +46,7 @@ export interface Span {
 }
 
 /** The run that spans belong to. */
-export interface TracedRun {
-  readonly run_id: string;
-  readonly thread_id: string;
-  readonly assistant_id: string;
-  /** Name and version of the assistant when the run was created. */
-  readonly agent_name: string;
-  readonly agent_version: string | undefined;
-  readonly graph_id: string;
+export interface TracedRun extends SpanOwner {
   readonly trace_id: string;
   /** The span of another program that it is part of. */
   readonly caller: TraceParent | undefined;
@@ -94,14 +91,18 @@ const SAMPLED = 1;
 const SCOPE = { name: 'agent-server', version: VERSION };
 
 /** Makes spans of what is recorded of runs, for one resource. `mask`: of the secrets in contents. */
-export function spanFactory(attributes: Resource, mask: MaskSecrets = maskSecrets) {
+export function spanFactory(
+  attributes: Resource,
+  mask: MaskSecrets = maskSecrets,
+  conventions: GenAiConventions = 'published',
+) {
   const resource = { attributes };
   return {
     /** The run from when it was due to its end. */
     run: (run: TracedRun, end: TracedEnd): Span => spanOf(run, partsOfRun(run, end, mask), resource),
     /** An attempt; it links to the one before, and to the run that it resumed. */
     attempt: (run: TracedRun, attempt: TracedAttempt): Span =>
-      spanOf(run, partsOfAttempt(run, attempt), resource),
+      spanOf(run, partsOfAttempt(run, attempt, conventions), resource),
     /** A step of an attempt. */
     step: (run: TracedRun, attempt: number, step: TracedStep): Span =>
       spanOf(run, partsOfStep(run, attempt, step, mask), resource),
@@ -148,29 +149,30 @@ function partsOfRun(run: TracedRun, end: TracedEnd, mask: MaskSecrets): SpanPart
 function partsOfAttempt(
   run: TracedRun,
   { attempt, worker_id, started, ended, status, resumed }: TracedAttempt,
+  conventions: GenAiConventions,
 ): SpanParts {
   const failed = isFailure(status) || status === 'lost';
   const before = { trace_id: run.trace_id, span_id: spanIdOf(run.run_id, attempt - 1) };
   return {
     spanId: spanIdOf(run.run_id, attempt),
     parent: runSpanIdOf(run.run_id),
-    name: 'agent_server.run.attempt',
+    name: `invoke_workflow ${run.graph_id}`,
     started,
     ended,
     failed,
     links: [...(attempt > 1 ? [before] : []), ...(resumed?.span ? [resumed.span] : [])],
-    attributes: {
-      'gen_ai.conversation.id': run.thread_id,
-      'session.id': run.thread_id,
-      'agent_server.run.id': run.run_id,
-      'agent_server.run.attempt': attempt,
-      'agent_server.run.attempt.status': status,
-      'agent_server.worker.id': worker_id,
-      'openinference.span.kind': 'CHAIN',
-      ...(resumed && { 'agent_server.run.resumed_from': resumed.run_id }),
-      ...(attempt === 1 && { 'agent_server.run.queue_ms': Math.max(0, started - run.due) }),
-      ...(failed && { 'error.type': status }),
-    },
+    attributes: attributesOfAttempt(
+      run,
+      {
+        'agent_server.run.attempt': attempt,
+        'agent_server.run.attempt.status': status,
+        'agent_server.worker.id': worker_id,
+        'agent_server.run.resumed_from': resumed?.run_id,
+        'agent_server.run.queue_ms': attempt === 1 ? Math.max(0, started - run.due) : undefined,
+        'error.type': failed ? status : undefined,
+      },
+      conventions,
+    ),
   };
 }
 
@@ -178,7 +180,7 @@ function partsOfStep(run: TracedRun, attempt: number, step: TracedStep, mask: Ma
   return {
     spanId: spanIdOf(run.run_id, attempt, step.number),
     parent: spanIdOf(run.run_id, attempt, step.parent ?? 0),
-    name: nameOf(step),
+    name: nameOf(run, step),
     kind: step.kind === 'model' || step.kind === 'retriever' ? CLIENT : INTERNAL,
     started: step.started_at,
     ended: step.ended_at,
@@ -201,10 +203,10 @@ interface SpanParts {
   readonly links?: readonly SpanLink[];
 }
 
-function nameOf({ kind, name, model }: TracedStep): string {
+function nameOf({ agent_name }: TracedRun, { kind, name, model }: TracedStep): string {
   switch (kind) {
     case 'node':
-      return `node ${name}`;
+      return isPlan({ kind, name }) ? `plan ${agent_name}` : `node ${name}`;
     case 'model':
       return model === null ? 'chat' : `chat ${model}`;
     case 'tool':

@@ -40,7 +40,7 @@ export async function openTracing(
   const exporter = await loadExporter(settings.protocol, root);
   if ('problem' in exporter) return none(exporter);
   const buffer = spanBuffer(exporter, { limits: settings.buffer, logger });
-  const spans = spanFactory(settings.resource, mask);
+  const spans = spanFactory(settings.resource, mask, settings.conventions);
   const { runs, runSteps } = storage;
   const { sampler, has_contents } = settings;
   const { drain, ...listeners } = runTracer({

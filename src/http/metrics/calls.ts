@@ -1,3 +1,4 @@
+import { conventionalProvider } from '../../core/genai-providers.ts';
 import type { StoredSteps } from '../../schemas/system.ts';
 import { boundedLabel } from './labels.ts';
 import { type Meters, OURS } from './meters.ts';
@@ -90,7 +91,7 @@ function genAiMetrics({ registry }: Meters) {
     }
     const model = {
       gen_ai_operation_name: 'chat',
-      gen_ai_provider_name: providerLabel(step.provider ?? ''),
+      gen_ai_provider_name: providerLabel(conventionalProvider(step.provider ?? '')),
       gen_ai_request_model: modelLabel(step.model ?? ''),
     };
     duration.observe({ ...model, error_type }, seconds);
