@@ -1,8 +1,9 @@
 import type { RandomNumber } from '../core/backoff.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
-import type { Logger } from '../core/logger.ts';
+import type { LogFields, Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
+import { parseTraceparent } from '../core/trace-ids.ts';
 import type { EventBus, PollIntervals } from '../events/bus.ts';
 import type { AckResult } from '../storage/webhooks/ack.ts';
 import type { ClaimedDelivery } from '../storage/webhooks/claim.ts';
@@ -136,8 +137,8 @@ export class WebhookDispatcher {
     const done = this.#deliver(delivery, host, token)
       .catch((error: unknown) => {
         // Its lease expires, and it is sent again.
-        const { delivery_id } = delivery;
-        this.#deps.logger.error('cannot store the outcome of a webhook', { delivery_id, error });
+        const fields = { ...deliveryFields(delivery), error };
+        this.#deps.logger.error('cannot store the outcome of a webhook', fields);
       })
       .finally(() => {
         slot[Symbol.dispose]();
@@ -185,18 +186,31 @@ export class WebhookDispatcher {
     }
   }
 
-  #report(
-    { delivery_id, run_id, thread_id, shown_url: url, tries, decryption_error: unreadable }: ClaimedDelivery,
-    error: string | null,
-    status: AckResult,
-  ) {
+  #report(delivery: ClaimedDelivery, error: string | null, status: AckResult) {
+    const { shown_url: url, tries, decryption_error: unreadable } = delivery;
     const cause = unreadable && { cause: unreadable.message };
-    const fields = { delivery_id, run_id, thread_id, url, tries, ...(error !== null && { error }), ...cause };
+    const fields = { ...deliveryFields(delivery), url, tries, ...(error !== null && { error }), ...cause };
     const { logger } = this.#deps;
     if (status === 'delivered') logger.debug('webhook delivered', fields);
     else if (status === 'pending') logger.warn('webhook failed, retrying', fields);
     else if (status === 'dead') logger.error('webhook failed, giving up', fields);
   }
+}
+
+/** Fields of every log line about a delivery: those of its run that are known, and no attempt of it, as all are over. */
+function deliveryFields({
+  delivery_id,
+  run_id,
+  thread_id,
+  assistant_id,
+  headers,
+}: ClaimedDelivery): LogFields {
+  const trace_id = parseTraceparent(headers['traceparent'])?.trace_id;
+  return {
+    ...{ delivery_id, run_id, thread_id },
+    ...(assistant_id !== null && { assistant_id }),
+    ...(trace_id !== undefined && { trace_id }),
+  };
 }
 
 /** Adds the time of this try to the body, if the delivery requires it. */

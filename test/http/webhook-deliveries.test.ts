@@ -139,3 +139,22 @@ test.skipIf(isElsewhere)('metrics count what waits, what was given up and what w
   expect(text).toMatch(/^lg_api_webhooks_dead [1-9]/m);
   expect(text).toMatch(/^lg_api_webhook_tries_total\{outcome="delivered"\} [1-9]/m);
 });
+
+test('lines about a delivery name the assistant and the trace of its run, also of one that is gone', async () => {
+  const trace_id = 'ab'.repeat(16);
+  const caller = { traceparent: `00-${trace_id}-${'cd'.repeat(8)}-01` };
+  const [{ assistant_id }] = (await http.post('/assistants/search', { graph_id: 'echo' })).body;
+  for (const path of [`/threads/${await http.thread()}/runs`, '/runs']) {
+    hook.answers.push(410);
+    const input = { x: 1 };
+    const run = await http.post(path, { assistant_id: 'echo', input, webhook: hook.url }, caller);
+    const { run_id, thread_id } = run.body;
+    const line = () =>
+      http.log.find(({ message, fields }) => message.startsWith('webhook') && fields?.['run_id'] === run_id);
+    await until('the failure is logged', () => line() !== undefined);
+    expect(line()).toMatchObject({
+      message: 'webhook failed, giving up',
+      fields: { run_id, thread_id, assistant_id, trace_id },
+    });
+  }
+});

@@ -1,10 +1,11 @@
-import { columns, text } from '../../db/columns.ts';
+import { columns, nullable, text } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { type Cipher, DecryptionError } from '../../db/encryption/cipher.ts';
 import { type DialectSql, type RowOf, raw, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import { decryptDelivery } from './delivery-row.ts';
 import type { DeliveryKind } from './enqueue.ts';
+import { assistantIn } from './run-ended.ts';
 
 /** A receiver with pending deliveries. */
 export interface PendingHost {
@@ -30,6 +31,8 @@ export interface ClaimedDelivery {
   readonly kind: DeliveryKind;
   readonly run_id: string | null;
   readonly thread_id: string | null;
+  /** Of the run, if it is known. */
+  readonly assistant_id: string | null;
   readonly url: string;
   readonly shown_url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -70,10 +73,12 @@ export async function pendingHosts(reader: Reader): Promise<PendingHost[]> {
   }));
 }
 
-const CLAIMED = columns(
+const DELIVERY = columns(
   'webhook_outbox',
   'delivery_id, kind, run_id, thread_id, url, shown_url, headers, sent_at_field, max_tries, tries, body',
 );
+const CLAIMED = sql`${DELIVERY},
+  (select r.assistant_id from runs r where r.run_id = webhook_outbox.run_id) as ${nullable(text('assistant_id'))}`;
 
 /** Skips rows that another process is claiming. */
 const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of o skip locked') };
@@ -103,7 +108,9 @@ export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<Cla
 /** A delivery that cannot be decrypted must not block the others (head-of-line blocking). */
 function decryptClaimed(cipher: Cipher, row: RowOf<typeof CLAIMED>): ClaimedDelivery {
   try {
-    return decryptDelivery(cipher, row);
+    const delivery = decryptDelivery(cipher, row);
+    // A run without a thread is gone, but its webhook has it.
+    return { ...delivery, assistant_id: delivery.assistant_id ?? assistantIn(delivery.body) };
   } catch (error) {
     if (!(error instanceof DecryptionError)) throw error;
     return { ...row, url: '', shown_url: '', headers: {}, body: '', decryption_error: error };

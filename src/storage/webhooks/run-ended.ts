@@ -107,3 +107,11 @@ function payload(
   // Concatenated: the values are JSON text already, and may be large.
   return `${body.slice(0, -1)},"values":${values ?? 'null'}}`;
 }
+
+/** `payload` begins with the ids of the run: not parsed, as its input and values may be large. */
+const BEGINNING = /^\{"run_id":"[^"]*","thread_id":"[^"]*","assistant_id":"([^"]*)"/;
+
+/** The assistant in the body of a webhook; null if it is not of the end of a run. */
+export function assistantIn(body: string): string | null {
+  return BEGINNING.exec(body)?.[1] ?? null;
+}

@@ -54,6 +54,7 @@ describeEachStorage('the outbox', (open) => {
 
     expect(both).toEqual([
       {
+        assistant_id: null,
         delivery_id,
         kind: 'run',
         run_id: null,
