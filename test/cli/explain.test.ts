@@ -83,7 +83,11 @@ test('an id of nothing is said to be one, exit code 1', async () => {
 });
 
 test.each([
-  [['mine'], 2, /explain: needs the id of a run, a thread, a cron, a delivery or a revision/],
+  [
+    ['mine'],
+    2,
+    /explain: "mine" is no id of a run, a thread, a cron, a delivery or a revision: these are like 0/,
+  ],
   [[], 2, /explain: needs the id of a run/],
 ])('%j is bad usage', async (args, code, why) => {
   expect(await explain(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(why) });

@@ -12,8 +12,12 @@ export const explain: Command = {
   flags: { ...SERVER_FLAGS, json: { text: 'prints the explanation as JSON' } },
   async run(values) {
     const { id = '', json } = values;
-    if (!isUuid(id))
+    if (id === '')
       throw new UsageError('explain: needs the id of a run, a thread, a cron, a delivery or a revision');
+    if (!isUuid(id))
+      throw new UsageError(
+        `explain: "${oneLine(id)}" is no id of a run, a thread, a cron, a delivery or a revision: these are like ${EXAMPLE_ID}`,
+      );
     const server = await targetServer(values);
     const found = await findExplanation(server, id);
     if (found === undefined) {
@@ -28,6 +32,8 @@ export const explain: Command = {
     return 0;
   },
 };
+
+const EXAMPLE_ID = '01990c1e-1f2a-7c31-9d6e-5b2f8a1c4e70';
 
 const PATHS = {
   run: '/runs/{id}/explain',
