@@ -110,8 +110,9 @@ function useConnectionLimits(
   logger: Logger,
 ): void {
   if (max_connections !== undefined) server.server.maxConnections = max_connections;
-  handleInOrder(server.server);
   closeIncompleteRequests(server);
+  // After it: this calls listeners of requests only for those whose turn it is.
+  handleInOrder(server.server);
   const unread = limitUnread(server.server, { budget, logger });
   server.addHook('onClose', async () => unread[Symbol.dispose]());
 }
