@@ -52,6 +52,8 @@ export interface Caller {
   readonly url: string;
   /** Keys in lower case. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  /** The server has no such route; the project's app may have one. */
+  readonly is_custom_route?: boolean;
 }
 
 /** Credentials in `X-Api-Key`, in `Authorization: Bearer`, and in the query string. */

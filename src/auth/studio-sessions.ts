@@ -143,17 +143,22 @@ async function authenticateForeign(authenticate: Authenticate, caller: Caller): 
 
 /**
  * Whether a page of this server has sent it, for certain if it has an effect: a browser sends the cookie with any request to
- * this server. Behind a proxy that changes `Host`, its `Sec-Fetch-Site` is the proof.
+ * this server. Behind a proxy that changes `Host`, its `Sec-Fetch-Site` is the proof; it is `none` for an address that
+ * somebody has entered.
  */
 function isOfThisServer(caller: Caller): boolean {
   const { origin, 'sec-fetch-site': site } = caller.headers;
-  const isProven = origin !== undefined || site === 'same-origin' || !hasEffect(caller);
+  const isProven = origin !== undefined || site === 'same-origin' || site === 'none' || !hasEffect(caller);
   return isProven && !isForeign(caller);
 }
 
-/** Joining a run has one if it is cancelled when the caller leaves, as a page that drops a picture does. */
-function hasEffect({ method, url }: Caller): boolean {
-  return !SAFE_METHODS.has(method) || URL.parse(url)?.searchParams.has('cancel_on_disconnect') !== false;
+/**
+ * Joining a run has one if it is cancelled when the caller leaves, as a page that drops a picture does. Any route of the
+ * project may have one.
+ */
+function hasEffect({ method, url, is_custom_route = false }: Caller): boolean {
+  if (is_custom_route || !SAFE_METHODS.has(method)) return true;
+  return URL.parse(url)?.searchParams.has('cancel_on_disconnect') !== false;
 }
 
 /** Throws `Forbidden` for a page of another origin. */

@@ -44,6 +44,7 @@ export function handleInOrder(server: Server): void {
     socket.on('resume', () => {
       if (isFull(socket)) socket.pause();
     });
+    omitStackTraces(socket, () => waiting.get(socket)?.length ?? 0);
     socket.once('close', () => waiting.delete(socket));
   });
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
@@ -56,5 +57,23 @@ export function handleInOrder(server: Server): void {
     }
     others.push([request, response]);
     if (isFull(socket)) socket.pause();
+  });
+}
+
+/**
+ * Turns stack traces off while Node ends the waiting requests of a lost connection. It makes an error for each, and the
+ * traces took most of the time: 100 connections that were lost with 2,000 requests each blocked the event loop for 2 s, on
+ * a busy machine for 11.
+ */
+function omitStackTraces(socket: Socket, countWaiting: () => number): void {
+  let limit: number | undefined;
+  // Before the listener of Node.
+  socket.prependOnceListener('close', () => {
+    if (countWaiting() === 0) return;
+    limit = Error.stackTraceLimit;
+    Error.stackTraceLimit = 0;
+  });
+  socket.once('close', () => {
+    if (limit !== undefined) Error.stackTraceLimit = limit;
   });
 }

@@ -11,9 +11,9 @@ const LARGE = 512 * 1024;
 export type ParsedJson = { readonly value: unknown } | { readonly problem: string };
 
 /**
- * Parses untrusted JSON so that it is safe to store. Throws `InvalidInput` for excessive nesting or prototype
- * pollution, and `ContentTooLarge` above `max_values` values, keys included: they determine the cost of parsing and
- * storing far more than the length.
+ * Parses untrusted JSON so that it is safe to store. Throws `InvalidInput` for excessive nesting, prototype
+ * pollution and numbers too large to be stored, and `ContentTooLarge` above `max_values` values, keys included: they
+ * determine the cost of parsing and storing far more than the length.
  */
 export async function secureJsonParse(text: string, max_values: number): Promise<ParsedJson> {
   const betweenSteps = text.length < LARGE ? () => undefined : immediate;
@@ -71,6 +71,7 @@ function parseProblem(message: string): string {
 }
 
 function assertSafe(value: unknown, depth: number): void {
+  if (value === Infinity || value === -Infinity) throw numberTooLarge();
   if (typeof value !== 'object' || value === null) return;
   if (depth === MAX_DEPTH) throw new InvalidInput(`Request body is nested deeper than ${MAX_DEPTH} levels`);
   if (Array.isArray(value)) {
@@ -84,6 +85,13 @@ function assertSafe(value: unknown, depth: number): void {
     if (isPrototype) throw new InvalidInput(`Request body has a key that is not allowed: ${key}`);
     assertSafe(item, depth + 1);
   }
+}
+
+/** It parses as infinite, which JSON cannot say: it would be stored as null. */
+function numberTooLarge(): InvalidInput {
+  return new InvalidInput(
+    `Request body has a number above ${Number.MAX_VALUE} or below -${Number.MAX_VALUE}`,
+  );
 }
 
 function storable(value: unknown): unknown {

@@ -103,6 +103,9 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   return server;
 }
 
+/** Of an event of a response. Beyond ten, Node would warn of a leak: those of MCP have eleven that wait for its end. */
+const MAX_LISTENERS = 20;
+
 /** Limits what clients may use of the server by their connections alone. */
 function useConnectionLimits(
   server: FastifyInstance,
@@ -110,8 +113,10 @@ function useConnectionLimits(
   logger: Logger,
 ): void {
   if (max_connections !== undefined) server.server.maxConnections = max_connections;
-  handleInOrder(server.server);
+  server.server.prependListener('request', (_request, response) => response.setMaxListeners(MAX_LISTENERS));
   closeIncompleteRequests(server);
+  // After it: this calls listeners of requests only for those whose turn it is.
+  handleInOrder(server.server);
   const unread = limitUnread(server.server, { budget, logger });
   server.addHook('onClose', async () => unread[Symbol.dispose]());
 }

@@ -1,3 +1,4 @@
+import { inUtc } from '../core/clock.ts';
 import { InvalidInput } from '../core/errors.ts';
 
 /** A page of a list with the values of its pagination headers (CONTRACT §1 "Pagination headers"). */
@@ -35,7 +36,9 @@ export function positionOf(
   isValid: (position: readonly string[]) => boolean,
 ): readonly string[] {
   const [name, ...position] = textsIn(Buffer.from(cursor, 'base64url').toString());
-  if (name === list && isValid(position)) return position;
+  // PostgreSQL rejects NUL.
+  const isStorable = position.every((text) => !text.includes('\0'));
+  if (name === list && isStorable && isValid(position)) return position;
   throw new InvalidInput('cursor: must be the X-Pagination-Next of a page of this list');
 }
 
@@ -48,7 +51,10 @@ function textsIn(json: string): string[] {
   }
 }
 
-/** For `positionOf`: ISO-8601, as the storage writes it. */
+/** For `positionOf`: ISO-8601, as the storage writes it. PostgreSQL rejects the year 0 and the 30th of February. */
 export function isTimestamp(text: string | undefined): boolean {
-  return text !== undefined && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text));
+  if (text === undefined || !/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) || Number.isNaN(Date.parse(text)))
+    return false;
+  const seconds = '2000-01-01T00:00:00'.length;
+  return inUtc(text).slice(0, seconds) === text.slice(0, seconds);
 }

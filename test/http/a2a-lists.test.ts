@@ -45,6 +45,9 @@ test('they are listed with the newest state first, page by page, and counted', a
   expect(seen).toEqual(whole.tasks.map(({ id }: Task) => id));
 });
 
+/** What a client may make up. */
+const tokenAt = (time: string) => Buffer.from(`${time} ${tasks[0]?.id}`).toString('base64url');
+
 test('they are found by context, state and time', async () => {
   expect((await ids({ contextId: 'mixed' })).sort()).toEqual([0, 2, 3]);
   expect(await ids({ contextId: tasks[1]?.contextId })).toEqual([1]);
@@ -57,6 +60,10 @@ test('they are found by context, state and time', async () => {
   expect(await ids({ statusTimestampAfter: since })).toContain(3);
   expect(await ids({ statusTimestampAfter: '2999-01-01T00:00:00Z' })).toEqual([]);
   expect((await ids({ statusTimestampAfter: '2020-01-01T00:00:00+02:00' })).length).toBe(4);
+  // PostgreSQL has no year 0, and none of six digits.
+  for (const long_ago of ['0000-01-01T00:00:00Z', '-000001-01-01T00:00:00Z'])
+    expect((await ids({ statusTimestampAfter: long_ago })).length).toBe(4);
+  expect(await ids({ statusTimestampAfter: '+275760-09-13T00:00:00Z' })).toEqual([]);
 });
 
 test('the one that another message took the place of says why it was given up', async () => {
@@ -85,6 +92,8 @@ test('another agent has none of them, and pages that cannot be are refused', asy
     { pageSize: 101 },
     { pageSize: 1.5 },
     { pageToken: 'x' },
+    { pageToken: tokenAt('0000-01-01T00:00:00.000Z') },
+    { pageToken: tokenAt('2026-02-30T00:00:00.000Z') },
     { status: 'DONE' },
     { statusTimestampAfter: 'yesterday' },
     { historyLength: -1 },

@@ -15,6 +15,8 @@ const HOSTILE: [string, string, string][] = [
   ],
   ['10,000 levels', nested(10_000), 'nested deeper than 500 levels'],
   ['40,000 lists', `${'['.repeat(40_000)}${']'.repeat(40_000)}`, 'nested deeper than 500 levels'],
+  ['a number that is infinite when parsed', '1e400', 'a number above 1.7976931348623157e+308'],
+  ['one that is negative, in a list', '[-1e400]', 'below -1.7976931348623157e+308'],
 ];
 
 let app: Awaited<ReturnType<typeof openApp>>;

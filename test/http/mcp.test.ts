@@ -23,6 +23,20 @@ test('the address works with and without a slash, and only by POST', async () =>
   }
 });
 
+test('a call leaves no warning of a leak', async () => {
+  await using server = await openApp({ graphs: ['echo'], one_process: 'warnings of its own' });
+  const { url } = await server.app.listen();
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error) => warnings.push(warning);
+  process.on('warning', onWarning);
+  const headers = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
+  const answer = await fetch(`${url}/mcp`, { method: 'POST', headers, body });
+  expect(await answer.text()).toContain('echo');
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
+});
+
 test('the address of an assistant has that tool alone, by the id and by the name of its graph', async () => {
   await using server = await openApp({
     graphs: ['echo', 'counter'],

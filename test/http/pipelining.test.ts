@@ -35,6 +35,8 @@ async function inOrder(listener: RequestListener) {
   await once(server, 'listening');
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    /** Sees each request as soon as it is parsed. */
+    onRequest: (listener: (request: IncomingMessage) => void) => server.on('request', listener),
     async [Symbol.asyncDispose]() {
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
@@ -117,4 +119,19 @@ test('a connection that ends while requests wait takes them with it', async () =
   other.socket.write(get('/other'));
   await until('another connection is answered', () => other.answers() === 1);
   expect(begun).toEqual(['/held', 'closed', '/other']);
+});
+
+test('requests that wait on a lost connection end without stack traces, which take longer than the requests', async () => {
+  const seen: IncomingMessage[] = [];
+  await using server = await inOrder(() => {});
+  server.onRequest((request) => seen.push(request));
+  const limit = Error.stackTraceLimit;
+  using client = open(server.url);
+  client.socket.write(get('/held') + get('/waits').repeat(50));
+  await until('all have arrived', () => seen.length === 51);
+  client.socket.resetAndDestroy();
+  await until('all are destroyed', () => seen.every(({ destroyed }) => destroyed));
+  expect(seen.map(({ errored }) => errored?.message)).toEqual(seen.map(() => 'aborted'));
+  expect(seen.filter(({ errored }) => errored?.stack?.includes('\n    at '))).toEqual([]);
+  expect(Error.stackTraceLimit).toBe(limit);
 });

@@ -92,6 +92,21 @@ test('where browsers do not say which page a picture is for, it cancels no run b
   }
 });
 
+test('a route of the project takes a session only where the browser says which page has sent the request', async () => {
+  const folder = resolve(import.meta.dirname, '../fixtures/own-app');
+  const app = { app: './hono.ts:app', enable_custom_route_auth: true };
+  await using own = await openApp({ graphs: ['echo'], folder, environment: ENVIRONMENT, http: app });
+  const cookie = cookieOf(await own.post('/studio/session', { key: 'operator' }, OWN));
+  const status = async (url: string, headers: object) =>
+    (await own.get(url, { host: OWN.host, cookie, ...headers })).status;
+  expect(await status('/own/hello', {})).toBe(403);
+  expect(await status('/own/hello', { 'sec-fetch-site': 'same-site' })).toBe(403);
+  expect(await status('/own/hello', { 'sec-fetch-site': 'same-origin' })).toBe(200);
+  expect(await status('/own/hello', { 'sec-fetch-site': 'none' })).toBe(200);
+  expect(await status('/own/hello', { 'x-api-key': 'operator' })).toBe(200);
+  expect(await status('/keys', {})).toBe(200);
+});
+
 test('a web page of another port uses its own token where the browser also has a session of Studio', async () => {
   const session = await signIn({ key: 'operator' });
   const { body } = await http.post('/auth/tokens', { user: 'jane' }, { 'x-api-key': 'operator' });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pageOf } from '../../src/services/pagination.ts';
+import { cursorOf, isTimestamp, pageOf, positionOf } from '../../src/services/pagination.ts';
 
 test('a page with rows left names the next offset, and one row more as the total', () => {
   expect(pageOf(['a', 'b', 'c'], 2, 10)).toEqual({ items: ['a', 'b'], next: 12, total: 13 });
@@ -11,4 +11,21 @@ test('the last page names no next offset, and its own end as the total', () => {
 
 test('a page beyond the rows is empty and has its offset as the total', () => {
   expect(pageOf([], 2, 50)).toEqual({ items: [], next: undefined, total: 50 });
+});
+
+const isAnyPosition = ([at]: readonly string[]) => isTimestamp(at);
+
+test('a cursor of a list is the position that it was made of', () => {
+  const position = ['2026-02-28T23:59:59.999Z', 'an id'];
+  expect(positionOf('runs', cursorOf('runs', position), isAnyPosition)).toEqual(position);
+});
+
+test.each([
+  ['of another list', cursorOf('threads', ['2026-02-28T23:59:59.999Z'])],
+  ['with a time in the year 0', cursorOf('runs', ['0000-01-01T00:00:00.000Z'])],
+  ['with a day that no month has', cursorOf('runs', ['2026-02-30T00:00:00.000Z'])],
+  ['with an hour that no day has', cursorOf('runs', ['2026-02-28T24:00:00.000Z'])],
+  ['with text that no database holds', cursorOf('runs', ['2026-02-28T00:00:00.000Z', 'a\0b'])],
+])('a cursor %s is refused', (_what, cursor) => {
+  expect(() => positionOf('runs', cursor, isAnyPosition)).toThrow('cursor: must be the X-Pagination-Next');
 });

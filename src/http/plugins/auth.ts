@@ -112,6 +112,6 @@ export function reauthentication(
 
 /** What authentication needs of a request. */
 export function callerOf(request: FastifyRequest): Caller {
-  const { method, url, headers } = request;
-  return { method, url: `${publicUrl(request) ?? 'http://localhost'}${url}`, headers };
+  const { method, url, headers, is404: is_custom_route } = request;
+  return { method, url: `${publicUrl(request) ?? 'http://localhost'}${url}`, headers, is_custom_route };
 }

@@ -2,11 +2,12 @@ import { type Message, type Task, TaskState, taskStateToJSON } from '@a2a-js/sdk
 import { RequestMalformedError, TaskNotCancelableError } from '@a2a-js/sdk/errors';
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
-import { timestamp } from '../../core/clock.ts';
+import { inUtc, timestamp } from '../../core/clock.ts';
 import { undefinedIfNotFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import type { TaskFinalization } from '../../storage/a2a/finalize-task.ts';
 import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
+import { isTimestamp } from '../pagination.ts';
 import { threadIdFromName } from '../threads/threads.ts';
 import { INTERRUPTED_STATE_NAMES, inStates, inStatesByRun, stateNameOf } from './state-names.ts';
 import {
@@ -133,10 +134,9 @@ function parseStatus(status: TaskState): string {
 
 function parseTimestamp(text: string | undefined): string | undefined {
   if (text === undefined || text === '') return undefined;
-  const moment = Date.parse(text);
-  if (Number.isNaN(moment))
+  if (Number.isNaN(Date.parse(text)))
     throw new RequestMalformedError('statusTimestampAfter must be an ISO-8601 timestamp.');
-  return timestamp(moment);
+  return inUtc(text);
 }
 
 function pageTokenOf({ at, task_id }: A2aTaskRow): string {
@@ -145,7 +145,7 @@ function pageTokenOf({ at, task_id }: A2aTaskRow): string {
 
 function cursorOf(token: string): { at: string; task_id: string } {
   const [at = '', task_id = ''] = Buffer.from(token, 'base64url').toString().split(' ');
-  if (!isUuid(task_id) || Number.isNaN(Date.parse(at)))
+  if (!isUuid(task_id) || !isTimestamp(at))
     throw new RequestMalformedError('pageToken is not one of this list.');
   return { at, task_id };
 }

@@ -21,7 +21,18 @@ export async function assertIntact(file: string): Promise<number> {
 }
 
 async function versionOf(file: string): Promise<number> {
-  await using snapshot = openSqliteSnapshot(file);
+  await using snapshot = openBackup(file);
   await assertNoCopy(snapshot);
   return await schemaVersion(snapshot);
+}
+
+/** As `openSqliteSnapshot`, whose advice about a damaged file is for that of a server. */
+function openBackup(file: string): ReturnType<typeof openSqliteSnapshot> {
+  try {
+    return openSqliteSnapshot(file);
+  } catch (error) {
+    const cause = error instanceof Unavailable ? error.cause : undefined;
+    if (!(cause instanceof Error)) throw error;
+    throw new Unavailable(`${file} is damaged, incomplete, or no backup: ${cause.message}.`, { cause });
+  }
 }

@@ -1,6 +1,13 @@
 import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Conflict, InvalidInput } from '../../core/errors.ts';
+import {
+  Conflict,
+  InsufficientStorage,
+  InvalidInput,
+  isDiskFull,
+  ServerError,
+  Unavailable,
+} from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
 import type { Encryptor } from '../../db/encryption/cipher.ts';
 import {
@@ -44,9 +51,17 @@ export interface Backup {
 /**
  * Writes one moment of the database to a file, while servers go on. The file is a SQLite database, of PostgreSQL too:
  * it can be restored into either. It gets its name when it is complete and verified. Throws `Conflict` if the file
- * exists, and as `copyDatabase` does.
+ * exists, `InsufficientStorage` or `Unavailable` if it cannot be written, and as `copyDatabase` does.
  */
 export async function backupDatabase(options: BackupOptions): Promise<Backup> {
+  try {
+    return await writeBackup(options);
+  } catch (error) {
+    throw writeError(options.file, error);
+  }
+}
+
+async function writeBackup(options: BackupOptions): Promise<Backup> {
   const { url, file, force, deployments_folder } = options;
   const data = dataFolderOf(file);
   for (const path of [file, data])
@@ -77,6 +92,23 @@ export async function backupDatabase(options: BackupOptions): Promise<Backup> {
     rmSync(partialData, { recursive: true, force: true });
     throw error;
   }
+}
+
+/** Says of an error in writing which file it is about: others are about the database of the server. */
+function writeError(file: string, error: unknown): unknown {
+  const cause = error instanceof ServerError ? error.cause : error;
+  if (!(cause instanceof Error && 'code' in cause)) return error;
+  const code = String(cause.code);
+  // Errors of files have a path, those of connections none.
+  const isOfFile = cause === error && 'path' in cause;
+  if (code === 'SQLITE_FULL' || (isOfFile && isDiskFull(cause)))
+    return new InsufficientStorage(
+      `No space is left for the backup ${file}. Make some, or name a file on another disk.`,
+      { cause },
+    );
+  if (isOfFile || /^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE)$/.test(code))
+    return new Unavailable(`The backup ${file} cannot be written: ${cause.message}.`, { cause });
+  return error;
 }
 
 async function copyToFile(
