@@ -117,9 +117,10 @@ export class GroupCommit {
    */
   async #commitWithReserve(batch: readonly Job[]): Promise<void> {
     this.#usesReserve = true;
-    const checkpointsWal = this.#reserve?.fitsWalOf(this.#connection) === true;
-    this.#connection.pragma('wal_autocheckpoint = 0');
+    let checkpointsWal = false;
     try {
+      checkpointsWal = this.#reserve?.fitsWalOf(this.#connection) === true;
+      this.#connection.pragma('wal_autocheckpoint = 0');
       this.#reserve?.release();
       await this.#commit(batch);
     } catch (error) {
