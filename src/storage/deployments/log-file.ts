@@ -87,13 +87,13 @@ function partsOf(path: string, files: readonly string[]): number[] {
   return parts.sort((one, other) => one - other);
 }
 
-/** Makes its folder. Returns its size, bytes. */
+/** Makes the folder of a log. Returns the size of the file, bytes; 0 if there is none yet. */
 function openFile(path: string): number {
   makeFolder(dirname(path), 0o700);
   return tryOrUndefined(() => statSync(path).size) ?? 0;
 }
 
-/** Returns its size, bytes. */
+/** Returns the size of the line, bytes. */
 function appendLine(path: string, line: Omit<LoggedLine, 'id'>): number {
   const text = `${JSON.stringify({ ...line, message: line.message.slice(0, MAX_MESSAGE_LENGTH) })}\n`;
   appendFileSync(path, text, { mode: 0o600 });
