@@ -107,7 +107,7 @@ export function deploymentRepository(db: Db) {
       return rows.map(parseDeployment);
     },
 
-    /** Those with a revision that serves. */
+    /** Deployments with a revision that serves. */
     async listActive(): Promise<DeploymentRow[]> {
       const rows = await db.all(
         sql`select ${DEPLOYMENT} from deployments where active_revision_id is not null order by created_at`,
@@ -115,7 +115,7 @@ export function deploymentRepository(db: Db) {
       return rows.map(parseDeployment);
     },
 
-    /** Those that are built from a repository. */
+    /** Deployments that are built from a repository. */
     async listFromRepositories(): Promise<DeploymentRow[]> {
       const rows = await db.all(
         sql`select ${DEPLOYMENT} from deployments where source = 'github' order by created_at`,

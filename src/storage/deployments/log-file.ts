@@ -15,7 +15,7 @@ export interface LoggedLine {
 
 /** What prints without end must not fill the disk, bytes. */
 const MAX_BYTES = 8 * 1024 ** 2;
-/** Of each of the two files of a log that keeps its newest lines, bytes. */
+/** Size of each of the two files of a log that keeps its newest lines, bytes. */
 const MAX_PART_BYTES = MAX_BYTES / 2;
 const MAX_MESSAGE_LENGTH = 8 * 1024;
 const TRUNCATED = 'The log is full: further lines are not stored.';

@@ -22,9 +22,9 @@ export interface NewRevision {
   readonly source: DeploymentSource;
   readonly source_revision_config: SourceRevisionConfig;
   readonly trigger: RevisionTrigger;
-  /** Of an earlier revision: it is deployed again without being built. */
+  /** The build of an earlier revision, which is deployed again without being built. */
   readonly build?: Pick<RevisionRow, 'build_id' | 'built' | 'commit_info'> | undefined;
-  /** Of a canary. */
+  /** Share of the requests that a canary is given. */
   readonly canary_percent?: number | null | undefined;
 }
 

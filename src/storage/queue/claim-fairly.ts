@@ -84,7 +84,7 @@ interface OwnerQuery {
 /** Owners that a claim looks at, at most, to find some that are below their limit. */
 const MAX_OWNERS = 100;
 
-/** Those of the next owners that may have further runs; moves the turn on behind the last of them. */
+/** The next owners in turn that may have further runs; moves the turn on behind the last of them. */
 async function ownersInTurn(
   tx: Pick<Transaction, 'get' | 'all'>,
   { limit, max_per_owner, ...query }: OwnerQuery,
