@@ -65,7 +65,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['column-types'],
     ['tables', 'encryption', 'metadata-filter'],
     ['json', 'time', 'lateral-join'],
-    ['sql', 'containment-terms'],
+    ['sql', 'containment', 'containment-terms'],
   ],
   storage: [
     ['storage'],

@@ -3,9 +3,9 @@ import { workerData } from 'node:worker_threads';
 import { systemClock } from '../core/clock.ts';
 import type { LogFields } from '../core/logger.ts';
 import { evaluateInMainThread } from '../core/paused-main-thread.ts';
+import { userLocation } from '../core/stack-frames.ts';
 import { every } from '../core/timers.ts';
 import type { RunningNode } from '../graphs/observability/running-node.ts';
-import { userLocation } from '../graphs/observability/user-code.ts';
 import { lineLogger } from './output.ts';
 import { HEARTBEAT_MS, LOCATION_SYMBOL, type WatchdogData } from './watchdog.ts';
 

@@ -87,8 +87,12 @@ export class InsufficientStorage extends ServerError {
 /** Whether it is an error of a full disk: that of the system, or ours. */
 export function isDiskFull(error: unknown): boolean {
   if (error instanceof InsufficientStorage) return true;
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  return ['ENOSPC', 'EDQUOT'].includes(codeOf(error));
+}
+
+/** Code that the system or a database gave an error; empty without one. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** Internal: the attempt that tried to write no longer holds its lease. Never reaches a client. */

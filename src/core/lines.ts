@@ -1,7 +1,7 @@
 import { StringDecoder } from 'node:string_decoder';
 
 export interface LineOptions {
-  /** Of a longer line only the beginning is kept, code units. */
+  /** Longer lines are cut to this length, code units. */
   readonly max_length: number;
   /** What ends a line. */
   readonly separator?: string | RegExp;

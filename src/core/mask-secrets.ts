@@ -8,7 +8,7 @@ export type MaskSecrets = (text: string) => string;
 
 /** Shorter values of variables are words, such as `none`, and not secrets. */
 const MIN_SECRET_LENGTH = 8;
-/** Of a secret that was cut in two, shorter beginnings may remain: they occur by chance. */
+/** Shortest beginning that is masked of a secret that was cut in two: shorter ones occur by chance. */
 const MIN_BEGINNING = 4;
 
 /**

@@ -1,11 +1,14 @@
 import { isObject, toJson } from './json.ts';
 
-/** Of one field, characters. */
+/** Longest text of one field, characters. */
 const FIELD = 200;
-/** Of all fields with their names, bytes: a page of fifty items has less than half of what a browser should be sent. */
+/**
+ * Longest JSON of all fields with their names, bytes: a page of fifty items has less than half of what a browser should
+ * be sent.
+ */
 const ALL = 3000;
 
-/** So many fields are looked at: values may have thousands. */
+/** How many fields are looked at: values may have thousands. */
 const MOST = 50;
 
 interface ObjectPreview {

@@ -16,7 +16,7 @@ export interface ProcessLoad {
   readonly rss_bytes: number;
 }
 
-/** That of a process that does not answer. */
+/** The load to assume of a process that does not answer. */
 export const BUSY: ProcessLoad = {
   recent: 1,
   average: 1,

@@ -1,10 +1,10 @@
 import { type Clock, systemClock } from './clock.ts';
 import { truncateText } from './text.ts';
 
-/** Lines, and their length altogether, in UTF-16 units of at most two bytes. */
+/** Bounds of what is kept: lines, and their length altogether, in UTF-16 units of at most two bytes. */
 export const MAX_LINES = 1000;
 export const MAX_LENGTH = 512 * 1024;
-/** A longer line is cut to its message, of so many bytes at most. */
+/** A longer line is cut to its message, and that to `MAX_MESSAGE_BYTES`. */
 const MAX_LINE_LENGTH = 16 * 1024;
 const MAX_MESSAGE_BYTES = 8 * 1024;
 

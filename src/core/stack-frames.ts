@@ -66,3 +66,9 @@ export function firstUserFrame(stack: string): StackFrame | undefined {
     .map(frameOf)
     .find((frame) => frame !== undefined && isUserCode(frame));
 }
+
+/** `file:line:column` of the first frame in user code. */
+export function userLocation(stack: string | undefined): string | undefined {
+  const frame = firstUserFrame(stack ?? '');
+  return frame && `${frame.file}:${frame.line}:${frame.column}`;
+}

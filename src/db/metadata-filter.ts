@@ -1,4 +1,5 @@
-import { isObject, type JsonObject, toJson } from '../core/json.ts';
+import { type JsonObject, toJson } from '../core/json.ts';
+import { containsJson } from './containment.ts';
 import { contains } from './json.ts';
 import { and, or, raw, type Sql, sql } from './sql.ts';
 
@@ -33,20 +34,7 @@ export function filterMatches(metadata: JsonObject, filter: MetadataFilter): boo
   if ('all' in filter) return filter.all.every((each) => filterMatches(metadata, each));
   if ('any' in filter) return filter.any.some((each) => filterMatches(metadata, each));
   // As a statement would bind it.
-  return isContained(JSON.parse(toJson(filter.contains)), metadata);
-}
-
-/** PostgreSQL's `@>`. */
-function isContained(wanted: unknown, document: unknown): boolean {
-  if (Array.isArray(wanted)) {
-    if (!Array.isArray(document)) return false;
-    return wanted.every((each) => document.some((element) => isContained(each, element)));
-  }
-  if (!isObject(wanted)) return wanted === document;
-  if (!isObject(document)) return false;
-  return Object.entries(wanted).every(
-    ([key, each]) => Object.hasOwn(document, key) && isContained(each, document[key]),
-  );
+  return containsJson(metadata, JSON.parse(toJson(filter.contains)));
 }
 
 /** True when every row satisfies the filter. */

@@ -59,9 +59,14 @@ export function join<Row>(fragments: readonly (Sql<Row> | DialectSql)[], separat
   return { strings: ['', ...Array(fragments.length - 1).fill(separator), ''], parts: fragments };
 }
 
+/** Conditions without those that do not apply. */
+export function defined<T>(conditions: readonly (T | undefined)[]): T[] {
+  return conditions.filter((condition) => condition !== undefined);
+}
+
 /** `cond and cond …`, or `true` when there is none. */
 export function and(conditions: readonly (Sql | DialectSql | undefined)[]): Sql {
-  const present = conditions.filter((condition) => condition !== undefined);
+  const present = defined(conditions);
   return present.length === 0 ? raw('true') : join(present, ' and ');
 }
 

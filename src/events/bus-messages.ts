@@ -37,7 +37,7 @@ export interface BusMessage {
 
 /** PostgreSQL accepts payloads below 8000 bytes. Ids are short: a longer one is dropped, its subscribers poll. */
 const MAX_BYTES = 7900;
-/** Of JSON around an entry, bytes. */
+/** JSON around an entry, bytes. */
 const OVERHEAD_BYTES = 8;
 
 /** Texts of at most 7,900 bytes each that together carry the message. */

@@ -96,8 +96,8 @@ export interface GraphCall {
    */
   readonly drain?: AbortSignal | undefined;
   /**
-   * Once aborted, a graph in another process stops at its next checkpoint of the root graph, and `stream` throws `HostLost`. In
-   * this process `signal` does that: it is aborted before the checkpointer returns.
+   * Once aborted, a graph in another process stops at its next checkpoint of the root graph, and `stream` throws
+   * `HostLost`. In this process `signal` does that: it is aborted before the checkpointer returns.
    */
   readonly hand_over?: AbortSignal | undefined;
   /** Receives what the code prints in another process; in this one, the run's output does. */
@@ -174,7 +174,10 @@ export interface GraphRuntime {
   bulkUpdate(replay: GraphBulkUpdate): Promise<void>;
   /** `xray`: levels of subgraphs to expand; true for all. */
   draw(xray: boolean | number): Promise<GraphDrawing>;
-  /** Of its subgraphs too. `source`: whether their code is located, which blocks the process of the graph for a moment. */
+  /**
+   * Its nodes and those of its subgraphs. `source`: whether their code is located, which blocks the process of the graph
+   * for a moment.
+   */
   nodes(source: boolean): Promise<GraphNode[]>;
   schemas(): Promise<GraphSchema>;
   /** Namespace → schemas. */

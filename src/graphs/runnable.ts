@@ -65,6 +65,11 @@ export function isLocalPregel(graph: RunnableGraph): boolean {
   return 'nodes' in graph && 'channels' in graph;
 }
 
+/** A copy that shares what does not change; private fields are not copied. */
+export function copyOf<Graph extends object>(graph: Graph, changes: object): Graph {
+  return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, changes);
+}
+
 /** The graph that is the node `name` itself; `undefined` for any other node, also one whose code calls a graph. */
 export function subgraphOf(graph: RunnableGraph, name: string): RunnableGraph | undefined {
   const bound = nodeOf(graph, name)?.bound as Partial<RunnableGraph> | undefined;

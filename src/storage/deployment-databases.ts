@@ -31,7 +31,7 @@ export interface DeploymentDatabaseOptions extends PostgresAccess {
   readonly onTaken: () => void;
 }
 
-/** Of all processes on a schema of PostgreSQL, one has its deployments. */
+/** Lock of the one process on a schema of PostgreSQL that has its deployments. */
 const LOCK_KEY = 491_913_175;
 /** How long a start waits for a process that ends just now, ms. */
 const WAIT_MS = 30_000;

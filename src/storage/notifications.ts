@@ -4,7 +4,7 @@ import { sql } from '../db/sql.ts';
 
 /** Notifications of PostgreSQL; `undefined` on SQLite, which has one process. */
 export interface Notifications {
-  /** Of this database and schema: letters, digits and `_`. */
+  /** The channel of this database and schema: letters, digits and `_`. */
   channelName(): Promise<string>;
   /** Sends over a connection of the pool, which cannot listen itself. */
   notify(channel: string, payload: string): Promise<void>;

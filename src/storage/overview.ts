@@ -46,7 +46,10 @@ async function oldestWaiting(reader: Reader): Promise<WaitingRun | undefined> {
 
 const WAITING = columns('run_queue', 'run_id, thread_id, not_before as since');
 
-/** SQLite reads the headers of all pages of an index: 16 MB for a million. PostgreSQL counts up to 10,000, and knows more by estimate. */
+/**
+ * SQLite reads the headers of all pages of an index: 16 MB for a million. PostgreSQL counts up to 10,000, and knows more by
+ * estimate.
+ */
 const TOTAL: DialectSql = {
   sqlite: sql`(select count(*) from threads)`,
   postgres: sql`(select case when first.n < ${MAX_COUNTED} then first.n else greatest(first.n,

@@ -10,7 +10,7 @@ export interface PoolSizes {
   readonly requests: number;
   /** For runs and all other background work. */
   readonly work: number;
-  /** Of the thread that renews leases: nothing may delay it. */
+  /** For the thread that renews leases: nothing may delay it. */
   readonly heartbeat: number;
   /** For notifications. */
   readonly listener: number;

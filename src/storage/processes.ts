@@ -41,12 +41,15 @@ export function processRepository(db: Db) {
         where w.expires_at > ${NOW} order by w.started_at, w.worker_id`);
     },
 
-    /** Runs that processes execute, the oldest first; those of a process that died until another takes them. */
+    /**
+     * Runs that processes execute, the oldest first; those of a process that died until another takes them. Attempts are
+     * recorded by number of the start, which `runs` counts: the queue does not count an attempt that was refunded.
+     */
     leases(limit: number): Promise<LeaseView[]> {
       return db.all(sql`
         select ${LEASE} from run_queue q join workers w on w.worker_id = q.worker_id
           left join runs r on r.run_id = q.run_id
-          left join run_attempts a on a.run_id = q.run_id and a.attempt = q.attempt
+          left join run_attempts a on a.run_id = q.run_id and a.attempt = r.attempt
         where q.state = 'running' order by q.seq limit ${limit}`);
     },
   };

@@ -69,7 +69,7 @@ export interface StorageOptions extends Omit<DatabaseOptions, 'cipher'> {
   readonly fairness?: Fairness;
   /** Receives reports of runs that the queue could not process. */
   readonly report?: QueueReport;
-  /** Of a deployment. */
+  /** Which revision executes a run, in the server of a deployment. */
   readonly revisionRule?: QueueContext['revisionRule'];
 }
 

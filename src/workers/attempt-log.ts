@@ -27,7 +27,7 @@ type PendingLine = Pick<OutputLine, 'time' | 'level' | 'message' | 'node' | 'at'
 
 export interface AttemptLogOptions {
   readonly logger: Logger;
-  /** Those of every line about the run. */
+  /** Fields of every line about the run. */
   readonly fields: LogFields;
   readonly lease: Lease;
   readonly assistant_id: string;

@@ -115,6 +115,7 @@ export interface AttemptContext {
   /** Called after each commit that has stored steps or the end of an attempt. Must not throw. */
   readonly onRecorded?: ((recorded: Recorded) => void) | undefined;
 }
+
 export interface AttemptRules {
   /** What is recorded of it. */
   readonly record: RecordLevel;

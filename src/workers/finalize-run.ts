@@ -68,7 +68,7 @@ export async function finalizeRun(
   await finish(deps, attempt, end);
 }
 
-/** Of an attempt that threw `attempt.failure`, or was stopped by `signal`; the failure is replaced if a budget caused it. */
+/** How an attempt ends that threw `attempt.failure` or was stopped by `signal`. A budget that caused it takes precedence. */
 function outcomeOf(deps: AttemptContext, attempt: Attempt, signal: AbortSignal): Outcome {
   return budgetOutcome(deps, attempt, signal) ?? stopOrFailure(attempt.failure, signal);
 }

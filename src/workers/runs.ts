@@ -1,14 +1,13 @@
 import { systemClock } from '../core/clock.ts';
 import { after, sleep } from '../core/timers.ts';
-import { logUpdated, type PollIntervals } from '../events/bus.ts';
+import type { PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
-import { type Lease, leaseKey } from '../storage/runs/lease.ts';
+import { leaseKey } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
 import { Loop } from './loop.ts';
-import { requeueFailed } from './requeue-run.ts';
+import { OrphanedLeases } from './orphaned-leases.ts';
 import { runAttempt } from './run-attempt.ts';
-import { runFields } from './run-log.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 import { SecondLook } from './second-look.ts';
 
@@ -23,8 +22,6 @@ const IDLE_RECONCILE_MS = 30_000;
 const CLAIM_BATCH = 10;
 /** Delay before the next claim when other transactions held the locks of ready runs (`skip locked`), ms. */
 const SKIP_LOCKED_MS = 10;
-/** Delay before a broken attempt is retried, ms; doubled for each loss after the second. */
-const RETRY_MS = 1000;
 
 interface Active {
   readonly claimed: ClaimedRun;
@@ -38,14 +35,15 @@ export class RunWorker {
   readonly #active = new Map<string, Active>();
   /** Tokens of claims in flight. */
   readonly #claiming = new Set<string>();
-  /** Leases of broken attempts that could not be requeued, by `leaseKey`. */
-  readonly #unreleased = new Map<string, Lease>();
+  /** Runs that were cancelled while a claim was in flight, which may have claimed them. */
+  readonly #cancelledMeanwhile = new Set<string>();
+  readonly #orphans: OrphanedLeases;
   /** The last tick found no free slot: more runs may be ready. */
   #saturated = false;
   /** More runs are ready than have been claimed, as far as is known: without a free slot, others are offered them. */
   #isWoken = true;
   readonly #secondLook = new SecondLook(() => this.#loop.wake());
-  /** A claim failed: it may have been committed. */
+  /** A claim failed, or the leases could not be read since: it may have been committed. */
   #isUncertain = false;
   #reconciled_at = Number.NEGATIVE_INFINITY;
   readonly #handOver = new AbortController();
@@ -54,6 +52,7 @@ export class RunWorker {
 
   constructor(deps: RunWorkerDeps) {
     this.#deps = deps;
+    this.#orphans = new OrphanedLeases(deps);
     this.#loop = new Loop({ name: 'run worker', tick: () => this.tick(), logger: deps.logger });
   }
 
@@ -78,7 +77,7 @@ export class RunWorker {
       bus.on('run.ready', () => this.#runsReady()),
       bus.on('runs.offered', (is_first) => this.#runsOffered(is_first)),
       bus.on('reconnected', () => this.#reconnected()),
-      bus.on('run.cancelled', (run_id) => this.#active.has(run_id) && this.#reconcileSoon()),
+      bus.on('run.cancelled', (run_id) => this.#runCancelled(run_id)),
     ];
     this.#loop.start();
   }
@@ -114,6 +113,7 @@ export class RunWorker {
         this.#start(each);
         bus.emit('row.changed', 'run', each.lease.run_id);
       }
+      if (claimed.some(({ lease }) => this.#cancelledMeanwhile.has(lease.run_id))) this.#reconcileSoon();
       if (claimed.length === limit) {
         this.#isWoken = true;
         return 0;
@@ -124,6 +124,7 @@ export class RunWorker {
       throw error;
     } finally {
       this.#claiming.delete(token);
+      this.#cancelledMeanwhile.clear();
     }
     if (this.#deps.is_capped || !(await queue.isMoreReady(scope?.()))) return POLL_MS[bus.poll_rate];
     this.#isWoken = true;
@@ -149,11 +150,14 @@ export class RunWorker {
   #runsOffered(is_first: boolean): void {
     const isFree = this.#freeSlots > 0;
     if (!isFree && !this.#deps.auto) return;
-    if (is_first && isFree) {
-      this.#wake();
-      return;
-    }
-    this.#secondLook.plan();
+    if (is_first && isFree) this.#wake();
+    else this.#secondLook.plan();
+  }
+
+  /** The cancel of a run that is being claimed may be known here before the claim is. */
+  #runCancelled(run_id: string): void {
+    if (this.#active.has(run_id)) this.#reconcileSoon();
+    else if (this.#claiming.size > 0) this.#cancelledMeanwhile.add(run_id);
   }
 
   /** A cancel or a wake-up may be lost. */
@@ -171,8 +175,7 @@ export class RunWorker {
     this.#reconciled_at = systemClock.monotonic();
     const known = new Set([...this.#claiming, ...this.#activeKeys()]);
     const active = [...this.#active.values()];
-    this.#isUncertain = false;
-    const leases = await this.#deps.queue.heldLeases(this.#deps.worker_id);
+    const leases = await this.#heldLeases();
     const held = new Map(leases.map((lease) => [leaseKey(lease), lease]));
     for (const { claimed, stop } of active) {
       const lease = held.get(leaseKey(claimed.lease));
@@ -180,16 +183,25 @@ export class RunWorker {
       else if (lease.cancel_action) stop.abort(new StopReason('cancelled', lease.error));
     }
     for (const each of [...this.#claiming, ...this.#activeKeys()]) known.add(each);
-    const orphans = leases.filter((lease) => !known.has(leaseKey(lease)) && !known.has(lease.token));
-    const fields = await this.#deps.queue.logFields(orphans.map(({ run_id }) => run_id));
-    for (const orphan of orphans) await this.#recoverOrphan(orphan, fields.get(orphan.run_id));
-    for (const key of this.#unreleased.keys()) if (!held.has(key)) this.#unreleased.delete(key);
+    await this.#orphans.recover(leases, (lease) => known.has(leaseKey(lease)) || known.has(lease.token));
+  }
+
+  async #heldLeases(): Promise<HeldLease[]> {
+    const { queue, worker_id } = this.#deps;
+    this.#isUncertain = false;
+    try {
+      return await queue.heldLeases(worker_id);
+    } catch (error) {
+      // The outage that loses the reply to a claim often loses this one too.
+      this.#isUncertain = true;
+      throw error;
+    }
   }
 
   /** Whether storage may hold leases of this process; a claim whose reply was lost is found twice a minute. */
   get mayHoldLeases(): boolean {
     if (this.#deps.concurrency === 0 && !this.#deps.auto) return false;
-    const held = this.#active.size + this.#claiming.size + this.#unreleased.size;
+    const held = this.#active.size + this.#claiming.size + this.#orphans.size;
     return held > 0 || this.#isUncertain || systemClock.monotonic() - this.#reconciled_at > IDLE_RECONCILE_MS;
   }
 
@@ -235,7 +247,7 @@ export class RunWorker {
     const onBegun = () => auto?.begun(run_id);
     auto?.claimed(run_id);
     const done = attempt(attempts, claimed, stop, this.#handOver.signal, onBegun)
-      .catch((error: unknown) => this.#requeueBroken(claimed, error))
+      .catch((error: unknown) => this.#orphans.requeueBroken(claimed, error))
       .finally(() => {
         if (this.#active.get(run_id)?.stop === stop) this.#active.delete(run_id);
         onBegun();
@@ -249,47 +261,6 @@ export class RunWorker {
 
   #activeKeys(): string[] {
     return [...this.#active.values()].map(({ claimed }) => leaseKey(claimed.lease));
-  }
-
-  /** Under the thread's lock: an attempt that has ended in the meantime is left alone. */
-  async #recoverOrphan(lease: HeldLease, fields?: object): Promise<void> {
-    const { queue, bus, logger, worker_id } = this.#deps;
-    const { run_id, thread_id, token } = lease;
-    const broken = this.#unreleased.get(leaseKey(lease));
-    try {
-      const unknown = { worker_id, run_id, thread_id, token };
-      const requeued = broken ? await this.#requeue(broken) : await queue.requeueUnknown(unknown);
-      this.#unreleased.delete(leaseKey(lease));
-      if (!requeued) return;
-      logger.warn('recovered an orphaned run', { run_id, thread_id, ...fields });
-      logUpdated(bus, lease);
-      bus.emit('schedule.changed');
-    } catch (error) {
-      logger.error('cannot recover an orphaned run, retrying', { run_id, thread_id, ...fields, error });
-    }
-  }
-
-  /** An attempt that could not even be finalized must not block its thread for good: the retry limit ends the run. */
-  async #requeueBroken(claimed: ClaimedRun, error: unknown): Promise<void> {
-    const { bus, logger } = this.#deps;
-    const { lease } = claimed;
-    const fields = runFields({ claimed, kwargs: claimed.run.kwargs });
-    logger.error('an attempt failed unexpectedly', { ...fields, error });
-    try {
-      await this.#requeue(lease);
-      logUpdated(bus, lease);
-      bus.emit('schedule.changed');
-    } catch (refused) {
-      this.#unreleased.set(leaseKey(lease), lease);
-      logger.error('cannot release a failed attempt, retrying', { ...fields, error: refused });
-    }
-  }
-
-  /** Ends a run that was cancelled in the meantime. */
-  async #requeue(lease: Lease): Promise<unknown> {
-    const { queue, worker_id } = this.#deps;
-    if (await requeueFailed(this.#deps, lease, RETRY_MS)) return lease;
-    return queue.requeueUnknown({ worker_id, ...lease });
   }
 
   #reconcileSoon(): void {

@@ -53,7 +53,7 @@ const BASE_HEADERS = { 'content-type': 'application/json', accept: '*/*', 'user-
 export class WebhookDispatcher {
   readonly #deps: DispatcherDeps;
   readonly #loop: Loop;
-  /** Of the tries in flight: aborted when they take too long to stop, or the lease of this process ends. */
+  /** Aborts the tries in flight when they take too long to stop, or the lease of this process ends. */
   #abort = new AbortController();
   #isLeaseHeld = () => true;
   readonly #active = new Set<Promise<void>>();

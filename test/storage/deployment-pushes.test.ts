@@ -51,6 +51,36 @@ async function followed(db: Db) {
   return { deployments, revisions, pushes, deployment_id, push, poll, listed };
 }
 
+describeEachStorage('changes of a deployment at once', (open) => {
+  test('lose nothing of each other', async () => {
+    await using db = await open();
+    const { deployments, deployment_id } = await followed(db);
+    await Promise.all([
+      deployments.update(deployment_id, { source_config: { repo_url: url, build_on_push: false } }),
+      deployments.update(deployment_id, { source_revision_config: { repo_ref: 'next' } }),
+    ]);
+    expect(await deployments.find(deployment_id)).toMatchObject({
+      source_config: { build_on_push: false },
+      source_revision_config: { repo_ref: 'next' },
+    });
+  });
+
+  test('queue all their revisions, of which the last waits', async () => {
+    await using db = await open();
+    const { revisions, deployment_id, listed } = await followed(db);
+    const revision = () => ({
+      revision_id: ids.uuid7(),
+      source: 'github' as const,
+      source_revision_config: { repo_ref: 'main' },
+      trigger: 'api' as const,
+    });
+    await Promise.all(Array.from({ length: 8 }, () => revisions.insert(deployment_id, revision())));
+    const found = await listed();
+    expect(found.map(({ number }) => number)).toEqual([8, 7, 6, 5, 4, 3, 2, 1]);
+    expect(found.filter(({ status }) => status === 'QUEUED')).toHaveLength(1);
+  });
+});
+
 describeEachStorage('pushes', (open) => {
   test('of one delivery that arrive at once queue one revision', async () => {
     await using db = await open();

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir } from 'node:fs/promises';
+import { readdir, symlink } from 'node:fs/promises';
 import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
 import { InsufficientStorage } from '../../src/core/errors.ts';
@@ -34,6 +34,17 @@ test('an upload that still arrives is not there yet', async () => {
   content.end('thing');
   expect(await saved).toBe(true);
   expect(await files.hasUpload(id, path)).toBe(true);
+});
+
+test('a file that goes while old uploads are deleted does not keep them', async () => {
+  await using folder = await project({});
+  const files = deploymentFiles(folder.root);
+  const [id, path] = pathOfUpload();
+  await files.saveUpload(path, Readable.from(['some']), MAX_BYTES);
+  // Is listed, but not there: as the part of an upload that gets its name meanwhile.
+  await symlink(folder.path('nowhere'), folder.path(`uploads/${id}/0.part`));
+  await files.keepUploads(id, [], Date.now() + 2 * 60 * 60_000);
+  expect(await readdir(folder.path(`uploads/${id}`))).toEqual(['0.part']);
 });
 
 function pathOfUpload(): [deployment_id: string, object_path: string] {

@@ -7,6 +7,8 @@ import { overviewReader } from '../../src/storage/overview.ts';
 import { processRepository } from '../../src/storage/processes.ts';
 import { heartbeat } from '../../src/storage/queue/heartbeat.ts';
 import { deregister } from '../../src/storage/queue/workers.ts';
+import { putAttempt } from '../../src/storage/runs/steps.ts';
+import { emptyBatch } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { explaining } from '../support/query-plans.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
@@ -173,6 +175,25 @@ describeEachDatabase('the processes of a database', (open) => {
     const { started_at, expires_at } = leases[0]!;
     expect(Date.parse(expires_at) - Date.parse(started_at ?? '')).toBeGreaterThan(50_000);
     expect(await processes.leases(1)).toHaveLength(1);
+  });
+
+  test('say when the attempt began that they execute now, whichever were not counted before', async () => {
+    await using db = await open();
+    const { add, queue } = queueStory(db);
+    await heartbeat(db, WORKER, 60_000);
+    await add(randomUUID());
+    const claim = { worker_id: WORKER.worker_id, limit: 1 };
+    const starts = [Date.UTC(2026, 1, 1), Date.UTC(2026, 1, 2)];
+    for (const started of starts) {
+      const [claimed] = await queue.claim({ ...claim, token: randomUUID() });
+      const { lease } = claimed!;
+      const attempt = { worker_id: WORKER.worker_id, started, status: 'running' } as const;
+      await db.transaction('sync', async (tx) => putAttempt(tx, lease, attempt));
+      if (started !== starts.at(-1))
+        await queue.requeue(lease, { charge: false, delay_ms: 0, batch: emptyBatch() });
+    }
+    const [lease] = await processRepository(db).leases(1);
+    expect(lease).toMatchObject({ attempt: 1, started_at: '2026-02-02T00:00:00.000Z' });
   });
 
   test('leave nothing behind', async () => {

@@ -8,6 +8,7 @@ import { InsufficientStorage, Unavailable } from '../../src/core/errors.ts';
 import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { plainCipher } from '../../src/db/encryption/cipher.ts';
+import { DiskReserve } from '../../src/db/engines/disk-reserve.ts';
 import { GroupCommit } from '../../src/db/engines/group-commit.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { connect } from '../../src/db/engines/sqlite-connection.ts';
@@ -107,6 +108,24 @@ test('a promise that the disk cannot keep is not made', async () => {
   const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
   const queue = new GroupCommit(connection, () => Promise.reject(new Error('EIO')), plainCipher);
   await expect(queue.add('sync', async () => {})).rejects.toThrow('EIO');
+  await queue.add('async', async () => {});
+  await queue.drained();
+  connection.close();
+});
+
+test('a disk that fails while the reserve is used fails that delete alone', async () => {
+  const path = newFile();
+  await using db = await openWithNotes(path);
+  await db.run(sql`insert into notes values (1, 'x')`);
+  const connection = connect(path, { readonly: false });
+  const reserve = new DiskReserve(path);
+  reserve.fitsWalOf = () => {
+    throw new Error('disk I/O error');
+  };
+  const queue = new GroupCommit(connection, async () => {}, plainCipher, reserve);
+  const full = Object.assign(new Error('disk is full'), { code: 'SQLITE_FULL' });
+  const failing = queue.add('reclaim', () => Promise.reject(full));
+  await expect(failing).rejects.toThrow('disk I/O error');
   await queue.add('async', async () => {});
   await queue.drained();
   connection.close();

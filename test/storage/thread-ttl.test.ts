@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import type { Db } from '../../src/db/db.ts';
 import { type ThreadRepository, threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
@@ -45,6 +46,26 @@ describeEachDatabase('threads with a time', (open) => {
       2, 1, 0,
     ]);
     expect(await threads.count({})).toBe(2);
+  });
+
+  test('keep their newest checkpoint if a client asks for that in the last moment', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(1), OVER);
+    const overtaken: Db = {
+      ...{ dialect: db.dialect, cipher: db.cipher },
+      get: (query) => db.get(query),
+      run: (query, durability) => db.run(query, durability),
+      transaction: (durability, body) => db.transaction(durability, body),
+      async all(query) {
+        const due = await db.all(query);
+        await threads.update(threadId(1), { ttl: { strategy: 'keep_latest', ttl: 0 } }, at(2));
+        return due;
+      },
+      [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
+    };
+    expect(await expired(threadRepository(overtaken), 10)).toBe(1);
+    expect(await threads.get(threadId(1))).toBeDefined();
   });
 
   test('wait for their runs', async () => {

@@ -66,6 +66,19 @@ describeEachStorage('usage', (open) => {
     ]);
   });
 
+  test('of a run whose own thread stays, because another run uses it, is charged once', async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const thread_id = randomUUID();
+    await add(thread_id);
+    const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+    await add(thread_id);
+    // One call with a step of its own, and three beyond the limit of steps.
+    const batch = { ...emptyBatch(), steps: [call(1), call(2, { calls: 3 })], account: ALICE };
+    await queue.finish((claimed as ClaimedRun).lease, successful({ batch, remove_thread: true }));
+    expect(await usageRepository(db).sum({ ...ALL, by: [] })).toMatchObject([{ calls: 4 }]);
+  });
+
   test('of a run without models is nothing', async () => {
     await using db = await open();
     const run = await begun(db);

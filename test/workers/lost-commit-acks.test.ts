@@ -77,7 +77,7 @@ function working(
 describeEachDatabase('a worker', (open) => {
   test('gives back what it claimed without ever hearing of it', async () => {
     await using db = await open();
-    let isLost = true;
+    let [isLost, isAway] = [true, false];
     const at = working(db, oneValue, (queue) => ({
       async claim(asked) {
         const claimed = await queue.claim(asked);
@@ -85,10 +85,16 @@ describeEachDatabase('a worker', (open) => {
         isLost = false;
         throw new Unavailable('the line was cut');
       },
+      heldLeases: async (id) => (isAway ? Promise.reject(new Unavailable('away')) : queue.heldLeases(id)),
     }));
     const run = await at.enqueue();
+    await at.worker.reconcileLeases();
+    isAway = true;
     await expect(at.worker.tick()).rejects.toThrow('the line was cut');
     expect(await at.statusOf(run.run_id)).toBe('running');
+    await expect(at.worker.reconcileLeases()).rejects.toThrow('away');
+    expect(at.worker.mayHoldLeases).toBe(true);
+    isAway = false;
 
     await at.worker.reconcileLeases();
     expect(await at.queue.position(run.run_id)).toMatchObject({

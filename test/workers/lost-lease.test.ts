@@ -8,6 +8,7 @@ import { sql } from '../../src/db/sql.ts';
 import { follow } from '../../src/events/follow.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
+import type { RunQueue } from '../../src/storage/queue/queue.ts';
 import { type Frame, insertFrames, runEventRepository } from '../../src/storage/runs/events.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
@@ -26,11 +27,16 @@ import {
   WORKER,
 } from '../support/queued-runs.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
-import { scriptedGraph } from '../support/scripted-graph.ts';
+import { scriptedGraph, untilStopped } from '../support/scripted-graph.ts';
 
 /** A process that executes runs, and its followers. Its attempts write through `writes`. */
-function processOver(db: Db, graphs: GraphRegistry, writes = db) {
-  const { queue } = queueStory(db);
+function processOver(
+  db: Db,
+  graphs: GraphRegistry,
+  { writes = db, claim }: { writes?: Db; claim?: (queue: RunQueue) => RunQueue['claim'] } = {},
+) {
+  const { queue: whole } = queueStory(db);
+  const queue = claim ? { ...whole, claim: claim(whole) } : whole;
   const log = runEventRepository(db);
   const { live, poll } = liveSources(db);
   const deps: AttemptContext = {
@@ -79,6 +85,12 @@ function cuttable(db: Db) {
     [Symbol.dispose]: () => back.reject(new Unavailable('away')),
   };
 }
+
+const CANCEL = {
+  action: 'interrupt',
+  error: { error: 'UserInterrupt', message: 'asked for' },
+  log_retention_ms: 60_000,
+} as const;
 
 const values = (seq: number, n: unknown): Frame => ({ seq, event: 'values', data: JSON.stringify({ n }) });
 
@@ -141,7 +153,7 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
         yield { event: 'values', data: { n: 'only shown too' } };
         await gates[1]?.promise;
       });
-      const here = processOver(db, deaf, database.db);
+      const here = processOver(db, deaf, { writes: database.db });
       here.worker.start();
       const run = await here.enqueue(false);
       here.bus.emit('run.ready');
@@ -196,5 +208,26 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
     await isRead.promise;
     await worker.stop(10_000);
     expect(errors).toEqual([]);
+  });
+});
+
+describeEachDatabase('a run that is cancelled while its claim is on its way to the worker', (open) => {
+  test('stops at once, and not only at the next heartbeat', async () => {
+    await using db = await open();
+    const here = processOver(db, scriptedGraph(untilStopped), {
+      claim: (queue) => async (asked) => {
+        const claimed = await queue.claim(asked);
+        // What another request does before this process hears of its claim.
+        for (const { lease } of claimed) {
+          await queue.cancel(lease.thread_id, [lease.run_id], CANCEL);
+          here.bus.emit('run.cancelled', lease.run_id);
+        }
+        return claimed;
+      },
+    });
+    const run = await here.enqueue(true);
+    here.worker.start();
+    await expect.poll(() => here.queue.position(run.run_id), { timeout: 5_000 }).toBeUndefined();
+    await here.worker.stop(0);
   });
 });

@@ -5,7 +5,7 @@ import type { Cipher } from '../encryption/cipher.ts';
 import type { Sql } from '../sql.ts';
 import type { DiskReserve } from './disk-reserve.ts';
 import { type Connection, Statements } from './sqlite-connection.ts';
-import { isDiskFull, sqliteError } from './sqlite-errors.ts';
+import { isDatabaseFull, sqliteError } from './sqlite-errors.ts';
 import type { Sync } from './wal-sync.ts';
 
 interface Job {
@@ -100,7 +100,7 @@ export class GroupCommit {
       this.#complete(completions);
       return [];
     } catch (error) {
-      const again = batch.filter((job) => isDiskFull(error) && this.#mayUseReserve(job));
+      const again = batch.filter((job) => isDatabaseFull(error) && this.#mayUseReserve(job));
       for (const job of batch) if (!again.includes(job)) job.reject(sqliteError(error));
       try {
         this.#rollback();
@@ -117,9 +117,10 @@ export class GroupCommit {
    */
   async #commitWithReserve(batch: readonly Job[]): Promise<void> {
     this.#usesReserve = true;
-    const checkpointsWal = this.#reserve?.fitsWalOf(this.#connection) === true;
-    this.#connection.pragma('wal_autocheckpoint = 0');
+    let checkpointsWal = false;
     try {
+      checkpointsWal = this.#reserve?.fitsWalOf(this.#connection) === true;
+      this.#connection.pragma('wal_autocheckpoint = 0');
       this.#reserve?.release();
       await this.#commit(batch);
     } catch (error) {
@@ -191,7 +192,7 @@ export class GroupCommit {
       return { job, after_sync: job.durability !== 'async', complete: () => job.resolve(value) };
     } catch (error) {
       // On a full disk SQLite may roll back the whole transaction, and the batch with it.
-      if (!this.#connection.inTransaction || (isDiskFull(error) && this.#mayUseReserve(job))) throw error;
+      if (!this.#connection.inTransaction || (isDatabaseFull(error) && this.#mayUseReserve(job))) throw error;
       this.#connection.exec('rollback to job; release job');
       return { job, after_sync: false, complete: () => job.reject(sqliteError(error)) };
     }

@@ -101,7 +101,7 @@ class Batch implements pg.Submittable {
     this.#columns = [];
   }
 
-  /** Of a statement without text. */
+  /** PostgreSQL's answer to a statement without text. */
   handleEmptyQuery(): void {
     this.handleCommandComplete({ text: '' });
   }

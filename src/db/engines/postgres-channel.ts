@@ -112,7 +112,7 @@ class PostgresChannel implements NotificationChannel {
     const { url, password, name, onConnect, onMessage } = this.#options;
     this.#lost = Promise.withResolvers();
     const { promise: lost, resolve: lose } = this.#lost;
-    // Of the host that is connected to: the last one.
+    // Hosts are tried in turn, each with a socket of its own: the last one is connected.
     let socket = new Socket();
     try {
       const client = await connectClient(url, {

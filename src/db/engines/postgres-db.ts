@@ -1,8 +1,10 @@
+import { systemRandom } from '../../core/backoff.ts';
+import { codeOf } from '../../core/errors.ts';
 import { sleep } from '../../core/timers.ts';
 import type { CommitMode, Db, Deferred, Transaction } from '../db.ts';
 import { type Cipher, plainCipher } from '../encryption/cipher.ts';
 import { render, type Sql, type SqlValue } from '../sql.ts';
-import { codeOf, isRetriable, postgresError } from './postgres-errors.ts';
+import { isRetriable, postgresError } from './postgres-errors.ts';
 
 const BOOL = 16;
 const INT8 = 20;
@@ -115,7 +117,7 @@ async function retried<T>(action: () => Promise<T>, onRetry: (code: string) => v
     } catch (error) {
       if (tried === MAX_ATTEMPTS || !isRetriable(error)) throw postgresError(error);
       onRetry(codeOf(error));
-      await sleep(5 * 2 ** tried * Math.random());
+      await sleep(5 * 2 ** tried * systemRandom());
     }
   }
 }

@@ -1,4 +1,4 @@
-import { InsufficientStorage, InvalidInput, Unavailable } from '../../core/errors.ts';
+import { codeOf, InsufficientStorage, InvalidInput, Unavailable } from '../../core/errors.ts';
 import { redactCredentials } from '../../core/redact.ts';
 
 /** Connection exceptions, refused passwords, server shutting down or starting, too many connections, transaction timeouts. */
@@ -73,11 +73,6 @@ export function isLockTimeout(error: unknown): boolean {
 /** Deadlock or serialisation failure: rerunning the transaction may succeed. */
 export function isRetriable(error: unknown): boolean {
   return ['40001', '40P01'].includes(codeOf(error));
-}
-
-/** SQLSTATE, or the code of the system; empty without one. */
-export function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
 /** Reasons by code of the system, TLS or PostgreSQL; `…` stands for the error's message. */

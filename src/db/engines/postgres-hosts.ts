@@ -1,6 +1,6 @@
 import type pg from 'pg';
-import { Unavailable } from '../../core/errors.ts';
-import { codeOf, isHostFailure, isPasswordRefused } from './postgres-errors.ts';
+import { codeOf, Unavailable } from '../../core/errors.ts';
+import { isHostFailure, isPasswordRefused } from './postgres-errors.ts';
 import type { PasswordSource } from './postgres-password.ts';
 import { type Encryption, encryptionsFor } from './postgres-tls.ts';
 import type { PostgresHost, PostgresUrl } from './postgres-url.ts';

@@ -31,7 +31,7 @@ const ASK_EVERY_MS = 10_000;
 const DETECT_DEAD_HOST = `select set_config(name, value, false) from (values ('tcp_keepalives_idle', '10'),
   ('tcp_keepalives_interval', '5'), ('tcp_keepalives_count', '2'), ('tcp_user_timeout', '20000')) as setting (name, value)`;
 
-/** Of the session, in the schema. */
+/** An advisory lock, held by the session; each schema has its own. */
 const TRY_LOCK = 'select pg_try_advisory_lock($1, hashtext(current_schema())) as is_held';
 
 /**

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ConnectionOptions } from 'node:tls';
-import { Unavailable } from '../../core/errors.ts';
+import { codeOf, Unavailable } from '../../core/errors.ts';
 import type { PostgresHost } from './postgres-url.ts';
 
 /** Options of TLS, or `false` for a plain connection. */
@@ -82,7 +82,7 @@ function readCertificate(name: string, path: string): string {
   try {
     return readFileSync(path, 'utf8');
   } catch (cause) {
-    const code = cause instanceof Error && 'code' in cause ? cause.code : 'unreadable';
+    const code = codeOf(cause) || 'unreadable';
     throw new Unavailable(`The file of ${name}, ${path}, cannot be read: ${code} ("storage.url").`, {
       cause,
     });

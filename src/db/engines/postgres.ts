@@ -1,4 +1,5 @@
 import type pg from 'pg';
+import { codeOf } from '../../core/errors.ts';
 import { after } from '../../core/timers.ts';
 import type { ConnectionStats } from '../../schemas/system.ts';
 import type { CommitMode, Db } from '../db.ts';
@@ -7,7 +8,7 @@ import { cancelStatement } from './postgres-cancel.ts';
 import { clientConfig } from './postgres-client.ts';
 import { type Connections, type Lent, openConnections } from './postgres-connections.ts';
 import { type PostgresDriver, type PostgresTransaction, postgresDb } from './postgres-db.ts';
-import { codeOf, isLost, isUnexecuted, postgresError } from './postgres-errors.ts';
+import { isLost, isUnexecuted, postgresError } from './postgres-errors.ts';
 import type { PasswordSource } from './postgres-password.ts';
 import { inspectServer, type ServerInfo } from './postgres-server.ts';
 import { BatchedTransaction } from './postgres-transaction.ts';
@@ -19,7 +20,7 @@ export interface PostgresOptions {
   readonly no_timeouts?: boolean;
   /** Without one, nothing is encrypted. */
   readonly cipher?: Cipher;
-  /** Of new connections, instead of the password of the URL. */
+  /** Gives new connections their password, instead of the URL. */
   readonly password?: PasswordSource | undefined;
   /** Receives the error code of every statement and transaction that is tried again. */
   readonly onRetry?: ((code: string) => void) | undefined;

@@ -1,10 +1,10 @@
 import { dirname } from 'node:path';
-import { InsufficientStorage, Unavailable } from '../../core/errors.ts';
+import { codeOf, InsufficientStorage, Unavailable } from '../../core/errors.ts';
 
 /** Maps a SQLite error to the one for the client; an error of our own passes through unchanged. */
 export function sqliteError(error: unknown): unknown {
   const code = codeOf(error);
-  if (isDiskFull(error)) {
+  if (isDatabaseFull(error)) {
     return new InsufficientStorage('The disk of the database is full.', { cause: error });
   }
   if (/^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY)/.test(code)) {
@@ -27,14 +27,11 @@ export function sqliteOpenError(path: string, error: unknown): Unavailable {
   return new Unavailable(`The database ${path} cannot be opened: ${reason}. ${way}.`, { cause: error });
 }
 
-export function isDiskFull(error: unknown): boolean {
+/** SQLite finds no room for its file. */
+export function isDatabaseFull(error: unknown): boolean {
   return codeOf(error) === 'SQLITE_FULL';
 }
 
 export function isBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY');
-}
-
-function codeOf(error: unknown): string {
-  return error instanceof Error && 'code' in error ? String(error.code) : '';
 }

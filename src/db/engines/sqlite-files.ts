@@ -56,9 +56,7 @@ export function vacuumInto(path: string, to: string): void {
 
 /** Leaves the write-ahead log, so that the database is one file; on disk when this returns. */
 export function finishFile(file: string): void {
-  const connection = new Database(file);
-  connection.pragma('journal_mode = delete');
-  connection.close();
+  leaveWal(file);
   rmSync(`${file}.lock`, { force: true });
   chmodSync(file, 0o600);
   flush(file);
@@ -138,12 +136,7 @@ export function holdForReplacement(path: string): HeldDatabase {
  */
 function retire(file: string): void {
   try {
-    const connection = new Database(file, { timeout: 1000 });
-    try {
-      connection.pragma('journal_mode = delete');
-    } finally {
-      connection.close();
-    }
+    leaveWal(file, { timeout: 1000 });
   } catch (error) {
     const unavailable = sqliteError(error);
     if (unavailable instanceof Unavailable) throw unavailable;
@@ -151,7 +144,16 @@ function retire(file: string): void {
   for (const suffix of ['-wal', '-shm', '-journal']) rmSync(`${file}${suffix}`, { force: true });
 }
 
-/** A folder, too: its entries are on disk after it. */
+function leaveWal(file: string, options: Database.Options = {}): void {
+  const connection = new Database(file, options);
+  try {
+    connection.pragma('journal_mode = delete');
+  } finally {
+    connection.close();
+  }
+}
+
+/** Of a folder, its entries are on disk after it. */
 export function flush(path: string): void {
   const file = openSync(path, 'r');
   try {
@@ -184,8 +186,11 @@ export function vacuumFile(path: string): void {
   const lock = lockDatabase(file, path);
   try {
     const connection = connect(file, { readonly: false });
-    connection.exec('vacuum');
-    connection.close();
+    try {
+      connection.exec('vacuum');
+    } finally {
+      connection.close();
+    }
   } finally {
     lock.close();
   }

@@ -1,10 +1,10 @@
 import { createRequire } from 'node:module';
 import type Database from 'better-sqlite3';
-import { isObject } from '../../core/json.ts';
+import { containsJson } from '../containment.ts';
 
 /**
- * SQLite's stand-in for PostgreSQL's `jsonb @> jsonb`, as a function of two JSON texts. Same rules: objects match in
- * part, arrays as subsets in any order and, at the top level only, an array contains a scalar.
+ * SQLite's stand-in for PostgreSQL's `jsonb @> jsonb`, as a function of two JSON texts: at the top level an array
+ * contains a scalar, too.
  */
 export function jsonContains(): (column: unknown, wanted: unknown) => 0 | 1 {
   // One search passes the same text for every row.
@@ -17,29 +17,8 @@ export function jsonContains(): (column: unknown, wanted: unknown) => 0 | 1 {
       lastText = wanted;
     }
     const value: unknown = JSON.parse(column);
-    return contains(value, lastValue) || (Array.isArray(value) && value.includes(lastValue)) ? 1 : 0;
+    return containsJson(value, lastValue) || (Array.isArray(value) && value.includes(lastValue)) ? 1 : 0;
   };
-}
-
-function containsAll(value: readonly unknown[], wanted: readonly unknown[]): boolean {
-  // One set for all lookups: otherwise each would scan the whole array.
-  const there = new Set(value);
-  return wanted.every((each) =>
-    typeof each === 'object' && each !== null
-      ? value.some((element) => contains(element, each))
-      : there.has(each),
-  );
-}
-
-function contains(value: unknown, wanted: unknown): boolean {
-  if (Array.isArray(wanted)) return Array.isArray(value) && containsAll(value, wanted);
-  if (isObject(wanted)) {
-    return (
-      isObject(value) &&
-      Object.keys(wanted).every((key) => Object.hasOwn(value, key) && contains(value[key], wanted[key]))
-    );
-  }
-  return value === wanted;
 }
 
 /** SQLite's stand-in for PostgreSQL's `jsonb || jsonb` of two objects: a shallow merge in which null stays null. */

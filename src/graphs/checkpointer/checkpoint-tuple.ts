@@ -189,7 +189,7 @@ export async function withPendingSends(
   };
 }
 
-/** Of two writes with the same index the last wins, as when a node was resumed twice. Throws `UnstorableValueError`. */
+/** The last of two writes with the same index wins, as when a node was resumed twice. Throws `UnstorableValueError`. */
 export async function serializeWrites(
   writes: readonly PendingWrite[],
   task_id: string,

@@ -61,7 +61,7 @@ export class Checkpointer {
   readonly getNextVersion: (current: string | undefined) => string;
   /** Who writes, and where: a graph host makes its own checkpointer from it. */
   readonly writer: CheckpointWriter;
-  /** Of the attempt, unless nothing is recorded of it. */
+  /** Recorder of the attempt, unless nothing is recorded. */
   readonly steps: StepRecorder | undefined;
   readonly #cache: CheckpointCache;
   readonly #fallback: UnreadableFallback;

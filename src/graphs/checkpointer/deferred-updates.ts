@@ -15,7 +15,7 @@ export class DeferredUpdates {
     await deferred?.store();
   }
 
-  /** Likewise before a put, except for its own updates: with durability `exit` they may still be unapplied. */
+  /** Does so before a put, except for updates of its own checkpoint: with durability `exit` they may still be unapplied. */
   async flushBefore(checkpoint_id: string): Promise<void> {
     if (this.#deferred?.checkpoint_id !== checkpoint_id) await this.flush();
   }

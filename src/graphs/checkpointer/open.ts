@@ -85,6 +85,7 @@ export function runCheckpointer({
     ...(has_contents && { has_contents }),
   });
 }
+
 export interface ThreadCheckpointerDeps {
   readonly checkpoints: CheckpointRepository;
   readonly thread_id: string;

@@ -1,5 +1,6 @@
 import { errorParts, toError } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import { lazy } from '../../core/lifecycle.ts';
 import { fromUtf8 } from '../../core/text.ts';
 import { importUserModule } from '../project/user-module.ts';
 import { plainJson } from './plain-json.ts';
@@ -40,13 +41,12 @@ export function useSerde(checkpointer: unknown, serde: Serde): void {
 
 /** Loads the library on first use; later calls do not wait for it. */
 function serdeOf(load: () => Promise<SaverLibrary>): Serde {
-  let loading: Promise<Serde> | undefined;
   let loaded: Serde | undefined;
-  const ready = async () => {
-    loading ??= load().then(({ MemorySaver }) => new MemorySaver().serde);
-    loaded = await loading;
+  const ready = lazy(async () => {
+    const { MemorySaver } = await load();
+    loaded = new MemorySaver().serde;
     return loaded;
-  };
+  });
   return {
     dumpsTyped: (value) => loaded?.dumpsTyped(value) ?? ready().then((serde) => serde.dumpsTyped(value)),
     loadsTyped: (type, bytes) =>

@@ -3,7 +3,7 @@ import { systemClock } from '../../core/clock.ts';
 import { errorStack, isErrorLike, tryOrUndefined } from '../../core/failure.ts';
 import { LineSplitter } from '../../core/lines.ts';
 import type { LogFields } from '../../core/logger.ts';
-import { firstUserFrame } from '../../core/stack-frames.ts';
+import { userLocation } from '../../core/stack-frames.ts';
 import { truncateText } from '../../core/text.ts';
 import type { OutputLine, OutputSink } from '../graph.ts';
 import { OutputBuffer } from './output-buffer.ts';
@@ -125,6 +125,5 @@ export function callerLocation(callee: (...args: never[]) => unknown): string | 
   Error.stackTraceLimit = FRAMES;
   Error.captureStackTrace(holder, callee);
   Error.stackTraceLimit = before;
-  const frame = firstUserFrame(holder.stack ?? '');
-  return frame && `${frame.file}:${frame.line}:${frame.column}`;
+  return userLocation(holder.stack);
 }

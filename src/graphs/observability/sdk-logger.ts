@@ -14,8 +14,8 @@ const LEVELS = {
 } as const;
 
 /**
- * Lets graphs write to the server's log; in a run, with its fields. The symbol is process-wide: of several servers in one process, the last one
- * that loaded graphs wins.
+ * Lets graphs write to the server's log; in a run, with its fields. The symbol is process-wide: of several servers in
+ * one process, the last one that loaded graphs wins.
  */
 export function exposeSdkLogger(logger: Logger): void {
   const sdkLogger: Record<string, (...args: unknown[]) => object> = {};

@@ -1,5 +1,5 @@
 import type { Logger } from '../../core/logger.ts';
-import { firstUserFrame } from '../../core/stack-frames.ts';
+import { userLocation } from '../../core/stack-frames.ts';
 import { uncapturedLogger } from './capture-output.ts';
 import { currentRunOutput } from './run-output.ts';
 import type { RunningNode } from './running-node.ts';
@@ -72,10 +72,4 @@ export function deepStack(message: string): string {
   const { stack = '' } = new Error(message);
   Error.stackTraceLimit = before;
   return stack;
-}
-
-/** `file:line:column` of the first user frame. */
-export function userLocation(stack: string | undefined): string | undefined {
-  const frame = firstUserFrame(stack ?? '');
-  return frame && `${frame.file}:${frame.line}:${frame.column}`;
 }

@@ -28,7 +28,7 @@ export async function loadGraphExport(file: string, name: string): Promise<Graph
     : { graph: await asGraph(exported) };
 }
 
-/** Likewise for any other export. */
+/** Loads any export of such a file, in the same way. */
 async function loadProjectExport(file: string, name: string): Promise<unknown> {
   if (!(await stat(file).catch(() => undefined))?.isFile()) throw new Error(`there is no file ${file}`);
   const module = await importFile(file);
@@ -90,7 +90,7 @@ async function translationCache(file: string): Promise<string | false> {
 }
 
 /** Load time-out of a file, ms: one that hangs must not block the server. */
-const LOAD_TIMEOUT_MS = 60_000;
+export const LOAD_TIMEOUT_MS = 60_000;
 
 /**
  * Loads an export of the user's project, given as `path:export`, and converts it with `build`. Throws an `Error` that

@@ -23,7 +23,7 @@ import { TaskFailures } from './task-failures.ts';
  */
 const STOP_GRACE_MS = 500;
 
-/** Of the project. */
+/** Libraries of the project. */
 export interface ExecutionLibraries {
   readonly library: () => Promise<CommandLibrary>;
   readonly spans: (span: RunSpan) => Promise<ActiveSpans | undefined>;
@@ -31,7 +31,10 @@ export interface ExecutionLibraries {
 
 type Emit = (event: GraphEvent | CheckpointEvent) => void;
 
-/** Executes a graph that has the memory of the run, once, and yields its events. Throws what the graph throws, and the signal's reason on abort. */
+/**
+ * Executes a graph that has the memory of the run, once, and yields its events. Throws what the graph throws, and the
+ * signal's reason on abort.
+ */
 export async function* execute(
   graph: RunnableGraph,
   call: GraphCall,

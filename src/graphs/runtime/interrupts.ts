@@ -1,13 +1,7 @@
 import { isObject } from '../../core/json.ts';
 import { checkpointOf } from '../checkpoint-config.ts';
 import type { RunnableGraph, Snapshot } from '../runnable.ts';
-
-/** The part of LangGraph's checkpointers that is used here. */
-interface Saver {
-  getTuple(
-    config: object,
-  ): Promise<{ pendingWrites?: readonly (readonly [string, string, unknown])[] } | undefined>;
-}
+import { savedCheckpoint } from './saved-checkpoint.ts';
 
 const NO_TASKS: ReadonlySet<string> = new Set();
 
@@ -28,7 +22,7 @@ export async function resolvedTasks(snapshot: Snapshot, checkpointer: unknown): 
   const { tasks } = snapshot;
   const checkpoint = checkpointOf(snapshot.config);
   if (!checkpoint || tasks.length < 2 || !tasks.some((task) => task.interrupts?.length)) return NO_TASKS;
-  const saved = await (checkpointer as Saver).getTuple({ configurable: checkpoint });
+  const saved = await savedCheckpoint(checkpointer, checkpoint);
   const outcomes = (saved?.pendingWrites ?? []).filter(([, channel]) => !CONTROL_CHANNELS.has(channel));
   const done = new Set(outcomes.map(([task_id]) => task_id));
   // All are done: the thread has continued, and the snapshot lists its past interrupts.

@@ -15,7 +15,7 @@ import { type GraphSpec, unknownGraph } from '../project/configured-graphs.ts';
 import { asGraph, type GraphExport, type GraphFactory } from '../project/load.ts';
 import { loadError } from '../project/load-error.ts';
 import { importUserModule } from '../project/user-module.ts';
-import { isLocalPregel, overriddenMemory, type RunnableGraph } from '../runnable.ts';
+import { copyOf, isLocalPregel, overriddenMemory, type RunnableGraph } from '../runnable.ts';
 import type { TypeSchemasByNamespace } from '../schemas/extract.ts';
 import { graphNodes, TOOL_SCHEMA_LIBRARY, type ToolSchemaLibrary } from '../schemas/graph-nodes.ts';
 import { graphSchemas, SCHEMA_LIBRARY, type SchemaLibrary } from '../schemas/graph-schemas.ts';
@@ -223,5 +223,5 @@ function withMemory(
   if (!isLocalPregel(graph)) return graph;
   const { checkpointer, store } = memory;
   if (reconstruct && graph.withConfig) return Object.assign(graph.withConfig({}), { checkpointer, store });
-  return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { checkpointer, store });
+  return copyOf(graph, { checkpointer, store });
 }

@@ -4,7 +4,7 @@ import { withDeadline } from '../../core/timers.ts';
 import type { GraphRegistry } from '../graph.ts';
 import { exposeSdkLogger } from '../observability/sdk-logger.ts';
 import { type FailedGraph, type GraphSpec, logLoadError } from '../project/configured-graphs.ts';
-import { loadGraphExport } from '../project/load.ts';
+import { LOAD_TIMEOUT_MS, loadGraphExport } from '../project/load.ts';
 import { loadError, withoutCause } from '../project/load-error.ts';
 import type { GraphSource } from '../schemas/extraction.ts';
 import { type TypeSchemaOptions, typeSchemas } from '../schemas/type-schemas.ts';
@@ -21,8 +21,6 @@ export interface LoadOptions {
   /** Reads schemas from TypeScript types: cache folder, abort signal and time-out. Without it they are not read. */
   readonly types?: Pick<TypeSchemaOptions, 'cache' | 'signal' | 'limit_ms'>;
 }
-
-const LOAD_TIMEOUT_MS = 60_000;
 
 /** Loads all graphs sequentially: they may share modules. Using one that failed throws its error. */
 export async function loadGraphs(

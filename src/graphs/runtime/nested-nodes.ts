@@ -2,8 +2,9 @@ import { InvalidInput } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Command } from '../../schemas/command.ts';
 import type { GraphCall } from '../graph.ts';
-import { isLocalPregel, nodeOf, type RunnableGraph, subgraphOf } from '../runnable.ts';
+import { copyOf, isLocalPregel, nodeOf, type RunnableGraph, subgraphOf } from '../runnable.ts';
 import { type CommandLibrary, toLangGraphCommand } from './command.ts';
+import { savedCheckpoint } from './saved-checkpoint.ts';
 
 /** Between the names of an id such as `research:plan`, as of an x-rayed drawing: names of nodes have none. */
 const SEPARATOR = ':';
@@ -118,8 +119,7 @@ interface CallOptions {
 async function hasBegun({ configurable = {} }: CallOptions, checkpointer: unknown): Promise<boolean> {
   const { thread_id, checkpoint_ns, __pregel_resuming } = configurable;
   if (__pregel_resuming !== true) return false;
-  const saver = checkpointer as { getTuple(config: object): Promise<unknown> };
-  return (await saver.getTuple({ configurable: { thread_id, checkpoint_ns } })) !== undefined;
+  return (await savedCheckpoint(checkpointer, { thread_id, checkpoint_ns })) !== undefined;
 }
 
 /** The graph around it may go on while it begins: LangGraph would take it for begun, and store no first checkpoint. */
@@ -146,17 +146,13 @@ function namesOf(names: Names): readonly string[] {
   return names === null || names === '*' ? [] : names;
 }
 
-/** Those of the graph itself. */
+/** Names of nodes of the graph itself. */
 function ownOf(names: Names): Names {
   return names === null || names === '*' ? names : names.filter((id) => !id.includes(SEPARATOR));
 }
 
-/** Those within its node `name`, as that names them. */
+/** Names of nodes within its node `name`, as the graph that is this node names them. */
 function within(names: Names, name: string): string[] {
   const prefix = name + SEPARATOR;
   return namesOf(names).flatMap((id) => (id.startsWith(prefix) ? [id.slice(prefix.length)] : []));
-}
-
-function copyOf<Graph extends RunnableGraph>(graph: Graph, changes: object): Graph {
-  return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, changes);
 }

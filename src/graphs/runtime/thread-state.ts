@@ -7,6 +7,7 @@ import type { GraphConfig } from '../graph.ts';
 import { taskError } from '../public-errors.ts';
 import type { RunnableGraph, Snapshot, SnapshotTask } from '../runnable.ts';
 import { type ConvertedMessages, toWire } from '../wire.ts';
+import { savedCheckpoint } from './saved-checkpoint.ts';
 
 /** State of a thread that never ran (CONTRACT §2.2). */
 export function emptyThreadState(): ThreadState {
@@ -74,11 +75,6 @@ function threadTask(
   };
 }
 
-/** The part of LangGraph's checkpointers that is used here. */
-interface Saver {
-  getTuple(config: object): Promise<{ checkpoint: { id: string } } | undefined>;
-}
-
 /**
  * LangGraph's snapshot. Before a step ends, the newest one includes its tasks' pending writes, unless a reducer rejects
  * them, as it did in the run: then it is the state of the checkpoint.
@@ -94,7 +90,7 @@ export async function readSnapshot(
   } catch (error) {
     const { configurable } = config;
     const saved =
-      configurable.checkpoint_id === undefined && (await (checkpointer as Saver).getTuple(config));
+      configurable.checkpoint_id === undefined && (await savedCheckpoint(checkpointer, configurable));
     if (!saved) throw error;
     const checkpoint_id = saved.checkpoint.id;
     return reader.getState({ ...config, configurable: { ...configurable, checkpoint_id } }, { subgraphs });

@@ -2,7 +2,7 @@ import { isObject } from '../../core/json.ts';
 import type { GraphSchema } from '../../schemas/assistants.ts';
 import type { RunnableGraph } from '../runnable.ts';
 import type { TypeSchemas } from './extract.ts';
-import { MESSAGES_MARKER, MESSAGES_SCHEMA } from './message-schema.ts';
+import { DRAFT, MESSAGES_MARKER, MESSAGES_SCHEMA, type Schema } from './message-schema.ts';
 
 export const SCHEMA_LIBRARY = '@langchain/langgraph/zod/schema';
 
@@ -13,11 +13,6 @@ export interface SchemaLibrary {
   getOutputTypeSchema(graph: unknown): unknown;
   getConfigTypeSchema(graph: unknown): unknown;
 }
-
-type Schema = Record<string, unknown>;
-
-/** The draft that LangGraph and the official server declare. */
-const DRAFT = 'http://json-schema.org/draft-07/schema#';
 
 /**
  * JSON Schemas of a graph: exact if its state is declared with zod, otherwise from its TypeScript types, otherwise an

@@ -1,5 +1,8 @@
 import type { Compiler, TypeScript } from './compiler.ts';
 
+/** The draft that LangGraph and the official server declare. */
+export const DRAFT = 'http://json-schema.org/draft-07/schema#';
+
 /** A JSON Schema. */
 export type Schema = Record<string, unknown>;
 

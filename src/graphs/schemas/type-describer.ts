@@ -1,7 +1,5 @@
 import type { Compiler, TypeScript } from './compiler.ts';
-import { MESSAGES_MARKER, messageTypes, type Schema, unionMembers } from './message-schema.ts';
-
-const DRAFT = 'http://json-schema.org/draft-07/schema#';
+import { DRAFT, MESSAGES_MARKER, messageTypes, type Schema, unionMembers } from './message-schema.ts';
 
 /** Beyond these limits anything is allowed: a type may be infinite, a schema must be readable. */
 const MAX_DEPTH = 12;

@@ -110,7 +110,7 @@ export class StepCallbacks {
 
   readonly handleRetrieverError = this.handleLLMError;
 
-  /** Of all chains only what LangGraph executes as a task and is not recorded already. */
+  /** Records only chains that LangGraph executes as a task, unless they are recorded already. */
   readonly handleChainStart = (
     _chain: unknown,
     _inputs: unknown,

@@ -98,7 +98,7 @@ function messageOf(given: unknown): Message {
   };
 }
 
-/** Of LangChain's messages. */
+/** Roles by the types of LangChain's messages. */
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' };
 
 function typeOf({ type, role, getType }: Readonly<Record<string, unknown>>): string {

@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isObject } from '../../core/json.ts';
-import { isLocalPregel, type RunnableGraph } from '../runnable.ts';
+import { copyOf, isLocalPregel, type RunnableGraph } from '../runnable.ts';
 import type { ActiveSpans } from './active-spans.ts';
 import { StepCallbacks } from './callbacks.ts';
 import { recordedStore } from './recorded-store.ts';
@@ -106,8 +106,7 @@ function withCallbacks(runnable: Invocable): Invocable {
 
 /** A graph that is a node: a copy of it, as of the root graph. */
 function recordedSubgraph(graph: Invocable): Invocable {
-  const nodes = recordedNodesOf(graph as never);
-  return Object.assign(Object.create(Object.getPrototypeOf(graph)), graph, { nodes });
+  return copyOf(graph, { nodes: recordedNodesOf(graph as never) });
 }
 
 function overridden(runnable: Invocable, invoke: Invocable['invoke']): Invocable {

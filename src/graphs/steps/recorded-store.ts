@@ -46,7 +46,7 @@ class CallsOfKind {
   #running = 0;
   #steps = 0;
   #step: OpenStep | undefined;
-  /** Of the first call. */
+  /** Contents of the first call. */
   #contents: StepContents | undefined;
   #failure: { readonly thrown: unknown } | undefined;
 

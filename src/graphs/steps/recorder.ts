@@ -201,7 +201,7 @@ export class StepRecorder {
 
 const DAY_MS = 86_400_000;
 
-/** Of two calls; null where neither is known. */
+/** Sums of two calls; null where neither is known. */
 export function addTokens(one: TokenCounts, other: TokenCounts): TokenCounts {
   return {
     tokens_in: plus(one.tokens_in, other.tokens_in),

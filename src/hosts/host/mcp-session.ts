@@ -100,7 +100,7 @@ async function registeredMethods(
   return [...methods].map(([method, is_spec]) => ({ method, is_spec }));
 }
 
-/** Of JSON-RPC: all others are internal errors, whose class and stack a response would lose. */
+/** Whether it is an error of JSON-RPC: others are internal, and a response would lose their class and stack. */
 function hasErrorCode(error: unknown): boolean {
   return Number.isSafeInteger((error as { code?: unknown } | undefined)?.code);
 }

@@ -1,8 +1,9 @@
 import { Worker } from 'node:worker_threads';
 import { programFile } from '../../core/package-files.ts';
+import { userLocation } from '../../core/stack-frames.ts';
 import { every } from '../../core/timers.ts';
 import type { RunningNode } from '../../graphs/observability/running-node.ts';
-import { deepStack, userLocation } from '../../graphs/observability/user-code.ts';
+import { deepStack } from '../../graphs/observability/user-code.ts';
 import type { Place } from '../protocol/watch.ts';
 
 export interface WatchData {

@@ -89,8 +89,15 @@ async function responseTo(
     // The rest is not read, and the client must be able to read the response.
     body?.unpipe(outgoing).resume();
   });
-  if (body) body.once('error', (error) => [reject(error), outgoing.destroy()]).pipe(outgoing);
-  else outgoing.end();
+  if (body) {
+    body.once('error', (error) => {
+      reject(error);
+      outgoing.destroy();
+    });
+    body.pipe(outgoing);
+  } else {
+    outgoing.end();
+  }
   const hasBegun = new AbortController();
   try {
     return await Promise.race([head, watch(hasBegun.signal).then(() => head)]);

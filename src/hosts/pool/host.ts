@@ -213,7 +213,6 @@ export class Host {
 
   async #whenEnded(): Promise<HostEnd> {
     const watch = watchHost(this.#pipe(WATCH_FD), {
-      locates: () => false,
       onStatus: (status) => this.#onStatus(status),
       onFrozen: () => this.#killNow({ reason: 'it no longer answers' }),
     });

@@ -87,7 +87,7 @@ export class HostPool implements AsyncDisposable {
     if (this.#listed) act(this.#listed);
   }
 
-  /** Those that are being replaced included. */
+  /** All hosts, also those that are being replaced. */
   get hosts(): readonly Host[] {
     return [...this.#hosts.values(), ...this.#leaving];
   }

@@ -16,7 +16,7 @@ export interface HostSockets extends Disposable {
 }
 
 export interface HostedApp {
-  /** Of every path of the server, such as `/agents`. */
+  /** Begins every path of the server, such as `/agents`. */
   readonly mount_prefix?: string | undefined;
   /** The project's app, as `path:export`. */
   readonly app?: string | undefined;

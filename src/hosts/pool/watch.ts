@@ -13,20 +13,18 @@ export interface WatchOptions {
   readonly onStatus: (status: HostStatus) => void;
   /** Not even the watch thread answers. */
   readonly onFrozen: () => void;
-  /** Whether to ask where the host is, although it may not be blocked. */
-  readonly locates: () => boolean;
 }
 
 /**
  * Asks a host's watch thread for its status until disposed. Counted are pings, not time: a machine that was suspended
  * has sent none.
  */
-export function watchHost(link: Socket, { onStatus, onFrozen, locates }: WatchOptions): Disposable {
+export function watchHost(link: Socket, { onStatus, onFrozen }: WatchOptions): Disposable {
   let silent = 0;
   const timer = every(PING_MS, () => {
     silent += 1;
     if (silent > MAX_SILENT) return onFrozen();
-    link.write(locates() ? 'locate\n' : 'ping\n');
+    link.write('ping\n');
   });
   // The end of the process is noticed elsewhere.
   const lines = createInterface(link).on('error', () => {});

@@ -47,7 +47,7 @@ const HttpAccess = z.object({
   /** Shows that a request comes from the server, or from one of its hosts. */
   token: z.string(),
   server_socket: z.string(),
-  /** Of every path of the server, such as `/agents`. */
+  /** Begins every path of the server, such as `/agents`. */
   mount_prefix: z.string(),
   /** The project's app, as `path:export`; absent: it has none. */
   app: z.string().optional(),

@@ -121,7 +121,7 @@ async function deploymentsIn(file: string): Promise<DeploymentData[]> {
   }));
 }
 
-/** Of a deployment, in whatever way it got into the backup. */
+/** Whether it is the path of an upload: a backup may have been changed, and no path may lead elsewhere. */
 function isUpload(path: string): boolean {
   return /^uploads\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.tar\.gz$/.test(path);
 }

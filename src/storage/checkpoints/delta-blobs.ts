@@ -78,8 +78,9 @@ function extendsValue(base: StoredValue, next: Pick<StoredValue, 'type' | 'bytes
 }
 
 /**
- * Whether a list is another with elements appended. Comparing bytes compares elements: where the text of a complete list closes, another text that is the same up to
- * there can only close too or continue with a comma. Also detects an element that was changed in place.
+ * Whether a list is another with elements appended. Comparing bytes compares elements: where the text of a complete list
+ * closes, another text that is the same up to there can only close too or continue with a comma. Also detects an element
+ * that was changed in place.
  */
 export function extendsList(before: Uint8Array, after: Uint8Array): boolean {
   const end = before.length - 1;

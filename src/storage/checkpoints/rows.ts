@@ -1,3 +1,4 @@
+import { fromUtf8 } from '../../core/text.ts';
 import { columns, nulls, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { type Cipher, DecryptionError } from '../../db/encryption/cipher.ts';
@@ -191,7 +192,7 @@ export function damageOf({ type, bytes, damage }: Stored): string | undefined {
   if (type !== 'json') return `it is of the unknown type ${JSON.stringify(type)}`;
   if (bytes.length === 0) return 'nothing was stored';
   try {
-    JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'));
+    JSON.parse(fromUtf8(bytes));
     return undefined;
   } catch {
     return 'its JSON is damaged';

@@ -10,7 +10,7 @@ export type Key = readonly SqlValue[];
 
 export interface Batch {
   readonly rows: readonly Row[];
-  /** Of the last row. */
+  /** Key of the last row. */
   readonly last: Key;
 }
 

@@ -1,6 +1,6 @@
 import { toJson } from '../../core/json.ts';
 import { columns, number } from '../../db/columns.ts';
-import type { Db, Reader, Transaction } from '../../db/db.ts';
+import type { Db, Transaction } from '../../db/db.ts';
 import { and, list, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type {
@@ -10,7 +10,7 @@ import type {
   SourceRevisionConfig,
 } from '../../schemas/deployments.ts';
 import { insertRevision, isActiveOf, type NewRevision } from './revisions.ts';
-import { DEPLOYMENT, type DeploymentRow, parseDeployment, type RevisionRow } from './rows.ts';
+import { DEPLOYMENT, type DeploymentRow, lockDeployment, parseDeployment, type RevisionRow } from './rows.ts';
 
 /** Its encryption context. */
 const SECRET_COLUMN = 'deployment_secrets.value';
@@ -67,7 +67,8 @@ export function deploymentRepository(db: Db) {
     /** Returns the revision that was queued, if any; false if there is no such deployment. */
     update: (deployment_id: string, change: DeploymentChange): Promise<RevisionRow | undefined | false> =>
       db.transaction('sync', async (tx) => {
-        const row = await find(tx, deployment_id);
+        // Locked: of two changes at once, the second would otherwise undo the first.
+        const row = await lockDeployment(tx, deployment_id);
         if (!row) return false;
         const { source, source_config, source_revision_config } = { ...row, ...given(change) };
         await tx.run(sql`
@@ -81,7 +82,12 @@ export function deploymentRepository(db: Db) {
         return change.revision && insertRevision(tx, deployment_id, change.revision);
       }),
 
-    find: (deployment_id: string): Promise<DeploymentRow | undefined> => find(db, deployment_id),
+    async find(deployment_id: string): Promise<DeploymentRow | undefined> {
+      const row = await db.get(
+        sql`select ${DEPLOYMENT} from deployments where deployment_id = ${deployment_id}`,
+      );
+      return row && parseDeployment(row);
+    },
 
     async findByName(name: string): Promise<DeploymentRow | undefined> {
       const row = await db.get(sql`select ${DEPLOYMENT} from deployments where name = ${name}`);
@@ -101,7 +107,7 @@ export function deploymentRepository(db: Db) {
       return rows.map(parseDeployment);
     },
 
-    /** Those with a revision that serves. */
+    /** Deployments with a revision that serves. */
     async listActive(): Promise<DeploymentRow[]> {
       const rows = await db.all(
         sql`select ${DEPLOYMENT} from deployments where active_revision_id is not null order by created_at`,
@@ -109,7 +115,7 @@ export function deploymentRepository(db: Db) {
       return rows.map(parseDeployment);
     },
 
-    /** Those that are built from a repository. */
+    /** Deployments that are built from a repository. */
     async listFromRepositories(): Promise<DeploymentRow[]> {
       const rows = await db.all(
         sql`select ${DEPLOYMENT} from deployments where source = 'github' order by created_at`,
@@ -149,13 +155,6 @@ function given(change: DeploymentChange): Partial<DeploymentRow> {
     ...(source_config && { source_config }),
     ...(source_revision_config && { source_revision_config }),
   };
-}
-
-async function find(reader: Reader, deployment_id: string): Promise<DeploymentRow | undefined> {
-  const row = await reader.get(
-    sql`select ${DEPLOYMENT} from deployments where deployment_id = ${deployment_id}`,
-  );
-  return row && parseDeployment(row);
 }
 
 function conditions({

@@ -87,8 +87,9 @@ export function deploymentFiles(folder: string) {
       for (const file of await readdir(uploads).catch(() => [])) {
         const path = join(uploads, file);
         if (object_paths.some((each) => path === upload(each))) continue;
-        const { mtimeMs } = await stat(path);
-        if (mtimeMs < now_ms - UPLOAD_TTL_MS) await rm(path, { force: true });
+        // The part of an upload may have got its name meanwhile.
+        const found = await stat(path).catch(ifMissing(undefined));
+        if (found && found.mtimeMs < now_ms - UPLOAD_TTL_MS) await rm(path, { force: true });
       }
     },
 

@@ -15,7 +15,7 @@ export interface LoggedLine {
 
 /** What prints without end must not fill the disk, bytes. */
 const MAX_BYTES = 8 * 1024 ** 2;
-/** Of each of the two files of a log that keeps its newest lines, bytes. */
+/** Size of each of the two files of a log that keeps its newest lines, bytes. */
 const MAX_PART_BYTES = MAX_BYTES / 2;
 const MAX_MESSAGE_LENGTH = 8 * 1024;
 const TRUNCATED = 'The log is full: further lines are not stored.';
@@ -87,13 +87,13 @@ function partsOf(path: string, files: readonly string[]): number[] {
   return parts.sort((one, other) => one - other);
 }
 
-/** Makes its folder. Returns its size, bytes. */
+/** Makes the folder of a log. Returns the size of the file, bytes; 0 if there is none yet. */
 function openFile(path: string): number {
   makeFolder(dirname(path), 0o700);
   return tryOrUndefined(() => statSync(path).size) ?? 0;
 }
 
-/** Returns its size, bytes. */
+/** Returns the size of the line, bytes. */
 function appendLine(path: string, line: Omit<LoggedLine, 'id'>): number {
   const text = `${JSON.stringify({ ...line, message: line.message.slice(0, MAX_MESSAGE_LENGTH) })}\n`;
   appendFileSync(path, text, { mode: 0o600 });

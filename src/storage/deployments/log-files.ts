@@ -14,7 +14,7 @@ export interface StoredLog {
   readonly written_at: number;
 }
 
-/** Of a revision; with a number at its end if the log has several files. */
+/** Name of a revision's log; with a number at its end if the log has several files. */
 const LOG_FILE = /^(.+)\.(build|deploy)\.jsonl(?:\.\d+)?$/;
 
 /** Logs of deployments. `home`: folder of a deployment. */

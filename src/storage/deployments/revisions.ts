@@ -13,7 +13,7 @@ import type {
   SourceRevisionConfig,
 } from '../../schemas/deployments.ts';
 import { changeStatus, type RevisionChange } from './change-status.ts';
-import { IS_OPEN, parseRevision, REVISION, type RevisionRow } from './rows.ts';
+import { IS_OPEN, lockDeployment, parseRevision, REVISION, type RevisionRow } from './rows.ts';
 import { activate, endCanary, promote } from './serving.ts';
 import { storedBuilds } from './stored-builds.ts';
 
@@ -22,9 +22,9 @@ export interface NewRevision {
   readonly source: DeploymentSource;
   readonly source_revision_config: SourceRevisionConfig;
   readonly trigger: RevisionTrigger;
-  /** Of an earlier revision: it is deployed again without being built. */
+  /** The build of an earlier revision, which is deployed again without being built. */
   readonly build?: Pick<RevisionRow, 'build_id' | 'built' | 'commit_info'> | undefined;
-  /** Of a canary. */
+  /** Share of the requests that a canary is given. */
   readonly canary_percent?: number | null | undefined;
 }
 
@@ -43,7 +43,10 @@ export function revisionRepository(db: Db) {
   return {
     /** Queues a revision; older ones of the deployment that still wait are `SKIPPED`. */
     insert: (deployment_id: string, revision: NewRevision): Promise<RevisionRow> =>
-      db.transaction('sync', (tx) => insertRevision(tx, deployment_id, revision)),
+      db.transaction('sync', async (tx) => {
+        await lockDeployment(tx, deployment_id);
+        return insertRevision(tx, deployment_id, revision);
+      }),
 
     async find(deployment_id: string, revision_id: string): Promise<RevisionRow | undefined> {
       const row = await db.get(sql`
@@ -165,7 +168,7 @@ export async function isActiveOf(
   return row !== undefined;
 }
 
-/** In the transaction of a change to the deployment. */
+/** In the transaction of a change to the deployment, which has locked or inserted its row: revisions are numbered. */
 export async function insertRevision(
   tx: Transaction,
   deployment_id: string,

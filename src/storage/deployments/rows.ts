@@ -61,7 +61,7 @@ export const OPEN_STATUSES = [
 /** Written out: only then the partial index is used. */
 export const IS_OPEN: Sql = raw(`status in (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`);
 
-/** Pushes, polls and the deletion of one deployment wait for each other here. */
+/** Changes, pushes, polls and the deletion of one deployment wait for each other here. */
 export async function lockDeployment(
   tx: Transaction,
   deployment_id: string,

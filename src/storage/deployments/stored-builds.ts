@@ -7,8 +7,8 @@ import { IS_OPEN, lockDeployment, parseRevision, REVISION, type RevisionRow } fr
 export function storedBuilds(db: Db) {
   return {
     /**
-     * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one and a canary stay. Returns the
-     * ids of the builds that remain.
+     * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one and a canary stay.
+     * Returns the ids of the builds that remain.
      */
     forgetBuilds: (deployment_id: string, keep: number): Promise<string[]> =>
       db.transaction('sync', async (tx) => {
@@ -44,7 +44,10 @@ export function storedBuilds(db: Db) {
       return rows.map(parseRevision);
     },
 
-    /** Forgets one build. Returns false, and changes nothing, if the active revision, a canary or an unfinished one has it. */
+    /**
+     * Forgets one build. Returns false, and changes nothing, if the active revision, a canary or an unfinished one has
+     * it.
+     */
     forgetBuild: (deployment_id: string, build_id: string): Promise<boolean> =>
       db.transaction('sync', async (tx) => {
         const deployment = await lockDeployment(tx, deployment_id);

@@ -4,7 +4,7 @@ import { type Check, counted, type DoctorContext, type Finding } from './finding
 
 interface Orphans {
   readonly table: string;
-  /** Of rows that nothing leads to, and that no retention will delete. */
+  /** Holds for rows that nothing leads to, and that no retention will delete. */
   readonly condition: string;
   readonly what: string;
 }

@@ -18,7 +18,7 @@ async function invalidIndexes({ db }: QuickContext): Promise<Finding[]> {
   }));
 }
 
-/** Of a `reindex concurrently` that failed; the index itself is still there. */
+/** A `reindex concurrently` that failed left it; the index itself is still there. */
 function isLeftover(name: string): boolean {
   return /_cc(new|old)\d*$/.test(name);
 }

@@ -8,7 +8,7 @@ import { unclaimed } from './runs.ts';
 import { missingIndexes } from './schema.ts';
 import { sqliteChecks } from './sqlite.ts';
 
-/** Those that cost milliseconds, however many rows there are. */
+/** Checks of both engines that cost milliseconds, however many rows there are. */
 const QUICK_CHECKS: readonly QuickCheck[] = [missingIndexes, clockSkew, unclaimed, overdue, expiringKeys];
 
 /** What a doctor finds without reading whole tables, from a server that runs. */

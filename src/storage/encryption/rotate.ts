@@ -94,7 +94,7 @@ async function endOfBatch(rotation: TableRotation, after: Row | undefined): Prom
   );
   const rows = await db.all(sql`
     select ${keyOf(table)}, ${join(bytes, ' + ')} as ${number('bytes')} from ${raw(table.table)}
-    where ${staleCondition(rotation, after)} order by ${keyOf(table)} limit ${BATCH_ROWS}`);
+    where ${wantedCondition(rotation, after)} order by ${keyOf(table)} limit ${BATCH_ROWS}`);
   let sum = 0;
   for (const row of rows) {
     sum += row.bytes;
@@ -114,7 +114,7 @@ async function rotateBatch(
   const names = columnsNamed(columns.map(({ name }) => name));
   const rows = await tx.all(sql`
     select ${keyOf(table)}, ${names} from ${raw(table.table)}
-    where ${staleCondition(rotation, after)} and ${keysetCondition(table, '<=', last)} order by ${keyOf(table)}
+    where ${wantedCondition(rotation, after)} and ${keysetCondition(table, '<=', last)} order by ${keyOf(table)}
     ${FOR_UPDATE}`);
   let done = 0;
   for (const row of rows) if (await rotateRow(tx, rotation, columns, row)) done++;
@@ -161,9 +161,12 @@ function columnsOf({ table, encrypted_as_table = table, columns }: EncryptedTabl
   }));
 }
 
-function staleCondition({ cipher, table, everything }: TableRotation, after: Row | undefined): Sql {
-  const isOld = columnsOf(table).map((column) => isStale(cipher, column));
-  return and([after && keysetCondition(table, '>', after), everything ? undefined : or(isOld)]);
+/** Rows with something to re-encrypt. */
+function wantedCondition({ cipher, table, everything }: TableRotation, after: Row | undefined): Sql {
+  const isWanted = columnsOf(table).map((column) =>
+    everything ? sql`${raw(column.name)} is not null` : isStale(cipher, column),
+  );
+  return and([after && keysetCondition(table, '>', after), or(isWanted)]);
 }
 
 function keyOf({ key }: EncryptedTable): Sql<Row> {

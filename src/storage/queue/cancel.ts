@@ -1,7 +1,7 @@
 import { toJson } from '../../core/json.ts';
 import { columns } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { and as every, list, sql } from '../../db/sql.ts';
+import { and, list, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
@@ -53,7 +53,7 @@ export function findInFlight(
   limit: number,
   visibility?: Visibility,
 ): Promise<InFlightRun[]> {
-  const wanted = every([
+  const wanted = and([
     sql`cancel_action is null`,
     STATUS_CONDITION[status],
     threadVisible('run_queue.thread_id', visibility),
@@ -112,9 +112,9 @@ export async function cancelRows(
   }
   if (ended.length > 0) await tx.run(sql`delete from run_queue where run_id in ${list(ended)}`);
   for (const run_id of ended) {
-    await closeRunLog(tx, run_id, { status: 'interrupted' }, how.log_retention_ms);
+    closeRunLog(tx, run_id, { status: 'interrupted' }, how.log_retention_ms);
     // A requeued run has started before, and has an open entry.
-    await closeThreadLog(tx, thread_id, run_id);
+    closeThreadLog(tx, thread_id, run_id);
   }
   const all = [...stopping, ...ended];
   if (all.length > 0) {
@@ -122,7 +122,7 @@ export async function cancelRows(
     // A running run reports its end when it is released; a rollback leaves no row to report later.
     await enqueueEnds(tx, how.action === 'interrupt' ? ended : all, how, webhooks);
     if (how.action === 'rollback') await deleteRuns(tx, thread_id, all);
-    else for (const run_id of ended) await recordCronRunEnd(tx, run_id, 'interrupted');
+    else for (const run_id of ended) recordCronRunEnd(tx, run_id, 'interrupted');
   }
   return { stopping, ended };
 }

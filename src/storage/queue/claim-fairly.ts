@@ -84,7 +84,7 @@ interface OwnerQuery {
 /** Owners that a claim looks at, at most, to find some that are below their limit. */
 const MAX_OWNERS = 100;
 
-/** Those of the next owners that may have further runs; moves the turn on behind the last of them. */
+/** The next owners in turn that may have further runs; moves the turn on behind the last of them. */
 async function ownersInTurn(
   tx: Pick<Transaction, 'get' | 'all'>,
   { limit, max_per_owner, ...query }: OwnerQuery,
@@ -100,8 +100,9 @@ async function ownersInTurn(
 }
 
 /**
- * The owners with ready runs that come after `cursor`, at most `limit`, and from the first one on again. A skip scan:
- * its cost grows with `limit`, not with the runs that wait.
+ * The owners with due runs that come after `cursor`, at most `limit`, and from the first one on again. A skip scan: its
+ * cost grows with `limit`, not with the runs that wait. Owners whose runs are all in back-off have no turn: a claim that
+ * spends its slots on them would find nothing, although runs of others are due.
  */
 async function nextOwners(
   tx: Pick<Transaction, 'get' | 'all'>,
@@ -120,13 +121,14 @@ async function nextOwners(
 }
 
 function ownersFrom(tx: Pick<Transaction, 'all'>, where: Sql, limit: number) {
+  const due = sql`q.state = 'ready' and q.owner is not null and q.not_before <= ${NOW}`;
   return tx.all(sql`
     with recursive found (owner, n) as (
       select (select min(q.owner) from run_queue q
-        where q.state = 'ready' and q.owner is not null and ${where}), 1
+        where ${due} and ${where}), 1
       union all
       select (select min(q.owner) from run_queue q
-        where q.state = 'ready' and q.owner is not null and q.owner > found.owner and ${where}), n + 1
+        where ${due} and q.owner > found.owner and ${where}), n + 1
       from found where found.owner is not null and n < ${limit}
     )
     select ${OWNER}, (select count(*) from run_queue r

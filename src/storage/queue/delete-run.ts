@@ -43,7 +43,7 @@ export function deleteRun(
     if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
     const queued = await tx.get(sql`delete from run_queue where run_id = ${run_id} returning ${OWNS_THREAD}`);
     // Reserves a number for the end event that was never written, so that no two runs start at the same number.
-    await closeThreadLog(tx, thread_id, run_id, 1);
+    closeThreadLog(tx, thread_id, run_id, 1);
     await deleteLogs(tx, list([run_id]));
     if (checkpoints === 'remove checkpoints') await deleteCheckpointsOfRun(tx, thread_id, run_id);
     const removed = queued?.owns_thread === 1 && (await deleteTemporaryThread(tx, thread_id));

@@ -94,8 +94,9 @@ function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Pr
     if (!removed && status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
     if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, head, { ...end, status });
     const batch = removed ? ofRemovedRun(end) : end.batch;
-    const isRepeated = isRepeatedBatch(batch, head);
-    if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch, isRepeated);
+    // `chargeRest` has charged a run that was to remove its thread: if the thread stays, this is the second time.
+    const isCharged = end.remove_thread || isRepeatedBatch(batch, head);
+    if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch, isCharged);
     // What a run has used counts even if nothing else of it stays.
     else if (batch.budget) await chargeBudgets(tx, batch.budget);
     const outcome = outcomeOf(status, end);

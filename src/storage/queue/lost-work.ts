@@ -5,7 +5,7 @@ import { isDead } from '../processes.ts';
 import { IS_CLAIMED } from '../webhooks/claimed.ts';
 
 const WORKER = notNull(columns('run_queue', 'worker_id, seq'));
-/** Of a run; without run and thread of a delivery. */
+/** What a worker held: a run, or without a run and thread a delivery. */
 const HELD = sql`${nullable(columns('run_queue', 'run_id, thread_id'))}, ${WORKER}`;
 
 export interface ExpiredLease extends RowOf<typeof WORKER> {

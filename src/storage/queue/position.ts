@@ -29,13 +29,13 @@ export interface QueuePosition {
   readonly host: string | null;
   readonly pid: number | null;
   readonly lease_until: string | null;
-  /** Runs of the thread that go first, in order. */
+  /** Runs of the thread that go first, in the order in which they are promoted. */
   readonly behind: string[];
 }
 
 const POSITION = columns(
   'run_queue',
-  `q.thread_id, q.seq, q.state, q.not_before, q.priority, q.attempt, q.failures, q.cancel_action, q.retry_reason,
+  `q.thread_id, q.state, q.not_before, q.priority, q.attempt, q.failures, q.cancel_action, q.retry_reason,
   q.worker_id`,
 );
 const WORKER = nullable(columns('workers', 'w.host, w.pid, w.expires_at as lease_until'));
@@ -46,10 +46,11 @@ export async function queuePosition(reader: Reader, run_id: string): Promise<Que
     select ${POSITION}, ${WORKER}
     from run_queue q left join workers w on w.worker_id = q.worker_id where q.run_id = ${run_id}`);
   if (!row) return undefined;
-  const { thread_id, seq, ...position } = row;
+  const { thread_id, ...position } = row;
   const others = await reader.all(sql`
     select ${columns('run_queue', 'run_id')} from run_queue where thread_id = ${thread_id} and run_id <> ${run_id}
-      and (state in ('ready', 'running') or (state = 'blocked' and seq < ${seq}))
+      and (state in ('ready', 'running') or state = 'blocked'
+        and (not_before, seq) < (select not_before, seq from run_queue where run_id = ${run_id}))
     order by case when state in ('ready', 'running') then 0 else 1 end, not_before, seq`);
   const isHead = row.state === 'ready' || row.state === 'running';
   return { ...position, behind: isHead ? [] : others.map((other) => other.run_id) };

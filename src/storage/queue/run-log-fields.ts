@@ -22,7 +22,7 @@ const PAGE = 50;
 const QUEUED = columns('run_queue', 'q.run_id, q.thread_id, q.attempt');
 const ROW = sql`${QUEUED}, ${nullable(columns('runs', 'r.assistant_id, r.kwargs'))}`;
 
-/** Those of runs in the queue, by id, for lines about runs that nobody executes. */
+/** Log fields of runs in the queue, by id, for lines about runs that nobody executes. */
 export async function runLogFields(
   db: Reader,
   run_ids: readonly string[],
@@ -44,7 +44,7 @@ export async function runLogFields(
 
 type Kwargs = Parameters<typeof runOf>[1]['kwargs'] & string;
 
-/** Of a damaged input neither is known: no run is left unrecovered for a line of the log. */
+/** Nothing if the input is damaged: no run is left unrecovered for a line of the log. */
 function placeOf({ cipher }: Reader, run_id: string, kwargs: Kwargs) {
   return tryOrUndefined(() => {
     const { configurable } = runOf(cipher, { kwargs }).kwargs.config;

@@ -33,7 +33,7 @@ export interface BudgetCharge {
   readonly subjects: BudgetSubjects;
   /** UTC, YYYY-MM-DD. */
   readonly day: string;
-  /** Of the run, in all of its attempts. */
+  /** Usage of the run, in all of its attempts. */
   readonly totals: BudgetUsage;
   /** What of it was charged with earlier batches, as far as the attempt knows. */
   readonly charged: BudgetUsage;

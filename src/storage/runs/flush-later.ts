@@ -35,7 +35,7 @@ interface Waiting extends FlushOptions {
   due: number;
 }
 
-/** Those of all attempts, first due first. */
+/** Delayed flushes of all attempts, first due first. */
 const waiting = new Set<Waiting>();
 let timer: Timer | undefined;
 

@@ -8,7 +8,7 @@ import { linesOf } from './run-logs.ts';
 /** Lines of one run that were committed together. */
 export interface LogBatch {
   readonly run_id: string;
-  /** Of the last line. */
+  /** Number of the last line. */
   readonly seq: number;
   readonly created_at: string;
   readonly lines: readonly LogLine[];

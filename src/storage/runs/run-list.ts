@@ -2,7 +2,7 @@ import type { JsonObject } from '../../core/json.ts';
 import type { Reader } from '../../db/db.ts';
 import { contains, isOneOf } from '../../db/json.ts';
 import { combineFilters, matchesEverything } from '../../db/metadata-filter.ts';
-import { and, type DialectSql, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, defined, list, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 import { mostSelectivePath, type TableFilter } from '../search/access-path.ts';
@@ -74,10 +74,6 @@ export async function runList(
     own: [...indexed, ...rest],
     threads,
   };
-}
-
-function defined<T>(conditions: readonly (T | undefined)[]): T[] {
-  return conditions.filter((condition) => condition !== undefined);
 }
 
 function threadsOf(
@@ -159,7 +155,7 @@ function ofAssistant(assistant_id: string): Sql {
     cross join runs on runs.run_id = source.id`;
 }
 
-/** Those that ended within these times, with these statuses. */
+/** Runs that ended within these times, with these statuses. */
 function endedOf(statuses: readonly RunStatus[] | undefined, within: readonly Sql[]): Sql | undefined {
   if (within.length === 0) return undefined;
   const ended = and([raw('ended_at is not null'), statuses && sql`status in ${list(statuses)}`, ...within]);

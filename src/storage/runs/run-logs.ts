@@ -37,8 +37,8 @@ export interface StoredLines extends Omit<LogLines, 'trims'> {
   readonly thread_id: string;
   readonly assistant_id: string;
   /**
-   * Metadata of the thread, as the run created it, if it is deleted at the end of the run: who may see its last lines cannot be
-   * asked of the database any more.
+   * Metadata of the thread, as the run created it, if it is deleted at the end of the run: who may see its last lines
+   * cannot be asked of the database any more.
    */
   readonly thread_metadata?: JsonObject | undefined;
 }

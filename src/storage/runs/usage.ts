@@ -63,7 +63,7 @@ export function chargeCalls(
 
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
-/** Of a time in epoch ms, UTC. */
+/** The day of a time in epoch ms, UTC. */
 export function dayOf(time: number): string {
   return timestamp(time).slice(0, DAY_LENGTH);
 }

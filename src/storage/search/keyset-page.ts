@@ -78,7 +78,7 @@ export async function keysetPage(
   }
 }
 
-/** Of the few, only those up to the time of the page's last need be read for their ids. */
+/** Bound of the page by time alone: only rows of the few within it need be read for their ids. */
 async function timeOfLast(
   reader: Reader,
   { at, order, few, scanned, indexed, where }: KeysetList,

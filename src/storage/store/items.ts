@@ -175,7 +175,7 @@ const EXPIRY = notNull(columns('store_items', 'ttl_minutes, expires_at'));
 type ItemRow = RowOf<typeof SELECT>;
 
 export interface ReadBounds {
-  /** Of the values. */
+  /** Bound of the stored values together. */
   readonly max_bytes?: number | undefined;
   /** `false`: values are not read, and are `{}`. */
   readonly has_values?: boolean | undefined;

@@ -30,7 +30,7 @@ export function isDueWithin(range: DeadlineRange, deadline: string | undefined):
   );
 }
 
-/** Of threads whose interrupts are not encrypted: without it they have no deadline, and need not be read. */
+/** Where interrupts are not encrypted: a thread without it has no deadline, and need not be read. */
 export const MAY_HAVE_DEADLINE: DialectSql = {
   sqlite: raw(`instr(threads.interrupts, '"deadline"') > 0`),
   postgres: raw(`position('"deadline"' in threads.interrupts::text) > 0`),

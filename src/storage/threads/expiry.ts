@@ -23,7 +23,8 @@ export interface ExpirySweep {
   readonly next: ExpiryCursor | undefined;
 }
 
-const DUE_THREAD = notNull(columns('threads', 'thread_id, expires_at, ttl_strategy'));
+const DUE_THREAD = notNull(columns('threads', 'thread_id, expires_at'));
+const STRATEGY = notNull(columns('threads', 'ttl_strategy'));
 
 const DUE = sql`expires_at <= ${NOW} and not exists (
   select 1 from run_queue q where q.thread_id = threads.thread_id)`;
@@ -40,28 +41,29 @@ export async function expireThreads(db: Db, limit: number, after?: ExpiryCursor)
   const failed: { thread_id: string; error: unknown }[] = [];
   await forEachRow(
     due,
-    async (thread) => {
-      if (!(await expire(db, thread))) return;
-      expired++;
-      if (thread.ttl_strategy === 'delete') await deleteRest(db, thread.thread_id);
+    async ({ thread_id }) => {
+      const strategy = await expire(db, thread_id);
+      if (strategy) expired++;
+      if (strategy === 'delete') await deleteRest(db, thread_id);
     },
     ({ thread_id }, error) => failed.push({ thread_id, error }),
   );
   return { examined: due.length, expired, failed, next: due.length === limit ? due.at(-1) : undefined };
 }
 
-function expire(db: Db, { thread_id, ttl_strategy }: RowOf<typeof DUE_THREAD>): Promise<boolean> {
+/** Returns by which strategy; `undefined` if the thread is not due any more. */
+function expire(db: Db, thread_id: string): Promise<RowOf<typeof STRATEGY>['ttl_strategy'] | undefined> {
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
-    if (!thread.exists) return false;
-    // Since the query, a run may have arrived, or a client may have extended the TTL.
-    const due = await tx.get(sql`select 1 from threads where thread_id = ${thread_id} and ${DUE}`);
-    if (!due) return false;
-    if (ttl_strategy === 'delete') {
+    if (!thread.exists) return undefined;
+    // Since the query, a run may have arrived, or a client may have changed the TTL.
+    const due = await tx.get(sql`select ${STRATEGY} from threads where thread_id = ${thread_id} and ${DUE}`);
+    if (!due) return undefined;
+    if (due.ttl_strategy === 'delete') {
       await deleteThreadIn(tx, thread_id);
-      return true;
+    } else {
+      await keepLatestCheckpoint(tx, thread_id);
+      await tx.run(sql`update threads set expires_at = null where thread_id = ${thread_id}`);
     }
-    await keepLatestCheckpoint(tx, thread_id);
-    await tx.run(sql`update threads set expires_at = null where thread_id = ${thread_id}`);
-    return true;
+    return due.ttl_strategy;
   });
 }

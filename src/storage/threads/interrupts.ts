@@ -127,7 +127,7 @@ async function countInterrupts(
   return total;
 }
 
-/** Those of the newest threads only, in at most `NEWEST_PARTS` reads: the overview must have a bounded cost. */
+/** Counts the newest threads only, in at most `NEWEST_PARTS` reads: the overview must have a bounded cost. */
 async function countNewestInterrupts(reader: Reader): Promise<InterruptCounts> {
   const list = await waitingThreads(reader, {}, 'desc', undefined);
   const { found, next } = await keysetPage(reader, list, { limit: COUNTED_THREADS });
@@ -166,7 +166,7 @@ async function partsOf(reader: Reader, threads: readonly Keyset[], max_bytes: nu
   return parts;
 }
 
-/** Of the newest run of a thread. */
+/** A column of the newest run of a thread. */
 const newestRun = (column: string) =>
   raw(`(select n.${column} from runs n where n.thread_id = threads.thread_id
     order by n.created_at desc, n.run_id desc limit 1)`);
@@ -247,7 +247,7 @@ async function loadInterrupts(
   return ids.flatMap((id) => byThread.get(id) ?? []);
 }
 
-/** Those with an id, by which they can be answered, in its order. */
+/** Interrupts with an id, by which they can be answered, in the order of the ids. */
 function byId(
   { cipher }: Reader,
   row: { interrupts: string | null },

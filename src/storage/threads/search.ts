@@ -4,7 +4,7 @@ import type { Cipher } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
 import { combineFilters, matchesEverything, metadataMatches } from '../../db/metadata-filter.ts';
-import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, defined, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import type { SortKey, TableFilter, TablePage } from '../search/access-path.ts';
@@ -169,10 +169,6 @@ function filterOf(
       status && hasStoredStatus(status),
     ]).map((condition) => sql`select row_id from threads where ${condition}`),
   };
-}
-
-function defined<T>(conditions: readonly (T | undefined)[]): T[] {
-  return conditions.filter((condition) => condition !== undefined);
 }
 
 function wordsOf(title = ''): string[] {

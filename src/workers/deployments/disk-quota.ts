@@ -13,14 +13,14 @@ export interface QuotaDeps {
   readonly rules: { readonly max_disk_mb: number };
 }
 
-/** Of `deployments.max_disk_mb`. */
+/** Unit of `deployments.max_disk_mb`, bytes. */
 const MB = 1024 ** 2;
 
 /** What may be deleted: a build, or else the cache of a deployment. */
 interface Candidate {
   readonly name: string;
   readonly build_id?: string;
-  /** Of the build, or of the newest one that used the cache. Ids of builds sort by time. */
+  /** Id of the build, or of the newest one that used the cache. Ids of builds sort by time. */
   readonly newest: string;
 }
 
@@ -68,7 +68,7 @@ async function candidates(names: readonly string[], { files }: QuotaDeps): Promi
     for (const build_id of ids) found.push({ name, build_id, newest: build_id });
     found.push({ name, newest: ids.at(-1) ?? '' });
   }
-  // Of the same age, a build goes before the cache, which makes the next build fast.
+  // If both have the same age, a build goes before the cache, which makes the next build fast.
   return found.sort((a, b) => (a.newest < b.newest ? -1 : a.newest > b.newest ? 1 : a.build_id ? -1 : 1));
 }
 

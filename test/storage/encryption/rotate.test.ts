@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Encryptor } from '../../../src/db/encryption/cipher.ts';
 import { openPostgres } from '../../../src/db/engines/postgres.ts';
@@ -94,6 +95,25 @@ describeEachPlace('a database whose key changes', (place) => {
     await within(url, testSealer(), (storage) => remember(storage, 1));
     expect(await rotated(url, testSealer())).toMatchObject({ rows: 0 });
     expect(await rotated(url, testSealer(), true)).toMatchObject({ tables: { thread_values: 1 } });
+  });
+
+  test('is sealed anew as a whole although some rows have nothing that is sealed', async () => {
+    const url = await place();
+    await within(url, testSealer(), async ({ deployments, repositoryAccess, ...storage }) => {
+      const deployment_id = randomUUID();
+      const configs = { source_config: {}, source_revision_config: {} };
+      await deployments.insert(
+        { deployment_id, name: 'without-secrets', source: 'github', ...configs },
+        [],
+        undefined,
+      );
+      await repositoryAccess.deleteToken(deployment_id);
+      await remember({ deployments, repositoryAccess, ...storage }, 1);
+    });
+    const { tables, unreadable } = await rotated(url, testSealer(), true);
+    expect(unreadable).toEqual([]);
+    expect(tables).toMatchObject({ thread_values: 1 });
+    expect(tables).not.toHaveProperty('deployment_repositories');
   });
 });
 

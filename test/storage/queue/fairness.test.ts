@@ -7,6 +7,7 @@ import { sql } from '../../../src/db/sql.ts';
 import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
 import type { Fairness } from '../../../src/storage/queue/claim-fairly.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
+import { emptyBatch } from '../../../src/storage/runs/write-buffer.ts';
 import { openStorage } from '../../../src/storage/storage.ts';
 import { makeDataFolder } from '../../support/data-folder.ts';
 import { describeEachDatabase, describePostgresServer } from '../../support/databases.ts';
@@ -95,6 +96,17 @@ describeEachDatabase('fairness by owner', (open) => {
     while ((await claim(10)).owners.length > 0);
     await add('new');
     expect((await claim()).owners).toEqual(['new']);
+  });
+
+  test('owners whose runs wait for a retry hide nobody', async () => {
+    await using db = await open();
+    const { queue, add, claim } = fairStory(db, BY_OWNER);
+    await add('retried');
+    const { runs } = await claim();
+    const [{ lease }] = runs as [ClaimedRun];
+    await queue.requeue(lease, { charge: true, delay_ms: 60_000, batch: emptyBatch() });
+    await add('due', 4);
+    for (let claims = 0; claims < 4; claims += 1) expect((await claim()).owners).toEqual(['due']);
   });
 
   test('runs from before the setting was made are not left', async () => {

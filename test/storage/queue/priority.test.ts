@@ -76,6 +76,19 @@ describeEachDatabase('priorities', (open) => {
     expect(await claimed()).toEqual([first]);
   });
 
+  test('an explanation names the runs that go first, by due time and not by creation', async () => {
+    await using db = await open();
+    const { add, queue } = queueStory(db);
+    const thread_id = randomUUID();
+    const executing = await add(thread_id);
+    const later = await add(thread_id, { delay_ms: 60_000 });
+    const sooner = await add(thread_id);
+    // Its time has come while the head still executes.
+    await db.run(sql`update run_queue set state = 'blocked' where run_id = ${later}`);
+    expect(await queue.position(sooner)).toMatchObject({ behind: [executing] });
+    expect(await queue.position(later)).toMatchObject({ behind: [executing, sooner] });
+  });
+
   test('the next runs are found by index, among very many and of many owners', async () => {
     await using db = await open();
     const uuid = raw(db.dialect === 'postgres' ? 'gen_random_uuid()' : 'hex(randomblob(16))');
