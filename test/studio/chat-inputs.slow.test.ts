@@ -91,13 +91,11 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
     await box(page).fill('Words');
     await page.keyboard.press('Enter');
     await page.getByRole('log').getByText('You said: Words').first().waitFor();
-    await page
-      .getByLabel('Files')
-      .setInputFiles({
-        name: 'dot.png',
-        mimeType: 'image/png',
-        buffer: Buffer.from('iVBORw0KGgo=', 'base64'),
-      });
+    await page.getByLabel('Files').setInputFiles({
+      name: 'dot.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from('iVBORw0KGgo=', 'base64'),
+    });
     await attached(page).getByRole('img').waitFor();
     await box(page).press('Enter');
     await page.getByRole('article', { name: 'You' }).getByRole('img').waitFor();
