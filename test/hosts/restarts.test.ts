@@ -1,23 +1,14 @@
 import { ChildProcess, spawn } from 'node:child_process';
-import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { HostLost } from '../../src/core/errors.ts';
-import { HostPool } from '../../src/hosts/pool/pool.ts';
-import { project } from '../support/project.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
+import { emptyPool, useFakeDelays } from '../support/restarted-hosts.ts';
 
 vi.mock('node:child_process', async (load) => {
   const actual = await load<typeof import('node:child_process')>();
   return { ...actual, spawn: vi.fn(actual.spawn) };
 });
-
-// The delay before a host is started again.
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+useFakeDelays();
 
 const FAILURES: readonly [string, () => ChildProcess][] = [
   [
@@ -38,21 +29,12 @@ const FAILURES: readonly [string, () => ChildProcess][] = [
 ];
 
 test.each(FAILURES)('a host that could not be started, as %s, is started again', async (_why, fail) => {
-  await using code = await project({});
-  const failed = Promise.withResolvers<void>();
-  await using pool = new HostPool({
-    count: 1,
-    project: { root: code.root, graphs: [] },
-    env: process.env,
-    logger: recordingLogger('error', ({ message }) => {
-      if (message.includes('cannot be started')) failed.resolve();
-    }),
-    clock: systemClock,
-  });
+  await using opened = await emptyPool({ count: 1 });
+  const { pool, logged } = opened;
   const { pid } = await pool.take();
   vi.mocked(spawn).mockImplementationOnce(fail);
   process.kill(pid as number, 'SIGKILL');
-  await failed.promise;
+  await logged('cannot be started');
   expect(pool.hosts).toEqual([]);
   const next = pool.take();
   vi.advanceTimersByTime(10_000);
@@ -72,19 +54,10 @@ const LIMITS = [
 test.each(LIMITS)(
   'a run that makes no checkpoint for a minute %s after its host reached its limit of %s',
   async (_charge, _what, limit, expected) => {
-    await using code = await project({});
-    const replaced = Promise.withResolvers<void>();
     let elapsed_ms = 0;
-    await using pool = new HostPool({
-      ...limit,
-      count: 1,
-      project: { root: code.root, graphs: [] },
-      env: process.env,
-      logger: recordingLogger('info', ({ message }) => {
-        if (message.includes('is replaced')) replaced.resolve();
-      }),
-      clock: { ...systemClock, monotonic: () => elapsed_ms },
-    });
+    const clock = { ...systemClock, monotonic: () => elapsed_ms };
+    await using opened = await emptyPool({ ...limit, count: 1, clock });
+    const { pool, logged } = opened;
     const host = await pool.take();
     const lost = Promise.withResolvers<HostLost>();
     const nothing = () => {};
@@ -93,7 +66,7 @@ test.each(LIMITS)(
     host.runs = 1;
     // Old enough for the limit of memory.
     elapsed_ms = 20_000;
-    await replaced.promise;
+    await logged('is replaced');
     vi.advanceTimersByTime(60_000);
     expect(await lost.promise).toMatchObject(expected);
   },

@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os';
-import type { Browser } from 'playwright-core';
+import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
@@ -22,6 +22,23 @@ describe.runIf(hasStudio)('Studio at other addresses (needs Chromium and a build
   });
 
   afterAll(() => browser?.close());
+
+  /** Whether a key, which is shown once in a dialog, can be copied there by keyboard, and pasted. */
+  async function copiedKey(page: Page): Promise<boolean> {
+    await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Keys' }).click();
+    await page.getByRole('button', { name: 'New key' }).press('Enter');
+    await page.getByLabel('Name: what it is for').fill('pasted');
+    await page.keyboard.press('Enter');
+    const key = await page.getByLabel('API key', { exact: true }).inputValue();
+    await page.getByRole('button', { name: 'Copy API key' }).press('Enter');
+    const copied = page.getByRole('button', { name: 'Copied API key' });
+    await copied.and(page.locator(':focus')).waitFor();
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await page.keyboard.press('Control+k');
+    await page.locator('input:focus').waitFor();
+    await page.keyboard.press('Control+v');
+    return (await page.locator('input:focus').inputValue()) === key;
+  }
 
   /** Signs in, talks to an agent, and sees what another client does. */
   async function use(
@@ -51,6 +68,9 @@ describe.runIf(hasStudio)('Studio at other addresses (needs Chromium and a build
     await page.locator('input:focus').waitFor();
     await page.keyboard.press('Control+v');
     const copied = await page.locator('input:focus').inputValue();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    expect(await copiedKey(page)).toBe(true);
     const isSecure = Boolean(await page.evaluate('isSecureContext'));
     expect(problems).toEqual([]);
     await page.context().close();

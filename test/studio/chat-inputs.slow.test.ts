@@ -86,6 +86,25 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
     await rm(folder, { recursive: true });
   });
 
+  test('earlier messages are reached beyond a picture that was sent without a text', async () => {
+    const { page, problems } = await open('/chat/chat');
+    await box(page).fill('Words');
+    await page.keyboard.press('Enter');
+    await page.getByRole('log').getByText('You said: Words').first().waitFor();
+    await page.getByLabel('Files').setInputFiles({
+      name: 'dot.png',
+      mimeType: 'image/png',
+      buffer: Buffer.from('iVBORw0KGgo=', 'base64'),
+    });
+    await attached(page).getByRole('img').waitFor();
+    await box(page).press('Enter');
+    await page.getByRole('article', { name: 'You' }).getByRole('img').waitFor();
+    await box(page).press('ArrowUp');
+    expect(await box(page).inputValue()).toBe('Words');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('shows what a model reasoned and what it calls a tool with', async () => {
     const { thread_id } = await studio.client.threads.create({ graphId: 'chat' });
     const content = [

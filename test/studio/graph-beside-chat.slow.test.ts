@@ -48,6 +48,21 @@ describe.runIf(hasStudio)('the graph beside a chat in Studio (needs Debian packa
     await page.context().close();
   });
 
+  test('runs stop where one says so although the browser stores nothing', async () => {
+    const { page, problems } = await openStudio(browser, origin, '');
+    await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
+      Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError'); } });`);
+    await page.goto(`${origin}/studio/chat/chat`);
+    await page.getByRole('button', { name: 'Breakpoints' }).press('Enter');
+    await page.getByLabel('before answer').press('Space');
+    await page.getByRole('button', { name: 'Done' }).press('Enter');
+    await page.getByRole('textbox', { name: /^Message/ }).fill('Stop');
+    await page.keyboard.press('Enter');
+    await page.getByText('Stopped before').waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('code in an answer is no wider than a window as narrow as a phone', async () => {
     const client = new Client({ apiUrl: origin });
     const { thread_id } = await client.threads.create();

@@ -243,7 +243,17 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await page.route('**/interrupts/search', (route) => route.fulfill({ json: before }));
     await answerElsewhere(asked[1] as string);
     await page.keyboard.press('a');
-    await page.getByText('Your answer was not sent.').waitFor();
+    const refusal = page.getByText('Your answer was not sent.');
+    await refusal.waitFor();
+    // It says nothing about the others.
+    const open = async (name: string) => {
+      await rows(page).filter({ hasText: name }).getByRole('link').click();
+      await page.locator('[aria-current=true]', { hasText: name }).waitFor();
+    };
+    await open('hal@example.com');
+    expect(await refusal.count()).toBe(0);
+    await open('gus@example.com');
+    await refusal.waitFor();
     expect(await server.client.runs.list(asked[1] as string)).toHaveLength(2);
     expect((await mails()).length).toBe(sent + 2);
     await page.unroute('**/interrupts/search');

@@ -14,6 +14,17 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     return run_id;
   }
 
+  test('an age is right at once, however long none was shown', async () => {
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/connect');
+    await page.getByRole('heading', { name: 'Connect' }).waitFor();
+    await page.clock.setFixedTime(Date.now() + 3_600_000);
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByText('started').first().waitFor();
+    expect(await page.getByRole('time').allInnerTexts()).toContain('1 h ago');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('each figure leads to what it counts', async () => {
     for (const graph of ['fails', 'interrupting', 'fails']) await ended(graph);
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');

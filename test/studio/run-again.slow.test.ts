@@ -101,9 +101,9 @@ describe.runIf(hasStudio)('starting a run again in Studio (needs Debian package 
     await page.getByRole('button', { name: 'Copy as code' }).click();
     const codes: string[] = [];
     for (const language of ['curl', 'JavaScript', 'Python']) {
-      await page.getByRole('button', { name: language }).click();
-      await page.getByRole('button', { name: 'Copy', exact: true }).click();
-      await page.getByRole('button', { name: 'Copied' }).waitFor();
+      await page.getByRole('button', { name: language, exact: true }).click();
+      await page.getByRole('button', { name: `Copy the ${language} code` }).click();
+      await page.getByRole('button', { name: `Copied the ${language} code` }).waitFor();
       codes.push(await page.evaluate<string>('navigator.clipboard.readText()'));
     }
     expect(codes[0]).toContain(`curl -N '${studio.origin}/threads/${thread_id}/runs/stream'`);

@@ -4,19 +4,26 @@ import { copyText } from './copy.ts';
 
 interface CopyButtonProps {
   readonly text: string;
-  /** For screen readers: what is copied. */
-  readonly what: string;
+  /** For screen readers: what is copied, unless the part of the page around the button has a name that says so. */
+  readonly what?: string;
   readonly look?: ButtonLook;
   readonly className?: string;
 }
 
-/** Copies a text and says that it did. */
+/** Copies a text and says whether it did. */
 export function CopyButton({ text, what, look = 'quiet', className = '' }: CopyButtonProps) {
-  const [copied, setCopied] = useState<string>();
+  const [last, setLast] = useState({ text: '', says: '' });
+  async function copy() {
+    const says = await copyText(text).then(
+      () => 'Copied',
+      () => 'Not copied',
+    );
+    setLast({ text, says });
+  }
   return (
-    <Button look={look} className={className} onClick={() => void copyText(text).then(() => setCopied(text))}>
-      {copied === text ? 'Copied' : 'Copy'}
-      <span className="sr-only">{what}</span>
+    <Button look={look} className={className} onClick={() => void copy()}>
+      {last.says !== '' && last.text === text ? last.says : 'Copy'}
+      {what !== undefined && <span className="sr-only">{what}</span>}
     </Button>
   );
 }

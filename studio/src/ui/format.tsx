@@ -7,6 +7,8 @@ let timer: ReturnType<typeof setInterval> | undefined;
 /** One clock for all ages on the page, which stands still while none is shown. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
+  // It stood still since the last age went out of sight, perhaps for hours.
+  if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();
     for (const each of listeners) each();

@@ -1,10 +1,7 @@
-import { useState } from 'react';
-import { Button } from './button.tsx';
-import { copyText } from './copy.ts';
+import { CopyButton } from './copy-button.tsx';
 
 /** A value as JSON, with what copies it. Long ones scroll. */
 export function Json({ value, label }: { value: unknown; label: string }) {
-  const [isCopied, setCopied] = useState(false);
   const text = JSON.stringify(value, null, 2) ?? 'undefined';
   return (
     <figure className="relative min-w-0" aria-label={label}>
@@ -14,13 +11,7 @@ export function Json({ value, label }: { value: unknown; label: string }) {
       >
         {text}
       </pre>
-      <Button
-        look="quiet"
-        className="absolute top-1 right-1 bg-sunk"
-        onClick={() => void copyText(text).then(() => setCopied(true))}
-      >
-        {isCopied ? 'Copied' : 'Copy'}
-      </Button>
+      <CopyButton text={text} className="absolute top-1 right-1 bg-sunk" />
     </figure>
   );
 }

@@ -10,7 +10,8 @@ export interface Property {
   readonly name: string;
   readonly label: string;
   readonly kind: Kind;
-  readonly choices: readonly string[];
+  /** Of the kind `choice`, as the schema has them: numbers stay numbers. */
+  readonly choices: readonly unknown[];
   readonly hint: string;
   readonly isRequired: boolean;
   readonly initial: unknown;
@@ -22,7 +23,7 @@ export function propertiesOf(schema: unknown): readonly Property[] | undefined {
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
   const properties = Object.entries(schema['properties']).map(([name, each]): Property => {
     const property = isObject(each) ? each : {};
-    const choices = Array.isArray(property['enum']) ? property['enum'].map(String) : [];
+    const choices = Array.isArray(property['enum']) ? property['enum'] : [];
     return {
       name,
       label: typeof property['title'] === 'string' ? property['title'] : nameToRead(name),
@@ -55,7 +56,7 @@ function nameToRead(name: string): string {
   return words.charAt(0).toUpperCase() + words.slice(1).toLowerCase();
 }
 
-function kindOf(property: JsonObject, choices: readonly string[]): Kind {
+function kindOf(property: JsonObject, choices: readonly unknown[]): Kind {
   const types = [property['type']].flat().filter((type) => type !== 'null');
   if (choices.length > 0) return 'choice';
   if (types.length !== 1) return 'json';
@@ -92,22 +93,31 @@ export function valuesOf(
 ): { values: JsonObject; errors: Readonly<Record<string, string>> } {
   const values: Record<string, unknown> = {};
   const errors: Record<string, string> = {};
-  for (const { name, kind, isRequired } of properties) {
+  for (const { name, kind, choices, isRequired } of properties) {
     const text = draft[name] ?? '';
     if (text === '' && (kind !== 'text' || !isRequired)) {
       if (isRequired) errors[name] = 'Fill in this field.';
       continue;
     }
-    if (kind === 'number' && !Number.isFinite(Number(text))) errors[name] = 'Write a number.';
+    // White space alone would be 0.
+    if (kind === 'number' && (String(text).trim() === '' || !Number.isFinite(Number(text))))
+      errors[name] = 'Write a number.';
     if (kind === 'json') {
       try {
         values[name] = JSON.parse(String(text));
       } catch {
-        errors[name] = 'This is no JSON: texts need quotation marks.';
+        errors[name] = 'Not JSON: texts need quotation marks.';
       }
-    } else values[name] = kind === 'number' ? Number(text) : text;
+    } else if (kind === 'choice') values[name] = chosen(choices, text);
+    else values[name] = kind === 'number' ? Number(text) : text;
   }
   return { values, errors };
+}
+
+/** A value that is not among the choices stays the text that it is shown as. */
+function chosen(choices: readonly unknown[], text: string | boolean): unknown {
+  const at = choices.findIndex((each) => String(each) === text);
+  return at < 0 ? text : choices[at];
 }
 
 interface SchemaFieldsProps {
@@ -171,7 +181,7 @@ function Control({ property: { kind, choices, initial }, value, disabled, onChan
       <Select
         {...common}
         onChange={onText}
-        options={[['', 'Choose …'], ...choices.map((each) => [each, each] as const)]}
+        options={[['', 'Choose …'], ...choices.map((each) => [String(each), String(each)] as const)]}
       />
     );
   }

@@ -88,11 +88,15 @@ function Actions({ assistant }: { assistant: AssistantData }) {
     const { configurable: _, ...rest } = config;
     const { created_by: __, ...own } = metadata;
     const name = `${assistantName(assistant)} copy`;
-    duplicate.mutate({ graph_id, name, description, config: rest, context, metadata: own });
+    duplicate.create({ graph_id, name, description, config: rest, context, metadata: own });
   }
   return (
     <>
-      {duplicate.error && <span className="text-err">{duplicate.error.message}</span>}
+      {duplicate.error && (
+        <span role="alert" className="text-err">
+          {duplicate.error.message}
+        </span>
+      )}
       <Link to="/runs" search={{ assistant: assistant.assistant_id }} className={buttonClass('quiet')}>
         Runs
       </Link>

@@ -1,10 +1,5 @@
+import { isObject, type JsonObject } from '../../api/values.ts';
 import { Field, Select, TextArea, TextInput } from '../../ui/fields.tsx';
-
-type JsonObject = Readonly<Record<string, unknown>>;
-
-export function isObject(value: unknown): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 interface SchemaFormProps {
   /** JSON Schema of an object. */

@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { type Assistant, schemasQuery } from '../../api/assistants.ts';
 import { useSession } from '../../api/session.ts';
+import { isObject } from '../../api/values.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Field, TextArea, TextInput } from '../../ui/fields.tsx';
 import { JsonField, typedJson } from '../../ui/json-field.tsx';
@@ -10,7 +11,7 @@ import { Card } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { useAssistantChanges } from './assistant-queries.ts';
 import { changesOf, type Draft, draftOf, JSON_FIELDS, rebased } from './draft.ts';
-import { isObject, SchemaForm } from './schema-form.tsx';
+import { SchemaForm } from './schema-form.tsx';
 
 /** The settings of an assistant: a form where the graph has a schema, and JSON for everything. */
 export function Settings({ assistant }: { assistant: Assistant }) {

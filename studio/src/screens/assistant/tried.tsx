@@ -36,7 +36,11 @@ export function Tried({ label, graph_id, thread_id }: TriedProps) {
         onEdit={undefined}
         onRegenerate={undefined}
       >
-        {chat.error !== undefined && <p className="break-words text-err">{chat.error}</p>}
+        {chat.error !== undefined && (
+          <p role="alert" className="break-words text-err">
+            {chat.error}
+          </p>
+        )}
       </Conversation>
       {run && (
         <footer className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line pt-2 text-ink-2">

@@ -92,6 +92,11 @@ interface InputProps {
   readonly onStarted: (thread_ids: readonly string[]) => void;
 }
 
+interface Start {
+  readonly input: unknown;
+  readonly onRefused?: () => void;
+}
+
 /** One input for both. Each version has a new thread. */
 function Input({ assistant, sides, onStarted }: InputProps) {
   const { assistant_id } = assistant;
@@ -100,8 +105,8 @@ function Input({ assistant, sides, onStarted }: InputProps) {
   const own = useQueries({ queries: sides.map(({ graph_id }) => assistantQuery(graph_id)) });
   const name = assistantName(assistant);
   const start = useMutation({
-    mutationFn: (input: unknown) => Promise.all(sides.map((side) => startWith(side, name, input))),
-    onSuccess: onStarted,
+    mutationFn: ({ input }: Start) => Promise.all(sides.map((side) => startWith(side, name, input))),
+    onError: (_error, { onRefused }) => onRefused?.(),
   });
   if (error) return <Failure error={error} />;
   if (!schemas || !can('run')) return null;
@@ -126,8 +131,11 @@ function Input({ assistant, sides, onStarted }: InputProps) {
         schema={schemas.input_schema}
         isDisabled={start.isPending}
         onStop={undefined}
-        onMessage={(message) => start.mutate({ messages: [message] })}
-        onInput={(input) => start.mutate(input)}
+        // Options of the call: late threads of this assistant do not go into the address of another one.
+        onMessage={(message, onRefused) =>
+          start.mutate({ input: { messages: [message] }, onRefused }, { onSuccess: onStarted })
+        }
+        onInput={(input) => start.mutate({ input }, { onSuccess: onStarted })}
       />
     </>
   );

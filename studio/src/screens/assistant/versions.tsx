@@ -106,7 +106,11 @@ function Comparison({ assistant, selected, other, all }: ComparisonProps) {
             />
           </>
         )}
-        {setLatest.error && <span className="text-err">{setLatest.error.message}</span>}
+        {setLatest.error && (
+          <span role="alert" className="text-err">
+            {setLatest.error.message}
+          </span>
+        )}
         {can('admin') && selected.version !== assistant.version && (
           <Button
             className="ml-auto"

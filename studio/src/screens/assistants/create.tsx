@@ -6,19 +6,23 @@ import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select, TextInput } from '../../ui/fields.tsx';
 
-/** Creates an assistant, then goes to it. */
+/** Creates an assistant, then goes to it, unless the reader has gone elsewhere meanwhile. */
 export function useCreateAssistant(onCreated?: () => void) {
   const client = useQueryClient();
   const navigate = useNavigate();
-  return useMutation({
-    mutationFn: (body: Schemas['AssistantCreate']) => dataOf(api.POST('/assistants', { body })),
-    onSuccess: async (created) => {
-      const { assistant_id } = created as Schemas['Assistant'];
-      await client.invalidateQueries({ queryKey: assistantsQuery.queryKey });
-      onCreated?.();
-      await navigate({ to: '/assistants/$assistantId', params: { assistantId: assistant_id } });
-    },
+  const { mutate, error, isPending } = useMutation({
+    mutationFn: async (body: Schemas['AssistantCreate']) =>
+      (await dataOf(api.POST('/assistants', { body }))) as Schemas['Assistant'],
+    onSuccess: () => client.invalidateQueries({ queryKey: assistantsQuery.queryKey }),
   });
+  const create = (body: Schemas['AssistantCreate']) =>
+    mutate(body, {
+      onSuccess({ assistant_id }) {
+        onCreated?.();
+        void navigate({ to: '/assistants/$assistantId', params: { assistantId: assistant_id } });
+      },
+    });
+  return { create, error, isPending };
 }
 
 /** Asks for a graph and a name; the rest has a page of its own. */
@@ -27,10 +31,10 @@ export function CreateAssistant({ close }: { close: () => void }) {
   const graphs = [...new Set(assistants.map(({ graph_id }) => graph_id))].sort();
   const [graph, setGraph] = useState('');
   const [name, setName] = useState('');
-  const create = useCreateAssistant(close);
+  const { create, error, isPending } = useCreateAssistant(close);
   function submit(event: FormEvent) {
     event.preventDefault();
-    create.mutate({ graph_id: graph || (graphs[0] ?? ''), name });
+    create({ graph_id: graph || (graphs[0] ?? ''), name });
   }
   return (
     <form onSubmit={submit} className="flex flex-col gap-3">
@@ -41,14 +45,14 @@ export function CreateAssistant({ close }: { close: () => void }) {
           options={graphs.map((each) => [each, each] as const)}
         />
       </Field>
-      <Field label="Name" error={create.error?.message}>
+      <Field label="Name" error={error?.message}>
         <TextInput required autoFocus value={name} onChange={({ target }) => setName(target.value)} />
       </Field>
       <div className="flex justify-end gap-2">
         <Button look="quiet" onClick={close}>
           Cancel
         </Button>
-        <Button type="submit" look="primary" disabled={create.isPending}>
+        <Button type="submit" look="primary" disabled={isPending}>
           Create
         </Button>
       </div>

@@ -20,7 +20,7 @@ const MAY_NOT = 'Your key may not start or stop runs.';
 /** A component may do what the person may do here: start a run of this assistant in this thread, and stop it. */
 export function useComponentThread(chat: Chat, assistantId: string, threadId: string): ComponentThread {
   const { can } = useSession();
-  const { values, messages, error, create } = chat;
+  const { values, messages, error, create, start } = chat;
   return {
     state: {
       values: isObject(values) ? values : {},
@@ -35,7 +35,7 @@ export function useComponentThread(chat: Chat, assistantId: string, threadId: st
       if (!can('run')) return MAY_NOT;
       if (create.isPending) return 'Another run is just being started.';
       const given = isObject(command) ? { command: commandOf(command) } : { input };
-      create.mutate({ ...given, messages: [...messages, ...messagesOf(input)] });
+      start({ ...given, messages: [...messages, ...messagesOf(input)] });
       return undefined;
     },
     stop() {
@@ -51,7 +51,7 @@ function commandOf({
   resume,
   update,
   goto,
-}: JsonObject): NonNullable<Parameters<Chat['create']['mutate']>[0]['command']> {
+}: JsonObject): NonNullable<Parameters<Chat['start']>[0]['command']> {
   return {
     ...(resume !== undefined && { resume }),
     ...(update !== undefined && { update: update as JsonObject }),

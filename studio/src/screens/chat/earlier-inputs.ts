@@ -24,7 +24,8 @@ export function useEarlierInputs({ assistant_id, said, text, setText }: EarlierI
   return (event: KeyboardEvent) => {
     const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (by === undefined || event.shiftKey) return;
-    const texts = [...new Set([...said, ...(sent.get(assistant_id) ?? [])])];
+    // A picture alone has no text; an empty one among these would be where ↑ begins again.
+    const texts = [...new Set([...said, ...(sent.get(assistant_id) ?? [])])].filter((each) => each !== '');
     const isOne = back > 0 && text === texts.at(-back);
     if (text !== '' && !isOne) return;
     const next = (text === '' ? 0 : back) + by;

@@ -1,6 +1,6 @@
-import { type KeyboardEvent, memo, type ReactNode, useState } from 'react';
+import { type KeyboardEvent, memo, type ReactNode } from 'react';
 import { Button } from '../../ui/button.tsx';
-import { copyText } from '../../ui/copy.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { TextArea } from '../../ui/fields.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Markdown } from './markdown.tsx';
@@ -93,7 +93,7 @@ function Answer({ message, results, isLive, isBrief, branches, onRegenerate }: M
         ))}
       {!isLive && (
         <Tools branches={branches}>
-          {text !== '' && <Copy text={text} />}
+          {text !== '' && <CopyButton text={text} />}
           {onRegenerate && (
             <Button look="quiet" onClick={() => onRegenerate(message)}>
               Regenerate
@@ -114,15 +114,6 @@ function Tools({ branches, children }: { branches: ReactNode; children: ReactNod
         {children}
       </div>
     </div>
-  );
-}
-
-function Copy({ text }: { text: string }) {
-  const [isCopied, setCopied] = useState(false);
-  return (
-    <Button look="quiet" onClick={() => void copyText(text).then(() => setCopied(true))}>
-      {isCopied ? 'Copied' : 'Copy'}
-    </Button>
   );
 }
 

@@ -23,14 +23,18 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
   const navigate = useNavigate();
   const [threadId] = useState(() => nextThreadId(assistant_id));
   const isStreamed = useIsStreamed();
-  const begin = useNewThread({ assistant_id, thread_id: threadId, isStreamed }, () => {
-    threadBegan(assistant_id);
-    void navigate({
-      to: '/chat/$assistantId/$threadId',
-      params: { assistantId: assistant_id, threadId },
-      search: settingsOf,
-    });
-  });
+  const begin = useNewThread({ assistant_id, thread_id: threadId, isStreamed }, () =>
+    threadBegan(assistant_id),
+  );
+  // An option of the call: a late answer does not fetch back the reader who has gone elsewhere.
+  const open = {
+    onSuccess: () =>
+      void navigate({
+        to: '/chat/$assistantId/$threadId',
+        params: { assistantId: assistant_id, threadId },
+        search: settingsOf,
+      }),
+  };
   return (
     <Page
       title={assistantName(assistant)}
@@ -64,11 +68,11 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
             onStop={undefined}
             onMessage={(message, onRefused) =>
               begin.mutate(
-                { input: { messages: [message] }, title: titleOf(textOf(message)) },
-                { onError: onRefused },
+                { input: { messages: [message] }, title: titleOf(textOf(message)), onRefused },
+                open,
               )
             }
-            onInput={(input) => begin.mutate({ input, title: titleOf(textIn(input)) })}
+            onInput={(input) => begin.mutate({ input, title: titleOf(textIn(input)) }, open)}
           />
         )}
       </BesideGraph>

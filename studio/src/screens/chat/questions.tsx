@@ -5,7 +5,7 @@ import { useSession } from '../../api/session.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
 import { Ago } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
-import { useAnswers } from '../interrupts/answer.ts';
+import { refusalOf, useAnswers } from '../interrupts/answer.ts';
 import { AnswerForm } from '../interrupts/answer-form.tsx';
 import { explanationQuery } from '../run/run-queries.ts';
 import type { ChatRun } from './chat-queries.ts';
@@ -37,7 +37,7 @@ export function Questions({ chat, assistant_id, thread_id, at, onAnswered }: Que
       beside={state.created_at && <Ago at={state.created_at} />}
       hasKeys={i === 0}
       isDisabled={answers.isPending || !can('run')}
-      error={answers.error}
+      error={refusalOf(answers, thread_id, interrupt.id ?? '')}
       onAnswer={(value) =>
         answers.mutate(
           [{ thread_id, assistant_id, answers: { [interrupt.id ?? '']: value }, checkpoint_id: at }],
@@ -61,7 +61,7 @@ function Paused({ chat, next }: { chat: Chat; next: readonly string[] }) {
         Stopped before <b className="font-medium text-ink">{next.join(', ')}</b>
       </p>
       {can('run') && (
-        <Button className="ml-auto" onClick={() => chat.create.mutate({ messages: chat.messages })}>
+        <Button className="ml-auto" onClick={() => chat.start({ messages: chat.messages })}>
           Continue
         </Button>
       )}
@@ -106,9 +106,7 @@ function FailedRun({ run: { run_id, status }, chat }: { run: ChatRun; chat: Chat
       <Link to="/runs/$runId" params={{ runId: run_id }} className={`ml-auto ${buttonClass('quiet')}`}>
         Open the run
       </Link>
-      {can('run') && (
-        <Button onClick={() => chat.create.mutate({ messages: chat.messages })}>Try again</Button>
-      )}
+      {can('run') && <Button onClick={() => chat.start({ messages: chat.messages })}>Try again</Button>}
       <p className="max-h-40 w-full overflow-auto break-words whitespace-pre-wrap">
         {data?.error?.message ?? ''}
       </p>

@@ -87,6 +87,6 @@ function jsonInput(text: string): { values: unknown; errors: Readonly<Record<str
   try {
     return { values: JSON.parse(text), errors: {} };
   } catch (error) {
-    return { values: undefined, errors: { '': `This is no JSON: ${(error as Error).message}` } };
+    return { values: undefined, errors: { '': `Not JSON: ${(error as Error).message}` } };
   }
 }

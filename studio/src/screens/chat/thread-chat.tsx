@@ -73,14 +73,14 @@ function edit(chat: Chat, message: Message, text: string, onSent: () => void): v
   const edited = humanMessage(withText(message, text));
   const instead_of = chat.messages.indexOf(message);
   const messages = [...chat.messages.slice(0, instead_of), edited];
-  chat.create.mutate({ input: { messages: [edited] }, messages, instead_of }, { onSuccess: onSent });
+  chat.start({ input: { messages: [edited] }, messages, instead_of }, onSent);
 }
 
 /** The answer begins after the last message of a person. */
 function regenerate(chat: Chat, message: Message): void {
   const end = chat.messages.indexOf(message);
   const first = chat.messages.slice(0, end).findLastIndex(({ type }) => type === 'human') + 1;
-  chat.create.mutate({ messages: chat.messages.slice(0, first), instead_of: first });
+  chat.start({ messages: chat.messages.slice(0, first), instead_of: first });
 }
 
 interface InputProps {
@@ -92,7 +92,7 @@ interface InputProps {
 }
 
 function Input({ chat, ...props }: InputProps) {
-  const { messages, create, active, stop } = chat;
+  const { messages, create, start, active, stop } = chat;
   return (
     <ChatInput
       {...props}
@@ -101,12 +101,9 @@ function Input({ chat, ...props }: InputProps) {
       onStop={active && stop}
       mayInterrupt={chat.may_interrupt}
       onMessage={(message, onRefused, is_now) =>
-        create.mutate(
-          { input: { messages: [message] }, messages: [...messages, message], is_now },
-          { onError: onRefused },
-        )
+        start({ input: { messages: [message] }, messages: [...messages, message], is_now, onRefused })
       }
-      onInput={(input) => create.mutate({ input, messages })}
+      onInput={(input) => start({ input, messages })}
     />
   );
 }
@@ -152,8 +149,7 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
           Last run
         </Link>
       )}
-      {/* The inspector's route is not among the typed ones of this screen. */}
-      <Link to={`/threads/${thread_id}` as '/'} className={buttonClass()}>
+      <Link to="/threads/$threadId" params={{ threadId: thread_id }} className={buttonClass()}>
         Inspect thread
       </Link>
       <Link

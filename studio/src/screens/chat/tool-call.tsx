@@ -1,3 +1,4 @@
+import { typedValue } from '../../api/values.ts';
 import { Json } from '../../ui/json.tsx';
 import { type ToolCall as Call, type Message, textOf } from './messages.ts';
 
@@ -24,7 +25,8 @@ export function ToolCall({ call, result, isLive }: ToolCallProps) {
         {result && (
           <>
             <p className="text-xs text-ink-2">{failed ? 'Error' : 'Result'}</p>
-            <Json value={parsed(textOf(result))} label={`Result of ${call.name}`} />
+            {/* Many tools return JSON as text. */}
+            <Json value={typedValue(textOf(result)).value} label={`Result of ${call.name}`} />
           </>
         )}
       </div>
@@ -47,13 +49,4 @@ function Mark({ isDone, failed, isLive }: { isDone: boolean; failed: boolean; is
 
 function inLine(args: unknown): string {
   return typeof args === 'string' ? args : JSON.stringify(args);
-}
-
-/** Many tools return JSON as text. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
 }

@@ -19,6 +19,8 @@ interface NewRun {
   readonly messages: readonly Message[];
   /** The active run ends for this one, instead of before it. */
   readonly is_now?: boolean;
+  /** Called also when the conversation is not shown any more: what was written must not be lost. */
+  readonly onRefused?: () => void;
 }
 
 interface ChatPlace {
@@ -28,7 +30,7 @@ interface ChatPlace {
   readonly at: string | undefined;
   /** Whether it shows what a run writes before the run has ended. */
   readonly isStreamed: boolean;
-  /** Called when a run has been created: the newest branch is its own. */
+  /** Called when a run has been created while the conversation is shown: the newest branch is its own. */
   readonly onRun: () => void;
 }
 
@@ -54,9 +56,11 @@ export function useChat({ assistant_id, thread_id, at, isStreamed, onRun }: Chat
     onSuccess(run, { messages }) {
       setSent({ messages, run_id: run.run_id });
       client.setQueryData(runsOfThreadQuery(thread_id).queryKey, (before = []) => [run, ...before]);
-      onRun();
     },
-    onError: () => setSent(undefined),
+    onError(_error, { onRefused }) {
+      setSent(undefined);
+      onRefused?.();
+    },
   });
   const isOpen = (run_id: string | undefined) =>
     run_id !== undefined && (run_id === followed || openRuns(runs.data).some((run) => run.run_id === run_id));
@@ -84,6 +88,14 @@ export function useChat({ assistant_id, thread_id, at, isStreamed, onRun }: Chat
     last_run: runs.data?.[0],
     is_busy: isSent || active !== undefined || followed !== undefined,
     create,
+    /** Creates a run. A late answer does not call `onRun` and `onSent`, which would change the conversation shown by then. */
+    start: (run: NewRun, onSent?: () => void) =>
+      create.mutate(run, {
+        onSuccess() {
+          onRun();
+          onSent?.();
+        },
+      }),
     stop: () => active && stop.mutate(active),
     /** What waits behind an active run would end with it, and its message would be lost. */
     may_interrupt: active?.status === 'running' && openRuns(runs.data).length === 1,
@@ -136,6 +148,11 @@ function createRun(run: {
   });
 }
 
+interface FirstRun extends Pick<NewRun, 'onRefused'> {
+  readonly input: unknown;
+  readonly title: string;
+}
+
 /** Starts a thread with its first run, and names it after what was said. */
 export function useNewThread(
   place: Pick<ChatPlace, 'assistant_id' | 'thread_id' | 'isStreamed'>,
@@ -144,7 +161,7 @@ export function useNewThread(
   const client = useQueryClient();
   const { thread_id } = place;
   return useMutation({
-    mutationFn: async ({ input, title }: { input: unknown; title: string }) => {
+    mutationFn: async ({ input, title }: FirstRun) => {
       const run = await createRun({ ...place, input });
       // A name is a convenience: without it the thread is still there.
       await api
@@ -156,5 +173,6 @@ export function useNewThread(
       client.setQueryData(runsOfThreadQuery(thread_id).queryKey, [run]);
       onCreated();
     },
+    onError: (_error, { onRefused }) => onRefused?.(),
   });
 }

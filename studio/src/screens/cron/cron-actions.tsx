@@ -36,7 +36,11 @@ export function CronActions({ cron }: { cron: Cron }) {
   const refusal = run.error ?? pause.error;
   return (
     <>
-      {refusal && <span className="text-err">{refusal.message}</span>}
+      {refusal && (
+        <span role="alert" className="text-err">
+          {refusal.message}
+        </span>
+      )}
       <Confirm action="Delete" question="Delete this cron?" onConfirm={remove}>
         It creates no more runs. Those that it created are kept; the history of its times is not.
       </Confirm>

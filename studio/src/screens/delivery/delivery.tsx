@@ -143,7 +143,11 @@ function Redeliver({ delivery: { delivery_id, status } }: { delivery: Schemas['D
   if (!can('run') || status === 'pending') return null;
   return (
     <>
-      {redeliver.error && <span className="text-err">{redeliver.error.message}</span>}
+      {redeliver.error && (
+        <span role="alert" className="text-err">
+          {redeliver.error.message}
+        </span>
+      )}
       <Button look="primary" disabled={redeliver.isPending} onClick={() => redeliver.mutate()}>
         Redeliver
       </Button>

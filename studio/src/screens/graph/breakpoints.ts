@@ -14,7 +14,7 @@ const ENDS = new Set(['__start__', '__end__']);
 /** Runs stop at nodes, not at the ends of a graph. */
 export const mayStopAt = (node: string): boolean => !ENDS.has(node.split(':').at(-1) ?? node);
 const listeners = new Set<() => void>();
-const parsed = new Map<string, Breakpoints>();
+const known = new Map<string, Breakpoints>();
 
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
@@ -23,11 +23,19 @@ function subscribe(listener: () => void): () => void {
 
 /** Those of an assistant; each time the same object until they change. */
 export function breakpointsOf(assistant_id: string): Breakpoints {
-  const text = sessionStorage.getItem(PREFIX + assistant_id);
-  if (text === null) return NONE;
-  const known = parsed.get(text) ?? (JSON.parse(text) as Breakpoints);
-  parsed.set(text, known);
-  return known;
+  const breakpoints = known.get(assistant_id) ?? saved(assistant_id);
+  known.set(assistant_id, breakpoints);
+  return breakpoints;
+}
+
+/** Storage may be switched off; then they last as long as the page. */
+function saved(assistant_id: string): Breakpoints {
+  try {
+    const text = sessionStorage.getItem(PREFIX + assistant_id);
+    return text === null ? NONE : (JSON.parse(text) as Breakpoints);
+  } catch {
+    return NONE;
+  }
 }
 
 export function useBreakpoints(assistant_id: string): Breakpoints {
@@ -35,6 +43,11 @@ export function useBreakpoints(assistant_id: string): Breakpoints {
 }
 
 export function setBreakpoints(assistant_id: string, breakpoints: Breakpoints): void {
-  sessionStorage.setItem(PREFIX + assistant_id, JSON.stringify(breakpoints));
+  known.set(assistant_id, breakpoints);
+  try {
+    sessionStorage.setItem(PREFIX + assistant_id, JSON.stringify(breakpoints));
+  } catch {
+    // They then last as long as the page.
+  }
   for (const listener of listeners) listener();
 }

@@ -71,7 +71,13 @@ export function Tools({ title, model, groups, expanded, onExpand, zoom, onZoom, 
       </Button>
       <Button
         look="quiet"
-        onClick={() => void copyText(mermaidFile(model)).then(() => setCopied(true))}
+        onClick={() => {
+          setProblem('');
+          copyText(mermaidFile(model)).then(
+            () => setCopied(true),
+            (error: Error) => setProblem(error.message),
+          );
+        }}
         onBlur={() => setCopied(false)}
       >
         {isCopied ? 'Copied' : 'Copy Mermaid'}

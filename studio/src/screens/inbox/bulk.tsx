@@ -2,7 +2,7 @@ import { Button } from '../../ui/button.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
 import { Card } from '../../ui/page.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
-import type { useAnswers } from '../interrupts/answer.ts';
+import { refusalOf, type useAnswers } from '../interrupts/answer.ts';
 import { type Decision, reviewOf } from '../interrupts/review.ts';
 import type { Waiting } from './inbox-query.ts';
 
@@ -22,6 +22,7 @@ export function Bulk({ marked, answers, onDone }: BulkProps) {
   const approve = can('approve') ? decide('approve') : undefined;
   const reject = can('reject') ? decide('reject') : undefined;
   useShortcuts({ a: approve, r: reject, Escape: onDone });
+  const [refusal] = marked.flatMap((each) => refusalOf(answers, each.thread_id, each.interrupt_id) ?? []);
   return (
     <Card className="flex flex-col gap-3 p-4">
       <h2 className="font-semibold">{marked.length} marked</h2>
@@ -41,9 +42,9 @@ export function Bulk({ marked, answers, onDone }: BulkProps) {
           Unmark <KeyHint>Esc</KeyHint>
         </Button>
       </div>
-      {answers.error && (
+      {refusal && (
         <p role="alert" className="text-err">
-          {answers.error.message}
+          {refusal.message}
         </p>
       )}
     </Card>

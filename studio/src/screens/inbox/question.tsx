@@ -4,7 +4,7 @@ import { useSession } from '../../api/session.ts';
 import { Ago } from '../../ui/format.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { stateQuery } from '../chat/chat-queries.ts';
-import type { useAnswers } from '../interrupts/answer.ts';
+import { refusalOf, type useAnswers } from '../interrupts/answer.ts';
 import { AnswerForm } from '../interrupts/answer-form.tsx';
 import { Due } from './due.tsx';
 import type { Waiting } from './inbox-query.ts';
@@ -43,7 +43,7 @@ export function Question({ waiting, hasKeys, answers, onAnswered }: QuestionProp
         }
         hasKeys={hasKeys}
         isDisabled={answers.isPending || !can('run') || assistant_id === null}
-        error={answers.error}
+        error={refusalOf(answers, thread_id, interrupt_id)}
         onAnswer={(answer) =>
           assistant_id !== null &&
           answers.mutate([{ thread_id, assistant_id, answers: { [interrupt_id]: answer } }], {

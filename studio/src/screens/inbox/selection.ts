@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useEffect, useState } from 'react';
-import type { useAnswers } from '../interrupts/answer.ts';
+import { isAnswered, type useAnswers } from '../interrupts/answer.ts';
 import { keyOf, type Linked, linkedBy, type Waiting, waitsQuery } from './inbox-query.ts';
 
 /** Further pages of the list. */
@@ -81,6 +81,6 @@ function useLink(
   return waits === true ? { isLookedUp: false } : { isLookedUp: false, gone: linked };
 }
 
-function isAnswer({ variables, error }: ReturnType<typeof useAnswers>, { thread_id, interrupt_id }: Waiting) {
-  return !error && variables?.some((each) => each.thread_id === thread_id && interrupt_id in each.answers);
+function isAnswer(answers: ReturnType<typeof useAnswers>, { thread_id, interrupt_id }: Waiting) {
+  return !answers.error && isAnswered(answers, thread_id, interrupt_id);
 }

@@ -33,6 +33,18 @@ export function useAnswers() {
   });
 }
 
+type Given = Pick<ReturnType<typeof useAnswers>, 'variables' | 'error'>;
+
+/** Whether the last answers that were sent are also to this question. */
+export function isAnswered({ variables = [] }: Given, thread_id: string, interrupt_id: string): boolean {
+  return variables.some((each) => each.thread_id === thread_id && interrupt_id in each.answers);
+}
+
+/** Why the last answer to this question was refused. A refusal for one question says nothing about the others. */
+export function refusalOf(given: Given, thread_id: string, interrupt_id: string): Error | null {
+  return isAnswered(given, thread_id, interrupt_id) ? given.error : null;
+}
+
 async function answer({ thread_id, assistant_id, answers, checkpoint_id }: Answers) {
   if (checkpoint_id === undefined) await requirePending(thread_id, Object.keys(answers));
   return startRun(thread_id, {

@@ -3,7 +3,7 @@ import { API_URL } from '../../api/base.ts';
 import type { Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
-import { copyText } from '../../ui/copy.ts';
+import { CopyButton } from '../../ui/copy-button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { requestOf } from './run-request.ts';
 import { type Language, SNIPPETS } from './snippets.ts';
@@ -28,7 +28,6 @@ export function AsCode({ run }: { run: Schemas['Run'] }) {
 function Snippet({ run }: { run: Schemas['Run'] }) {
   const { authentication } = useSession();
   const [language, setLanguage] = useState<Language>('curl');
-  const [copied, setCopied] = useState<Language>();
   const code = SNIPPETS[language]({
     url: API_URL,
     thread_id: run.thread_id,
@@ -49,13 +48,7 @@ function Snippet({ run }: { run: Schemas['Run'] }) {
             {each}
           </Button>
         ))}
-        <Button
-          look="primary"
-          className="ml-auto"
-          onClick={() => void copyText(code).then(() => setCopied(language))}
-        >
-          {copied === language ? 'Copied' : 'Copy'}
-        </Button>
+        <CopyButton text={code} what={`the ${language} code`} look="primary" className="ml-auto" />
       </div>
       <pre
         tabIndex={0}

@@ -15,7 +15,11 @@ export function CancelRun({ run: { run_id, thread_id, status } }: { run: Schemas
   if (!can('run') || (status !== 'pending' && status !== 'running')) return null;
   return (
     <>
-      {cancel.error && <span className="text-err">{cancel.error.message}</span>}
+      {cancel.error && (
+        <span role="alert" className="text-err">
+          {cancel.error.message}
+        </span>
+      )}
       <Button look="danger" disabled={cancel.isPending} onClick={() => cancel.mutate()}>
         Cancel
       </Button>

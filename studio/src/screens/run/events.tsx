@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
+import { typedValue } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
 import { TextInput } from '../../ui/fields.tsx';
 import { count } from '../../ui/format.tsx';
@@ -118,7 +119,7 @@ function Details({ event }: { event: RunEvent | undefined }) {
         Event {number}
         {id !== undefined && `, id ${id}`}
       </p>
-      <Json value={parsed(data)} label={`Event ${number}`} />
+      <Json value={typedValue(data).value} label={`Event ${number}`} />
     </Card>
   );
 }
@@ -134,17 +135,9 @@ function Nothing({ run, hasEnded }: { run: Schemas['Run']; hasEnded: boolean }) 
   );
 }
 
-function parsed(data: string): unknown {
-  try {
-    return JSON.parse(data);
-  } catch {
-    return data;
-  }
-}
-
 function save(run_id: string, events: readonly RunEvent[]): void {
   const lines = events.map(({ number, mode, from, id, data, at }) =>
-    JSON.stringify({ number, mode, from, id, at: new Date(at).toISOString(), data: parsed(data) }),
+    JSON.stringify({ number, mode, from, id, at: new Date(at).toISOString(), data: typedValue(data).value }),
   );
   saveFile(`${run_id}.ndjson`, `${lines.join('\n')}\n`, 'application/x-ndjson');
 }

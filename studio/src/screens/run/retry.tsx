@@ -15,10 +15,10 @@ interface RetryProps {
 export function Retry({ run, error }: RetryProps) {
   const { can } = useSession();
   const navigate = useNavigate();
-  const retry = useMutation({
-    mutationFn: () => startAgain(run),
-    onSuccess: ({ run_id }) => void navigate({ to: '/runs/$runId', params: { runId: run_id } }),
-  });
+  const retry = useMutation({ mutationFn: () => startAgain(run) });
+  // An option of the call: a late answer does not fetch back the reader who has gone elsewhere.
+  const onSuccess = ({ run_id }: Schemas['Run']) =>
+    void navigate({ to: '/runs/$runId', params: { runId: run_id } });
   const hasFailed = run.status === 'error' || run.status === 'timeout';
   const isCancelled = run.status === 'interrupted' && error !== null;
   if (!can('run') || !(hasFailed || isCancelled)) return null;
@@ -29,7 +29,7 @@ export function Retry({ run, error }: RetryProps) {
           {retry.error.message}
         </span>
       )}
-      <Button disabled={retry.isPending} onClick={() => retry.mutate()}>
+      <Button disabled={retry.isPending} onClick={() => retry.mutate(undefined, { onSuccess })}>
         Retry
       </Button>
     </>

@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import type { Schemas } from '../../api/client.ts';
+import { isObject } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
 import { DialogButtons } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
@@ -132,7 +133,5 @@ function Lifetime({ life, setLife, minutes, setMinutes }: LifetimeProps) {
 function problemOf(text: string): string | undefined {
   const parsed = typedJson(text);
   if (parsed.error !== undefined) return parsed.error;
-  const { value } = parsed;
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? undefined : 'A value is an object: { … }.';
+  return isObject(parsed.value) ? undefined : 'A value is an object: { … }.';
 }

@@ -3,7 +3,7 @@ import { type KeyboardEvent, useState } from 'react';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
-import { count } from '../../ui/format.tsx';
+import { count, plural } from '../../ui/format.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useMore } from '../../ui/use-more.ts';
@@ -144,8 +144,12 @@ function Selection({ items, selected, choose }: SelectionProps) {
         </p>
       )}
       {selected.length > 0 && (
-        <Confirm action="Delete" question={`Delete ${count(selected.length)} items?`} onConfirm={remove}>
-          Assistants forget them. This cannot be undone.
+        <Confirm
+          action="Delete"
+          question={`Delete ${count(selected.length)} ${plural(selected.length, 'item')}?`}
+          onConfirm={remove}
+        >
+          Assistants forget {plural(selected.length, 'it', 'them')}. This cannot be undone.
         </Confirm>
       )}
     </div>

@@ -54,10 +54,11 @@ export function serverLines() {
     }
     if (event !== 'log') return { lines: [], writer };
     const line = JSON.parse(data) as ServerLine;
-    const key = `${writer?.since} ${line.host} ${line.pid}`;
-    if (line.seq <= (last_of.get(key) ?? 0)) return { lines: [], writer };
-    last_of.set(key, line.seq);
-    return { lines: [lineOf(line)], writer };
+    // In a container, the process after a restart has the same id, and counts from 1 again.
+    const process = `${writer?.since} ${line.host} ${line.pid}`;
+    if (line.seq <= (last_of.get(process) ?? 0)) return { lines: [], writer };
+    last_of.set(process, line.seq);
+    return { lines: [lineOf(line, `${process} ${line.seq}`)], writer };
   };
 }
 
@@ -68,21 +69,12 @@ function noteOf(message: string): TailLine {
   return { key: `note ${notes}`, seq: notes, time: '', level: 'debug', node: null, message, at: null };
 }
 
-function lineOf({ host, pid, seq, time, level, message, fields }: ServerLine): TailLine {
+function lineOf({ pid, seq, time, level, message, fields }: ServerLine, key: string): TailLine {
   const { run_id, error, ...others } = fields;
   const rest = Object.keys(others).length === 0 ? [] : [JSON.stringify(others)];
   const failure =
     error === undefined ? [] : [`\n${typeof error === 'string' ? error : JSON.stringify(error)}`];
   const text = [message, ...rest, ...failure].join(' ');
   const run = typeof run_id === 'string' ? { run_id } : {};
-  return {
-    key: `${host} ${pid} ${seq}`,
-    seq,
-    time,
-    level,
-    node: String(pid),
-    message: text,
-    at: null,
-    ...run,
-  };
+  return { key, seq, time, level, node: String(pid), message: text, at: null, ...run };
 }

@@ -28,11 +28,12 @@ export function Actions({ thread, node, writer, hasNext, compare, select }: Acti
   const [edits, setEdits] = useState(false);
   const { thread_id } = thread;
   const { checkpoint_id } = node;
+  const readAnew = () => client.invalidateQueries({ queryKey: ['thread', thread_id] });
   const show = async (id: string) => {
-    await client.invalidateQueries({ queryKey: ['thread', thread_id] });
+    await readAnew();
     select(id);
   };
-  const forking = useMutation({ mutationFn: () => fork(thread_id, checkpoint_id), onSuccess: show });
+  const forking = useMutation({ mutationFn: () => fork(thread_id, checkpoint_id), onSuccess: readAnew });
   const rerunning = useMutation({ mutationFn: () => rerun(thread, checkpoint_id) });
   const isBusy = forking.isPending || rerunning.isPending;
   const error = forking.error ?? rerunning.error;
@@ -40,7 +41,12 @@ export function Actions({ thread, node, writer, hasNext, compare, select }: Acti
     <div className="flex flex-col gap-2">
       {can('run') && (
         <>
-          <Button look="primary" disabled={isBusy} onClick={() => forking.mutate()}>
+          {/* An option of the call: a late answer selects nothing in what is shown by then. */}
+          <Button
+            look="primary"
+            disabled={isBusy}
+            onClick={() => forking.mutate(undefined, { onSuccess: select })}
+          >
             Fork from here
           </Button>
           <Button disabled={isBusy} onClick={() => setEdits(true)}>

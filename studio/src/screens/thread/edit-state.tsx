@@ -1,9 +1,10 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
-import { api, dataOf, type Schemas } from '../../api/client.ts';
+import type { Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select } from '../../ui/fields.tsx';
+import { drawingQuery } from '../graph/graph-queries.ts';
 import type { Thread } from '../threads/threads-query.ts';
 import { assistantOf, edit } from './checkpoint-actions.ts';
 import { type EditorHandle, JsonEditor } from './json-editor.tsx';
@@ -111,15 +112,8 @@ function parse(text: string): { values?: Values; problem?: string } {
 /** The nodes of the thread's graph; none if it cannot be drawn. */
 function useNodes(assistant_id: string | undefined): string[] {
   const { data } = useQuery({
-    queryKey: ['assistant', assistant_id, 'graph'],
-    queryFn: () =>
-      dataOf(
-        api.GET('/assistants/{assistant_id}/graph', {
-          params: { path: { assistant_id: assistant_id ?? '' } },
-        }),
-      ),
+    ...drawingQuery(assistant_id ?? '', false),
     enabled: assistant_id !== undefined,
-    staleTime: 60_000,
   });
   const names = (data?.nodes ?? []).map(({ id }) => String(id));
   return names.filter((name) => !name.startsWith('__'));

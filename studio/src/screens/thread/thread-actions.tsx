@@ -1,9 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
-import { Link, useNavigate, useRouter } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, dataOf } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Button, buttonClass } from '../../ui/button.tsx';
+import { DialogForm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/fields.tsx';
 import { saveJson } from '../../ui/save-file.ts';
@@ -24,14 +25,15 @@ export function ThreadActions({ thread, title }: ThreadActionsProps) {
   const [asks, setAsks] = useState<'rename' | 'delete'>();
   const { thread_id } = thread;
   const open = (threadId: string) => navigate({ to: '/threads/$threadId', params: { threadId } });
-  const copying = useMutation({ mutationFn: () => copyThread(thread_id), onSuccess: open });
+  const copying = useMutation({ mutationFn: () => copyThread(thread_id) });
   const exporting = useMutation({ mutationFn: () => exportHistory(thread_id) });
   const deleting = useMutation({
     mutationFn: () => dataOf(api.DELETE('/threads/{thread_id}', { params: { path: { thread_id } } })),
-    onSuccess: () => navigate({ to: '/threads' }),
   });
   const error = copying.error ?? exporting.error ?? deleting.error;
   const close = () => setAsks(undefined);
+  // Where to go on is an option of each call: a late answer does not fetch back the reader who has gone elsewhere.
+  const remove = () => deleting.mutate(undefined, { onSuccess: () => void navigate({ to: '/threads' }) });
   return (
     <>
       {error && (
@@ -47,7 +49,7 @@ export function ThreadActions({ thread, title }: ThreadActionsProps) {
           <Button look="quiet" onClick={() => setAsks('rename')}>
             Rename
           </Button>
-          <Button disabled={copying.isPending} onClick={() => copying.mutate()}>
+          <Button disabled={copying.isPending} onClick={() => copying.mutate(undefined, { onSuccess: open })}>
             Copy thread
           </Button>
           <Button look="danger" disabled={deleting.isPending} onClick={() => setAsks('delete')}>
@@ -57,20 +59,20 @@ export function ThreadActions({ thread, title }: ThreadActionsProps) {
       )}
       <OpenInChat thread={thread} />
       {asks === 'rename' && <Rename thread_id={thread_id} title={title} close={close} />}
-      {asks === 'delete' && (
-        <Confirm what="delete" threads="1 thread" close={close} go={() => deleting.mutate()} />
-      )}
+      {asks === 'delete' && <Confirm what="delete" threads="1 thread" close={close} go={remove} />}
     </>
   );
 }
 
 function OpenInChat({ thread: { thread_id, metadata } }: { thread: Thread }) {
-  const { routesByPath } = useRouter();
-  const assistant = assistantOf(metadata);
-  if (!('/chat/$assistantId/$threadId' in routesByPath) || assistant === undefined) return null;
-  const path: string = `/chat/${assistant}/${thread_id}`;
+  const assistantId = assistantOf(metadata);
+  if (assistantId === undefined) return null;
   return (
-    <Link to={path} className={buttonClass()}>
+    <Link
+      to="/chat/$assistantId/$threadId"
+      params={{ assistantId, threadId: thread_id }}
+      className={buttonClass()}
+    >
       Open in chat
     </Link>
   );
@@ -112,23 +114,11 @@ function Rename({ thread_id, title = '', close }: RenameProps) {
   });
   return (
     <Dialog title="Rename" open onClose={close}>
-      <form
-        className="flex flex-col gap-4"
-        onSubmit={(event) => {
-          event.preventDefault();
-          saving.mutate();
-        }}
-      >
-        <Field label="Title" error={saving.error?.message}>
+      <DialogForm action="Save" sending={saving} close={close}>
+        <Field label="Title">
           <TextInput autoFocus value={text} onChange={({ target }) => setText(target.value)} />
         </Field>
-        <div className="flex justify-end gap-2">
-          <Button onClick={close}>Discard</Button>
-          <Button type="submit" look="primary" disabled={saving.isPending}>
-            Save
-          </Button>
-        </div>
-      </form>
+      </DialogForm>
     </Dialog>
   );
 }

@@ -21,6 +21,6 @@ function objectOf(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (cause) {
-    throw new Error(`${text.trim()} is no JSON object yet.`, { cause });
+    throw new Error(`${text.trim()} is not a JSON object yet.`, { cause });
   }
 }

@@ -31,7 +31,11 @@ export function RedeliverAll({ filters }: { filters: DeliveryFilters }) {
   }
   return (
     <>
-      {error !== '' && <span className="text-err">{error}</span>}
+      {error !== '' && (
+        <span role="alert" className="text-err">
+          {error}
+        </span>
+      )}
       <Button disabled={!canHold} onClick={() => void ask()}>
         Redeliver dead ones
       </Button>
