@@ -21,10 +21,7 @@ export interface RunGraphDeps {
 
 export type RunGraphService = ReturnType<typeof runGraphService>;
 
-interface RunIds {
-  readonly thread_id: string;
-  readonly run_id: string;
-}
+type RunIds = Readonly<Record<'thread_id' | 'run_id', string>>;
 
 /**
  * Graphs of runs, with the configuration and context that each was created with, which are those of the assistant's version
