@@ -134,6 +134,8 @@ test('every answer is what the document says, and the examples work in its order
     'list_run_steps',
     'list_stateless_run_steps',
     'get_run_graph',
+    'get_run_schemas',
+    'get_run_subgraphs',
     'get_run_logs',
     'get_stateless_run_logs',
   ];

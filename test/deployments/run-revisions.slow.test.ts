@@ -2,14 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { type Files, openDeploymentServer } from '../support/deployments.ts';
 
-/** Its graph has one node, which has the name of the version. */
+/** Its graph has one node and one value of the state, which have the name of the version. */
 function project(version: string): Files {
   const name = JSON.stringify(version);
   return {
     'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
-    'agent.ts': `import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-export const graph = new StateGraph(Annotation.Root({ said: Annotation }))
-  .addNode(${name}, () => ({ said: ${name} }))
+    'agent.ts': `import { END, START, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
+export const graph = new StateGraph(z.object({ [${name} + '_said']: z.string().default('') }))
+  .addNode(${name}, () => ({ [${name} + '_said']: ${name} }))
   .addEdge(START, ${name})
   .addEdge(${name}, END)
   .compile();
@@ -34,6 +35,9 @@ test('each run of a thread names the revision that executed it, whose graph is d
     return [names.join(), graph.run_revision_id, graph.revision_id, graph.thread_revision_id];
   };
 
+  const declared = async (path: string) =>
+    Object.keys((await server.get(`${path}/schemas`)).body.state_schema.properties);
+
   const first = await server.deploy(id, project('one'));
   const old = await run();
   expect(await drawn(old)).toEqual(['one', first.id, first.id, null]);
@@ -46,6 +50,7 @@ test('each run of a thread names the revision that executed it, whose graph is d
   await server.send('PATCH', `/v2/deployments/${id}`, { source_config: { pin: 'thread' } });
   expect(await drawn(old)).toEqual(['one', first.id, first.id, null]);
   expect(await drawn(fresh)).toEqual(['two', second.id, second.id, null]);
+  expect([await declared(old), await declared(fresh)]).toEqual([['one_said'], ['two_said']]);
   const pinned = await run();
   expect(await drawn(pinned)).toEqual(['two', second.id, second.id, second.id]);
 

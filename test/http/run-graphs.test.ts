@@ -59,6 +59,19 @@ test('subgraphs are expanded if one asks for it', async () => {
   expect((await http.get(`${path}?xray=-1`)).status).toBe(422);
 });
 
+test('schemas of a run and of its subgraphs are those of its graph', async () => {
+  const path = (await run('three-levels')).replace(/\/graph$/, '');
+  for (const schemas of ['schemas', 'subgraphs', 'subgraphs?recurse=true']) {
+    const { status, body } = await http.get(`${path}/${schemas}`);
+    expect(status).toBe(200);
+    expect(body).toEqual((await http.get(`/assistants/three-levels/${schemas}`)).body);
+  }
+  expect(Object.keys((await http.get(`${path}/subgraphs?recurse=true`)).body)).toEqual([
+    'top_two',
+    'top_two|middle_two',
+  ]);
+});
+
 test('a factory acts for who asks for the graph, not for who created the run', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({ graphs: ['permitted'], folder });
@@ -74,6 +87,7 @@ test('a factory acts for who asks for the graph, not for who created the run', a
 });
 
 test('a run that does not exist has no graph', async () => {
-  const path = `/threads/${await http.thread()}/runs/${randomUUID()}/graph`;
-  expect(await http.get(path)).toMatchObject({ status: 404, body: { detail: 'Run not found' } });
+  const path = `/threads/${await http.thread()}/runs/${randomUUID()}`;
+  for (const of of ['graph', 'schemas', 'subgraphs'])
+    expect(await http.get(`${path}/${of}`)).toMatchObject({ status: 404, body: { detail: 'Run not found' } });
 });

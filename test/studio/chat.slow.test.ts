@@ -24,13 +24,23 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await says(page, 'opening-hours.md says under');
   });
 
+  test('a conversation without a title is found by what was said first', async () => {
+    const { client } = chat.server;
+    const { thread_id } = await client.threads.create();
+    const input = { messages: ['Where is the order from Bern?'] };
+    await client.runs.wait(thread_id, 'chat', { input });
+    const page = await chat.open('chat');
+    await page.getByRole('link', { name: /^Where is the order from Bern\?/ }).click();
+    await says(page, 'You said: Where is the order from Bern?');
+  });
+
   test('from a chat to the runs of its thread', async () => {
     const { thread_id } = await chat.server.client.threads.create();
     await chat.server.client.runs.wait(thread_id, 'chat', { input: { messages: ['hi'] } });
     const page = await chat.open(`chat/chat/${thread_id}`);
     await page.getByRole('link', { name: 'Last run' }).waitFor();
     await page.getByRole('link', { name: 'Inspect thread' }).click();
-    await page.getByRole('link', { name: 'Runs', exact: true }).last().click();
+    await page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Runs' }).click();
     await page.getByRole('main').getByRole('link', { name: /^chat/ }).waitFor();
   });
 

@@ -81,6 +81,20 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await page.context().close();
   });
 
+  test('what was executed alone is no conversation to go on with', async () => {
+    const { thread_id } = await studio.client.threads.create({ metadata: { title: 'A real one' } });
+    await studio.client.runs.wait(thread_id, 'alone', { input: { topic: 'tea' }, interruptAfter: ['plain'] });
+    const { page, dialog } = await open('plain');
+    await execute(dialog);
+    await result(dialog).getByRole('link', { name: 'Open the run' }).waitFor();
+    const [newest] = await studio.client.threads.search({ sortBy: 'updated_at' });
+    expect(newest?.metadata).toMatchObject({ title: 'plain on its own', graph_id: 'alone' });
+    await page.goto(`${studio.origin}/studio/chat`);
+    await page.getByRole('link', { name: /^A real one/ }).waitFor();
+    expect(await page.getByRole('link', { name: /on its own/ }).count()).toBe(0);
+    await page.context().close();
+  });
+
   test('a question of the node is answered there, and nothing comes after it', async () => {
     const { page, dialog } = await open('ask');
     await execute(dialog);

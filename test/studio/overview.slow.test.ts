@@ -64,6 +64,20 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     await page.context().close();
   });
 
+  test('beside the links to the screens is how much is to be looked at there', async () => {
+    for (const graph of ['fails', 'interrupting']) await ended(graph);
+    const { page } = await openStudio(studio.browser, studio.origin, '/connect');
+    const screens = page.getByRole('navigation', { name: 'Screens' });
+    const failed = screens.getByRole('img', { name: /^\d+ failed in the last hour$/ });
+    await screens.getByRole('img', { name: /^\d+ waiting for a person$/ }).waitFor();
+    const before = Number(await failed.innerText());
+    expect(await screens.getByRole('img').count()).toBe(2);
+    await ended('fails');
+    await expect.poll(() => failed.innerText()).toBe(String(before + 1));
+    expect(await violations(page)).toEqual([]);
+    await page.context().close();
+  });
+
   test('the run that waits for longest, very many, and warnings are shown as the server says', async () => {
     const run_id = await ended('interrupting');
     const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
@@ -85,7 +99,7 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     );
     await page.goto(`${studio.origin}/studio`);
     for (const text of ['A run waits for over a minute.', 'A key expires.', '500+', /due \d+ min ago/])
-      await page.getByText(text).waitFor();
+      await page.getByRole('main').getByText(text).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('link', { name: 'the oldest' }).click();
     await page.waitForURL(`**/runs/${run_id}`);

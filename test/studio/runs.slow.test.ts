@@ -8,6 +8,25 @@ const HOUR_MS = 3_600_000;
 describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['echo']);
 
+  test('each run names the thread that it is of, and leads there', async () => {
+    const { client } = studio;
+    const { thread_id } = await client.threads.create({ metadata: { title: 'Order 118' } });
+    await client.runs.wait(thread_id, 'echo', { input: { x: 1 } });
+    const other = await client.threads.create();
+    await client.runs.wait(other.thread_id, 'echo', { input: { x: 1 } });
+    const { page } = await openStudio(studio.browser, studio.origin, '/runs');
+    const found = page.getByRole('table', { name: 'Runs' });
+    await found
+      .getByRole('link', { name: other.thread_id.slice(0, 8), exact: false })
+      .last()
+      .waitFor();
+    await found.getByRole('link', { name: 'Order 118' }).click();
+    await page.waitForURL(`**/threads/${thread_id}`);
+    await page.getByRole('heading', { name: 'Order 118' }).waitFor();
+    await page.context().close();
+    for (const id of [thread_id, other.thread_id]) await client.threads.delete(id);
+  });
+
   test('runs are found by metadata of their threads and by age, and the filters are in the address', async () => {
     const start = Date.now();
     const run = async (team: string) => {

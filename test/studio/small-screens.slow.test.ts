@@ -1,6 +1,14 @@
+import type { Locator } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
+import { openApp } from '../support/app.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
+import { signIn } from '../support/studio-sign-in.ts';
+import { until } from '../support/until.ts';
+
+const OPERATOR = 'an-operator';
+/** Of a page that is loaded on a busy machine. */
+const PATIENCE_MS = 20_000;
 
 describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['three-levels', 'asks', 'tokens']);
@@ -12,6 +20,11 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.goto(`${studio.origin}/studio${path}`);
     return { page, problems };
   }
+
+  const endOf = async (link: Locator) => {
+    const { x = 999, width = 0 } = (await link.boundingBox()) ?? {};
+    return Math.floor(x + width);
+  };
 
   test('a table that is too wide scrolls by itself, not the page', async () => {
     await studio.http.post('/keys', { name: 'Of a program with a long name', scope: 'read' });
@@ -121,15 +134,37 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
+  test('the bar above a screen is one line, also for administrators, who view as a user from its search', async () => {
+    await using http = await openApp({
+      graphs: ['asks'],
+      environment: { AGENT_SERVER_API_KEYS: OPERATOR },
+      one_process: 'a setting of its own',
+    });
+    const { origin } = new URL((await http.app.listen()).url);
+    const { page } = await openStudio(studio.browser, origin, '/');
+    await page.setViewportSize({ width: 320, height: 640 });
+    await signIn(page, OPERATOR);
+    const { height = 99 } = (await page.getByRole('banner').boundingBox()) ?? {};
+    expect(height).toBeLessThan(56);
+    await page.getByRole('button', { name: /^Go to/ }).click();
+    await page.getByRole('option', { name: 'View as user' }).click();
+    await page.getByLabel('Identity of the user').waitFor();
+    await page.context().close();
+  });
+
+  test('the tab that is open is in view', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
+    const { page } = await open(`/runs/${run_id}?tab=explain`, { width: 320, height: 640 });
+    const link = page.getByRole('navigation', { name: 'Views' }).getByRole('link', { name: 'Explain' });
+    await until('the link is in view', async () => (await endOf(link)) <= 320, PATIENCE_MS);
+    await page.context().close();
+  });
+
   test('the link of the screen that is shown is in view', async () => {
     const { page, problems } = await open('/connect');
     const link = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Connect' });
-    await expect
-      .poll(async () => {
-        const { x = 999, width = 0 } = (await link.boundingBox()) ?? {};
-        return Math.floor(x + width);
-      })
-      .toBeLessThanOrEqual(390);
+    await until('the link is in view', async () => (await endOf(link)) <= 390, PATIENCE_MS);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -39,6 +39,26 @@ describe.runIf(hasStudio)('subgraphs in the chat and inbox of Studio (needs Chro
     await page.context().close();
   });
 
+  test('the panel of a node has the schema of the graph of the run, and without a run that of now', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'nested', { input: {} });
+    await studio.client.runs.join(thread_id, run_id);
+    const former = (name: string) => ({ state_schema: { properties: { [name]: { type: 'string' } } } });
+    const { page } = await open('');
+    const path = `**/threads/${thread_id}/runs/${run_id}`;
+    await page.route(`${path}/schemas`, (route) => route.fulfill({ json: former('of_then') }));
+    await page.route(`${path}/subgraphs*`, (route) => route.fulfill({ json: { child: former('in_child') } }));
+    const goTo = (search: string) => page.goto(`${studio.origin}/studio/graphs/nested?${search}`);
+    await goTo(`run=${run_id}&node=first`);
+    await page.getByText('of_then', { exact: true }).first().waitFor();
+    await goTo(`run=${run_id}&node=child:work&open=child`);
+    await page.getByText('in_child', { exact: true }).first().waitFor();
+    await goTo('node=first');
+    await page.getByRole('heading', { name: 'State it reads and writes' }).waitFor();
+    expect(await page.getByText('of_then', { exact: true }).count()).toBe(0);
+    await page.context().close();
+  });
+
   test('a question of a subgraph is answered in the inbox', async () => {
     const { thread_id } = await studio.client.threads.create();
     await studio.client.runs.wait(thread_id, 'nested', { input: { ask: true } });

@@ -14,7 +14,8 @@ interface Row {
 }
 // By its path: what it imports is of browsers, whose types are not those of the server.
 const layout = resolve(import.meta.dirname, '../../studio/src/screens/run/timeline-rows.ts');
-const { timelineRows } = (await import(layout)) as {
+const { scale, timelineRows } = (await import(layout)) as {
+  scale(span: number): number[];
   timelineRows(steps: Steps, now: number): { rows: readonly Row[]; start: number; span: number };
 };
 
@@ -125,4 +126,11 @@ test('steps of an attempt that is not recorded yet are shown', () => {
     'Attempt 2 500-1000',
     '-work 500-1000',
   ]);
+});
+
+test('the axis has up to five round times, in whole milliseconds as they are shown', () => {
+  expect(scale(1)).toEqual([0, 1]);
+  expect(scale(9)).toEqual([0, 5]);
+  expect(scale(92)).toEqual([0, 25, 50, 75]);
+  expect(scale(8_000)).toEqual([0, 2_000, 4_000, 6_000, 8_000]);
 });

@@ -39,6 +39,8 @@ export const OPERATIONS_BY_SCOPE = {
     'get_model',
     'get_run',
     'get_run_graph',
+    'get_run_schemas',
+    'get_run_subgraphs',
     'get_run_logs',
     'get_stateless_run_logs',
     'get_thread',

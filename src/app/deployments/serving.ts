@@ -182,7 +182,7 @@ export function graphIds(config: Config | undefined): ReadonlySet<string> {
 }
 
 const UUID = '[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}';
-const NAMED = new RegExp(`/threads/(${UUID})(?:/runs/(${UUID})/graph/?$)?(?=/|$)`);
+const NAMED = new RegExp(`/threads/(${UUID})(?:/runs/(${UUID})/(?:graph|schemas|subgraphs)/?$)?(?=/|$)`);
 
 function namedIn(url = ''): NamedInPath | undefined {
   const [path = ''] = canonicalUrl(url).split('?', 1);

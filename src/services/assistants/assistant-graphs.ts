@@ -49,8 +49,7 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant, root
       recurse: boolean,
     ): Promise<Subgraphs> {
       const graph = await openGraph(actor, id, graphs, find);
-      const found = Object.entries(await graph.subgraphs(namespace, recurse));
-      return Object.fromEntries(found.map(([place, schemas]) => [place, withLegacyNames(schemas)]));
+      return withLegacyNames(await graph.subgraphs(namespace, recurse));
     },
   };
 }
@@ -74,7 +73,12 @@ async function openGraph(
   return graphs.get(graph_id, { ...config, configurable }, 'assistants.read', context);
 }
 
-function withLegacyNames(schemas: Omit<GraphSchema, 'graph_id'>): GraphSchemaNoId {
+/** Schemas of subgraphs under both names that clients use. */
+export function withLegacyNames(found: Readonly<Record<string, Omit<GraphSchema, 'graph_id'>>>): Subgraphs {
+  return Object.fromEntries(Object.entries(found).map(([place, schemas]) => [place, withBothNames(schemas)]));
+}
+
+function withBothNames(schemas: Omit<GraphSchema, 'graph_id'>): GraphSchemaNoId {
   const { input_schema: input, output_schema: output, state_schema: state, config_schema: config } = schemas;
   return { ...schemas, input, output, state, config };
 }

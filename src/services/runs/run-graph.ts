@@ -3,9 +3,11 @@ import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
+import type { GraphSchema, Subgraphs } from '../../schemas/assistants.ts';
 import type { RunGraph } from '../../schemas/run-graph.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
+import { withLegacyNames } from '../assistants/assistant-graphs.ts';
 import { callerConfigurable, graphIdOf } from './run-options.ts';
 
 export interface RunGraphDeps {
@@ -19,36 +21,50 @@ export interface RunGraphDeps {
 
 export type RunGraphService = ReturnType<typeof runGraphService>;
 
-/** Graphs of runs. It is created when the code of the project is loaded. */
+type RunIds = Readonly<Record<'thread_id' | 'run_id', string>>;
+
+/**
+ * Graphs of runs, with the configuration and context that each was created with, which are those of the assistant's version
+ * of then. All throw `NotFound` for a run that the actor cannot see, and as `GraphRegistry` does. It is created when the
+ * code of the project is loaded.
+ */
 export function runGraphService({ runs, threads, graphs, clock, revision_id }: RunGraphDeps) {
   const loaded_at = timestamp(clock.now());
+
+  async function open(actor: Actor, { thread_id, run_id }: RunIds) {
+    const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+    const found = await runs.getWithAgent(thread_id, run_id, visibility);
+    if (!found) throw new NotFound('Run not found');
+    const { config, context } = found.run.kwargs;
+    const graph_id = graphIdOf(found.run.kwargs);
+    // A factory acts for who reads, not for who created the run.
+    const configurable = { ...config.configurable, ...callerConfigurable(actor.user) };
+    const graph = await graphs.get(graph_id, { ...config, configurable }, 'assistants.read', context);
+    return { ...found, graph_id, graph };
+  }
+
   return {
-    /**
-     * The graph with the configuration and context that the run was created with, which are those of the assistant's
-     * version of then. `xray` as of assistants. Throws `NotFound` for a run that the actor cannot see, and as
-     * `GraphRegistry` does.
-     */
-    async draw(
-      actor: Actor,
-      { thread_id, run_id }: { readonly thread_id: string; readonly run_id: string },
-      xray: boolean | number,
-    ): Promise<RunGraph> {
-      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
-      const found = await runs.getWithAgent(thread_id, run_id, visibility);
-      if (!found) throw new NotFound('Run not found');
-      const { run, agent, revision_id: run_revision_id } = found;
-      const { config, context } = run.kwargs;
-      const graph_id = graphIdOf(run.kwargs);
-      const thread_revision_id = (await threads.revisionOf(thread_id)) ?? null;
-      // A factory acts for who reads, not for who created the run.
-      const configurable = { ...config.configurable, ...callerConfigurable(actor.user) };
-      const graph = await graphs.get(graph_id, { ...config, configurable }, 'assistants.read', context);
+    /** Nodes and edges; `xray` as of assistants. */
+    async draw(actor: Actor, ids: RunIds, xray: boolean | number): Promise<RunGraph> {
+      const { agent, graph_id, graph, revision_id: run_revision_id } = await open(actor, ids);
+      const thread_revision_id = (await threads.revisionOf(ids.thread_id)) ?? null;
       return {
         ...(await graph.draw(xray)),
         ...agent,
-        ...{ run_id, graph_id, loaded_at, revision_id: revision_id ?? null },
+        ...{ run_id: ids.run_id, graph_id, loaded_at, revision_id: revision_id ?? null },
         ...{ run_revision_id, thread_revision_id },
       };
+    },
+
+    async schemas(actor: Actor, ids: RunIds): Promise<GraphSchema> {
+      const { graph } = await open(actor, ids);
+      return await graph.schemas();
+    },
+
+    /** Schemas of the subgraphs by namespace, of subgraphs in them too if `recurse`. */
+    async subgraphs(actor: Actor, ids: RunIds, recurse: boolean): Promise<Subgraphs> {
+      const { graph } = await open(actor, ids);
+      return withLegacyNames(await graph.subgraphs(undefined, recurse));
     },
   };
 }

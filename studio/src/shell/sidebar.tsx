@@ -1,22 +1,28 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
+import type { Schemas } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
 import { overviewQuery } from '../screens/overview/overview-query.ts';
 import { byteSize } from '../ui/format.tsx';
+import { Count } from './count.tsx';
 import { groupsOf } from './navigation.ts';
 
 /** Links to the screens; a strip above them on a small one. */
 export function Sidebar() {
   const session = useSession();
+  // Whoever may not read the state of the whole server sees the links only.
+  const isAllowed = session.unrestricted && session.can('admin');
+  const { data: overview } = useQuery({ ...overviewQuery, enabled: isAllowed });
   const nav = useRef<HTMLElement>(null);
   const screen = useLocation({ select: ({ pathname }) => pathname });
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the link of the screen is another one with its path
+  const hasCounts = overview !== undefined;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the link of the screen is another one with its path, and elsewhere with counts
   useEffect(() => {
     nav.current
       ?.querySelector('[aria-current=page]')
       ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  }, [screen]);
+  }, [screen, hasCounts]);
   return (
     <nav
       ref={nav}
@@ -33,7 +39,7 @@ export function Sidebar() {
           className="flex gap-px border-line not-last-of-type:md:mb-2 not-last-of-type:md:border-b not-last-of-type:md:pb-2 md:flex-col"
         >
           {screens.map(({ to, label }) => (
-            <li key={to}>
+            <li key={to} className="relative flex items-center md:block">
               <Link
                 to={to}
                 activeOptions={{ exact: to === '/' }}
@@ -41,24 +47,22 @@ export function Sidebar() {
               >
                 {label}
               </Link>
+              {overview && <Count to={to} overview={overview} />}
             </li>
           ))}
         </ul>
       ))}
-      <Server />
+      {overview && <Server overview={overview} />}
     </nav>
   );
 }
 
-/** Version, storage and its size, for who may know them. */
-function Server() {
-  const { unrestricted, can } = useSession();
-  const { data } = useQuery({ ...overviewQuery, enabled: unrestricted && can('admin') });
-  if (!data) return null;
-  const engine = data.storage.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL';
+/** Version, storage and its size. */
+function Server({ overview: { storage, versions } }: { overview: Schemas['SystemOverview'] }) {
+  const engine = storage.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   return (
     <p className="mt-auto px-2.5 text-xs text-ink-3 max-md:hidden">
-      {data.versions.server} · {engine} · {byteSize(data.storage.size_bytes)}
+      {versions.server} · {engine} · {byteSize(storage.size_bytes)}
     </p>
   );
 }

@@ -27,7 +27,8 @@ export function TopBar() {
       {read_only && <p className="rounded-md bg-idle-bg px-2 text-ink-2">Read only</p>}
       {user !== null && viewing_as === null && <p className="text-ink-2">{user}</p>}
       {viewAs && (
-        <Button look="quiet" onClick={viewAs}>
+        // On a telephone, the palette beside it has it.
+        <Button look="quiet" className="max-sm:hidden" onClick={viewAs}>
           View as user
         </Button>
       )}

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 
 interface Tab<Name extends string> {
   readonly name: Name;
@@ -8,14 +8,24 @@ interface Tab<Name extends string> {
 
 /** Views of one thing. Each is a link: `tab` in the address says which. */
 export function Tabs<Name extends string>({ tabs, open }: { tabs: readonly Tab<Name>[]; open: Name }) {
+  const nav = useRef<HTMLElement>(null);
+  // On a small screen the row scrolls: a link to a view shows its tab too.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is open with another name
+  useEffect(() => {
+    nav.current
+      ?.querySelector('[aria-current=page]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [open]);
   return (
-    <nav aria-label="Views" className="flex flex-none gap-5 overflow-x-auto border-b border-line">
+    <nav ref={nav} aria-label="Views" className="flex flex-none gap-5 overflow-x-auto border-b border-line">
       {tabs.map(({ name, label }, i) => (
         <Link
           key={name}
           to="."
           search={(before: object) => ({ ...before, tab: i === 0 ? undefined : name })}
           replace
+          // Otherwise the first tab, without `tab`, is current beside any other.
+          activeOptions={{ explicitUndefined: true }}
           aria-current={name === open ? 'page' : undefined}
           // The row scrolls, which clips what is outside of it: the ring of the focus is inside.
           className={

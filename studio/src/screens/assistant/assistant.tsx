@@ -39,7 +39,8 @@ export function Assistant() {
 }
 
 function View({ assistant }: { assistant: AssistantData }) {
-  const { tab = 'settings' } = useSearch({ from: '/assistants/$assistantId' });
+  const search = useSearch({ from: '/assistants/$assistantId' });
+  const tab = TABS.find(({ name }) => name === search.tab)?.name ?? 'settings';
   const { assistant_id, version } = assistant;
   return (
     <Page
@@ -99,6 +100,13 @@ function Actions({ assistant }: { assistant: AssistantData }) {
       )}
       <Link to="/runs" search={{ assistant: assistant.assistant_id }} className={buttonClass('quiet')}>
         Runs
+      </Link>
+      <Link
+        to="/chat/$assistantId"
+        params={{ assistantId: assistant.assistant_id }}
+        className={buttonClass()}
+      >
+        Open chat
       </Link>
       {can('admin') && (
         <>

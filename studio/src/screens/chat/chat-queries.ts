@@ -1,5 +1,6 @@
 import { type QueryClient, queryOptions } from '@tanstack/react-query';
 import { api, dataOf, pageOf, type Schemas } from '../../api/client.ts';
+import { NODE_ALONE } from '../threads/threads-query.ts';
 import { firstWhere, forkPoint, lineageOf } from './branches.ts';
 import { type Message, messagesOf } from './messages.ts';
 
@@ -85,9 +86,9 @@ export const recentThreadsQuery = (assistant_id?: string) =>
 
 export type RecentThread = Partial<Schemas['Thread']>;
 
-/** A run has made it one. */
+/** A run has made it one. What Studio executed of one node alone is none. */
 function isConversation({ metadata }: RecentThread): boolean {
-  return typeof metadata?.['assistant_id'] === 'string';
+  return typeof metadata?.['assistant_id'] === 'string' && metadata[NODE_ALONE] === undefined;
 }
 
 interface Said {

@@ -5,11 +5,14 @@ import { Ago, shortId } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { firstMessagesQuery, titleOf } from '../threads/threads-query.ts';
 import { type RecentThread, recentThreadsQuery } from './chat-queries.ts';
 
 /** Threads to go on with: of one assistant, or of all. */
 export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
   const { data, error, refetch } = useQuery(recentThreadsQuery(assistant_id));
+  const untitled = data?.filter((thread) => !titleIn(thread)).map(({ thread_id = '' }) => thread_id) ?? [];
+  const { data: firstMessages } = useQuery(firstMessagesQuery(untitled));
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="conversations" />;
   if (data.length === 0) {
@@ -25,7 +28,12 @@ export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
       <Card>
         <ul>
           {data.map((thread) => (
-            <Row key={thread.thread_id} thread={thread} isOfAll={assistant_id === undefined} />
+            <Row
+              key={thread.thread_id}
+              thread={thread}
+              title={titleIn(thread) ?? firstMessages?.get(thread.thread_id ?? '')}
+              isOfAll={assistant_id === undefined}
+            />
           ))}
         </ul>
       </Card>
@@ -33,16 +41,19 @@ export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
   );
 }
 
+const titleIn = ({ metadata = {} }: RecentThread) => titleOf({ metadata });
+
 interface RowProps {
   readonly thread: RecentThread;
+  readonly title: string | undefined;
   readonly isOfAll: boolean;
 }
 
-function Row({ thread: { thread_id = '', metadata = {}, status, updated_at }, isOfAll }: RowProps) {
+function Row({ thread, title, isOfAll }: RowProps) {
+  const { thread_id = '', metadata = {}, status, updated_at } = thread;
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const assistantId = String(metadata['assistant_id']);
   const assistant = assistants.find((each) => each.assistant_id === assistantId);
-  const title = metadata['title'];
   return (
     <li className="border-b border-line last:border-0 hover:bg-sunk">
       <Link
@@ -50,7 +61,7 @@ function Row({ thread: { thread_id = '', metadata = {}, status, updated_at }, is
         params={{ assistantId, threadId: thread_id }}
         className="flex items-center gap-x-3 px-3 py-1.5 max-sm:flex-wrap"
       >
-        {typeof title === 'string' ? (
+        {title !== undefined ? (
           <span className="min-w-0 truncate font-medium">{title}</span>
         ) : (
           <span className="font-mono text-xs">{shortId(thread_id)}</span>

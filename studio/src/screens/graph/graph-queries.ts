@@ -59,6 +59,30 @@ export const subgraphsQuery = (assistant_id: string) =>
 /** Runs that a drawing may show the state of. */
 const RECENT_RUNS = 30;
 
+/** Schemas of the graph of a run: those of its assistant may have changed since. */
+export const runSchemasQuery = ({ run_id, thread_id }: RunIds) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'schemas'],
+    queryFn: () =>
+      dataOf(
+        api.GET('/threads/{thread_id}/runs/{run_id}/schemas', { params: { path: { thread_id, run_id } } }),
+      ),
+    staleTime: 60_000,
+  });
+
+/** The same as `subgraphsQuery` of the graph of a run. */
+export const runSubgraphsQuery = ({ run_id, thread_id }: RunIds) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'subgraphs'],
+    queryFn: () =>
+      dataOf(
+        api.GET('/threads/{thread_id}/runs/{run_id}/subgraphs', {
+          params: { path: { thread_id, run_id }, query: { recurse: true } },
+        }),
+      ),
+    staleTime: 60_000,
+  });
+
 /** The latest runs of an assistant, without their inputs. */
 export const recentRunsQuery = (assistant_id: string) =>
   queryOptions({

@@ -35,7 +35,7 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
   const { states } = useRunStates(runId);
   const state = states?.get(node);
   const steps = state?.steps.slice(-SHOWN_STEPS).reverse() ?? [];
-  const schema = useSchema(assistantId, node);
+  const schema = useSchema(assistantId, node, runId);
   return (
     <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
       <h2 className="truncate font-semibold">{titleOf(name)}</h2>
@@ -68,7 +68,7 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
           channels={Object.keys(propertiesOf(schema.schema))}
         />
       )}
-      <Schema {...schema} isOfRun={runId !== undefined} />
+      <Schema {...schema} />
     </Card>
   );
 }
@@ -112,9 +112,9 @@ function StepLine({ runId, step }: { runId: string; step: ShownStep }) {
 }
 
 /** Nodes read and write the state of their graph; its ends have the schema of its input and output. */
-function useSchema(assistantId: string, node: string) {
+function useSchema(assistantId: string, node: string, runId: string | undefined) {
   const name = node.split(':').at(-1) ?? node;
-  const { schemas, error, isPending } = useSchemas(assistantId, node);
+  const { schemas, error, isPending } = useSchemas(assistantId, node, runId);
   const [title, schema] = {
     __start__: ['Input of the graph', schemas?.input_schema] as const,
     __end__: ['Output of the graph', schemas?.output_schema] as const,
@@ -122,13 +122,7 @@ function useSchema(assistantId: string, node: string) {
   return { title, schema: schema ?? {}, error, isPending };
 }
 
-function Schema({
-  title,
-  schema,
-  error,
-  isPending,
-  isOfRun,
-}: ReturnType<typeof useSchema> & { readonly isOfRun: boolean }) {
+function Schema({ title, schema, error, isPending }: ReturnType<typeof useSchema>) {
   if (error) return <Failure error={error} />;
   if (isPending) return <Loading what="the schema" />;
   if (Object.keys(schema).length === 0) {
@@ -137,7 +131,6 @@ function Schema({
   return (
     <section className="flex flex-col gap-1">
       <h3 className="font-medium">{title}</h3>
-      {isOfRun && <p className="text-xs text-ink-3">As the assistant declares it now.</p>}
       <Properties schema={schema} />
       <details>
         <summary className="py-1 text-ink-2">JSON Schema</summary>

@@ -5,6 +5,7 @@ import { startRun } from '../../api/start-run.ts';
 import { isObject, newId } from '../../api/values.ts';
 import type { Asked } from '../interrupts/review.ts';
 import { stepsQuery } from '../run/run-queries.ts';
+import { NODE_ALONE } from '../threads/threads-query.ts';
 
 /** What is to execute, and from what. */
 export interface NodeRunRequest {
@@ -31,9 +32,8 @@ export interface NodeRunOutcome {
 export async function startNodeRun({ assistant_id, node, command, thread_id }: NodeRunRequest) {
   const id = thread_id ?? newId();
   if (thread_id === undefined) {
-    await dataOf(
-      api.POST('/threads', { body: { thread_id: id, metadata: { title: `${node} on its own` } } }),
-    );
+    const metadata = { title: `${node} on its own`, [NODE_ALONE]: node };
+    await dataOf(api.POST('/threads', { body: { thread_id: id, metadata } }));
   }
   const stream = { stream_mode: ['updates' as const], stream_subgraphs: node.includes(':') };
   return startRun(id, { ...stream, assistant_id, command, interrupt_after: [node] });

@@ -1,17 +1,15 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import { duration } from '../../ui/format.tsx';
 import { type FlameBar, flameBars } from './flame-bars.ts';
-import type { Steps } from './run-queries.ts';
-import { type DrawnSteps, StepsView } from './steps-view.tsx';
+import { type DrawnSteps, type StepsOfRun, StepsView } from './steps-view.tsx';
 import { Axis } from './timeline.tsx';
 
 const LANE_HEIGHT = 26;
 
 /** Where the time went: steps as wide as they were long, below what they are part of. */
-export function Flame({ steps }: { steps: UseQueryResult<Steps> }) {
-  return <StepsView steps={steps}>{(drawn) => <Bars {...drawn} />}</StepsView>;
+export function Flame(props: StepsOfRun) {
+  return <StepsView {...props}>{(drawn) => <Bars {...drawn} />}</StepsView>;
 }
 
 function Bars({ rows, start, span, selectedId }: DrawnSteps) {

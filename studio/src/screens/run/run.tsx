@@ -1,16 +1,19 @@
 import { useQuery, useSuspenseQuery } from '@tanstack/react-query';
-import { useParams, useSearch } from '@tanstack/react-router';
+import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
 import { Ago, count, duration, shortId } from '../../ui/format.tsx';
-import { ThreadIdLink } from '../../ui/id-links.tsx';
+import { ID_LINK } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
-import { StatusPill } from '../../ui/pill.tsx';
+import { Pill, StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { RevisionIdLink } from '../deployments/revision-link.tsx';
+import { threadQuery } from '../thread/thread-queries.ts';
+import { titleOf } from '../threads/threads-query.ts';
+import { Answer, useIsAsking } from './answer.tsx';
 import { AsCode } from './as-code.tsx';
 import { CancelRun } from './cancel-run.tsx';
 import { Logs } from './logs.tsx';
@@ -51,10 +54,12 @@ export function Run() {
 }
 
 function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
-  const { tab = 'timeline' } = useSearch({ from: '/runs/$runId' });
+  const search = useSearch({ from: '/runs/$runId' });
+  const tab = TABS.find(({ name }) => name === search.tab)?.name ?? 'timeline';
   const { data: run } = useSuspenseQuery(runQuery(explanation));
   const refetchInterval = pollOf(run.status);
   const steps = useQuery({ ...stepsQuery(explanation.run_id), refetchInterval });
+  const isAsking = useIsAsking(run, steps.data);
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const assistant = assistants.find(({ assistant_id }) => assistant_id === run.assistant_id);
   return (
@@ -63,6 +68,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
       beside={
         <>
           <StatusPill status={run.status} />
+          {isAsking && <Pill tone="wait">asks you</Pill>}
           <span className="font-mono text-xs text-ink-3">{run.run_id}</span>
         </>
       }
@@ -72,6 +78,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
           <Rerun run={run} />
           <Retry run={run} error={explanation.error} />
           <CancelRun run={run} />
+          {isAsking && <Answer run={run} />}
         </>
       }
     >
@@ -79,8 +86,8 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
       {explanation.error && <ErrorOf error={explanation.error} />}
       <Tabs tabs={TABS} open={tab} />
       <Suspense fallback={<Loading what="the view" />}>
-        {tab === 'timeline' && <Timeline steps={steps} />}
-        {tab === 'flame' && <Flame steps={steps} />}
+        {tab === 'timeline' && <Timeline steps={steps} explanation={explanation} />}
+        {tab === 'flame' && <Flame steps={steps} explanation={explanation} />}
         {tab === 'graph' && <RunGraph run={run} />}
         {tab === 'events' && <Events run={run} />}
         {tab === 'input' && <Json value={run.kwargs} label="Input and options of the run" />}
@@ -126,7 +133,7 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
         </li>
       )}
       <li>
-        Thread <ThreadIdLink thread_id={thread_id} />
+        Thread <ThreadLink thread_id={thread_id} />
       </li>
       {revision_id && (
         <li>
@@ -135,6 +142,25 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
       )}
       {steps && <Trace trace_id={steps.trace_id} />}
     </ul>
+  );
+}
+
+/** By its title, if it has one. */
+function ThreadLink({ thread_id }: { thread_id: string }) {
+  const { data: thread } = useQuery(threadQuery(thread_id));
+  const title = thread && titleOf(thread);
+  return (
+    <Link
+      to="/threads/$threadId"
+      params={{ threadId: thread_id }}
+      className={title ? 'font-medium text-accent hover:underline' : ID_LINK}
+    >
+      {title ? (
+        <bdi className="inline-block max-w-[40ch] truncate align-bottom">{title}</bdi>
+      ) : (
+        shortId(thread_id)
+      )}
+    </Link>
   );
 }
 

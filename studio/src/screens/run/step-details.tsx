@@ -1,11 +1,20 @@
+import { Link } from '@tanstack/react-router';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { count, duration } from '../../ui/format.tsx';
+import { ID_LINK } from '../../ui/id-links.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import type { ShownStep } from './run-queries.ts';
 
-/** When a step ran, what it used and how it ended. `start` is the beginning of its run, epoch ms. */
-export function StepDetails({ step, start }: { step: ShownStep; start: number }) {
+interface StepDetailsProps {
+  readonly step: ShownStep;
+  /** Beginning of its run, epoch ms. */
+  readonly start: number;
+  readonly thread_id: string;
+}
+
+/** When a step ran, what it used and how it ended. */
+export function StepDetails({ step, start, thread_id }: StepDetailsProps) {
   const from = Date.parse(step.started_at);
   return (
     <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
@@ -27,14 +36,7 @@ export function StepDetails({ step, start }: { step: ShownStep; start: number })
           ...('cost' in step && step.cost !== null ? [['Cost', String(step.cost)] as const] : []),
           ['Attempt', step.attempt],
           ...(step.checkpoint_id
-            ? [
-                [
-                  'Checkpoint',
-                  <span key="id" className="font-mono text-xs">
-                    {step.checkpoint_id}
-                  </span>,
-                ] as const,
-              ]
+            ? [['Checkpoint', <CheckpointId key="id" {...{ step, thread_id }} />] as const]
             : []),
           [
             'Span',
@@ -52,5 +54,22 @@ export function StepDetails({ step, start }: { step: ShownStep; start: number })
         </div>
       )}
     </Card>
+  );
+}
+
+/** Leads to where the state is compared, edited and forked; the inspector shows no checkpoints of subgraphs. */
+function CheckpointId({ step, thread_id }: Pick<StepDetailsProps, 'step' | 'thread_id'>) {
+  const { checkpoint_id, namespace } = step;
+  if (checkpoint_id === null || namespace !== '')
+    return <span className="font-mono text-xs">{checkpoint_id}</span>;
+  return (
+    <Link
+      to="/threads/$threadId"
+      params={{ threadId: thread_id }}
+      search={{ checkpoint: checkpoint_id }}
+      className={ID_LINK}
+    >
+      {checkpoint_id}
+    </Link>
   );
 }

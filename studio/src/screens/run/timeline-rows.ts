@@ -87,8 +87,10 @@ function noteOf({ kind, tokens_in, tokens_out }: ShownStep): string {
 
 /** Ticks of an axis over `span` ms: five at the most, at round figures. */
 export function scale(span: number): number[] {
-  const rough = span / 4;
+  const rough = Math.max(1, span / 4);
   const power = 10 ** Math.floor(Math.log10(rough));
-  const step = ([1, 2, 2.5, 5, 10].find((factor) => factor * power >= rough) ?? 10) * power;
+  // Times are shown in whole ms.
+  const factors = power === 1 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10];
+  const step = (factors.find((factor) => factor * power >= rough) ?? 10) * power;
   return Array.from({ length: Math.floor(span / step) + 1 }, (_, i) => i * step);
 }

@@ -1,10 +1,9 @@
-import type { UseQueryResult } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useRef } from 'react';
 import { duration } from '../../ui/format.tsx';
-import type { Step, Steps } from './run-queries.ts';
-import { type DrawnSteps, StepsView } from './steps-view.tsx';
+import type { Step } from './run-queries.ts';
+import { type DrawnSteps, type StepsOfRun, StepsView } from './steps-view.tsx';
 import { type Row, scale } from './timeline-rows.ts';
 
 const ROW_HEIGHT = 34;
@@ -16,12 +15,14 @@ const COLOURS: Readonly<Record<Step['kind'], string>> = {
   retriever: 'bg-tool',
   store: 'bg-tool',
 };
+/** Before those of its kind. */
+const STATUS_COLOURS: Readonly<Record<string, string>> = { error: 'bg-err', interrupted: 'bg-wait' };
 /** Instead of how long it took. */
 const WORDS: Readonly<Record<string, string>> = { interrupted: 'waits', running: 'running' };
 
 /** When each step began and how long it took. */
-export function Timeline({ steps }: { steps: UseQueryResult<Steps> }) {
-  return <StepsView steps={steps}>{(drawn) => <Bars {...drawn} />}</StepsView>;
+export function Timeline(props: StepsOfRun) {
+  return <StepsView {...props}>{(drawn) => <Bars {...drawn} />}</StepsView>;
 }
 
 function Bars({ rows, start, span, selectedId }: DrawnSteps) {
@@ -87,7 +88,7 @@ function Bar({ row: { id, depth, name, note, step, from, to }, start, span, isSe
   const navigate = useNavigate({ from: '/runs/$runId' });
   const left = (100 * (from - start)) / span;
   const width = Math.max(0.2, (100 * (to - from)) / span);
-  const colour = step ? (step.status === 'error' ? 'bg-err' : COLOURS[step.kind]) : 'bg-accent opacity-20';
+  const colour = step ? (STATUS_COLOURS[step.status] ?? COLOURS[step.kind]) : 'bg-accent opacity-20';
   return (
     <button
       type="button"

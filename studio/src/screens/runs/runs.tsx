@@ -1,9 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { useNavigate, useSearch } from '@tanstack/react-router';
+import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
-import { Ago, duration } from '../../ui/format.tsx';
+import { Ago, duration, shortId } from '../../ui/format.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
@@ -13,6 +13,7 @@ import { TextFilter } from '../../ui/text-filter.tsx';
 import { SavedViews } from '../saved-views/saved-views.tsx';
 import { metadataOf } from '../threads/metadata-text.ts';
 import { FAILED, isTime, type RunFilters, runsQuery } from './runs-query.ts';
+import { useThreadTitles } from './thread-titles.ts';
 
 const STATUSES = ['pending', 'running', 'success', 'error', 'timeout', 'interrupted'];
 
@@ -105,23 +106,41 @@ function List({ filters }: { filters: RunFilters }) {
   );
   return (
     <PagedList query={useInfiniteQuery(runsQuery(filters))} what="runs" more="Show older runs" empty={empty}>
-      {(runs) => (
-        <Table label="Runs" columns={['Run', 'Status', 'Created', 'Duration', 'Error']}>
-          {runs.map((run) => (
-            <RunRow key={run.run_id} run={run} />
-          ))}
-        </Table>
-      )}
+      {(runs) => <RunTable runs={runs} />}
     </PagedList>
   );
 }
 
-function RunRow({ run }: { run: Schemas['RunSummary'] }) {
-  const { status = '', created_at, started_at, ended_at, error } = run;
+function RunTable({ runs }: { runs: readonly Schemas['RunSummary'][] }) {
+  const titles = useThreadTitles(runs);
+  return (
+    <Table label="Runs" columns={['Run', 'Thread', 'Status', 'Created', 'Duration', 'Error']}>
+      {runs.map((run) => (
+        <RunRow key={run.run_id} run={run} title={titles.get(run.thread_id ?? '')} />
+      ))}
+    </Table>
+  );
+}
+
+function RunRow({ run, title }: { run: Schemas['RunSummary']; title: string | undefined }) {
+  const { thread_id = '', status = '', created_at, started_at, ended_at, error } = run;
   return (
     <Row>
       <Cell>
         <RunLink run={run} />
+      </Cell>
+      <Cell className="max-w-[36ch] truncate">
+        <Link
+          to="/threads/$threadId"
+          params={{ threadId: thread_id }}
+          className="text-ink-2 hover:text-accent"
+        >
+          {title === undefined ? (
+            <span className="font-mono text-xs">{shortId(thread_id)}</span>
+          ) : (
+            <bdi>{title}</bdi>
+          )}
+        </Link>
       </Cell>
       <Cell>
         <StatusPill status={status} />

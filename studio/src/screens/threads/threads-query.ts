@@ -111,6 +111,9 @@ function firstWords(content: unknown): string | undefined {
   return text.trim().slice(0, MAX_WORDS) || undefined;
 }
 
+/** Metadata of threads on which Studio executed one node alone: they are no conversations. */
+export const NODE_ALONE = 'studio_node';
+
 /** Title that a person or a client gave. */
 export function titleOf({ metadata }: Pick<Thread, 'metadata'>): string | undefined {
   const { title } = metadata as { title?: unknown };

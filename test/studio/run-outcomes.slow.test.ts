@@ -1,0 +1,62 @@
+import { describe, expect, test } from 'vitest';
+import { endedRun } from '../support/ended-run.ts';
+import { hasStudio, openStudio } from '../support/studio-page.ts';
+import { useStudioServer } from '../support/studio-server.ts';
+import { violations } from '../support/studio-sign-in.ts';
+
+describe.runIf(hasStudio)('what a run in Studio needs next (needs Chromium and a build of Studio)', () => {
+  const studio = useStudioServer(['asks', 'fails', 'sleeper', 'ten-steps']);
+
+  test('one that asks leads to its question, until that is answered', async () => {
+    const { client } = studio;
+    const { thread_id } = await client.threads.create({ metadata: { title: 'Lunch with Ana' } });
+    const { run_id } = await client.runs.create(thread_id, 'asks', { input: { ask: 'Shall I?' } });
+    await client.runs.join(thread_id, run_id);
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    await page.getByText('asks you', { exact: true }).waitFor();
+    await page.getByRole('link', { name: 'Lunch with Ana' }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await page.getByRole('link', { name: 'Answer', exact: true }).click();
+    await page.getByText('Shall I?').first().waitFor();
+
+    await page.goBack();
+    await page.getByText('asks you', { exact: true }).waitFor();
+    await client.runs.wait(thread_id, 'asks', { command: { resume: 'Yes' } });
+    await expect.poll(() => page.getByText('asks you', { exact: true }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Answer', exact: true }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  test('one that has failed shows the step that failed, and leads to its checkpoint', async () => {
+    const { thread_id } = await studio.client.threads.create();
+    const { run_id } = await studio.client.runs.create(thread_id, 'fails', { input: { x: 7 } });
+    await studio.client.runs.join(thread_id, run_id).catch(() => {});
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    await page.getByRole('button', { name: /^throws/, pressed: true }).waitFor();
+    await page.getByRole('heading', { name: 'throws' }).waitFor();
+    const { steps } = (await studio.http.get(`/runs/${run_id}/steps`)).body;
+    const failed = steps.find(({ status }: { status: string }) => status === 'error');
+    await page.getByRole('link', { name: failed.checkpoint_id }).click();
+    await page.waitForURL(`**/threads/*?checkpoint=${failed.checkpoint_id}`);
+    await page.context().close();
+  });
+
+  test('one that waits for another run says so where its steps will be', async () => {
+    const { client } = studio;
+    const { thread_id } = await client.threads.create();
+    const sleeping = { input: { ms: 600_000 }, multitaskStrategy: 'enqueue' } as const;
+    const { run_id: running } = await client.runs.create(thread_id, 'sleeper', sleeping);
+    const { run_id } = await client.runs.create(thread_id, 'sleeper', sleeping);
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
+    await page.getByText(`Waits behind run ${running}`).waitFor();
+    for (const each of [run_id, running]) await client.runs.cancel(thread_id, each, true);
+    await page.context().close();
+  });
+
+  test('a view that the address names wrongly is the first one', async () => {
+    const { run_id } = await endedRun(studio.client, 'ten-steps', { input: { n: 0 } });
+    const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=nothing`);
+    await page.getByRole('region', { name: 'Steps' }).waitFor();
+    await page.context().close();
+  });
+});
