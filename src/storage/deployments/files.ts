@@ -4,11 +4,12 @@ import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ContentTooLarge, InsufficientStorage, isDiskFull, Unavailable } from '../../core/errors.ts';
+import { ContentTooLarge, InsufficientStorage, isDiskFull } from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
 import { buildFiles, ifMissing } from './build-files.ts';
 import { deletedFiles } from './deleted-files.ts';
 import { flush, flushFolders } from './flush.ts';
+import { unusableFolder } from './folder-lock.ts';
 import { logFiles } from './log-files.ts';
 
 export type DeploymentFiles = ReturnType<typeof deploymentFiles>;
@@ -108,9 +109,7 @@ export function deploymentFiles(folder: string) {
         await rm(scratch, { recursive: true, force: true });
         makeFolder(scratch, 0o700);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        const detail = `The folder ${folder} cannot be used: ${reason}. Set another "deployments.folder".`;
-        throw new Unavailable(detail, { cause: error });
+        throw unusableFolder(folder, error);
       }
       return scratch;
     },
