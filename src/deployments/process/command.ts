@@ -82,6 +82,7 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
     const [code, signalName] = await exited;
     await endProcesses(owner);
     await Promise.race([closed, sleep(CLOSE_MS)]);
+    output.end();
     return {
       code,
       signal: signalName,
