@@ -37,7 +37,9 @@ export function buildContext(request: BuildRequest): BuildContext {
       if (signal.aborted) throw stopped(name, stopOf(signal), doing);
       return await work();
     } catch (error) {
-      const failure = masked(asFailure(name, doing, error, signal), mask);
+      const failure = masked(asFailure(name, doing, error, signal), (text) =>
+        mask(text).replaceAll(`${request.folder}/source/`, ''),
+      );
       log(name, 'ERROR', `${failure.message} ${failure.hint}`);
       throw failure;
     }
@@ -82,7 +84,7 @@ function sourceSecrets(source: RevisionSource): string[] {
 function asFailure(step: BuildStep, doing: string, error: unknown, signal: AbortSignal): BuildFailure {
   if (error instanceof BuildFailure) return error;
   if (signal.aborted) return stopped(step, stopOf(signal), doing);
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code } = error as NodeJS.ErrnoException;
   if (code === 'ENOSPC' || code === 'EDQUOT') {
     const hint = 'Delete old revisions, or have the operator free space.';
     return new BuildFailure(step, { code: 'disk_full', message: 'The disk of the server is full.', hint });
@@ -91,8 +93,9 @@ function asFailure(step: BuildStep, doing: string, error: unknown, signal: Abort
     step,
     {
       code: 'internal',
-      message: `The server failed while ${doing}: ${message}.`,
-      hint: 'Deploy again; if it happens again, ask the operator of the server.',
+      // The message of the error names paths of this machine. The log of the server has it.
+      message: `The server failed while ${doing}${code ? ` (${code})` : ''}.`,
+      hint: 'Deploy again; if it happens again, ask the operator for the reason, which is in the log of the server.',
     },
     { cause: error },
   );

@@ -47,6 +47,8 @@ export interface BuildLimits {
   readonly memory_bytes: number;
   /** What a build may add to the disk, and the size of a single file. */
   readonly disk_bytes: number;
+  /** Processes of the build at one moment, each thread counted. */
+  readonly tasks: number;
 }
 
 export interface LogLine {

@@ -15,7 +15,15 @@ test('every code of a failure is in the guide, and no other', () => {
     ),
   ];
   const refusals = [...source.matchAll(/refused\('([a-z]+)'/g)].map((match) => `tarball_${match[1]}`);
-  const limits = ['time_limit', 'memory_limit', 'disk_limit', 'aborted', 'killed', 'internal'];
+  const limits = [
+    'time_limit',
+    'memory_limit',
+    'disk_limit',
+    'process_limit',
+    'aborted',
+    'killed',
+    'internal',
+  ];
   const checked = [...checks.matchAll(/\bcode: '(\w+)'|new RevisionError\(\s*[\w']+,\s*'(\w+)'/g)];
   const codes = new Set([
     ...literals.map((match) => match[1] as string),

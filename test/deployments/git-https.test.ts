@@ -97,7 +97,7 @@ test('a token is not given to the host of a submodule', async () => {
   expect(checked).toContain(`https://127.0.0.1:${other.port}/`);
 
   await deployment.build({ ...request, ca_file, allow_submodules: false });
-  expect(deployment.log).toContain('source WARNING The repository has submodules, which are not fetched.');
+  expect(deployment.log).toContain('source WARNING The folder inner is empty: it is a submodule');
 });
 
 test('redirects are not followed', async () => {

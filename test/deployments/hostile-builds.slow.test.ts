@@ -3,7 +3,7 @@ import { chmod, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promis
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Isolation } from '../../src/deployments/request.ts';
-import { PROJECT, projectWithScript, TestDeployment } from '../support/builds.ts';
+import { MB, PROJECT, projectWithScript, TestDeployment } from '../support/builds.ts';
 
 const isRoot = process.getuid?.() === 0;
 
@@ -158,6 +158,30 @@ const code = 'process.title = "left-" + process.argv[1]; setInterval(() => {}, 1
 const child = spawn('sh', ['-c', 'node -e "$0" "$1" & echo started', code, process.env.NAME], { detached: true, stdio: 'ignore' });
 await new Promise((resolve) => child.on('exit', resolve));
 `;
+
+/** Each of its processes starts two others, as long as it may. */
+const FORK_BOMB = `
+import { spawnSync } from 'node:child_process';
+process.exitCode = 1;
+spawnSync('sh', ['-c', 'bomb() { bomb | bomb & }; bomb; sleep 3', process.env.NAME], { stdio: 'inherit' });
+`;
+
+// Without a user of its own nothing bounds what root starts between two measurements.
+describe.each(['bwrap', 'user'] as const)('isolated by %s', (isolation) => {
+  test.skipIf(!isPossible(isolation))('a fork bomb ends, and nothing of it is left', async () => {
+    await using deployment = await TestDeployment.create();
+    const path = await deployment.write('app', projectWithScript(FORK_BOMB));
+    const NAME = `bomb-${isolation}-${process.pid}`;
+    const failure = await deployment.failure({
+      source: { kind: 'folder', path },
+      isolations: [isolation],
+      build_env: { NAME },
+      limits: { seconds: 120, memory_bytes: 4096 * MB, disk_bytes: 1024 * MB, tasks: 150 },
+    });
+    expect(failure).toMatchObject({ step: 'install', code: 'process_limit' });
+    expect(await processesNamed(NAME)).toEqual([]);
+  });
+});
 
 describe.each(['bwrap', 'user', 'none'] as const)('isolated by %s', (isolation) => {
   test.skipIf(!isPossible(isolation))('no process outlives the build', async () => {

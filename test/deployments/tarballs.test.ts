@@ -40,6 +40,11 @@ function archive(entries: readonly Entry[]): Buffer {
   return Buffer.concat([...blocks, Buffer.alloc(1024)]);
 }
 
+/** An extension of GNU's tar: the path of the next entry, or its target. */
+function longName(name: string, type: 'L' | 'K' = 'L'): Entry[] {
+  return [{ path: '././@LongLink', type, data: name }];
+}
+
 async function extract(tar: Buffer, max_bytes = 1024 * 1024, max_entries?: number): Promise<string> {
   const file = join(folder, 'source.tar.gz');
   await writeFile(file, gzipSync(tar));
@@ -104,6 +109,29 @@ describe.each([
     'tarball_path',
   ],
   [
+    'a folder that is also a file',
+    [
+      { path: 'a/b', data: 'x' },
+      { path: 'a', data: 'x' },
+    ],
+    'tarball_path',
+  ],
+  [
+    'a folder that is also a link',
+    [
+      { path: 'a/', type: '5' },
+      { path: 'b', data: 'x' },
+      { path: 'a', type: '2', target: 'b' },
+    ],
+    'tarball_path',
+  ],
+  ['a name that is too long', [...longName('n'.repeat(300)), { path: 'n' }], 'tarball_path'],
+  [
+    'a link to a name that is too long',
+    [...longName('n'.repeat(5000), 'K'), { path: 'link', type: '2' }],
+    'tarball_path',
+  ],
+  [
     'a path with a zero byte in an extension',
     [{ path: 'x', type: 'x', data: '15 path=a\u0000b.c\n' }, { path: 'a' }],
     'tarball_path',
@@ -114,7 +142,9 @@ describe.each([
   ['nothing', [], 'tarball_unreadable'],
 ] as [string, Entry[], string][])('an archive with %s', (_, entries, code) => {
   test('is refused, and changes nothing outside', async () => {
-    expect((await refusal(archive(entries))).code).toBe(code);
+    const failure = await refusal(archive(entries));
+    expect(failure.code).toBe(code);
+    expect(failure.message).not.toContain(folder);
     expect(await outside()).toEqual(['root', 'source.tar.gz']);
   });
 });

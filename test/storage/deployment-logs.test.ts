@@ -48,9 +48,17 @@ test('the id of a line stays the same when older ones go', async () => {
   for (const { id, message } of kept) expect(id).toBe(before.get(message));
 });
 
-test('the log of a build keeps its first lines, and says that it is full', async () => {
-  fill(logOf('build'), 9000);
-  const lines = await logOf('build').read();
+test('the log of a build keeps its first lines, says that it is full, and still has errors', async () => {
+  const log = logOf('build');
+  fill(log, 9000);
+  const lines = await log.read();
   expect(lines[0]?.message.startsWith('1 ')).toBe(true);
   expect(lines.at(-1)?.message).toContain('The log is full');
+
+  log.write({ timestamp, level: 'ERROR', message: 'Why it failed.' });
+  fill(log, 10);
+  const after = await logOf('build').read();
+  expect(after.slice(lines.length).map(({ message }) => message)).toEqual(['Why it failed.']);
+  for (let times = 1; times < 1000; times += 1) log.write({ timestamp, level: 'ERROR', message: KB });
+  expect((await log.read()).length).toBeLessThan(after.length + 100);
 });

@@ -41,7 +41,7 @@ export class TestDeployment implements AsyncDisposable {
       folder: join(this.folder, 'revisions', String(this.#revisions)),
       cache: join(this.folder, 'cache'),
       config_path: 'langgraph.json',
-      limits: { seconds: 120, memory_bytes: 4096 * MB, disk_bytes: 1024 * MB },
+      limits: { seconds: 120, memory_bytes: 4096 * MB, disk_bytes: 1024 * MB, tasks: 2048 },
       allow_file_urls: true,
       checkAddress: async () => {},
       env: { PATH: process.env['PATH'], SECRET_OF_THE_SERVER: 'env-secret-1234567890' },

@@ -13,7 +13,7 @@ export interface FailingBuild {
 }
 
 const SLOW = 120_000;
-const LIMITS = { seconds: 60, memory_bytes: 4096 * MB, disk_bytes: 1024 * MB };
+const LIMITS = { seconds: 60, memory_bytes: 4096 * MB, disk_bytes: 1024 * MB, tasks: 2048 };
 export const git = (url: string, ref = 'main') => ({ source: { kind: 'git' as const, url, ref } });
 export const withLimits = (limits: Partial<typeof LIMITS>) => ({ limits: { ...LIMITS, ...limits } });
 

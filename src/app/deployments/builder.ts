@@ -41,6 +41,7 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
           seconds: rules.build_timeout_seconds,
           memory_bytes: rules.max_build_memory_mb * MB,
           disk_bytes: rules.max_build_disk_mb * MB,
+          tasks: rules.max_build_processes,
         },
         env: { ...processEnvironment() },
         onStep: ({ name, status }) => {

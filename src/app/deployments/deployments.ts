@@ -3,6 +3,7 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import { closeAll, lazy } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
+import { sqlitePath } from '../../db/engines/sqlite-files.ts';
 import { endBuildsIn } from '../../deployments/process/end-processes.ts';
 import { diskUsage } from '../../deployments/process/usage.ts';
 import type { Dispatch } from '../../http/dispatch.ts';
@@ -10,6 +11,7 @@ import type { BuildRevision } from '../../services/deployments/builder.ts';
 import type { DataPlane, ServedRevision } from '../../services/deployments/data-plane.ts';
 import { type DeploymentDatabases, deploymentDatabases } from '../../storage/deployment-databases.ts';
 import { type DeploymentFiles, deploymentFiles } from '../../storage/deployments/files.ts';
+import { lockFolder } from '../../storage/deployments/folder-lock.ts';
 import type { DeploymentRow } from '../../storage/deployments/rows.ts';
 import { rebuildMissing } from '../../workers/deployments/missing-builds.ts';
 import { deploymentPolls } from '../../workers/deployments/polls.ts';
@@ -24,6 +26,8 @@ import { openBuilder, openResolver } from './builder.ts';
 import { deploymentDispatch } from './dispatch.ts';
 import type { ResumedCanary } from './resumption.ts';
 import { DeploymentSlot } from './slot.ts';
+
+const FOLDER_WAIT_MS = 30_000;
 
 export interface DeploymentsContext {
   readonly foundation: Foundation;
@@ -48,10 +52,10 @@ export async function openDeployments(config: Config, context: DeploymentsContex
   const files = deploymentFiles(config.deployments.folder);
   const slots = new Map<string, DeploymentSlot>();
   const databases = await openDatabases(config, { files, logger, onTaken: () => void close(0) });
+  const folder = await takeFolder(config, databases);
   const parts = { config, context, files };
   const slotDeps = { server: config, createApp, files, databases, clock, ids, logger };
-  const prefix = config.http.mount_prefix ?? '';
-  const root = { prefix, secrets: storage.secrets };
+  const root = { prefix: config.http.mount_prefix ?? '', secrets: storage.secrets };
 
   function slotOf(name: string): DeploymentSlot {
     const administrators = storage.apiKeys;
@@ -118,6 +122,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     await Promise.all([...slots.values()].map((slot) => slot.close(grace_ms)));
     await resuming;
     slots.clear();
+    folder[Symbol.dispose]();
   }
 }
 
@@ -198,6 +203,17 @@ function openDatabases(
       deps.onTaken();
     },
   });
+}
+
+/** On PostgreSQL, a process that has just lost the deployments of the database still has their folder for a moment. */
+async function takeFolder({ storage, deployments }: Config, databases: AsyncDisposable): Promise<Disposable> {
+  const wait_ms = sqlitePath(storage.url) === undefined ? FOLDER_WAIT_MS : 0;
+  try {
+    return await lockFolder(deployments.folder, wait_ms);
+  } catch (error) {
+    await databases[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 /** The loops that find, build and deploy revisions. */

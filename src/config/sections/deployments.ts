@@ -49,6 +49,9 @@ export const Deployments = group({
   max_build_disk_mb: integer(16, 1_000_000, 'megabytes')
     .default(2048)
     .describe('Disk space that a build may use.'),
+  max_build_processes: integer(64, 1_000_000, 'processes')
+    .default(2048)
+    .describe('Processes and threads that a build may have at the same time.'),
   max_disk_mb: integer(16, 100_000_000, 'megabytes')
     .default(20_480)
     .describe(

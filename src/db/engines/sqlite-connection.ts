@@ -59,23 +59,28 @@ function lower(text: unknown): unknown {
   return typeof text === 'string' ? text.toLowerCase() : text;
 }
 
-/**
- * Excludes a second server from the database `file`, configured as `path`: holds an exclusive transaction on a lock
- * file. Node has no `flock`; SQLite's locks are the operating system's, released even after `kill -9`.
- */
+/** Excludes a second server from the database `file`, configured as `path`. */
 export function lockDatabase(file: string, path: string): Connection {
   const lock_file = `${file}.lock`;
-  const lock = new Database(lock_file, { timeout: LOCK_TIMEOUT_MS });
+  const lock = lockFile(lock_file);
+  if (lock) return lock;
+  const detail = `Another server uses the database ${path} (it holds ${lock_file}).`;
+  throw new Unavailable(`${detail} Stop that server, or set another "storage.url" for this one.`);
+}
+
+/**
+ * Holds an exclusive transaction on a lock file until the connection closes; `undefined` if another holds it. Node has no
+ * `flock`; SQLite's locks are the operating system's, released even after `kill -9`.
+ */
+export function lockFile(path: string): Connection | undefined {
+  const lock = new Database(path, { timeout: LOCK_TIMEOUT_MS });
   try {
     lock.exec('begin exclusive');
     return lock;
   } catch (error) {
     lock.close();
-    if (!isBusy(error)) throw error;
-    const detail = `Another server uses the database ${path} (it holds ${lock_file}).`;
-    throw new Unavailable(`${detail} Stop that server, or set another "storage.url" for this one.`, {
-      cause: error,
-    });
+    if (isBusy(error)) return undefined;
+    throw error;
   }
 }
 

@@ -1,13 +1,12 @@
-import { access, lstat, mkdir, rm } from 'node:fs/promises';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { BuildContext } from '../build-context.ts';
-import { BuildFailure } from '../build-failure.ts';
 import { fetchFolder } from '../folders.ts';
 import { readProjectFile } from '../project/project-file.ts';
 import type { Commit, GitSource } from '../request.ts';
-import { checkedAddress } from './address.ts';
 import { type GitRemote, gitRemote } from './git.ts';
 import { type FoundRef, findRef } from './refs.ts';
+import { fetchSubmodules } from './submodules.ts';
 
 /** Pointers of Git LFS are shorter by their specification. */
 const MAX_POINTER_BYTES = 1024;
@@ -81,42 +80,4 @@ async function warnOfPointers({ log }: BuildContext, remote: GitRemote, root: st
   const what = pointers.length === 1 ? `${first} is` : `${pointers.length} files, such as ${first}, are`;
   const advice = 'Commit what graphs read without LFS, or fetch it in the build command.';
   log('source', 'WARNING', `${what} in Git LFS, which is not fetched: only pointers are there. ${advice}`);
-}
-
-/** One level of submodules, if they are allowed: each address is checked like that of the repository. */
-async function fetchSubmodules(context: BuildContext, remote: GitRemote, root: string): Promise<void> {
-  const { request } = context;
-  if (!(await exists(join(root, '.gitmodules')))) return;
-  if (request.allow_submodules !== true) {
-    context.log('source', 'WARNING', 'The repository has submodules, which are not fetched.');
-    return;
-  }
-  await remote.run(['config', '--local', 'remote.origin.url', remote.address.url], { cwd: root });
-  await remote.run(['submodule', 'init', '--quiet'], { cwd: root, logs: true });
-  // Each is `name`, a line break, `value`.
-  const settings = (await remote.run(['config', '--local', '--list', '-z'], { cwd: root })).split('\0');
-  for (const setting of settings.filter((text) => /^submodule\.[^\n]{1,500}\.url\n/.test(text))) {
-    const url = setting.slice(setting.indexOf('\n') + 1);
-    const { protocol } = await checkedAddress(url, request);
-    if (protocol !== remote.address.protocol) throw submoduleProtocol(url, remote.address.protocol);
-  }
-  await remote.run(['submodule', 'update', '--depth=1', '--quiet', '--no-recommend-shallow'], {
-    cwd: root,
-    logs: true,
-  });
-}
-
-function submoduleProtocol(url: string, protocol: string): BuildFailure {
-  return new BuildFailure('source', {
-    code: 'submodule_protocol',
-    message: `The submodule ${url} is not reached over ${protocol}, like the repository.`,
-    hint: 'Give the submodule an address that is relative to the repository, such as ../name.git.',
-  });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return await access(path).then(
-    () => true,
-    () => false,
-  );
 }

@@ -21,7 +21,7 @@ export interface RemoteOptions {
   readonly folder: string;
   /** What is measured against the disk limit. */
   readonly measured: readonly string[];
-  readonly limits: Omit<BuildLimits, 'seconds'>;
+  readonly limits: Pick<BuildLimits, 'memory_bytes' | 'disk_bytes'>;
   readonly signal: AbortSignal;
   readonly onLine?: (line: string) => void;
 }
@@ -49,6 +49,7 @@ export async function gitRemote(
   access: GitAccess,
   options: RemoteOptions,
 ): Promise<GitRemote> {
+  const { memory_bytes, disk_bytes } = options.limits;
   const address = await checkedAddress(source.url, access);
   const env = allowedEnvironment(access.env);
   await requireTools(address, env['PATH'] as string);
@@ -77,7 +78,7 @@ export async function gitRemote(
         argv: ['git', ...config, ...args],
         cwd: cwd ?? options.folder,
         env: own,
-        limits: { ...options.limits, folders: options.measured, disk_before: 0 },
+        limits: { memory_bytes, disk_bytes, folders: options.measured, disk_before: 0 },
         signal: options.signal,
         pipe: signIn.pipe,
         captures: !logs,

@@ -73,6 +73,7 @@ export function projectCommands(
         limits: {
           memory_bytes: limits.memory_bytes,
           disk_bytes: limits.disk_bytes,
+          tasks: limits.tasks,
           folders: [folder, folders.cache],
           disk_before: folders.cache_before,
         },

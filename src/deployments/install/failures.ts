@@ -88,6 +88,12 @@ const INSTALL_FAILURES: readonly KnownFailure[] = [
     hint: 'Make the build use less memory, or set NODE_OPTIONS in its command.',
   },
   {
+    pattern: /Cannot fork|fork: (?:retry: )?Resource temporarily unavailable|spawn \S{1,200} EAGAIN/,
+    code: 'process_limit',
+    message: 'A program of the build could not start another: too many processes run.',
+    hint: 'Check whether a script starts itself again and again; else have the operator raise the limit of processes.',
+  },
+  {
     pattern: /gyp ERR!|node-gyp/,
     code: 'native_build_failed',
     message: 'A package with native code could not be compiled.',

@@ -5,7 +5,7 @@ import { every, sleep } from '../../core/timers.ts';
 import { endProcesses, MARKER, type ProcessOwner } from './end-processes.ts';
 import { CommandOutput, captured } from './output.ts';
 import { type Stop, stopOf } from './stops.ts';
-import { diskUsage, familyOf, processes } from './usage.ts';
+import { diskUsage, familyOf, processes, tasksOf } from './usage.ts';
 
 export interface Command {
   readonly argv: readonly string[];
@@ -29,6 +29,8 @@ interface CommandLimits {
   /** Of each file, and of what is added to `folders` together. */
   readonly disk_bytes: number;
   readonly folders: readonly string[];
+  /** Processes at one moment, each thread counted. Default: any number. */
+  readonly tasks?: number | undefined;
   /** What they occupied before the build, bytes. Default: what they occupy when the command starts. */
   readonly disk_before?: number | undefined;
 }
@@ -45,8 +47,12 @@ export interface CommandEnd {
   readonly stdout: string;
 }
 
-/** POSIX: `ulimit -f` counts blocks of 512 bytes. Without core dumps, which would hold what was in memory. */
-const PRELUDE = 'umask 077; ulimit -c 0; ulimit -f "$1"; shift; exec nice -n 10 "$@"';
+/**
+ * POSIX: `ulimit -f` counts blocks of 512 bytes. Without core dumps, which would hold what was in memory. Processes are
+ * `-u` in some shells and `-p` in others; where the machine allows fewer, its limit stays.
+ */
+const PRELUDE =
+  'umask 077; ulimit -c 0; ulimit -f "$1"; ulimit -u "$2" 2>/dev/null || ulimit -p "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"';
 const BLOCK_BYTES = 512;
 /** How often memory and disk are measured, ms. */
 const MEASURE_MS = 500;
@@ -61,7 +67,7 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
   const { signal } = command;
   if (signal.aborted) return { code: null, signal: null, stopped: stopOf(signal), output: '', stdout: '' };
   const before = command.limits.disk_before ?? (await diskUsage(command.limits.folders));
-  const child = start(command);
+  const child = start(command, await taskLimit(command));
   const output = new CommandOutput(command.onLine);
   const stdout = command.captures ? captured(child.stdout as Readable) : undefined;
   if (!stdout) output.follow(child.stdout as Readable);
@@ -76,6 +82,7 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
     const [code, signalName] = await exited;
     await endProcesses(owner);
     await Promise.race([closed, sleep(CLOSE_MS)]);
+    output.end();
     return {
       code,
       signal: signalName,
@@ -89,9 +96,20 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
   }
 }
 
-function start({ argv, cwd, env, uid, limits, pipe }: Command): ChildProcess {
+/**
+ * What the kernel allows: it counts all processes of a user, so that those of the server are added to the build's. Twice
+ * the limit, which is measured: what reaches that is ended and told why, and here `fork` only fails. Nothing limits root.
+ */
+async function taskLimit({ limits: { tasks }, uid }: Command): Promise<string> {
+  if (tasks === undefined) return 'unlimited';
+  const others =
+    uid === undefined ? (await processes()).filter((entry) => entry.uid === process.getuid?.()) : [];
+  return String(2 * tasks + tasksOf(others));
+}
+
+function start({ argv, cwd, env, uid, limits, pipe }: Command, tasks: string): ChildProcess {
   const blocks = String(Math.ceil(limits.disk_bytes / BLOCK_BYTES));
-  const child = spawn('/bin/sh', ['-c', PRELUDE, 'sh', blocks, ...argv], {
+  const child = spawn('/bin/sh', ['-c', PRELUDE, 'sh', blocks, tasks, ...argv], {
     cwd,
     env,
     // Its own session and process group.
@@ -128,6 +146,7 @@ function watchLimits({ limits, signal }: Command, disk_before: number, owner: Pr
     // Shared pages count for each process: the sum is an upper bound.
     const memory = own.reduce((sum, { rss_bytes }) => sum + rss_bytes, 0);
     if (memory > limits.memory_bytes) return stop('memory_limit');
+    if (limits.tasks !== undefined && tasksOf(own) > limits.tasks) return stop('process_limit');
     const disk = (await diskUsage(limits.folders)) - disk_before;
     if (disk > limits.disk_bytes) stop('disk_limit');
   };

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { sleep } from '../../core/timers.ts';
-import { familyOf, processes, startedWith, wasStartedWith } from './usage.ts';
+import { familyOf, processes, withVariable } from './usage.ts';
 
 /** Whose processes are to be ended. */
 export interface ProcessOwner {
@@ -39,8 +39,7 @@ export async function endProcesses(owner: ProcessOwner): Promise<void> {
 export async function endBuildsIn(folder: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const all = (await processes()).filter(({ pid }) => pid !== process.pid);
-    const isOfBuild = await Promise.all(all.map(({ pid }) => startedWith(pid, `${MARKER}=${folder}/`)));
-    const left = all.filter((_, at) => isOfBuild[at]);
+    const left = await withVariable(all, (variable) => variable.startsWith(`${MARKER}=${folder}/`));
     if (left.length === 0) return;
     for (const { pid } of left) kill(pid);
     await sleep(ROUND_MS);
@@ -62,8 +61,7 @@ async function leftovers({ pid, marker }: ProcessOwner): Promise<number[]> {
   const all = await processes();
   const pids = new Set(familyOf(pid, all).map((entry) => entry.pid));
   const others = marker === undefined ? [] : all.filter((entry) => !pids.has(entry.pid));
-  const marked = await Promise.all(others.map((entry) => wasStartedWith(entry.pid, marker as string)));
-  for (const [at, entry] of others.entries()) if (marked[at]) pids.add(entry.pid);
+  for (const entry of await withVariable(others, (variable) => variable === marker)) pids.add(entry.pid);
   return [...pids].filter((each) => each !== process.pid);
 }
 

@@ -1,7 +1,7 @@
 import { BuildFailure, type BuildStep } from '../build-failure.ts';
 
 /** Why the server ended a command. */
-export type Stop = 'aborted' | 'time_limit' | 'memory_limit' | 'disk_limit';
+export type Stop = 'aborted' | 'time_limit' | 'memory_limit' | 'disk_limit' | 'process_limit';
 
 interface Ended {
   readonly code: number | null;
@@ -28,6 +28,10 @@ const TEXTS: Readonly<Record<Stop, (doing: string) => { message: string; hint: s
   disk_limit: (doing) => ({
     message: `The build reached its disk limit while ${doing}.`,
     hint: 'Remove large files and unused dependencies, or have the operator raise the limit.',
+  }),
+  process_limit: (doing) => ({
+    message: `The build reached its limit of processes while ${doing}.`,
+    hint: 'Check whether a script starts itself again and again; else run less at once, or have the operator raise the limit.',
   }),
 };
 

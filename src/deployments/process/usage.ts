@@ -10,13 +10,38 @@ export interface ProcessEntry {
   readonly session: number;
   readonly uid: number;
   readonly rss_bytes: number;
+  readonly threads: number;
 }
+
+/** Files that are read at once: a build may start thousands of processes, and the server has sockets to open. */
+const READ_AT_ONCE = 64;
 
 /** All processes that live; empty where there is no `/proc`, so that nothing is known of them. */
 export async function processes(): Promise<ProcessEntry[]> {
   const names = await readdir('/proc').catch(() => []);
-  const entries = await Promise.all(names.filter((name) => /^\d+$/.test(name)).map(readProcess));
-  return entries.filter((entry) => entry !== undefined);
+  const pids = names.filter((name) => /^\d+$/.test(name));
+  return (await mapSome(pids, readProcess)).filter((entry) => entry !== undefined);
+}
+
+/** Each thread counts, as it does for the limits of the kernel. */
+export function tasksOf(entries: readonly ProcessEntry[]): number {
+  return entries.reduce((sum, { threads }) => sum + threads, 0);
+}
+
+/** Those of the processes whose environment, with which each was started, has such a variable. */
+export async function withVariable(
+  entries: readonly ProcessEntry[],
+  isWanted: (variable: string) => boolean,
+): Promise<ProcessEntry[]> {
+  const found = await mapSome(entries, async ({ pid }) => (await environmentOf(pid)).some(isWanted));
+  return entries.filter((_, at) => found[at]);
+}
+
+async function mapSome<T, R>(items: readonly T[], map: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = [];
+  for (let at = 0; at < items.length; at += READ_AT_ONCE)
+    results.push(...(await Promise.all(items.slice(at, at + READ_AT_ONCE).map(map))));
+  return results;
 }
 
 async function readProcess(pid: string): Promise<ProcessEntry | undefined> {
@@ -31,6 +56,7 @@ async function readProcess(pid: string): Promise<ProcessEntry | undefined> {
     session: Number(fields.get('NSsid:')),
     uid: Number(fields.get('Uid:')),
     rss_bytes: Number(fields.get('VmRSS:') ?? 0) * 1024,
+    threads: Number(fields.get('Threads:') ?? 1),
   };
 }
 
@@ -42,16 +68,6 @@ export function familyOf(root: number, all: readonly ProcessEntry[]): ProcessEnt
     for (const { pid, parent } of all) if (found.has(parent)) found.add(pid);
   }
   return all.filter(({ pid, group, session }) => found.has(pid) || group === root || session === root);
-}
-
-/** Whether the environment with which a process was started has this variable. */
-export async function wasStartedWith(pid: number, variable: string): Promise<boolean> {
-  return (await environmentOf(pid)).includes(variable);
-}
-
-/** Whether a variable of that environment begins so. */
-export async function startedWith(pid: number, beginning: string): Promise<boolean> {
-  return (await environmentOf(pid)).some((variable) => variable.startsWith(beginning));
 }
 
 async function environmentOf(pid: number): Promise<string[]> {

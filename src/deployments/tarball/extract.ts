@@ -42,7 +42,9 @@ export async function extractTarball(
       entries += 1;
       if (entries > (limits.max_entries ?? MAX_ENTRIES))
         throw tooLarge(`${limits.max_entries ?? MAX_ENTRIES} files`);
-      await extractEntry(extraction, entry, limits.max_bytes);
+      await extractEntry(extraction, entry, limits.max_bytes).catch((error: unknown) => {
+        throw entryFailure(entry.path, error);
+      });
     }
     if (entries === 0) throw new Error('the archive is empty');
     await makeSymlinks(extraction);
@@ -125,9 +127,14 @@ async function makeFolder({ root, symlinks }: Extraction, folder: string): Promi
   }
 }
 
-/** An archive may hold a path twice: the last one counts. */
-async function removeFormer({ symlinks }: Extraction, path: string): Promise<void> {
+/** An archive may hold a path twice: the last one counts, but a folder is not replaced. */
+async function removeFormer({ root, symlinks }: Extraction, path: string): Promise<void> {
   symlinks.delete(path);
+  const isFolder = await lstat(path).then(
+    (info) => info.isDirectory(),
+    () => false,
+  );
+  if (isFolder) throw refused('path', relative(root, path), 'is also a folder');
   await rm(path, { force: true });
 }
 
@@ -149,7 +156,11 @@ function checkedTarget(root: string, path: string, { path: name, target }: TarEn
 
 /** Last of all, so that no entry is written through one. Several links may together lead where none does alone. */
 async function makeSymlinks({ root, symlinks }: Extraction): Promise<void> {
-  for (const [path, target] of symlinks) await symlink(target, path);
+  for (const [path, target] of symlinks) {
+    await symlink(target, path).catch((error: unknown) => {
+      throw entryFailure(relative(root, path), error);
+    });
+  }
   const realRoot = await realpath(root);
   for (const path of symlinks.keys()) {
     // One that leads to nothing leads nowhere.
@@ -158,6 +169,16 @@ async function makeSymlinks({ root, symlinks }: Extraction): Promise<void> {
       throw refused('link', relative(root, path), 'leads out of the archive');
     }
   }
+}
+
+/** What the file system refuses of a single entry, whose path on this machine is none of the user's business. */
+function entryFailure(path: string, error: unknown): unknown {
+  const code = errorCode(error);
+  if (code === 'ENAMETOOLONG') return refused('path', path, 'has a name or a target that is too long');
+  if (code === 'EMLINK') return refused('link', path, 'is one hard link too many to the same file');
+  if (code === 'EINVAL' || code === 'EILSEQ')
+    return refused('path', path, 'has a name that the file system of the server does not take');
+  return error;
 }
 
 function refused(what: string, path: string, why: string): BuildFailure {
@@ -180,8 +201,7 @@ function extractFailure(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof BuildFailure || signal.aborted) return error;
   const code = errorCode(error);
   // Errors of the disk are no fault of the archive.
-  if (code && !code.startsWith('Z_') && !['ENOTDIR', 'EISDIR', 'ENAMETOOLONG', 'EEXIST'].includes(code))
-    return error;
+  if (code && !code.startsWith('Z_')) return error;
   return new BuildFailure(
     'source',
     {

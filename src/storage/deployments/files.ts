@@ -1,13 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { createWriteStream } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { type Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ContentTooLarge, InsufficientStorage, isDiskFull, Unavailable } from '../../core/errors.ts';
+import { ContentTooLarge, InsufficientStorage, isDiskFull } from '../../core/errors.ts';
 import { makeFolder } from '../../core/make-folder.ts';
 import { buildFiles, ifMissing } from './build-files.ts';
 import { deletedFiles } from './deleted-files.ts';
+import { flush, flushFolders } from './flush.ts';
+import { unusableFolder } from './folder-lock.ts';
 import { logFiles } from './log-files.ts';
 
 export type DeploymentFiles = ReturnType<typeof deploymentFiles>;
@@ -32,6 +34,8 @@ export function deploymentFiles(folder: string) {
       const path = join(home(name), 'data.sqlite');
       makeFolder(home(name), 0o700);
       await (await open(path, 'a', 0o600)).close();
+      // SQLite flushes the file, and the entries of its folder only.
+      await flushFolders(home(name), dirname(resolve(folder)));
       return path;
     },
     /** Path of the database file; `undefined` until something was stored in it. */
@@ -57,8 +61,9 @@ export function deploymentFiles(folder: string) {
     },
 
     /**
-     * Streams an upload to disk. Returns false if the path is taken: one upload for each. Throws `ContentTooLarge`
-     * above `max_bytes`, and `InsufficientStorage`; nothing of an upload that fails remains.
+     * Streams an upload to disk, where it is safe from a power cut when this resolves. Returns false if the path is
+     * taken: one upload for each. Throws `ContentTooLarge` above `max_bytes`, and `InsufficientStorage`; nothing of an
+     * upload that fails remains.
      */
     async saveUpload(object_path: string, content: Readable, max_bytes: number): Promise<boolean> {
       const path = upload(object_path);
@@ -71,7 +76,9 @@ export function deploymentFiles(folder: string) {
       const part = `${path}.${randomBytes(6).toString('hex')}.part`;
       try {
         await pipeline(content, limit(max_bytes), createWriteStream(part, { mode: 0o600 }));
+        await flush(part);
         await rename(part, path);
+        await flushFolders(dirname(path), dirname(resolve(folder)));
       } catch (error) {
         await rm(part, { force: true });
         await rm(path, { force: true });
@@ -103,9 +110,7 @@ export function deploymentFiles(folder: string) {
         await rm(scratch, { recursive: true, force: true });
         makeFolder(scratch, 0o700);
       } catch (error) {
-        const reason = error instanceof Error ? error.message : String(error);
-        const detail = `The folder ${folder} cannot be used: ${reason}. Set another "deployments.folder".`;
-        throw new Unavailable(detail, { cause: error });
+        throw unusableFolder(folder, error);
       }
       return scratch;
     },

@@ -19,6 +19,8 @@ const MAX_BYTES = 8 * 1024 ** 2;
 const MAX_PART_BYTES = MAX_BYTES / 2;
 const MAX_MESSAGE_LENGTH = 8 * 1024;
 const TRUNCATED = 'The log is full: further lines are not stored.';
+/** Room for why a build failed, in a log that is full, bytes. */
+const ERROR_BYTES = 64 * 1024;
 
 /** A log as JSON lines. Each is in the file before `write` returns, so that it outlives a crash of the server. */
 export interface LogFile {
@@ -27,7 +29,7 @@ export interface LogFile {
   read(): Promise<LoggedLine[]>;
 }
 
-/** The log of a build: its first lines are kept, which say how it began. */
+/** The log of a build: its first lines are kept, which say how it began, and errors also of a full one. */
 export function buildLog(path: string): LogFile {
   let bytes: number | undefined;
 
@@ -38,9 +40,10 @@ export function buildLog(path: string): LogFile {
   return {
     write(line: Omit<LoggedLine, 'id'>): void {
       bytes ??= openFile(path);
-      if (bytes > MAX_BYTES) return;
+      const isFull = bytes > MAX_BYTES;
+      if (isFull && (line.level !== 'ERROR' || bytes > MAX_BYTES + ERROR_BYTES)) return;
       append(line);
-      if (bytes > MAX_BYTES) append({ ...line, level: 'WARNING', message: TRUNCATED });
+      if (!isFull && bytes > MAX_BYTES) append({ ...line, level: 'WARNING', message: TRUNCATED });
     },
 
     read: () => readLines(path, ''),

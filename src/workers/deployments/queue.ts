@@ -24,6 +24,9 @@ const CRASHED = {
   hint: `The server ended ${MAX_TRIES} times while it worked on this revision; deploy it again if that was not its doing.`,
 };
 
+/** No fault of the project: the log of the server has the reason. */
+const INTERNAL = 'internal';
+
 class Interrupted extends Error {}
 class Stopping extends Error {}
 
@@ -133,9 +136,10 @@ async function end(
   const known = error instanceof RevisionError;
   const { step, code, hint: reason } = known ? error : unexpected(progress.steps.at(-1)?.name);
   const hint = progress.mask(reason);
-  logger[known ? 'warn' : 'error']('a revision failed', {
+  const isOurs = code === INTERNAL;
+  logger[isOurs ? 'error' : 'warn']('a revision failed', {
     ...{ deployment: deployment.name, revision_id, step, code },
-    ...(known ? { hint } : { error }),
+    ...(isOurs ? { error } : { hint }),
   });
   progress.write('ERROR', `${hint} (${step}: ${code})`);
   progress.end('failed');
@@ -162,7 +166,7 @@ function timedOut({ build_timeout_seconds }: WorkDeps['rules'], step = 'build'):
 function unexpected(step = 'build') {
   return {
     step,
-    code: 'internal',
+    code: INTERNAL,
     hint: 'Something unexpected went wrong; the log of the server has the reason.',
   };
 }

@@ -1,0 +1,86 @@
+import { PassThrough } from 'node:stream';
+import { finished } from 'node:stream/promises';
+import { expect, test } from 'vitest';
+import { runCommand } from '../../src/deployments/process/command.ts';
+import { CommandOutput } from '../../src/deployments/process/output.ts';
+import { MB } from '../support/builds.ts';
+
+/** The lines of the log when a command prints these chunks. */
+async function logged(...chunks: readonly (string | Buffer)[]) {
+  const lines: string[] = [];
+  const output = new CommandOutput((line) => lines.push(line));
+  const stream = new PassThrough();
+  output.follow(stream);
+  for (const chunk of chunks) stream.write(chunk);
+  stream.end();
+  await finished(stream);
+  output.end();
+  return { lines, tail: output.tail };
+}
+
+test.each([
+  ['colors and cursor movements', '\u001b[1;31mred\u001b[0m\u001b[2K\u001b[1A', 'red'],
+  ['the title of a window', 'a\u001b]0;title\u0007b', 'ab'],
+  ['a link', '\u001b]8;;https://example.com\u001b\\text\u001b]8;;\u001b\\', 'text'],
+  ['what writes to the clipboard', 'a\u001b]52;c;Y3VybA==\u0007b', 'ab'],
+  ['C1 controls', 'a\u009b31mb\u0085', 'ab'],
+  ['zero bytes, bells and backspaces', 'a\u0000b\u0007c\b', 'abc'],
+  ['an escape character alone', 'a\u001b b', 'a b'],
+])('the log of a build is without %s', async (_, printed, expected) => {
+  const { lines, tail } = await logged(`${printed}\n`);
+  expect(lines).toEqual([expected]);
+  expect(tail).toBe(`${expected}\n`);
+});
+
+test('bytes that are no UTF-8 are replaced, and tabs stay', async () => {
+  const { lines } = await logged(Buffer.from([0x61, 0xff, 0xc3]), Buffer.from([0x28, 0x09, 0x62, 0x0a]));
+  expect(lines).toEqual(['a\ufffd\ufffd(\tb']);
+});
+
+test('of a command that prints too much, the log has the beginning and the end', async () => {
+  const chunks = Array.from({ length: 40 }, (_, at) => `${at} ${'x'.repeat(100)}\n`.repeat(1000));
+  const { lines, tail } = await logged(...chunks, `${'y'.repeat(3000)}\n`, 'why it failed\n');
+  expect(lines[0]).toMatch(/^0 x/);
+  expect(lines.length).toBeLessThan(10_300);
+  expect(lines).toContain('More output of this command is left out, but for its end.');
+  expect(lines.slice(-2)).toEqual([expect.stringMatching(/^y+… \(cut, 3,000 /), 'why it failed']);
+  expect(tail).toMatch(/why it failed\n$/);
+});
+
+test('errors are logged as they come although the other stream prints too much', async () => {
+  const lines: string[] = [];
+  const output = new CommandOutput((line) => lines.push(line));
+  const [out, err] = [new PassThrough(), new PassThrough()];
+  output.follow(out);
+  output.follow(err);
+  out.end('y\n'.repeat(100_000));
+  await finished(out.resume());
+  err.end('why it fails\n');
+  await finished(err);
+  expect(lines.at(-1)).toBe('why it fails');
+});
+
+test('what begins in the middle of a line is not in the log: it could be half a secret', async () => {
+  const { lines } = await logged('y\n'.repeat(20_000), `secret-${'z'.repeat(70_000)}`, '\nlast\n');
+  expect(lines.slice(-2)).toEqual(['The last lines:', 'last']);
+});
+
+test('a command that prints without end leaves the server responsive', { timeout: 60_000 }, async () => {
+  const bytes = 50 * MB;
+  const lines: string[] = [];
+  const before = process.cpuUsage();
+  const end = await runCommand({
+    argv: ['/bin/sh', '-c', `yes | head -c ${bytes}; echo the end`],
+    cwd: '/',
+    env: { PATH: process.env['PATH'] ?? '' },
+    limits: { memory_bytes: 4096 * MB, disk_bytes: 1024 * MB, folders: [] },
+    signal: new AbortController().signal,
+    onLine: (line) => lines.push(line),
+  });
+  const { user, system } = process.cpuUsage(before);
+  expect(end).toMatchObject({ code: 0, stopped: undefined });
+  expect(lines.at(-1)).toBe('the end');
+  expect(lines.length).toBeLessThan(10_300);
+  // To tell its 25 million lines apart takes more than ten seconds.
+  expect((user + system) / 1000).toBeLessThan(5000);
+});
