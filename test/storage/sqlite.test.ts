@@ -75,6 +75,31 @@ test('transactions of one turn share a commit', async () => {
   expect(await db.get(sql`select count(*) as count from notes`)).toEqual({ count: 50 });
 });
 
+test('what shares a commit with a transaction that fails is executed again, and only once beside the next that fail', async () => {
+  await using db = await openWithNotes(newFile());
+  let executions = 0;
+  const besideOneThatFails = async (id: number) => {
+    const written = db.transaction('sync', async (tx) => {
+      executions += 1;
+      await tx.run(sql`insert into notes values (${id}, ${`execution ${executions}`})`);
+      return executions;
+    });
+    const failing = db.transaction('sync', async (tx) => {
+      await tx.run(sql`insert into notes values (${id + 1}, 'failed')`);
+      throw new Error('no');
+    });
+    await expect(failing).rejects.toThrow('no');
+    return written;
+  };
+
+  expect(await besideOneThatFails(10)).toBe(2);
+  expect(await besideOneThatFails(20)).toBe(3);
+  expect(await db.all(sql`select id, note from notes order by id`)).toEqual([
+    { id: 10, note: 'execution 2' },
+    { id: 20, note: 'execution 3' },
+  ]);
+});
+
 test('nobody sees a transaction before its commit', async () => {
   await using db = await openWithNotes(newFile());
   const count = () => db.get(sql`select count(*) as ${number('count')} from notes`);

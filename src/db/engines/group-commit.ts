@@ -1,11 +1,10 @@
-import { systemClock } from '../../core/clock.ts';
 import { immediate } from '../../core/event-loop.ts';
-import type { CommitMode, Deferred, Transaction } from '../db.ts';
+import type { CommitMode, Transaction } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
-import type { Sql } from '../sql.ts';
 import type { DiskReserve } from './disk-reserve.ts';
 import { type Connection, Statements } from './sqlite-connection.ts';
 import { isDatabaseFull, sqliteError } from './sqlite-errors.ts';
+import { LoopTurns, SqliteTransaction } from './sqlite-transaction.ts';
 import type { Sync } from './wal-sync.ts';
 
 interface Job {
@@ -15,7 +14,10 @@ interface Job {
   readonly reject: (error: unknown) => void;
 }
 
-/** Every transaction runs all four: they are prepared once, and found without a search by their text. */
+/** Batches after a failed job whose jobs have savepoints: a client may repeat what fails. */
+const WITH_SAVEPOINTS = 100;
+
+/** Run in every transaction: they are prepared once, and found without a search by their text. */
 function controlStatements(connection: Connection) {
   return {
     begin: connection.prepare('begin immediate'),
@@ -35,8 +37,8 @@ interface Completion {
 
 /**
  * Group commit, and the only user of the write connection. Transactions that arrive in one turn of the event loop share
- * one COMMIT, which is most of their cost; each has its own savepoint. Resolves only after COMMIT: the caller must not
- * observe a write that can still roll back. Unless `async`, also waits for the WAL sync; the next batch does not.
+ * one COMMIT, which is most of their cost; one that fails is rolled back alone, to its savepoint. Resolves only after
+ * COMMIT: the caller must not observe a write that can still roll back. Unless `async`, also waits for the WAL sync; the next batch does not.
  */
 export class GroupCommit {
   readonly #connection: Connection;
@@ -49,6 +51,7 @@ export class GroupCommit {
   #jobs: Job[] = [];
   #rollbackStore: 'file' | 'memory' = 'file';
   #usesReserve = false;
+  #savepoints = 0;
   #working: Promise<void> | undefined;
 
   constructor(connection: Connection, sync: Sync, cipher: Cipher, reserve?: DiskReserve) {
@@ -87,12 +90,8 @@ export class GroupCommit {
   /** Commits a batch. Returns the `reclaim` jobs that met a full disk, unsettled: they may use the reserve. */
   async #commit(batch: readonly Job[]): Promise<Job[]> {
     try {
-      this.#rollback();
-      this.#keepRollbackDataIn(batch.some(isLarge) ? 'file' : 'memory');
-      this.#control.begin.run();
-      const turns = new LoopTurns();
-      const completions: Completion[] = [];
-      for (const job of batch) completions.push(await this.#execute(job, turns));
+      using turns = new LoopTurns();
+      const completions = await this.#executeAll(batch, turns);
       await turns.yieldIfDue();
       this.#control.commit.run();
       // Yield first: the callers resume in this same turn of the event loop.
@@ -181,15 +180,50 @@ export class GroupCommit {
     }
   }
 
-  /** Rolls a failing body back to its savepoint. Throws when the whole batch is lost. */
+  /**
+   * Leaves the transaction open. Savepoints copy each page that a job changes: bodies, which may rerun, are tried without
+   * them first. Throws when the whole batch is lost.
+   */
+  async #executeAll(batch: readonly Job[], turns: LoopTurns): Promise<Completion[]> {
+    const hasLarge = batch.some(isLarge);
+    this.#begin(hasLarge);
+    if (!hasLarge && this.#savepoints === 0) {
+      try {
+        const completions: Completion[] = [];
+        for (const job of batch) completions.push(await this.#execute(job, turns));
+        return completions;
+      } catch {
+        this.#savepoints = WITH_SAVEPOINTS;
+        this.#begin(hasLarge);
+      }
+    }
+    if (this.#savepoints > 0) this.#savepoints--;
+    const completions: Completion[] = [];
+    for (const job of batch) completions.push(await this.#executeAlone(job, turns));
+    return completions;
+  }
+
+  #begin(hasLarge: boolean): void {
+    this.#rollback();
+    this.#keepRollbackDataIn(hasLarge ? 'file' : 'memory');
+    this.#control.begin.run();
+  }
+
   async #execute(job: Job, turns: LoopTurns): Promise<Completion> {
     await turns.yieldIfDue();
-    this.#control.savepoint.run();
     using tx = new SqliteTransaction(this.#connection, this.#statements, this.#cipher, turns);
+    const value = await turns.within(job.body(tx));
+    return { job, after_sync: job.durability !== 'async', complete: () => job.resolve(value) };
+  }
+
+  /** Rolls a failing body back to its savepoint. Throws when the whole batch is lost. */
+  async #executeAlone(job: Job, turns: LoopTurns): Promise<Completion> {
+    await turns.yieldIfDue();
+    this.#control.savepoint.run();
     try {
-      const value = await withinTransaction(turns, job.body(tx));
+      const completion = await this.#execute(job, turns);
       this.#control.release.run();
-      return { job, after_sync: job.durability !== 'async', complete: () => job.resolve(value) };
+      return completion;
     } catch (error) {
       // On a full disk SQLite may roll back the whole transaction, and the batch with it.
       if (!this.#connection.inTransaction || (isDatabaseFull(error) && this.#mayUseReserve(job))) throw error;
@@ -202,96 +236,4 @@ export class GroupCommit {
 /** May change more than fits into memory. */
 function isLarge({ durability }: Job): boolean {
   return durability === 'reclaim' || durability === 'bulk';
-}
-
-/** A batch yields to the event loop after this time, ms. Ordinary batches are shorter. */
-const MAX_BLOCKING_MS = 25;
-
-/** Yields to the event loop within a batch: reads proceed meanwhile; other writes wait for the commit in any case. */
-class LoopTurns {
-  #waiting = 0;
-  #since = systemClock.monotonic();
-
-  /** A statement is yielding right now. */
-  get isWaiting(): boolean {
-    return this.#waiting > 0;
-  }
-
-  yieldIfDue(): Promise<void> | undefined {
-    return systemClock.monotonic() - this.#since < MAX_BLOCKING_MS ? undefined : this.#yield();
-  }
-
-  async #yield(): Promise<void> {
-    this.#waiting++;
-    await immediate();
-    this.#waiting--;
-    this.#since = systemClock.monotonic();
-  }
-}
-
-/** Runs statements synchronously: a body awaits only microtasks and `LoopTurns`. Unusable once its body has ended. */
-class SqliteTransaction implements Transaction, Disposable {
-  readonly dialect = 'sqlite';
-  readonly cipher: Cipher;
-  readonly #connection: Connection;
-  readonly #statements: Statements;
-  readonly #turns: LoopTurns;
-  #closed = false;
-
-  constructor(connection: Connection, statements: Statements, cipher: Cipher, turns: LoopTurns) {
-    this.cipher = cipher;
-    this.#connection = connection;
-    this.#statements = statements;
-    this.#turns = turns;
-  }
-
-  async all<Row>(query: Sql<Row>): Promise<Row[]> {
-    await this.#turns.yieldIfDue();
-    return this.#open().all(query);
-  }
-
-  async get<Row>(query: Sql<Row>): Promise<Row | undefined> {
-    await this.#turns.yieldIfDue();
-    return this.#open().get(query);
-  }
-
-  async run(query: Sql): Promise<number> {
-    await this.#turns.yieldIfDue();
-    return this.#open().run(query);
-  }
-
-  /** Executed at once: there is no round trip to save. */
-  defer(query: Sql): Deferred {
-    return { changes: this.#open().run(query) };
-  }
-
-  [Symbol.dispose](): void {
-    this.#closed = true;
-  }
-
-  /** Guard: a statement outside of the transaction would autocommit. */
-  #open(): Statements {
-    if (this.#closed || !this.#connection.inTransaction) throw new Error('This transaction is over.');
-    return this.#statements;
-  }
-}
-
-/** Rejects a body that awaits anything but its transaction: it would block every other write, or wait for one. */
-async function withinTransaction<T>(turns: LoopTurns, body: Promise<T>): Promise<T> {
-  let turn: NodeJS.Immediate | undefined;
-  const over = new Promise<never>((_resolve, reject) => {
-    const look = () => {
-      turn = setImmediate(() =>
-        turns.isWaiting
-          ? look()
-          : reject(new Error('A transaction may await nothing but its own statements.')),
-      );
-    };
-    look();
-  });
-  try {
-    return await Promise.race([body, over]);
-  } finally {
-    clearImmediate(turn);
-  }
 }
