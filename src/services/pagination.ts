@@ -23,12 +23,12 @@ export interface CursorPage<T> {
   readonly next: string | undefined;
 }
 
-/** An opaque text that stands for a position in the list of this name. */
+/** An opaque cursor: encodes a position in the named list. */
 export function cursorOf(list: string, position: readonly string[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
 }
 
-/** The position of a cursor of this list. Throws `InvalidInput` if it is not one, or if `isValid` rejects it. */
+/** Decodes a cursor. Throws `InvalidInput` if it belongs to another list or `isValid` rejects its position. */
 export function positionOf(
   list: string,
   cursor: string,
@@ -36,7 +36,7 @@ export function positionOf(
 ): readonly string[] {
   const [name, ...position] = textsIn(Buffer.from(cursor, 'base64url').toString());
   if (name === list && isValid(position)) return position;
-  throw new InvalidInput('cursor: must be the X-Pagination-Next of a page of this list');
+  throw new InvalidInput('cursor: must be the X-Pagination-Next header of a previous page of this list');
 }
 
 function textsIn(json: string): string[] {
@@ -48,7 +48,7 @@ function textsIn(json: string): string[] {
   }
 }
 
-/** For `positionOf`: ISO-8601, as the storage writes it. */
+/** ISO 8601 in the form that storage writes; for `positionOf`. */
 export function isTimestamp(text: string | undefined): boolean {
   return text !== undefined && /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) && !Number.isNaN(Date.parse(text));
 }

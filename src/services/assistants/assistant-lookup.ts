@@ -8,8 +8,8 @@ import type { Assistant } from '../../schemas/assistants.ts';
 import type { AssistantRepository } from '../../storage/assistants/assistants.ts';
 
 /**
- * Returns `undefined` if there is no assistant that the actor may do this to; throws `InvalidInput` if `id` is neither
- * a UUID nor a graph name. `value` is the proposed change, which authorization handlers may modify.
+ * Returns `undefined` if the assistant is missing or hidden from the actor; throws `InvalidInput` if `id` is
+ * neither a UUID nor a graph name. `value` is the proposed change, which authorization handlers may modify.
  */
 export type FindAssistant = (
   actor: Actor,
@@ -28,7 +28,7 @@ export function assistantFinder(assistants: AssistantRepository, graphs: GraphRe
   };
 }
 
-/** The assistants of runs. */
+/** Resolves the assistants of runs. */
 export function assistantLookup(assistants: AssistantRepository, graphs: GraphRegistry) {
   return {
     idOf: (id: string): string => assistantIdOf(id, graphs),

@@ -5,7 +5,7 @@ import { MASKED } from './secrets.ts';
 /** The server has one tenant. */
 const TENANT_ID = '00000000-0000-0000-0000-000000000000';
 
-/** As the API shows it. `url`: where it is served. */
+/** The deployment as the API returns it. `url`: where it is served. */
 export function deploymentView(
   row: DeploymentRow,
   secrets: readonly DeploymentSecret[],

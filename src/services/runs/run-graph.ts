@@ -13,20 +13,20 @@ export interface RunGraphDeps {
   readonly threads: Pick<ThreadRepository, 'revisionOf'>;
   readonly graphs: Pick<GraphRegistry, 'get'>;
   readonly clock: Clock;
-  /** Whose code the graphs are; absent outside of deployments. */
+  /** Revision whose code this process runs; absent outside of deployments. */
   readonly revision_id?: string | undefined;
 }
 
 export type RunGraphService = ReturnType<typeof runGraphService>;
 
-/** Graphs of runs. It is created when the code of the project is loaded. */
+/** Draws the graphs of runs. Create it when the project's code is loaded: the time becomes `loaded_at`. */
 export function runGraphService({ runs, threads, graphs, clock, revision_id }: RunGraphDeps) {
   const loaded_at = timestamp(clock.now());
   return {
     /**
-     * The graph with the configuration and context that the run was created with, which are those of the assistant's
-     * version of then. `xray` as of assistants. Throws `NotFound` for a run that the actor cannot see, and as
-     * `GraphRegistry` does.
+     * Draws the graph with the configuration and context that the run was created with, from the assistant's
+     * version at that time. `xray` as for assistants. Throws `NotFound` for a run that the actor cannot see,
+     * and the errors of `GraphRegistry`.
      */
     async draw(
       actor: Actor,
@@ -40,7 +40,7 @@ export function runGraphService({ runs, threads, graphs, clock, revision_id }: R
       const { config, context } = run.kwargs;
       const graph_id = graphIdOf(run.kwargs);
       const thread_revision_id = (await threads.revisionOf(thread_id)) ?? null;
-      // A factory acts for who reads, not for who created the run.
+      // A graph factory acts for the reader, not for the creator of the run.
       const configurable = { ...config.configurable, ...callerConfigurable(actor.user) };
       const graph = await graphs.get(graph_id, { ...config, configurable }, 'assistants.read', context);
       return {

@@ -60,7 +60,7 @@ export function runSearchService({ runSearch: runs, assistants }: RunSearchDeps)
   };
 }
 
-/** Which a client gets without asking for others. */
+/** Fields returned without `select`. */
 const FIELDS: readonly RunSummaryField[] = [
   'run_id',
   'thread_id',
@@ -77,7 +77,7 @@ const FIELDS: readonly RunSummaryField[] = [
 ];
 
 const ERRORS_ENCRYPTED =
-  'error: this server encrypts errors, so their text cannot be searched. Search by "status", and read "error" of the runs found.';
+  'error: this server encrypts errors, so their text cannot be searched. Search by "status" and read the "error" of the runs found.';
 
 function requireUuid(assistant_id: string): string {
   if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
