@@ -7,13 +7,15 @@ import { targetServer } from '../config.ts';
 
 export const explain: Command = {
   name: 'explain',
-  summary: 'Says why a run, thread, cron, webhook delivery or revision of a running server is in its state',
+  summary: 'Explains the state of a run, thread, cron, webhook delivery or revision of a running server',
   args: [{ name: 'id', text: 'the id of a run, a thread, a cron, a delivery or a revision', required: true }],
   flags: { ...SERVER_FLAGS, json: { text: 'prints the explanation as JSON' } },
   async run(values) {
     const { id = '', json } = values;
     if (!isUuid(id))
-      throw new UsageError('explain: needs the id of a run, a thread, a cron, a delivery or a revision');
+      throw new UsageError(
+        'explain: <id> must be the id of a run, a thread, a cron, a delivery or a revision',
+      );
     const server = await targetServer(values);
     const found = await findExplanation(server, id);
     if (found === undefined) {
@@ -46,7 +48,7 @@ interface Found {
 
 type Explanation = JsonObject & { readonly summary: string };
 
-/** Asks for each kind: an id does not tell what it is of. */
+/** Queries every kind, because an id does not reveal its kind. */
 async function findExplanation(server: Server, id: string): Promise<Found | undefined> {
   const kinds = Object.keys(PATHS) as Kind[];
   const answers = await Promise.all(
