@@ -71,9 +71,9 @@ class PlainAnswer {
 }
 
 /**
- * Sends the messages as server-sent events; each `id:` is the call's `event_id` at that moment. If `open` resolves to
- * `{ answer }`, returns that answer and sends nothing. `refusal`: the last message for a caller that is refused while it
- * reads.
+ * Sends the messages as server-sent events; each `id:` is the call's `event_id` at that moment. If `open`
+ * resolves to `{ answer }`, returns that answer and sends nothing. `refusal`: the last message for a caller
+ * that loses access while reading.
  */
 export async function sendStream<T>(
   reply: FastifyReply,

@@ -94,7 +94,8 @@ export function restHandlers(parts: A2aDeps): RestHandlers {
       const { id, verb } = taskIn(request);
       if (verb === 'subscribe') return stream(request, reply, subscribe(id));
       return answer(request, reply, async (handler, context) => {
-        if (verb !== 'cancel') throw new TaskNotFoundError('There is nothing at this address.');
+        if (verb !== 'cancel')
+          throw new TaskNotFoundError('Not found: a task supports only :cancel and :subscribe.');
         return Task.toJSON(await handler.cancelTask({ id, tenant: '', metadata: undefined }, context));
       });
     },
