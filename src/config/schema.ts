@@ -140,10 +140,8 @@ export interface Config
       | 'checkpointer'
       | 'store'
       | 'ui_config'
-      | 'crons'
       | 'mcp'
       | 'auth'
-      | 'ui_config'
     >
   > {
   readonly webhooks: NonNullable<ConfigValues['webhooks']> & { readonly https: ReturnType<typeof httpsRule> };

@@ -10,7 +10,6 @@ import {
 } from '@a2a-js/sdk';
 import {
   A2AError,
-  ContentTypeNotSupportedError,
   RequestMalformedError,
   restStatusFor,
   TaskNotFoundError,
@@ -27,6 +26,7 @@ import {
   a2aCall,
   isSupportedVersion,
   requestedVersion,
+  requireJson,
   sendStream,
 } from './call.ts';
 import { SCHEMA_TIMEOUT_MS } from './card.ts';
@@ -226,10 +226,7 @@ function subscribe(id: string): Events {
 function checkRequest(request: A2aRequest): void {
   const asked = requestedVersion(request);
   if (!isSupportedVersion(asked) || asked.startsWith('0.3')) throw unsupportedVersion(asked, '1.0');
-  const type = request.headers['content-type'];
-  if (type !== undefined && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
-    throw new ContentTypeNotSupportedError(`Content-Type ${type} is not supported. Send application/json.`);
-  }
+  requireJson(request);
 }
 
 async function jsonIn({ body, server }: A2aRequest): Promise<JsonObject> {

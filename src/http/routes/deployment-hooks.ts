@@ -94,7 +94,7 @@ export function receiveHookRoutes(server: FastifyInstance, { deploymentHooks: ho
           tags,
           params: HookPath,
           response: { 202: DeploymentHook },
-          failures: { 401: 'The signature does not match: …' },
+          failures: { 401: 'The signature does not fit: …' },
         },
       },
       async ({ params, headers, body }, reply) => {

@@ -13,7 +13,8 @@ export function deploymentView(
 ): Deployment {
   const { deployment_id: id, source_config, ...fields } = row;
   return {
-    ...{ id, ...fields },
+    id,
+    ...fields,
     source_config: { ...source_config, custom_url: url },
     secrets: secrets.map(({ name }) => ({ name, value: MASKED })),
     tenant_id: TENANT_ID,

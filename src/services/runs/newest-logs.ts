@@ -1,8 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { systemClock, timestamp } from '../../core/clock.ts';
-import { InvalidInput } from '../../core/errors.ts';
-import { isUuid } from '../../core/ids.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Frame } from '../../events/frame.ts';
 import { LOG_LEVELS, type LogLine, type LogsQuery } from '../../schemas/run-logs.ts';
@@ -25,7 +23,7 @@ const FIRST_RUN = '00000000-0000-0000-0000-000000000000';
 export interface NewestLogDeps {
   readonly newestLogs: Storage['newestLogs'];
   readonly bus: Pick<EventBus, 'on'>;
-  readonly assistants: Pick<AssistantService, 'idOf'>;
+  readonly assistants: Pick<AssistantService, 'requireId'>;
 }
 
 export type NewestLogService = ReturnType<typeof newestLogService>;
@@ -104,18 +102,11 @@ export function newestLogService({ newestLogs, bus, assistants }: NewestLogDeps)
      */
     async follow(actor: Actor, query: LogsQuery, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
       const { assistant_id: named } = query;
-      const assistant_id = named === undefined ? undefined : requireUuid(assistants.idOf(named));
+      const assistant_id = named === undefined ? undefined : assistants.requireId(named);
       const visibility = await authorize(actor, 'threads:search', {});
       return frames({ ...query, assistant_id }, visibility, signal);
     },
   };
-}
-
-function requireUuid(assistant_id: string): string {
-  if (isUuid(assistant_id)) return assistant_id;
-  throw new InvalidInput(
-    `assistant_id: ${JSON.stringify(assistant_id)} is neither a graph name nor an assistant id.`,
-  );
 }
 
 function linesOf({ run_id, thread_id, assistant_id, thread_metadata: _, ...batch }: StoredLines): LogLine[] {

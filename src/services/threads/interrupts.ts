@@ -1,7 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { inUtc } from '../../core/clock.ts';
-import { InvalidInput } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
 import { pickFields } from '../../core/pick-fields.ts';
@@ -27,7 +26,7 @@ import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../paginatio
 export interface InterruptDeps {
   readonly interrupts: InterruptRepository;
   readonly interruptAnswers: InterruptAnswerRepository;
-  readonly assistants: Pick<AssistantService, 'idOf'>;
+  readonly assistants: Pick<AssistantService, 'requireId'>;
 }
 
 export type InterruptService = ReturnType<typeof interruptService>;
@@ -39,9 +38,7 @@ const ANSWERS = 'interrupt_answers';
 /** Pending interrupts and past answers of all threads that the caller may see. */
 export function interruptService({ interrupts, interruptAnswers, assistants }: InterruptDeps) {
   function assistantId(assistant_id: string | undefined): string | undefined {
-    const id = assistant_id === undefined ? undefined : assistants.idOf(assistant_id);
-    if (id !== undefined && !isUuid(id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
-    return id;
+    return assistant_id === undefined ? undefined : assistants.requireId(assistant_id);
   }
 
   function conditionsOf({ thread_metadata, assistant_id, ...filter }: InterruptFilter): InterruptConditions {
