@@ -275,7 +275,7 @@ test.each([
   expect({ code, stderr }).toMatchObject({ code: 0 });
   const { body } = server.asked.find(({ what }) => what.endsWith('/stream')) ?? { body: '{}' };
   expect(JSON.parse(body).command.resume.decisions).toEqual([expect.objectContaining(decision)]);
-  if (input.includes('{bad')) expect(stderr).toMatch(/no JSON: [\s\S]*must be an object/);
+  if (input.includes('{bad')) expect(stderr).toMatch(/not valid JSON: [\s\S]*must be an object/);
 });
 
 test('a run stays interrupted if no decision is allowed', async () => {
