@@ -46,7 +46,7 @@ export type { App } from './app/lifecycle.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
-  /** What `logger` wrote last, for `GET /system/server-logs`. */
+  /** The newest lines of `logger`, for `GET /system/server-logs`. */
   readonly recent_log?: RecentLog | undefined;
   /**
    * What graphs print goes to `logger`, with its run and node. By default it goes to the console, as without the server.
@@ -55,7 +55,7 @@ export interface AppOptions {
   readonly logs_output?: boolean;
   readonly clock?: Clock;
   readonly ids?: Ids;
-  /** Log probable misspellings of body fields. */
+  /** Whether to log probable misspellings of body fields. */
   readonly gives_hints?: boolean;
   /** Run that crashed the previous process: it fails instead of being retried. */
   readonly crashed_run?: EngineOptions['crashed_run'];
@@ -70,7 +70,7 @@ export function createApp(config: Config, options: AppOptions): Promise<App> {
   return createReplaceableApp(config, options);
 }
 
-/** `place`: of an app that is not the whole server. */
+/** `place`: context of a deployment's app, which is not the whole server. */
 export async function createReplaceableApp(
   config: Config,
   options: AppOptions,
@@ -151,7 +151,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     ...{ readHook, createDeployKey },
   };
   const services = createServices(context, serviceSettings(config));
-  // Of a deployment no other process has the database, whichever it is.
+  // No other process uses a deployment's database, on either engine.
   const takes_over = place ? place.is_first : isSingleProcess(config);
   const workers = wireWorkers(context, services, { takes_over, scope: place?.scope, lease_fd: lease?.fd });
   const engine = engineStatus(context, workers);
@@ -163,7 +163,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
       await deployments?.stop(0);
       throw error;
     });
-  // Code in this process may use the server's client; that of a deployment is in its hosts.
+  // Project code in this process may use `new Client()`; a deployment's code runs in its hosts.
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
   const hostListener = hosts && (await openHostListener(server, hosts));
   return appLifecycle({
@@ -174,11 +174,11 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
 
 interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {
   readonly end: AbortSignal;
-  /** Of the secrets in traces. */
+  /** Masks secrets in traces. */
   readonly mask: MaskSecrets;
 }
 
-/** The code of the project, and what comes with its configuration. */
+/** Opens the project's code and what its configuration asks for. */
 async function openProject(
   { foundation: { storage }, hosts, capture, place }: OpenParts,
   config: Config,
@@ -201,7 +201,7 @@ async function openProject(
   return { longTermStore, graphs, traces, tracing, access, versions };
 }
 
-/** `undefined` if they are off: then nothing of them is loaded. */
+/** Returns `undefined`, without loading anything, if deployments are disabled. */
 async function openDeployments(
   config: Config,
   parents: DeploymentsContext,
@@ -211,7 +211,7 @@ async function openDeployments(
   return await deployments.openDeployments(config, parents);
 }
 
-/** The HTTP server of an app, which does not listen yet. */
+/** Creates the HTTP server of an app; it does not listen yet. */
 async function openServer(
   { context, services, engine, meters, hosts, deployments, also_at }: ServerParts,
   { gives_hints = false }: AppOptions,

@@ -34,13 +34,13 @@ interface AccessContext {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly hosts: Asking | undefined;
-  /** Of a deployment: keys of the server with the scope `admin` are good for it too. */
+  /** For a deployment: keys of the server, of which those with scope `admin` are valid for it too. */
   readonly administrators?: KeyLookup;
-  /** Of a deployment at the root of the server, whose Studio is there. */
+  /** For the deployment at the root of the server: secrets of the server, whose Studio sessions it accepts. */
   readonly root?: { readonly secrets: Storage['secrets'] } | undefined;
 }
 
-/** Looks keys up in the database of the deployment first. */
+/** Looks up keys in the deployment's database first, then admin keys of the server. */
 function withAdministrators(own: KeyLookup, server: KeyLookup): KeyLookup {
   const adminOnly = async (found: Promise<ApiKey | undefined>) => {
     const key = await found;

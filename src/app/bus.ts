@@ -11,7 +11,7 @@ import { AUTO_CEILING } from '../workers/load-limits.ts';
 
 export interface OpenBus extends AsyncDisposable {
   readonly bus: EventBus;
-  /** This process takes nothing new; it still hears of what it serves. */
+  /** Announces that this process takes no new work; it still receives events of what it serves. */
   drain(): void;
 }
 
@@ -38,14 +38,14 @@ export async function openBus(context: BusContext): Promise<OpenBus> {
   const shared = await openSharedBus(context, notifications);
   if (shared) return shared;
   logger.warn(
-    'notifications of PostgreSQL do not arrive here, so that processes poll instead: a connection pooler in ' +
+    'PostgreSQL notifications do not arrive here, so processes poll instead: a connection pooler in ' +
       'transaction mode does not pass them on. Set storage.listen_url to a direct URL of the database, or ' +
       'storage.notifications to poll.',
   );
   return local(memoryBus('frequent'));
 }
 
-/** The others only ask whether there are any. */
+/** Run slots of this process; other processes only need to know whether it has any. */
 function slotsOf({ runs: { concurrency } }: Pick<Config, 'runs'>): number {
   return concurrency === 'auto' ? AUTO_CEILING : concurrency;
 }
@@ -54,7 +54,7 @@ function local(bus: EventBus): OpenBus {
   return { bus, drain: () => {}, [Symbol.asyncDispose]: async () => {} };
 }
 
-/** `undefined` if a notification that is sent does not arrive. */
+/** Returns `undefined` if a test notification does not arrive. */
 async function openSharedBus(
   { config, worker_id, clock, logger }: BusContext,
   notifications: Notifications,
@@ -68,12 +68,13 @@ async function openSharedBus(
     name,
     onMessage: (text) => bus.received(text),
     onConnect() {
-      if (is_down) logger.info('notifications between processes arrive again');
+      if (is_down) logger.info('notifications between processes restored');
       is_down = false;
       bus.connected();
     },
     onDisconnect(error) {
-      if (!is_down) logger.warn('notifications between processes are lost, reconnecting', { error });
+      if (!is_down)
+        logger.warn('lost the connection for notifications between processes, reconnecting', { error });
       is_down = true;
     },
   });
@@ -91,7 +92,7 @@ async function openSharedBus(
     closeAll([() => bus.leave(), () => bus[Symbol.dispose](), () => channel[Symbol.asyncDispose]()]);
   await channel.tried;
   if (channel.isConnected) {
-    // By another connection: a pooler passes on to a client what its own statement notified.
+    // Notify over another connection: a pooler does deliver a client's own notifications.
     await notifications.notify(name, bus.probe);
     if (!(await bus.isProbed(PROBE_MS))) {
       await close();

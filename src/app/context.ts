@@ -12,9 +12,9 @@ export interface AppContext extends ServiceContext {
   readonly access: AccessControl;
   /** Posts a webhook to a custom route. */
   readonly postToCustomApp: PostWebhook;
-  /** What becomes of what graphs print. */
+  /** How output of graphs is logged and masked. */
   readonly output: OutputRules;
-  /** Undefined if no traces are sent. */
+  /** `undefined` if no traces are sent. */
   readonly tracing: Tracing | undefined;
   /** Run that crashed the previous process. */
   readonly crashed_run: EngineOptions['crashed_run'];

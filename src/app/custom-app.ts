@@ -31,7 +31,7 @@ export async function openCustomTools(config: Config, hosts?: Asking): Promise<E
     return inThisProcess(await loadConfigured(config, 'mcp.app', register));
   }
   await loadConfigured(config, 'mcp.app', loadedInHosts(hosts, 'mcp'));
-  // Loaded for the first request: the SDK takes 34 MB.
+  // Loaded with the first request: the SDK takes 34 MB.
   return async (server, request) =>
     (await import('../hosts/pool/mcp.ts')).remoteTools(hosts)(server, request);
 }

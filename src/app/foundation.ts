@@ -11,8 +11,8 @@ import { openEncryptor } from './encryption.ts';
 import { runWebhookRules } from './webhooks.ts';
 
 /**
- * What an app is built on. Two apps on the same foundation may serve side by side: each executes its own runs, and the
- * streams of either follow the runs of both.
+ * Database and bus of an app. Apps that share a foundation may serve side by side: each executes its own runs,
+ * and streams of either follow the runs of both.
  */
 export interface Foundation extends AsyncDisposable {
   readonly storage: Storage;
@@ -27,9 +27,9 @@ export async function openFoundation(
     readonly logger: Logger;
     readonly clock: Clock;
     readonly worker_id: string;
-    /** Of a deployment. */
+    /** For a deployment: which runs a revision claims. */
     readonly revisionRule?: QueueContext['revisionRule'];
-    /** Ends the wait for a database that cannot be reached. */
+    /** Aborts waiting for an unreachable database. */
     readonly stop?: AbortSignal | undefined;
   },
 ): Promise<Foundation> {

@@ -15,7 +15,7 @@ export interface GraphsDeps {
 export async function openGraphs(config: Config, { hosts, logger, end }: GraphsDeps): Promise<GraphRegistry> {
   const { root, graphs } = config;
   if (hosts) return (await import('../hosts/pool/registry.ts')).remoteGraphs(graphs, hosts, logger);
-  // Imported late: a server with graph hosts does not execute graphs.
+  // Imported lazily: a server with graph hosts does not execute graphs.
   const { loadGraphs } = await import('../graphs/runtime/load-graphs.ts');
   return await loadGraphs(graphs, { root, logger, types: { cache: schemaCache(config), signal: end } });
 }

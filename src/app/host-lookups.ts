@@ -3,8 +3,8 @@ import { systemClock } from '../core/clock.ts';
 import { oneLookupAtATime } from '../services/webhooks/host-lookups.ts';
 
 /**
- * The system resolver, `/etc/hosts` included, for hosts that clients name. One for all servers of the process, because
- * they share its threads.
+ * System resolver, including `/etc/hosts`, for host names from clients. Shared by all servers of the process,
+ * because they share its threads.
  */
 export const resolveClientHost = oneLookupAtATime(async (hostname) => {
   const found = await lookup(hostname, { all: true, verbatim: true });

@@ -17,17 +17,17 @@ interface HostParts {
   readonly lease: HostLease | undefined;
 }
 
-/** Through which hosts know the lease on their runs. */
+/** Shared memory through which hosts see the lease on their runs. */
 export type HostLease = ReturnType<typeof openSharedLease>;
 
-/** `undefined` if there are no hosts, or no other process that could take their runs. */
+/** Returns `undefined` without hosts, or if no other process could take over their runs. */
 export function openHostLease(config: Config): HostLease | undefined {
   return hostCount(config.hosts) === 0 || isSingleProcess(config) ? undefined : openSharedLease();
 }
 
 /**
- * The graph hosts, which begin to load the project; undefined if its code executes in this process. What manages them is
- * imported late, because most servers have none.
+ * Starts the graph hosts, which begin to load the project; `undefined` if its code executes in this process.
+ * The pool is imported lazily, because most servers have no hosts.
  */
 export async function openHosts(
   config: Config,
@@ -68,8 +68,8 @@ export async function openHostListener(server: Server, { pool }: Asking): Promis
 }
 
 /**
- * Loads the project's code anew. Resolves to whether that is all: the server has made the custom routes, and checked
- * that what is beside the graphs could be loaded, when it started.
+ * Reloads the project's code. Resolves to false if the server must restart: it registers custom routes and
+ * checks everything besides the graphs only at start.
  */
 export async function reloadProject({ pool }: Asking): Promise<boolean> {
   const before = await pool.listing.catch(() => undefined);

@@ -22,9 +22,9 @@ export interface App extends AsyncDisposable {
   /** Begins to accept requests. */
   listen(): Promise<{ host: string; port: number; url: string }>;
   /**
-   * Loads the project's code anew in graph hosts. Resolves to false if the server itself must start again for it: it
-   * knows the custom routes of the old code. Rejects, and the old code stays, if the new one ends its process. Absent if
-   * the code executes in this process.
+   * Reloads the project's code in graph hosts. Resolves to false if the server itself must restart, because it
+   * knows the custom routes of the old code. Rejects and keeps the old code if the new code crashes its
+   * process. Absent if the code executes in this process.
    */
   readonly reload?: (() => Promise<boolean>) | undefined;
   /** Starts the workers; runs left by an earlier process are recovered first. */
@@ -43,11 +43,12 @@ export interface ReplaceableApp extends App {
   /** Resolves when the graph hosts have loaded the project; rejects if they cannot. */
   loaded(): Promise<void>;
   /**
-   * Hands its work over to the app that replaces it: claims no runs from now on, gives those that execute `drain_ms`,
-   * and hands the rest over at their next checkpoint. Its requests are still answered; then `stop` it.
+   * Hands its work over to the app that replaces it: stops claiming runs, lets executing ones run for
+   * `drain_ms`, and hands over the rest at their next checkpoint. It still serves its requests; `stop` it
+   * afterwards.
    */
   retire(drain_ms: number): Promise<void>;
-  /** Ends its graph hosts. What needs no graph is still answered. */
+  /** Stops its graph hosts. Requests that need no graph are still served. */
   endHosts(): Promise<void>;
 }
 
@@ -64,7 +65,7 @@ export interface AppParts {
   readonly engine: EngineStatus;
   readonly graphs: GraphRegistry;
   readonly hosts: Asking | undefined;
-  /** What its heartbeat writes and its hosts read. */
+  /** Lease that its heartbeat writes and its hosts read. */
   readonly lease: Disposable | undefined;
   readonly workers: Engine;
   readonly foundation: Foundation;
@@ -79,11 +80,11 @@ export interface AppParts {
   readonly loopback: Disposable | undefined;
   readonly hostListener: AsyncDisposable | undefined;
   readonly capture: OutputCapture | undefined;
-  /** The deployments of the server. */
+  /** Deployments of the server. */
   readonly deployments: Companion | undefined;
 }
 
-/** How long a run that was told to hand itself over has to reach its next checkpoint, ms. */
+/** How long a run has to reach its next checkpoint for handing over, ms. */
 const HAND_OVER_MS = 15_000;
 
 export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
@@ -133,7 +134,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
       await hosts?.pool.listing;
     },
     async ready() {
-      // A project that cannot be loaded is reported by its graphs.
+      // A project that fails to load is reported by its graphs.
       await hosts?.pool.listing.catch(() => {});
       await workers.start();
       await deployments?.start();

@@ -6,9 +6,12 @@ import { captureOutput } from '../graphs/observability/capture-output.ts';
 import { type RunningNode, runningNodeReader } from '../graphs/observability/running-node.ts';
 import type { OutputRules } from '../workers/attempt-log.ts';
 
-/** What graphs print in this process. */
+/** Captures the output of graphs in this process. */
 export interface OutputCapture extends Disposable {
-  /** Names the nodes that print. Called late: LangChain must not load before the graphs' environment is set. */
+  /**
+   * Attributes output to nodes from now on. Call it after the graphs' environment is set, because it loads
+   * LangChain.
+   */
   nameNodes(root: string): Promise<void>;
 }
 
@@ -24,7 +27,10 @@ export function openCapture(logger: Logger | undefined): OutputCapture {
   };
 }
 
-/** `is_logged`: what graphs print in this process goes to the server's log. What they print in hosts always does. */
+/**
+ * `is_logged`: whether output of graphs in this process goes to the server's log. Output of graph hosts always
+ * does.
+ */
 export function outputRules(config: Config, is_logged: boolean): OutputRules {
   return {
     is_logged: is_logged || config.hosts.count !== 0,

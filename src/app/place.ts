@@ -8,32 +8,35 @@ import type { RevisionScope } from '../storage/queue/revision-rule.ts';
 import type { Foundation } from './foundation.ts';
 import type { ReplaceableApp } from './lifecycle.ts';
 
-/** An app that shares its process, and perhaps its database, with others: that of a deployment. */
+/** Context of a deployment's app, which shares its process, and perhaps its database, with others. */
 export interface AppPlace {
   readonly foundation: Foundation;
-  /** No other app uses the foundation: what is claimed there is of a process that is gone. */
+  /** Whether this is the first app on the foundation: runs claimed there then belong to a dead process. */
   readonly is_first: boolean;
-  /** Of the deployment. */
+  /** Revision of the deployment. */
   readonly revision_id: string;
-  /** Which runs it claims now; all if `undefined`. With `only` it fires no crons either. */
+  /** Which runs it claims; all if `undefined`. With `only` it does not fire crons either. */
   readonly scope?: () => RevisionScope | undefined;
-  /** Environment of its graph hosts. */
+  /** Environment of the graph hosts. */
   readonly environment: NodeJS.ProcessEnv;
-  /** Project of the server, from which its own libraries are loaded: the code of a deployment stays in its hosts. */
+  /**
+   * Project folder of the server, from which optional libraries are loaded: the code of a deployment stays in
+   * its hosts.
+   */
   readonly server_root: string;
-  /** Keys of the server, which are good for its deployments too. */
+  /** Keys of the server; admin keys are valid for its deployments too. */
   readonly administrators: KeyLookup;
-  /** Of the deployment that answers at the root of the server, too. */
+  /** Set for the deployment that is also served at the root of the server. */
   readonly root: RootPlace | undefined;
-  /** Ends its creation, which then rejects: foreign code may never finish loading. */
+  /** Aborts the creation, which then rejects: foreign code may never finish loading. */
   readonly stop: AbortSignal | undefined;
 }
 
-/** The root of a server, which has its own routes there beside those of the deployment. */
+/** The root of a server, where its own routes coexist with those of the deployment. */
 export interface RootPlace {
   /** Mount prefix of the server; empty without one. */
   readonly prefix: string;
-  /** Of the server: a session of its Studio is one of the deployment. */
+  /** Secrets of the server: a session of its Studio is valid for the deployment. */
   readonly secrets: ServerSecretRepository;
 }
 

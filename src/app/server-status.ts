@@ -7,7 +7,7 @@ import type { AppContext } from './context.ts';
 
 export type EngineStatus = ReturnType<typeof engineStatus>;
 
-/** What metrics and health checks read. */
+/** Statistics for metrics and health checks. */
 export function engineStatus({ storage, graphs, clock, draining, tracing }: AppContext, workers: Engine) {
   return {
     queue: storage.queue.stats,
@@ -28,7 +28,7 @@ export function engineStatus({ storage, graphs, clock, draining, tracing }: AppC
   };
 }
 
-/** What `/info` says of the server. */
+/** Server properties for `/info`. */
 export function serverInfo({ config, graphs, versions }: AppContext) {
   return {
     version: VERSION,

@@ -29,12 +29,12 @@ export function serviceSettings(config: Config): ServiceSettings {
   };
 }
 
-/** Where this server serves a deployment. */
+/** Path at which this server serves a deployment. */
 export function pathOfDeployment({ http }: Pick<Config, 'http'>, name: string): string {
   return `${http.mount_prefix ?? ''}/deployments/${name}`;
 }
 
-/** The path in answers: of two, that at the root. */
+/** The path shown to clients; the root for a deployment that is also served there. */
 function publicPath(config: Config, name: string): string {
   return name === config.deployments.root ? (config.http.mount_prefix ?? '') : pathOfDeployment(config, name);
 }

@@ -23,7 +23,7 @@ interface WorkerServices {
   readonly a2a: Lazy<A2aService>;
 }
 
-/** What differs for an app that is not alone on its database. */
+/** Settings of an app that shares its database. */
 interface WorkerPlace {
   readonly takes_over?: boolean;
   readonly scope?: EngineDeps['scope'];
@@ -79,7 +79,7 @@ export function wireWorkers(
   );
 }
 
-/** A revision that does not serve new requests may lack the graph of a cron, which would be disabled for it. */
+/** Fires crons only in the active revision: another may lack the cron's graph and would disable the cron. */
 function cronsWhile(ticks: CronTicks, scope: WorkerPlace['scope']): CronTicks {
   if (!scope) return ticks;
   const isActive = () => !('only' in (scope() ?? {}));
@@ -90,7 +90,7 @@ function cronsWhile(ticks: CronTicks, scope: WorkerPlace['scope']): CronTicks {
   };
 }
 
-/** What `runs.concurrency: auto` goes by. */
+/** Load measurements for `runs.concurrency: auto`. */
 function executionLoad({
   config,
   graphs,
@@ -107,7 +107,7 @@ function executionLoad({
   };
 }
 
-/** Sweeps that delete expired rows, or sum up those that are over. */
+/** Sweeps that delete expired rows, or roll up ended ones. */
 function retentionSweeps({
   config,
   storage,

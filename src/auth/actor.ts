@@ -19,7 +19,7 @@ export interface Identity {
   readonly principal: string;
   /** Id of the API key sent, if any; tokens are derived from it. */
   readonly key?: string | undefined;
-  /** Id of the API key that the token sent, if any, was created with; its rights are those of the token. */
+  /** Id of the API key with which the token sent, if any, was created; the token's own rights apply. */
   readonly token_key?: string | undefined;
 }
 

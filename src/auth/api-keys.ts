@@ -42,7 +42,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
     const key = await load();
     cache.delete(name);
     if (!key) return undefined;
-    // It may have been read before a revocation, and must not stay valid after it.
+    // Do not cache a key that may have been read before a revocation.
     if (before === revocations) cache.set(name, { key, until: clock.monotonic() + CACHE_TTL_MS });
     return key;
   }
@@ -51,7 +51,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
     const now = clock.now();
     if (last_used_at && now - Date.parse(last_used_at) < LAST_USED_RESOLUTION_MS) return;
     await stored.recordUse(key_id, timestamp(now)).catch((error: unknown) => {
-      // While the disk is full, reads work: a request must not be refused for the time of this one.
+      // On a full disk reads still work: do not reject a request because its time cannot be stored.
       if (!(error instanceof ServerError)) throw error;
     });
   }
@@ -63,7 +63,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
   }
 
   return {
-    /** Call after a stored key was revoked: the next request reads it anew. */
+    /** Evicts a revoked key from the cache: the next request reads it again. */
     forget(key_id: string): void {
       revocations += 1;
       for (const [name, { key }] of cache.entries()) if (key.key_id === key_id) cache.delete(name);

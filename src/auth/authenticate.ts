@@ -64,7 +64,7 @@ export interface Credentials {
   readonly query: string | undefined;
 }
 
-/** Of undefined ones, the request has none. */
+/** Extracts the credentials of a request; an absent one is `undefined`. */
 export function credentialsOf({ method, headers, url }: Caller): Credentials {
   const authorization = headers['authorization'];
   const bearer = typeof authorization === 'string' ? /^bearer +(\S+)$/i.exec(authorization)?.[1] : undefined;

@@ -18,11 +18,13 @@ export async function authorize(
 }
 
 /**
- * For what belongs to the whole server and not to a user. The scope of a route does not tell: users of an identity
- * provider or of custom handlers have the scope `admin` within their own rows. `what`: plural, for the message. Throws
- * `Forbidden` for an actor with access rules.
+ * For resources of the whole server rather than of a user. The scope of a route is not enough: users of an
+ * identity provider or of custom handlers have the scope `admin` within their own rows. `what`: plural, for the
+ * message. Throws `Forbidden` for an actor with access rules.
  */
 export function requireUnrestricted({ rules }: Actor, what: string): void {
   if (rules.length > 0)
-    throw new Forbidden(`${what} are for callers without limits, such as a key with the scope "admin".`);
+    throw new Forbidden(
+      `${what} are available only to unrestricted callers, such as a key with the scope "admin".`,
+    );
 }

@@ -34,7 +34,7 @@ interface Claims extends JWTPayload, Omit<Grant, 'user'> {
 /** Imported on first use: loading it takes 25 ms of startup. */
 const jose = lazy(() => import('jose'));
 
-/** `kid` in the header, which tells our tokens from those of others. */
+/** `kid` in the header, which distinguishes our tokens from others. */
 const KEY_ID = 'agent-server';
 
 export type BrowserTokens = ReturnType<typeof browserTokens>;

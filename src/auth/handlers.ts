@@ -33,7 +33,7 @@ interface Registered {
   readonly callbacks: Readonly<Record<string, Handler | undefined>>;
 }
 
-/** Clients give up before; without a limit, their requests would stay for ever. */
+/** Longer than clients wait; without a timeout, abandoned requests would pile up. */
 const LIMIT_MS = 60_000;
 
 /** The handlers of an `Auth` in this process. Throws if the export is not an `Auth`. `limit_ms`: for each answer. */

@@ -12,15 +12,17 @@ import { scopeIncludes } from './scopes.ts';
 export interface StudioSessionDeps {
   readonly secrets: ServerSecretRepository;
   readonly identityForUser: (user: User | null) => Identity;
-  /** Sessions only read. */
+  /** Whether sessions are read-only. */
   readonly read_only: boolean;
-  /** Of a run in a tracing tool, with `{trace_id}`. */
+  /** URL of a run in a tracing tool, with `{trace_id}`. */
   readonly trace_url?: string | undefined;
   readonly clock: Clock;
   readonly ids: Ids;
 }
 
-/** What a session stands for: the credential is checked anew with each request, so a revoked one ends its sessions. */
+/**
+ * The content of a session. The credential is validated with each request, so revoking it ends its sessions.
+ */
 export interface StudioGrant {
   readonly credential: string;
   /** Header that carries the credential. */
@@ -50,10 +52,13 @@ export function studioSessions(deps: StudioSessionDeps) {
     return createHash('sha256').update(secret).digest();
   });
 
-  /** Cookies know no ports, so that each database has its own: two servers of one machine do not sign each other out. */
+  /**
+   * Cookies ignore ports, so each database has its own cookie name: two servers on one machine do not sign each
+   * other out.
+   */
   const cookieName = lazy(async () => `agent_server_${(await digest()).toString('hex').slice(0, 8)}`);
 
-  /** `undefined` without a session, and for an expired or foreign one. */
+  /** Returns `undefined` without a session, and for an expired one or one of another server. */
   async function read(caller: Caller): Promise<(StudioGrant & { expires_at: number }) | undefined> {
     const { cookie } = caller.headers;
     if (typeof cookie !== 'string' || !cookie.includes('agent_server_')) return undefined;
@@ -73,7 +78,7 @@ export function studioSessions(deps: StudioSessionDeps) {
     cookieName,
     read,
 
-    /** The same for each session of one user, API key or kind of browser token; says nothing about them. */
+    /** Opaque id that is the same for all sessions of one user, API key or kind of browser token. */
     async callerId({ user, key, token_key, principal }: Identity): Promise<string> {
       const caller = JSON.stringify(user ? { user: user.identity } : { key: key ?? token_key, principal });
       return createHmac('sha256', await digest())
@@ -115,25 +120,26 @@ export function studioSessions(deps: StudioSessionDeps) {
   };
 
   function viewOf(user: string, identity: Identity): Identity {
-    if (!isUnlimited(identity)) throw new Unauthorized('This session may no longer show the view of a user');
+    if (!isUnlimited(identity))
+      throw new Unauthorized('This session may no longer use view_as: sign in again');
     return { ...identityForUser({ identity: user, permissions: [] }), key: identity.key };
   }
 }
 
-/** Whether the caller may take the view of any user: an administrator whom no access rule limits. */
+/** Whether the caller may use `view_as`: an administrator without access rules. */
 export function isUnlimited({ scope, rules }: Identity): boolean {
   return scopeIncludes(scope, 'admin') && rules.length === 0;
 }
 
-/** Whatever is in `Authorization` is for the project's handlers. */
+/** Any `Authorization` header is left to the project's handlers. */
 function hasCredential(caller: Caller): boolean {
   const { 'x-api-key': key, authorization } = caller.headers;
   return key !== undefined || authorization !== undefined || credentialsOf(caller).query !== undefined;
 }
 
 /**
- * Without the session, as if the page's browser had none: handlers of the project may know the caller by a cookie of their
- * own. Throws `Forbidden` instead of `Unauthorized`.
+ * Authenticates without the session, because the project's handlers may know the caller by their own cookie.
+ * Throws `Forbidden` instead of `Unauthorized`.
  */
 async function authenticateForeign(authenticate: Authenticate, caller: Caller): Promise<Identity> {
   return authenticate(caller).catch((error: unknown) => {
@@ -142,9 +148,9 @@ async function authenticateForeign(authenticate: Authenticate, caller: Caller): 
 }
 
 /**
- * Whether a page of this server has sent it, for certain if it has an effect: a browser sends the cookie with any request to
- * this server. Behind a proxy that changes `Host`, its `Sec-Fetch-Site` is the proof; it is `none` for an address that
- * somebody has entered.
+ * Whether a page of this server has sent the request (CSRF): a browser sends the cookie with any request to
+ * this server. Requires proof for requests with an effect; behind a proxy that changes `Host`, `Sec-Fetch-Site`
+ * is the proof. It is `none` for an address that the user has entered.
  */
 function isOfThisServer(caller: Caller): boolean {
   const { origin, 'sec-fetch-site': site } = caller.headers;
@@ -153,8 +159,8 @@ function isOfThisServer(caller: Caller): boolean {
 }
 
 /**
- * Joining a run has one if it is cancelled when the caller leaves, as a page that drops a picture does. Any route of the
- * project may have one.
+ * A GET with `cancel_on_disconnect` has an effect: a page could cancel the run by dropping an image. So may any route of
+ * the project.
  */
 function hasEffect({ method, url, is_custom_route = false }: Caller): boolean {
   if (is_custom_route || !SAFE_METHODS.has(method)) return true;
@@ -167,9 +173,9 @@ export function refuseForeignOrigin(caller: Caller): void {
 }
 
 /**
- * Whether a page of another origin has sent it; a program names none. A browser sends the cookie also for pages of another
- * port of this host, and no `Origin` with the pictures and frames of such a page. Over plain HTTP in a network it does not
- * send `Sec-Fetch-Site` either.
+ * Whether a page of another origin has sent the request; programs send no origin. Browsers also send the cookie
+ * for pages on another port of this host, and omit `Origin` for their images and frames. Over plain HTTP in a
+ * network they omit `Sec-Fetch-Site`, too.
  */
 function isForeign({ headers, url }: Caller): boolean {
   const { origin } = headers;
@@ -181,7 +187,7 @@ function isForeign({ headers, url }: Caller): boolean {
 }
 
 function foreign(): Forbidden {
-  return new Forbidden('A session of Studio is for pages of this server only. Send an API key instead.');
+  return new Forbidden('A Studio session is valid only for pages of this server. Send an API key instead.');
 }
 
 function cookieNamed(name: string, header: string): string | undefined {

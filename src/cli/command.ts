@@ -5,7 +5,7 @@ import { didYouMean } from '../core/did-you-mean.ts';
 export interface Flag {
   /** Placeholder of the value in the help; without it the flag is boolean. */
   readonly value?: string;
-  /** One letter that stands for it after a single dash. */
+  /** One-letter alias, after a single dash. */
   readonly short?: string;
   readonly text: string;
 }
@@ -34,21 +34,24 @@ export type FlagValues = Readonly<Record<string, string | undefined>>;
 export class UsageError extends Error {}
 
 export const CONFIG_FLAG = {
-  config: { value: 'FILE', text: 'configuration file; else agent.config.yaml, else langgraph.json' },
+  config: { value: 'FILE', text: 'configuration file (default: agent.config.yaml, else langgraph.json)' },
 } as const satisfies Record<string, Flag>;
 
 /** Names a running server, for `targetServer`. */
 export const SERVER_FLAGS = {
   ...CONFIG_FLAG,
-  url: { value: 'URL', text: 'the server; else the one of the configuration' },
+  url: { value: 'URL', text: 'URL of the server (default: that of the configuration)' },
   key: {
     value: 'KEY',
-    text: 'an API key; else the first of AGENT_SERVER_API_KEYS, else, for its own server, of the configuration',
+    text: 'API key (default: the first of AGENT_SERVER_API_KEYS; for the configured server, else its first key)',
   },
 } as const satisfies Record<string, Flag>;
 
 export const ROLE_FLAG = {
-  role: { value: 'ROLE', text: 'api, worker or all: what this process does, with PostgreSQL' },
+  role: {
+    value: 'ROLE',
+    text: 'api, worker or all: what this process does; api and worker require PostgreSQL',
+  },
 } as const satisfies Record<string, Flag>;
 
 export const ADDRESS_FLAGS = {
@@ -77,7 +80,8 @@ export function parseFlags(command: Command, args: readonly string[]): FlagValue
   }
   if (values['help'] !== undefined) return undefined;
   const missing = waiting.find(({ required }) => required);
-  if (missing !== undefined) throw new UsageError(`${command.name}: needs ${missing.text}`);
+  if (missing !== undefined)
+    throw new UsageError(`${command.name}: <${missing.name}> is required: ${missing.text}`);
   return values;
 }
 

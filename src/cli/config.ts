@@ -30,7 +30,7 @@ export async function targetServer(values: FlagValues): Promise<{ url: string; k
   if (url !== undefined && given !== undefined) return { url, key: checkedKey(given) };
   const configuredOne = await configuredServer(values, url !== undefined);
   if (url === undefined && configuredOne.url === undefined)
-    throw new UsageError('the configuration leaves the port open: name the server with --url');
+    throw new UsageError('the configured port is 0, so its address is unknown: name the server with --url');
   const key = given ?? (url === undefined || url === configuredOne.url ? configuredOne.key : undefined);
   return { url: url ?? (configuredOne.url as string), key: key === undefined ? undefined : checkedKey(key) };
 }
@@ -44,7 +44,7 @@ async function configuredServer(
   if (file === undefined && (await findConfigFile(process.cwd(), undefined)) === undefined)
     return { url: DEFAULT_URL };
   const loaded = await loadConfigFor(values).catch((error: unknown) => {
-    // A broken default configuration is no error if the server is named elsewhere.
+    // A broken default configuration is not an error if the server is named by other means.
     if (isOptional && file === undefined) return undefined;
     throw error;
   });
@@ -62,7 +62,7 @@ function parseServerUrl(text: string): string {
   if (url === undefined || !/^https?:$/.test(url.protocol) || url.search !== '' || url.hash !== '')
     throw new UsageError('--url must be the address of a server, such as http://127.0.0.1:8123');
   if (url.username !== '' || url.password !== '')
-    throw new UsageError('--url must hold no user and no password: give a key with --key');
+    throw new UsageError('--url must not contain a user or password: pass an API key with --key');
   return trimEnd(url.href, '/');
 }
 
@@ -78,7 +78,7 @@ const DEFAULT_URL = 'http://127.0.0.1:8123';
 /** Logger and banner of a command, as configured. */
 export interface CommandOutput {
   readonly logger: Logger;
-  /** What `logger` wrote last. */
+  /** The newest lines of `logger`. */
   readonly recent_log: RecentLog;
   /** Prints the banner on a terminal; undefined if a log line reports readiness. */
   readonly announce: ((fields: LogFields) => void) | undefined;

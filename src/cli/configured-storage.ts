@@ -9,7 +9,7 @@ import { loadConfigFor } from './config.ts';
 export interface ConfiguredStorage {
   readonly config: Config;
   readonly url: string;
-  /** Command that prints the password of its PostgreSQL. */
+  /** Command that prints the PostgreSQL password. */
   readonly password_command: string | undefined;
   readonly encryptor: Encryptor | undefined;
 }
@@ -24,7 +24,7 @@ export async function configuredDeployments(config: Config): Promise<readonly St
   return storedDeployments({ url, password_command, files: deploymentFiles(deployments.folder) });
 }
 
-/** Loads the configuration for a command that reads or mends stored data. */
+/** Loads the configuration for a command that reads or repairs stored data. */
 export async function configuredStorage(values: FlagValues): Promise<ConfiguredStorage> {
   const { config } = await loadConfigFor(values);
   applyEnvironment(config.env);

@@ -33,7 +33,7 @@ export async function lineLogger(
       destination((line) => line),
       options,
     );
-  // Imported late: servers that write JSON do not need it.
+  // Imported lazily: servers that write JSON do not need it.
   const { readableLines } = await import('./readable-lines.ts');
   const readable = readableLines(color);
   const framed = code_of === undefined ? {} : { errorText: (error: unknown) => framedStack(error, code_of) };

@@ -1,10 +1,13 @@
 import { systemClock } from '../core/clock.ts';
 import type { CopyReport } from '../storage/copy/copy.ts';
 
-/** Between two lines about the same table, ms. */
+/** Minimum interval between two lines about the same table, ms. */
 const INTERVAL_MS = 1000;
 
-/** Prints how far a copy is: the first batch of each table, then a line a second, and each verified table. */
+/**
+ * Prints the progress of a copy: the first batch of each table, then one line a second, and each verified
+ * table.
+ */
 export function progressLines(): CopyReport {
   let printed: { table: string; at: number } | undefined;
   return {

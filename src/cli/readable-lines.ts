@@ -7,7 +7,7 @@ const RAW_CONTROLS = /[\u007f-\u009f]/g;
 
 type Readable = (json: string) => string;
 
-/** Makes JSON lines readable, by pino-pretty: time of day in UTC, level, message, the fields as JSON, and stacks. */
+/** Formats JSON lines with pino-pretty: time of day in UTC, level, message, the fields as JSON, and stacks. */
 export function readableLines(color: boolean): Readable {
   const format = prettyFactory({
     colorize: color,
@@ -21,12 +21,12 @@ export function readableLines(color: boolean): Readable {
   return (json) => format(readableRecord(json.replace(RAW_CONTROLS, ' ')));
 }
 
-/** Fields that a line of a graph's code does without in a terminal: the run id leads to them. */
+/** Fields omitted in a terminal from lines of graph code: the run id identifies them. */
 const OF_RUN = ['thread_id', 'assistant_id', 'graph', 'attempt', 'source'];
 
 function readableRecord(json: string): Record<string, unknown> {
   const record: Record<string, unknown> = JSON.parse(json, singleLine);
-  // The run id without dashes.
+  // Redundant: the run id without dashes.
   delete record['trace_id'];
   if (record['source'] === undefined) return record;
   for (const name of OF_RUN) delete record[name];

@@ -22,7 +22,7 @@ const { heartbeat, lines, fatal_ms, faulty_node_file } = workerData as WatchdogD
 const { warn, error } = await lineLogger(lines, writeNow);
 const counter = new Int32Array(heartbeat);
 
-/** Without the event loop, which is blocked. Retries on a full pipe (EAGAIN). */
+/** Writes synchronously, because the event loop is blocked. Retries on a full pipe (EAGAIN). */
 function writeNow(text: string): void {
   let left = Buffer.from(text);
   for (let tries = 0; left.length > 0 && tries < 50; tries++) {
@@ -65,7 +65,7 @@ class BlockedLoop {
     const expression = `globalThis[Symbol.for(${JSON.stringify(LOCATION_SYMBOL)})]?.()`;
     this.#question = evaluateInMainThread(expression, (text) => {
       if (typeof text === 'string') this.#blocker = JSON.parse(text);
-      warn('the event loop is blocked: nothing else is served', this.#fields());
+      warn('the event loop is blocked: the server cannot serve anything else', this.#fields());
     });
   }
 
@@ -78,7 +78,7 @@ class BlockedLoop {
   /** Kills the process. Its runs resume in the next one, except the run of the blocking node. */
   kill(blocked_ms: number): void {
     const { node, stack } = this.#blocker;
-    error('the event loop is blocked for too long: the server restarts', {
+    error('the event loop has been blocked for too long: restarting the server', {
       ms: blocked_ms,
       ...this.#fields(),
     });

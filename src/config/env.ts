@@ -49,27 +49,27 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'AGENT_SERVER_DATABASE_LISTEN_URL',
     key: 'storage.listen_url',
-    text: 'Direct URL of the database beside a pooler.',
+    text: 'Direct URL of a database that is reached through a pooler.',
   },
   {
     name: 'AGENT_SERVER_DATABASE_PASSWORD_COMMAND',
     key: 'storage.password_command',
-    text: 'Command that prints the password of PostgreSQL.',
+    text: 'Command that prints the PostgreSQL password.',
   },
   {
     name: 'AGENT_SERVER_DATABASE_MAX_CONNECTIONS',
     key: 'storage.max_connections',
-    text: 'Connections to PostgreSQL of this process.',
+    text: 'Maximum number of PostgreSQL connections of this process.',
   },
   {
     name: 'AGENT_SERVER_DATABASE_WAIT_SECONDS',
     key: 'storage.wait_seconds',
-    text: 'How long a start waits for PostgreSQL.',
+    text: 'How long the server waits for PostgreSQL at start.',
   },
   {
     name: 'AGENT_SERVER_DATABASE_MIGRATIONS',
     key: 'storage.migrations',
-    text: 'Whether a start applies migrations: `apply`, `wait` or `refuse`.',
+    text: 'Whether the server applies migrations at start: `apply`, `wait` or `refuse`.',
   },
   {
     name: 'AGENT_SERVER_DATA_DIR',
@@ -79,7 +79,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'AGENT_SERVER_NOTIFICATIONS',
     key: 'storage.notifications',
-    text: 'How processes notice the changes of others.',
+    text: 'How processes notice changes made by others.',
   },
   { name: 'LANGGRAPH_AES_KEY', key: 'encryption.key', text: 'Key that encrypts stored data.' },
   {
@@ -90,7 +90,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'AGENT_SERVER_LEASE_SECONDS',
     key: 'runs.lease_seconds',
-    text: 'How long a process may be silent before others take its runs.',
+    text: 'How long a process may be silent before others take over its runs.',
   },
   { name: 'N_JOBS_PER_WORKER', key: 'runs.concurrency', text: 'Runs executed at the same time, or `auto`.' },
   { name: 'BG_JOB_TIMEOUT_SECS', key: 'runs.timeout_seconds', text: 'Longest time a run may take.' },
@@ -105,17 +105,17 @@ export const VARIABLES: readonly Variable[] = [
     key: 'runs.stream_ttl_seconds',
     text: 'How long the events of a finished run can be replayed.',
   },
-  { name: 'AGENT_SERVER_RECORD', key: 'runs.record', text: 'What is recorded of each run.' },
+  { name: 'AGENT_SERVER_RECORD', key: 'runs.record', text: 'How much of each run is recorded.' },
   { name: 'AGENT_SERVER_HOSTS', key: 'hosts.count', text: 'Processes that execute the graphs.' },
   {
     name: 'AGENT_SERVER_DEPLOYMENTS',
     key: 'deployments.enabled',
-    text: 'Whether deployments can be made and are served.',
+    text: 'Whether the server builds and serves deployments.',
   },
   {
     name: 'AGENT_SERVER_ROOT_DEPLOYMENT',
     key: 'deployments.root',
-    text: 'Name of the deployment that answers at the root of the server.',
+    text: 'Name of the deployment that is served at the root of the server.',
   },
   { name: 'FF_CRONS_ENABLED', key: 'crons.enabled', text: 'Whether this process creates the runs of crons.' },
   { name: 'MOUNT_PREFIX', key: 'http.mount_prefix', text: 'Path prefix of every route.' },
@@ -131,7 +131,7 @@ export const VARIABLES: readonly Variable[] = [
   {
     name: 'METRIC_PREFIX',
     key: 'metrics.prefix',
-    text: 'Prefix of the metrics that the official server has too.',
+    text: 'Prefix of the metrics that the official server also has.',
   },
   {
     name: 'EXPOSE_INTERNAL_METRICS_PROMETHEUS',
@@ -153,7 +153,10 @@ export function apiKeyFromEnvironment(): string | undefined {
   return keys.find((key) => key !== '');
 }
 
-/** Adds the variables of the file's `env` key. Those that are set win; an empty one counts as unset. */
+/**
+ * Adds the variables of the file's `env` key. Variables that are already set take precedence; an empty one
+ * counts as unset.
+ */
 export function withVariables(
   environment: Environment,
   variables: Readonly<Record<string, string>>,
@@ -167,7 +170,7 @@ export function applyEnvironment(variables: Readonly<Record<string, string>>): v
   for (const [name, value] of Object.entries(variables)) process.env[name] ||= value;
 }
 
-/** Variables with secrets of the server, which no graph needs. */
+/** Variables that hold secrets of the server and that no graph needs. */
 const SECRETS = new Set([
   'AGENT_SERVER_API_KEYS',
   'AGENT_SERVER_DATABASE_LISTEN_URL',
@@ -182,7 +185,10 @@ const SECRETS = new Set([
   'POSTGRES_URI_CUSTOM',
 ]);
 
-/** glibc gives each thread of V8 memory of its own and keeps it. With few such arenas a process has 12 to 25 MB less. */
+/**
+ * glibc gives each V8 thread its own memory arena and keeps it. Limiting the arenas saves 12 to 25 MB per
+ * process.
+ */
 const MEMORY = { MALLOC_ARENA_MAX: '2' };
 
 /** Environment of a graph host: this process's and the configuration's, without the secrets of the server. */
@@ -205,7 +211,7 @@ const COMMON = [
   'NODE_EXTRA_CA_CERTS',
 ];
 
-/** Environment of the graph hosts of a deployment: of this process's only what every program needs. */
+/** Environment of a deployment's graph hosts: from this process, only what every program needs. */
 export function deploymentEnvironment(
   variables: Readonly<Record<string, string>>,
   home: string,

@@ -72,7 +72,7 @@ function matchingBranch(issue: z.core.$ZodIssueInvalidUnion): z.core.$ZodIssue[]
 function suggestedKey(unknown: string): string | undefined {
   const parts = unknown.split('.');
   const known = new Set<string>();
-  /** Without those that end with a name of the user's choice: they would agree with any. */
+  /** Excludes keys that end with a user-defined name, which would match any segment. */
   const named = new Set<string>();
   for (const { key } of configKeys()) {
     const segments = key.split('.');

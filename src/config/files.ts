@@ -23,7 +23,7 @@ export async function findConfigFile(cwd: string, named: string | undefined): Pr
 /** Reads YAML or JSON. Errors give line and column but no text of the file, which may hold secrets. */
 export async function readConfigFile(file: string): Promise<JsonObject> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
-    const why = error.code === 'ENOENT' ? 'there is no such file' : `cannot be read (${error.code})`;
+    const why = error.code === 'ENOENT' ? 'file not found' : `cannot be read (${error.code})`;
     throw new ConfigError([`${file}: ${why}`]);
   });
   const document = asJson(text) ?? (await asYaml(text, basename(file)));
@@ -32,7 +32,7 @@ export async function readConfigFile(file: string): Promise<JsonObject> {
   return document;
 }
 
-/** Levels of nesting. What reads a configuration would exhaust the stack at some thousands. */
+/** Maximum levels of nesting: a few thousand would exhaust the stack of recursive readers. */
 const MAX_DEPTH = 100;
 export const TOO_DEEP = `is nested deeper than ${MAX_DEPTH} levels`;
 
@@ -55,7 +55,7 @@ async function asYaml(text: string, name: string): Promise<unknown> {
   const { LineCounter, parseDocument } = await import('yaml');
   const lineCounter = new LineCounter();
   const document = parseDocument(text, { lineCounter, prettyErrors: false });
-  // The parser reports that its stack is exhausted like an error of the text, and others that follow from it.
+  // The parser reports an exhausted stack as a syntax error, with others that follow from it.
   if (document.errors.some(({ message }) => message.startsWith('Maximum call stack')))
     throw new ConfigError([`${name}: ${TOO_DEEP}`]);
   if (document.errors.length > 0) {
@@ -72,8 +72,8 @@ async function asYaml(text: string, name: string): Promise<unknown> {
   } catch (error) {
     if (error instanceof RangeError) throw new ConfigError([`${name}: ${TOO_DEEP}`]);
     if (String(error).includes('Excessive alias count'))
-      throw new ConfigError([`${name}: its aliases (*name) stand for too much`]);
-    throw new ConfigError([`${name}: an alias (*name) has no anchor (&name) before it`]);
+      throw new ConfigError([`${name}: its aliases (*name) expand to too many values`]);
+    throw new ConfigError([`${name}: an alias (*name) has no preceding anchor (&name)`]);
   }
 }
 

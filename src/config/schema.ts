@@ -59,13 +59,13 @@ export const ConfigFile = group({
   const { server, storage, auth, assistants = {}, runs, usage } = config;
   const { host, api_keys, role } = server;
   if (role !== 'all' && storage.url.startsWith('sqlite:')) {
-    const message = `must be all with SQLite, which has one process; other roles need PostgreSQL (storage.url)`;
+    const message = `must be all with SQLite, which allows one process; other roles require PostgreSQL (storage.url)`;
     context.addIssue({ code: 'custom', path: ['server', 'role'], message });
   }
   const graphs = graphsIssue(config);
   if (graphs) context.addIssue({ code: 'custom', ...graphs });
   if (config.deployments.enabled && role !== 'all') {
-    const message = 'needs the role all (server.role): one process builds and serves';
+    const message = 'requires server.role: all, because one process builds and serves';
     context.addIssue({ code: 'custom', path: ['deployments', 'enabled'], message });
   }
   const uncounted = uncountedBudget(runs, usage.prices);
@@ -82,12 +82,15 @@ export const ConfigFile = group({
     code: 'custom',
     path: ['server', 'host'],
     message:
-      'other machines could reach this address and nothing would authenticate them. Set AGENT_SERVER_API_KEYS ' +
-      '(or server.api_keys), or serve only this machine with --host 127.0.0.1',
+      'other machines could reach this address without authentication. Set AGENT_SERVER_API_KEYS ' +
+      '(or server.api_keys), or serve this machine only with --host 127.0.0.1',
   });
 });
 
-/** A server may have no graphs of its own if it serves those of others; at the root, there is one or the other. */
+/**
+ * A server may have no graphs of its own if it serves deployments; the root serves either its graphs or one
+ * deployment.
+ */
 function graphsIssue({
   graphs,
   deployments,
@@ -100,10 +103,10 @@ function graphsIssue({
   if (!hasGraphs && !enabled) return { path: ['graphs'], message: 'must name at least one graph' };
   if (root === undefined) return undefined;
   const path = ['deployments', 'root'];
-  if (!enabled) return { path, message: 'has no effect without deployments.enabled: set both or neither' };
+  if (!enabled) return { path, message: 'requires deployments.enabled' };
   if (!hasGraphs) return undefined;
   const message =
-    'cannot be set beside graphs, which would not be reachable: remove one of the two, or deploy these graphs, too';
+    'cannot be combined with graphs, which would be unreachable: remove one of the two, or deploy the graphs as well';
   return { path, message };
 }
 
@@ -137,10 +140,8 @@ export interface Config
       | 'checkpointer'
       | 'store'
       | 'ui_config'
-      | 'crons'
       | 'mcp'
       | 'auth'
-      | 'ui_config'
     >
   > {
   readonly webhooks: NonNullable<ConfigValues['webhooks']> & { readonly https: ReturnType<typeof httpsRule> };

@@ -10,27 +10,27 @@ export type OtlpProtocol = 'http/protobuf' | 'http/json';
  */
 export type GenAiConventions = 'published' | 'latest';
 
-/** What `OTEL_*` variables say of traces; endpoint, headers and certificates are read by the exporter itself. */
+/** Trace settings from `OTEL_*` variables; the exporter reads endpoint, headers and certificates itself. */
 export interface TraceSettings {
   readonly protocol: OtlpProtocol;
   /** Attributes of this service. */
   readonly resource: Readonly<Record<string, string>>;
   readonly sampler: Sampler;
   readonly conventions: GenAiConventions;
-  /** Whether spans have what models and tools are given and return. */
+  /** Whether spans contain the inputs and outputs of models and tools. */
   readonly has_contents: boolean;
   readonly buffer: SpanBufferLimits;
 }
 
-/** Share of traces that are sent, from 0 to 1. */
+/** Sampling of traces. `ratio`: share that is sent, from 0 to 1. */
 export interface Sampler {
   readonly ratio: number;
-  /** Whether the decision of a caller counts instead. */
+  /** Whether the caller's sampling decision takes precedence. */
   readonly follows_caller: boolean;
 }
 
 export interface SpanBufferLimits {
-  /** Spans that wait to be sent; further ones are dropped. */
+  /** Spans waiting to be sent; further ones are dropped. */
   readonly max_spans: number;
   /** Spans in one request. */
   readonly batch: number;
@@ -41,8 +41,8 @@ export interface SpanBufferLimits {
 }
 
 /**
- * Reads the variables of the OpenTelemetry specification. Returns `undefined` if they ask for no traces, and the
- * problem, in a sentence, if they ask for some that this server cannot send.
+ * Reads the variables of the OpenTelemetry specification. Returns `undefined` if they do not enable traces, and
+ * the problem as a sentence if they ask for something that this server does not support.
  */
 export function traceSettings(env: Environment): TraceSettings | { readonly problem: string } | undefined {
   const isEnabled = value(env, 'OTEL_SDK_DISABLED')?.toLowerCase() !== 'true';

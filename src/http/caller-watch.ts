@@ -6,11 +6,14 @@ import type { Logger } from '../core/logger.ts';
 import { every, type Timer } from '../core/timers.ts';
 import { callerOf, identityOf, reauthentication } from './plugins/auth.ts';
 
-/** How often the caller of an open stream or socket is authenticated, ms. */
+/** Interval at which callers of open streams and sockets are re-authenticated, ms. */
 export const AUTHENTICATE_EVERY_MS = 60_000;
 
 export interface CallerWatch {
-  /** Authenticates the caller now and then until disposed of. Calls `onRefused` once, when it is refused. */
+  /**
+   * Re-authenticates the caller periodically until disposed. Calls `onRefused` once, when the caller loses
+   * access.
+   */
   watch(request: FastifyRequest, onRefused: (error: ServerError) => void): Disposable;
 }
 
@@ -19,7 +22,7 @@ interface Watched {
   readonly timer: Timer;
 }
 
-/** Watches the callers of open streams: those of one credential share its check. */
+/** Watches the callers of open streams; streams with the same credential share one check. */
 export function callerWatch({
   authenticate,
   authenticate_every_ms = AUTHENTICATE_EVERY_MS,
@@ -35,14 +38,14 @@ export function callerWatch({
     const onRefused: Watched['onRefused'] = new Set();
     let isChecking = false;
     async function check(): Promise<void> {
-      // The project's authentication may hang.
+      // Custom authentication may hang.
       if (isChecking) return;
       isChecking = true;
       try {
         await identify();
       } catch (error) {
         if (!(error instanceof ServerError)) logger.error('authentication failed', { error });
-        // Others only say that the caller is unknown for a moment, as while the database is away.
+        // Other errors are temporary, such as an unavailable database, and say nothing about the caller.
         else if (isLastingRefusal(error)) {
           end(credential, made);
           for (const refuse of onRefused) refuse(error);
@@ -64,11 +67,11 @@ export function callerWatch({
 
   return {
     watch(request, onRefused) {
-      // Nobody was authenticated on an open route.
+      // An open route authenticates no caller.
       if (!authenticate || !identityOf(request)) return { [Symbol.dispose]() {} };
       const credential = credentialOf(request);
       const shared = watched.get(credential) ?? begin(credential, reauthentication(request, authenticate));
-      // One of its own, so that the same function can watch twice.
+      // A new function each time, so that the same callback can be registered twice.
       const refuse = (error: ServerError) => onRefused(error);
       shared.onRefused.add(refuse);
       return {

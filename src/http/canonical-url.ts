@@ -5,9 +5,10 @@ const MALFORMED = /%(?![0-9a-f]{2})/i;
 const UNRESERVED = /[\w.~-]/;
 
 /**
- * A request target in the one form that everything compares: a path without an origin (RFC 9112, 3.2.2), with unreserved
- * characters decoded (RFC 3986, 6.2.2.2). The router accepts the other forms as well. A path that cannot be decoded, which
- * it refuses, stays as it is: `%%361` must not become `%61`.
+ * The canonical form of a request target: a path without an origin (RFC 9112, 3.2.2), with unreserved
+ * characters decoded (RFC 3986, 6.2.2.2). Everything that compares URLs uses it, because the router accepts all
+ * forms. A path that cannot be decoded stays as it is, and the router rejects it: `%%361` must not become
+ * `%61`.
  */
 export function canonicalUrl(target: string): string {
   if (target.startsWith('/') && !target.includes('%')) return target;

@@ -9,15 +9,15 @@ export interface Connection extends Disposable {
   /** Aborts when the client disconnects or the server closes. */
   readonly signal: AbortSignal;
   readonly clientDisconnected: boolean;
-  /** Aborts the signal for this reason: the server ends the reply. */
+  /** Ends the reply from the server's side: aborts the signal with this reason. */
   readonly end: (reason: Error) => void;
 }
 
 /** Long-lived replies of a server. They end in `preClose`: an open one would block `close()`. */
 export interface Connections {
   /**
-   * Calls `onDisconnect` once if the client disconnects before the reply ends; its failure is only logged. `closing_ms`:
-   * how long a server that closes waits for the reply.
+   * Calls `onDisconnect` once if the client disconnects before the reply ends; its failure is only logged.
+   * `closing_ms`: how long a closing server waits for the reply.
    */
   open(reply: FastifyReply, onDisconnect?: () => Promise<void>, closing_ms?: number): Connection;
 }

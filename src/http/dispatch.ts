@@ -5,20 +5,23 @@ import { Latch } from '../core/latch.ts';
 import { createServer } from '../core/node-http.ts';
 import { timeoutSignal } from '../core/timers.ts';
 
-/** Sends requests of one listening socket to other servers of this process. Both return false for the others. */
+/**
+ * Dispatches requests of one listening socket to other servers in this process. Both methods return false for
+ * requests that they do not take.
+ */
 export interface Dispatch {
   request(request: IncomingMessage, response: ServerResponse): boolean;
   upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): boolean;
 }
 
-/** Options that Fastify sets on servers that it makes itself. */
+/** Options that Fastify sets on servers that it creates itself. */
 interface FactoryOptions {
   readonly http?: ServerOptions;
   readonly keepAliveTimeout?: number;
   readonly requestTimeout?: number;
 }
 
-/** For Fastify's `serverFactory`: asks `dispatch` before its routes; no hook sees what goes elsewhere. */
+/** For Fastify's `serverFactory`: asks `dispatch` before the routes; hooks do not see dispatched requests. */
 export function dispatchingServer(dispatch: Dispatch) {
   return (handle: RequestListener, options: FactoryOptions): Server => {
     const server = createServer(options.http ?? {}, (request, response) => {
@@ -30,7 +33,7 @@ export function dispatchingServer(dispatch: Dispatch) {
   };
 }
 
-/** Wraps the listeners for upgrades that `register` adds: they are asked for what `dispatch` does not take. */
+/** Wraps the upgrade listeners that `register` adds: they receive only what `dispatch` does not take. */
 export async function dispatchUpgrades(
   { server }: FastifyInstance,
   dispatch: Dispatch | undefined,
@@ -47,7 +50,7 @@ export async function dispatchUpgrades(
   });
 }
 
-/** A server without a socket of its own. It knows which of its requests are under way. */
+/** A server without its own socket. Counts its open requests. */
 export class MountedServer {
   readonly #server: FastifyInstance;
   readonly #changed = new Latch();
@@ -57,13 +60,13 @@ export class MountedServer {
     this.#server = server;
   }
 
-  /** Requests and WebSockets that are open. */
+  /** Number of open requests and WebSockets. */
   get open(): number {
     return this.#open;
   }
 
   request(request: IncomingMessage, response: ServerResponse): void {
-    // The client left while it was decided where the request goes: nothing would end it.
+    // The client disconnected during dispatch: nothing would end the request.
     if (response.destroyed) return;
     this.#count(response);
     this.#server.routing(request, response);
@@ -75,7 +78,7 @@ export class MountedServer {
     this.#server.server.emit('upgrade', request, socket, head);
   }
 
-  /** Resolves when nothing is open, or after `ms`; as soon as the signal aborts. */
+  /** Resolves when nothing is open, after `ms`, or on abort; `true` if nothing is open. */
   async idle(ms: number, signal: AbortSignal): Promise<boolean> {
     const late = AbortSignal.any([signal, timeoutSignal(ms)]);
     while (this.#open > 0 && !late.aborted) await this.#changed.wait(ms, late);

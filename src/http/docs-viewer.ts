@@ -10,13 +10,13 @@ export interface ViewerOptions {
   readonly document: () => JsonObject;
 }
 
-/** The handlers of the viewer of the documentation, by path. Those of static files serve the path of their request. */
+/** Handlers of the documentation viewer, by path. Those of static files serve the path of their request. */
 export async function viewerHandlers({
   mount_prefix,
   document,
 }: ViewerOptions): Promise<ReadonlyMap<string, RouteHandlerMethod>> {
   const handlers = new Map<string, RouteHandlerMethod>();
-  // It answers nothing itself: its routes are taken from it.
+  // This server never listens: only its route handlers are used.
   const server = fastify({ schemaController: { compilersFactory: ZOD_COMPILERS } });
   server.addHook('onRoute', ({ url, handler }) => void handlers.set(url, handler));
   server.register(swagger, { openapi: {}, transformObject: document });

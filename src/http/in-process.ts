@@ -57,7 +57,7 @@ export async function handleInternalCall(
   { method, path, host, headers, body: payload, signal }: InternalCall,
   internalRequest?: InternalRequest,
 ): Promise<InternalResponse> {
-  // Not every server ever serves one.
+  // Imported lazily: many servers never need it.
   const { inject } = await import('light-my-request');
   signal.throwIfAborted();
   let written: ServerResponse | undefined;
@@ -98,7 +98,7 @@ export async function handleInternalCall(
   };
 }
 
-/** Serves a request that the project's code made over a private connection as one that comes from this process. */
+/** Serves a request that project code made over a private connection, and marks it as in-process. */
 export function routeInProcess(
   server: FastifyInstance,
   raw: IncomingMessage,

@@ -14,9 +14,9 @@ const KEEP_ALIVE_MS = 5_000;
 export interface KeepAliveOptions {
   /** Called if the client disconnects first. */
   readonly onDisconnect?: (() => Promise<void>) | undefined;
-  /** How long a server that closes waits for the result: where the client could not send the request again. */
+  /** How long a closing server waits for the result, ms; set where the client could not retry the request. */
   readonly closing_ms?: number | undefined;
-  /** The body for a caller that is refused while it waits, in another protocol. */
+  /** Body for a caller that loses access while waiting, in another protocol. */
   readonly refusal?: (error: ServerError) => object;
 }
 
@@ -29,9 +29,9 @@ export type SendKeepAliveJson = (
 ) => Promise<string | undefined>;
 
 /**
- * Sends a slow reply. A failure before the first newline has its own status; after it, the failure is the body. 503 and
- * 507 then break the connection: a body would say that the run failed, and it goes on. A caller that is refused after it
- * gets the refusal as the body.
+ * Sends a slow reply. A failure before the first newline has its own status; after it, the failure is the body.
+ * 503 and 507 then break the connection, because a body would report a failed run although the run continues. A
+ * caller that loses access by then gets the error as the body.
  */
 export function keepAliveJsonSender(
   connections: Connections,
@@ -46,14 +46,14 @@ export function keepAliveJsonSender(
     const keepAlive = every(keep_alive_ms, () => {
       if (connection.signal.aborted) return;
       if (!raw.headersSent) {
-        // Not before: to watch costs a fifth of what a short wait does.
+        // Only now: watching would cost a fifth of a short wait.
         watch = callers.watch(reply.request, connection.end);
         raw.writeHead(200, reply.hijack().getHeaders() as Record<string, string>);
       }
       raw.write('\n');
     });
     const [outcome] = await Promise.allSettled([result(connection.signal)]);
-    // Serializing may have blocked the event loop, and so will sending.
+    // Serializing may have blocked the event loop, and sending will.
     await yieldToEventLoop();
     keepAlive[Symbol.dispose]();
     watch?.[Symbol.dispose]();
@@ -72,10 +72,13 @@ export function keepAliveJsonSender(
   };
 }
 
-/** The client gets its reply also if that cannot be stored: sent again, the request would wait for the same run. */
+/** The client gets the reply even if it cannot be stored: a retry would wait for the same run. */
 function storeAnswer(reply: FastifyReply, text: string, logger: Logger): Promise<void> {
   return reply.server.storeAnswer(reply, text).catch((error: unknown) => {
-    logger.error('reply to an Idempotency-Key not stored', { request_id: reply.request.id, error });
+    logger.error('cannot store the reply of a request with an Idempotency-Key', {
+      request_id: reply.request.id,
+      error,
+    });
   });
 }
 

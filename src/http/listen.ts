@@ -11,7 +11,7 @@ export interface Listening extends Disposable {
 
 type Addresses = readonly [string, ...string[]];
 
-/** The addresses of a host: of `localhost` all, such as `127.0.0.1` and `::1`. */
+/** Addresses of a host; for `localhost` all of them, such as `127.0.0.1` and `::1`. */
 export async function addressesOf(host: string): Promise<Addresses> {
   const found = host === 'localhost' ? await lookup(host, { all: true }) : [];
   const [first = host, ...others] = new Set(found.map(({ address }) => address));
@@ -19,8 +19,8 @@ export async function addressesOf(host: string): Promise<Addresses> {
 }
 
 /**
- * Listens at the first address, and at those of the others that can be had. Fastify would make another server for each
- * address of `localhost`, to which the limits of connections and their end at a stop do not apply.
+ * Listens on the first address, and on as many of the others as are available. Fastify would create another
+ * server for each address of `localhost`, without the connection limits and the graceful drain of this one.
  */
 export async function listenAt(
   server: FastifyInstance,
@@ -37,9 +37,9 @@ export async function listenAt(
   };
 }
 
-/** Listens there, too, at the port of the server. `undefined` if the address cannot be had. */
+/** Also listens on this address, at the server's port. `undefined` if the address is unavailable. */
 async function handConnections(host: string, server: Server) {
-  // As Node's own HTTP server does.
+  // Same options as Node's own HTTP server.
   const listener = createServer({ allowHalfOpen: true, noDelay: true });
   listener.on('connection', (socket) => {
     server.emit('connection', Object.assign(socket, { server }));

@@ -3,18 +3,18 @@ import type { Socket } from 'node:net';
 
 type Exchange = readonly [IncomingMessage, ServerResponse];
 
-/** Requests that wait on a connection until no more is read from it: then its end is noticed later, too. */
+/** Waiting requests per connection before reading pauses; while paused, a disconnect is noticed later. */
 const MAX_WAITING = 100;
 
 /**
- * Handles pipelined requests of a connection one after another, each in a turn of the event loop of its own: a packet may
- * hold thousands, and other connections would wait for all of them. Nothing more is read from a connection on which many
- * wait.
+ * Handles the pipelined requests of a connection one after another, each in its own turn of the event loop: a
+ * packet may hold thousands, and other connections would wait for all of them. Stops reading from a connection
+ * while many of its requests wait (back-pressure).
  */
 export function handleInOrder(server: Server): void {
   const listeners = server.listeners('request') as RequestListener[];
   server.removeAllListeners('request');
-  /** What waits behind the request that is under way, by connection. */
+  /** Requests queued behind the active one, by connection. */
   const waiting = new Map<Socket, Exchange[]>();
 
   function handle(request: IncomingMessage, response: ServerResponse): void {
@@ -32,7 +32,7 @@ export function handleInOrder(server: Server): void {
   function handleNext(socket: Socket): void {
     const next = waiting.get(socket)?.shift();
     if (!next) return;
-    // Node keeps it paused if the client does not read.
+    // Node itself keeps the socket paused if the client does not read.
     if (!isFull(socket)) socket.resume();
     handle(...next);
   }
@@ -40,7 +40,7 @@ export function handleInOrder(server: Server): void {
   const isFull = (socket: Socket) => (waiting.get(socket)?.length ?? 0) >= MAX_WAITING;
 
   server.on('connection', (socket: Socket) => {
-    // Node resumes it after each message, and for each body that is read.
+    // Node resumes the socket after each message, and for each body that is read.
     socket.on('resume', () => {
       if (isFull(socket)) socket.pause();
     });

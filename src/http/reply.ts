@@ -18,7 +18,7 @@ export const RECONNECT_HEADERS = {
   Location: 'The path to reconnect to if the connection is lost.',
 };
 
-/** Sends what is the JSON of a `T` already, UTF-8. */
+/** Sends a `T` that is already serialized as JSON, UTF-8. */
 export function jsonReply<T>(reply: FastifyReply, json: Uint8Array): T {
   reply.type('application/json; charset=utf-8');
   return json as unknown as T;

@@ -37,8 +37,8 @@ export interface RequestBodies {
    */
   read(request: FastifyRequest, payload: Readable, own?: RouteBodyLimit): Promise<Buffer<ArrayBuffer>>;
   /**
-   * The body as a stream, for a reader elsewhere: it is not held here. Throws `ContentTooLarge`; the stream fails so if
-   * the limit is exceeded later, and with `BadRequest` if the client disconnects.
+   * The body as a stream that is not buffered here, for a reader in another process. Throws `ContentTooLarge`;
+   * the stream fails with it if the limit is exceeded later, and with `BadRequest` if the client disconnects.
    */
   limited(request: FastifyRequest, payload: Readable): Readable;
   /** `read` as text. */
@@ -210,7 +210,9 @@ function limitedBody(
 }
 
 function tooLarge({ bytes, setting }: RouteBodyLimit): ContentTooLarge {
-  return new ContentTooLarge(`Request body too large (limit: ${bytes} bytes). The setting is ${setting}.`);
+  return new ContentTooLarge(
+    `Request body too large (limit: ${bytes} bytes). The limit is set by ${setting}.`,
+  );
 }
 
 /** Calls `forget` when the reply is closed: the body is no longer in flight. */
@@ -229,4 +231,4 @@ function keepConnectionOpen(server: FastifyInstance, refused: WeakSet<FastifyReq
   });
 }
 
-const TRUNCATED = 'The request ended before its body did';
+const TRUNCATED = 'The connection closed before the request body was complete';

@@ -7,7 +7,7 @@ declare module 'fastify' {
     open?: boolean | 'among users';
     /** Scope that the key needs; defaults to `admin`. */
     scope?: Scope;
-    /** Pages of every origin may read it, also frames that have none: files that are the same for everybody. */
+    /** Pages of any origin may read it, and frames without one: for files that are the same for everyone. */
     any_origin?: boolean;
     /** Supports `Idempotency-Key`, which is added to the route's schema. */
     idempotent?: boolean;

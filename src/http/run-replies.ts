@@ -18,7 +18,10 @@ export type OnDisconnect = 'cancel' | 'continue' | null | undefined;
 /** The Python A2A client times out after 5 s of silence. */
 const SHORT_KEEP_ALIVE_MS = 3_000;
 
-/** How long a server that closes waits for a cancelled run to stop, ms: another process may hear of it by its heartbeat. */
+/**
+ * How long a closing server waits for a cancelled run to stop, ms: another process may only learn of it with
+ * its next heartbeat.
+ */
 const STOP_MS = 6_000;
 
 export type RunReplies = ReturnType<typeof runReplies>;
@@ -51,7 +54,7 @@ export function runReplies(
       sendKeepAliveJson: keepAliveJsonSender(connections, callers, logger, SHORT_KEEP_ALIVE_MS),
     },
 
-    /** Replies when a cancelled run has stopped. Sent again, the request would find no run to cancel. */
+    /** Replies when a cancelled run has stopped. A retry would find no run to cancel. */
     cancelled(reply: FastifyReply, headers: Headers, cancel: (signal: AbortSignal) => Promise<string>) {
       return sendKeepAliveJson(reply, headers, cancel, { closing_ms: STOP_MS });
     },

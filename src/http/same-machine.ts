@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify';
 import { isLocalName, isLoopback } from '../core/loopback.ts';
 
-/** Headers of proxies: who is behind one may be anywhere. */
+/** Headers that proxies add: a client behind one may be anywhere. */
 const OF_PROXIES = [
   'forwarded',
   'via',
@@ -11,7 +11,7 @@ const OF_PROXIES = [
   'x-real-ip',
 ];
 
-/** Whether the client is on the machine of the server: by its address, and by the name that it has for the server. */
+/** Whether the client is on the machine of the server: judged by its address and by the host name it uses. */
 export function isOnThisMachine({ headers, raw, hostname }: FastifyRequest): boolean {
   const isPassedOn = OF_PROXIES.some((name) => headers[name] !== undefined);
   return !isPassedOn && isLocalName(hostname) && isLoopback(raw.socket.remoteAddress ?? '');

@@ -53,7 +53,7 @@ function assertValueCount(text: string, max_values: number): void {
     else if (sign === LIST || sign === OBJECT) values += text.charCodeAt(at + 1) === sign + 2 ? 0 : 1;
     if (values > max_values)
       throw new ContentTooLarge(
-        `Request body has more than ${max_values} values, keys included. The setting is server.max_body_values.`,
+        `Request body has more than ${max_values} values, including keys. The limit is set by server.max_body_values.`,
       );
   }
 }
@@ -62,7 +62,7 @@ function assertValueCount(text: string, max_values: number): void {
 function parseProblem(message: string): string {
   const [, token] = /^Unexpected token '(.+?)', /su.exec(message) ?? [];
   if (token !== undefined) return `unexpected ${JSON.stringify(token)}`;
-  if (message.startsWith('Unexpected end')) return 'it ends too early';
+  if (message.startsWith('Unexpected end')) return 'unexpected end of input';
   const position = message.indexOf(' at position ');
   const place = message.indexOf('(', position);
   if (position < 0 || place < 0) return 'it is not a JSON value';

@@ -3,22 +3,25 @@ import type { Socket } from 'node:net';
 import type { Logger } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
 
-/** Between two looks, ms: clients that read have taken what was sent to thousands of them at once. */
+/**
+ * Interval between checks, ms: within it, clients that read have received even a broadcast to thousands of
+ * them.
+ */
 const LOOK_EVERY_MS = 1_000;
 
-/** What is held for a client that has not taken it yet. */
+/** Data buffered for a client that has not read it yet. */
 interface Unread {
   readonly bytes: number;
-  /** Bytes that its connection has taken before. */
+  /** Bytes that the connection has sent so far. */
   readonly taken: number;
-  /** Looks since it took any. */
+  /** Checks since it last sent any. */
   readonly looks: number;
 }
 
 /**
- * Closes connections whose clients do not read when the answers and events held for all of them exceed `budget` bytes:
- * those first that have held the most for the longest time. The limits of single streams bound each of them, not their
- * sum. Dispose it to stop it.
+ * Closes connections of clients that do not read when the data buffered for all of them exceeds `budget` bytes,
+ * starting with those that have held the most for the longest time. Limits of single streams bound each of
+ * them, not their sum. Dispose to stop.
  */
 export function limitUnread(
   server: Server,
@@ -34,7 +37,7 @@ export function limitUnread(
     });
   });
 
-  /** Returns the bytes held for all. */
+  /** Returns the total of buffered bytes. */
   function look(): number {
     let total = 0;
     for (const socket of sockets) {
@@ -61,7 +64,7 @@ export function limitUnread(
       connections += 1;
       socket.destroy();
     }
-    logger.warn('closed connections whose clients do not read: server.send_budget was used up', {
+    logger.warn('closed connections of clients that do not read: server.send_budget is exhausted', {
       connections,
       bytes: total - left,
     });
@@ -77,6 +80,6 @@ interface SendBudgetOptions {
   /** Key `server.send_budget`. */
   readonly budget: number;
   readonly logger: Pick<Logger, 'warn'>;
-  /** Between two looks, ms. */
+  /** Interval between checks, ms. */
   readonly every_ms?: number;
 }

@@ -26,7 +26,7 @@ interface ProtocolOptions {
 
 /** The configuration's `server` and `http` blocks, under the same names. */
 export interface HttpOptions extends ClientLimits, BodyLimits {
-  /** Accepted host names of a server without authentication; undefined accepts any. */
+  /** Accepted host names of a server without authentication; `undefined` accepts any. */
   readonly served_hosts?: readonly string[] | undefined;
   /** A `worker` answers health and metrics only. */
   readonly role: 'all' | 'api' | 'worker';
@@ -35,7 +35,7 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly rate_limit: RateLimits;
   /** Such as `/agents`: prefix of every route but `/ok`. */
   readonly mount_prefix?: string | undefined;
-  /** A second prefix of the same routes; empty for none of its own. */
+  /** A second prefix for the same routes; may be empty. */
   readonly also_at?: string | undefined;
   readonly cors: CorsOptions;
   readonly configurable_headers: HeaderPatterns;
@@ -55,7 +55,7 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_a2a: boolean;
   readonly a2a: CardOptions & ProtocolOptions;
   readonly mcp: ProtocolOptions & { readonly cancel_on_disconnect: boolean };
-  /** The control plane of deployments. */
+  /** Control plane of deployments. */
   readonly deployments: { readonly enabled: boolean };
   /** OpenAI-compatible chat completions. */
   readonly openai: { readonly enabled: boolean };
@@ -76,7 +76,7 @@ export interface ServerDeps {
   readonly extendMcpServer?: ExtendMcpServer | undefined;
   /** Takes requests for other servers in this process. */
   readonly dispatch?: Dispatch | undefined;
-  /** Log misspelt fields. */
+  /** Whether to log misspelt fields. */
   readonly gives_hints?: boolean;
   /** Custom app; takes precedence over the server's routes. */
   readonly customApp?: CustomApp | undefined;
@@ -84,7 +84,7 @@ export interface ServerDeps {
 
 /** Limits per client: keys of the configuration's `server` block. */
 export interface ClientLimits {
-  /** Concurrent connections; undefined: as many as file descriptors allow. */
+  /** Concurrent connections; `undefined` means as many as file descriptors allow. */
   readonly max_connections?: number | undefined;
   /** Answers and events that clients have not read yet, bytes. */
   readonly send_budget: number;

@@ -57,7 +57,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   });
   useConnectionLimits(server, options, logger);
   const metrics = httpMetrics(engine, deps.meters, deps);
-  // Nobody could read it.
+  // Otherwise no route could read it.
   if (options.role !== 'worker' && !options.disable_meta) metrics.history.start();
   server.addHook('onClose', async () => metrics.stop());
   const routes = useRouteTable(server);
@@ -103,10 +103,10 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   return server;
 }
 
-/** Of an event of a response. Beyond ten, Node would warn of a leak: those of MCP have eleven that wait for its end. */
+/** Listeners of one event of a response. Node warns of a leak above ten, and MCP has eleven that wait for the end. */
 const MAX_LISTENERS = 20;
 
-/** Limits what clients may use of the server by their connections alone. */
+/** Bounds the resources that clients can take up with their connections alone. */
 function useConnectionLimits(
   server: FastifyInstance,
   { max_connections, send_budget: budget }: HttpOptions,
@@ -121,7 +121,7 @@ function useConnectionLimits(
   server.addHook('onClose', async () => unread[Symbol.dispose]());
 }
 
-/** Where Studio says that there is no page at an invalid URL. */
+/** Finds the Studio page that reports an invalid URL as not found. */
 function validViews(options: HttpOptions): (url: string) => string | undefined {
   const prefixes = options.disable_studio ? [] : prefixesOf(options);
   return (url) => viewOfInvalid(url, prefixes, options.studio_path);

@@ -30,7 +30,7 @@ export interface EventStream {
   readonly resumable: boolean;
   /** Encodes an event for another protocol. */
   readonly encode?: (frame: Frame, resumable: boolean) => string;
-  /** The last event for a caller that is refused while it reads, in another protocol. */
+  /** Last event for a caller that loses access while reading, in another protocol. */
   readonly refusal?: (error: ServerError) => Frame;
   /** Called before the headers are sent, so that a failure still has its own status. */
   readonly frames: (signal: AbortSignal) => AsyncIterable<Frame> | Promise<AsyncIterable<Frame>>;
@@ -80,7 +80,7 @@ export interface FrameSink {
 export type PushEvents = (
   reply: FastifyReply,
   write: (sink: FrameSink, signal: AbortSignal) => Promise<void>,
-  /** The last event for a caller that is refused while it reads. */
+  /** Last event for a caller that loses access while reading. */
   refusal: (error: ServerError) => Frame,
 ) => Promise<void>;
 
@@ -139,10 +139,10 @@ async function pump(
   chunks.flush();
 }
 
-/** Ends the response, with the reason for a caller that was refused. */
+/** Ends the response, with the error for a caller that lost access. */
 function finish(raw: ServerResponse, signal: AbortSignal, refusal: (error: ServerError) => string): void {
   const { reason } = signal;
-  // Who does not read would keep the connection until then.
+  // A client that does not read would keep the connection open.
   if (reason instanceof ServerError && !raw.writableNeedDrain) raw.end(refusal(reason));
   // A clean end would signal the end of the run; a broken connection makes the client reconnect.
   else if (signal.aborted) raw.destroy();
@@ -157,10 +157,13 @@ function refusalEvent({ status, message }: ServerError): Frame {
   };
 }
 
-/** Length of the text that is sent without waiting for more, characters. */
+/** Length at which buffered text is sent at once, characters. */
 const MAX_CHUNK = 16 * 1024;
 
-/** Sends what is written in one turn of the event loop as one chunk: each costs three writes to the socket. */
+/**
+ * Sends everything written in one turn of the event loop as one chunk, because each chunk costs three socket
+ * writes.
+ */
 class ChunkWriter {
   readonly #raw: ServerResponse;
   #text = '';

@@ -146,7 +146,7 @@ export const AssistantSubgraphsQuery = z.looseObject({
 export const AssistantNodesQuery = z.looseObject({
   source: QueryFlag.default(false).meta({
     description:
-      'Whether to find the code of the nodes. For the first time it keeps the process that has the graph busy for some 100 ms.',
+      'Whether to locate the source code of the nodes. The first time, this blocks the process that runs the graph for about 100 ms.',
   }),
 });
 
@@ -185,7 +185,7 @@ const GraphTool = z.object({
   name: z.string(),
   description: z.string(),
   input_schema: JsonObject.nullable().describe(
-    'JSON Schema of its arguments; null if it cannot be expressed.',
+    'JSON Schema of the arguments; null if they cannot be expressed.',
   ),
 });
 export type GraphTool = z.infer<typeof GraphTool>;
@@ -196,7 +196,7 @@ const CodeLocation = z.object({
     .string()
     .nullable()
     .describe(
-      'Its absolute path, for an editor: only for an administrator whose client is on the machine of the server.',
+      'Absolute path, for an editor; only returned to an administrator on the machine of the server.',
     ),
   line: z.int().min(1),
 });
@@ -205,15 +205,17 @@ export type CodeLocation = z.infer<typeof CodeLocation>;
 export const GraphNode = z.object({
   id: z
     .string()
-    .describe('As in the drawing with `xray=true`: names of subgraphs before it, with `:` between.'),
+    .describe(
+      'As in the drawing with `xray=true`: prefixed with the names of its subgraphs, separated by `:`.',
+    ),
   can_run_alone: z
     .boolean()
     .describe(
-      'Whether a run can execute it on its own, and stop before and after it: not in a graph that code of a node calls.',
+      'Whether a run can execute the node alone, and stop before and after it; not for nodes of a graph that is called by the code of a node.',
     ),
-  tools: z.array(GraphTool).describe('The tools of a `ToolNode`, which agents of LangChain have too.'),
+  tools: z.array(GraphTool).describe('The tools of a `ToolNode`, which LangChain agents also have.'),
   source: CodeLocation.nullable().describe(
-    'Where its function begins, in the source; null if it was not asked for, and for code that is not of the project.',
+    'Where its function begins in the source; null unless requested, and for code outside of the project.',
   ),
 });
 export type GraphNode = z.infer<typeof GraphNode>;

@@ -16,20 +16,18 @@ export type ChatMessage = z.infer<typeof ChatMessage>;
 /** Accepts and ignores model settings such as `temperature`: the graph has its own. */
 export const ChatCompletionCreate = z.looseObject({
   model: z.string().min(1).describe('The name of a graph, or the id of an assistant.'),
-  messages: z.array(ChatMessage).min(1).describe('The conversation; its last message is what is asked.'),
+  messages: z.array(ChatMessage).min(1).describe('The conversation; its last message is the question.'),
   stream: z.boolean().nullish().describe('Whether the answer is streamed as it is generated.'),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
-  n: z.literal(1, 'only one answer is given').nullish(),
+  n: z.literal(1, 'must be 1: only one answer is generated').nullish(),
   user: z
     .string()
     .nullish()
-    .describe(
-      'The name of the conversation, where neither `X-Thread-Id` nor `metadata.thread_id` gives one.',
-    ),
+    .describe('The name of the conversation, unless `X-Thread-Id` or `metadata.thread_id` names it.'),
   metadata: z
     .record(z.string(), z.unknown())
     .nullish()
-    .describe('Kept with the run. `thread_id`: the thread, or any name, of the conversation.'),
+    .describe('Stored with the run. `thread_id`: the thread of the conversation, or any name for it.'),
 });
 export type ChatCompletionCreate = z.infer<typeof ChatCompletionCreate>;
 
@@ -39,7 +37,7 @@ export const ChatCompletionHeaders = z.looseObject({
     .min(1)
     .max(255)
     .optional()
-    .meta({ description: 'The thread that remembers the conversation, or any name for one.' }),
+    .meta({ description: 'The thread that stores the conversation, or any name for it.' }),
 });
 
 export const ChatUsage = z.object({

@@ -20,7 +20,7 @@ export const Command = z.looseObject({
     .union([z.string(), Send, z.array(z.union([z.string(), Send]))])
     .nullish()
     .describe(
-      'The nodes to run next, by name or with their own input. A node of a subgraph, such as `team:plan`, is executed on its own: `interrupt_after` has to name it.',
+      'The nodes to run next, by name or with their own input. A node of a subgraph, such as `team:plan`, is executed alone: name it in `interrupt_after` as well.',
     ),
 });
 export type Command = z.infer<typeof Command>;

@@ -2,16 +2,16 @@ import { z } from 'zod';
 import { Timestamp, Uuid } from './fields.ts';
 import { HostView } from './system.ts';
 
-/** A revision that executes or answers something at this moment. */
+/** A revision that executes runs or serves requests at the moment. */
 export const RevisionHealth = z.object({
   revision_id: Uuid,
   number: z.int(),
   state: z
     .enum(['starting', 'serving', 'draining'])
-    .describe('`draining`: another one serves; it only finishes what it began.'),
-  since: Timestamp.describe('When it came to this state.'),
-  runs: z.int().describe('Runs that it executes.'),
-  requests: z.int().describe('Requests, streams and WebSockets that it has open.'),
+    .describe('`draining`: another revision serves; this one only finishes its runs and requests.'),
+  since: Timestamp.describe('When it entered this state.'),
+  runs: z.int().describe('Runs that it is executing.'),
+  requests: z.int().describe('Its open requests, streams and WebSockets.'),
   hosts: z.array(HostView).describe('Its processes.'),
 });
 export type RevisionHealth = z.infer<typeof RevisionHealth>;
@@ -19,32 +19,30 @@ export type RevisionHealth = z.infer<typeof RevisionHealth>;
 export const HealthCheck = z.object({
   ok: z.boolean(),
   at: Timestamp,
-  reason: z.string().nullable().describe('Why it is not healthy, in a sentence.'),
+  reason: z.string().nullable().describe('Why it is unhealthy, as a sentence.'),
 });
 export type HealthCheck = z.infer<typeof HealthCheck>;
 
 export const NextAction = z.object({
   text: z.string(),
-  command: z.string().nullable().describe('A command line that does it.'),
+  command: z.string().nullable().describe('A command that does it.'),
 });
 export type NextAction = z.infer<typeof NextAction>;
 
-/** What a deployment does at this moment. */
+/** Current state of a deployment. */
 export const DeploymentHealth = z.object({
   active_revision: z
     .object({ revision_id: Uuid, number: z.int(), since: Timestamp })
     .nullable()
-    .describe('What serves new requests, and since when, also over restarts of the server.'),
+    .describe('The revision that serves new requests, and since when; unaffected by restarts of the server.'),
   check: HealthCheck.nullable().describe(
-    'Whether what serves can execute runs and reaches its database, checked for this answer; `null`: nothing was deployed yet.',
+    'Whether the serving revision can execute runs and reach its database, checked for this response; `null` if nothing has been deployed yet.',
   ),
   queue: z
     .object({ pending: z.int(), running: z.int() })
     .nullable()
     .describe('Runs of the deployment; `null` while it is not served.'),
-  revisions: z
-    .array(RevisionHealth)
-    .describe('Those that have processes or open requests, the newest first.'),
+  revisions: z.array(RevisionHealth).describe('Revisions with processes or open requests, newest first.'),
   next_action: NextAction.describe('What its operator can do next.'),
 });
 export type DeploymentHealth = z.infer<typeof DeploymentHealth>;

@@ -2,25 +2,25 @@ import { z } from 'zod';
 import { RevisionFailure } from './deployments.ts';
 import { queryInt, Timestamp, Uuid } from './fields.ts';
 
-/** Services whose hooks are understood; `generic` is anything that can send a secret. */
+/** Supported git services; `generic` is any client that can send a secret. */
 export const HOOK_KINDS = ['github', 'gitlab', 'gitea', 'bitbucket', 'generic'] as const;
 export const HookKind = z.enum(HOOK_KINDS);
 export type HookKind = z.infer<typeof HookKind>;
 
-/** `known`: there is a revision of this commit already. */
+/** `known`: a revision of this commit already exists. */
 export const HookOutcome = z.enum(['queued', 'known', 'ignored']);
 export type HookOutcome = z.infer<typeof HookOutcome>;
 
-/** A hook whose secret or signature was right, and what came of it. */
+/** A verified hook and its outcome. */
 export const DeploymentHook = z.object({
   id: Uuid,
   kind: HookKind,
-  delivery_id: z.string().nullable().describe('What the service calls this delivery.'),
+  delivery_id: z.string().nullable().describe('Id of the delivery at the git service.'),
   event: z.string(),
-  ref: z.string().nullable().describe('What was pushed, such as `refs/heads/main`.'),
+  ref: z.string().nullable().describe('The pushed ref, such as `refs/heads/main`.'),
   commit_sha: z.string().nullable(),
   outcome: HookOutcome,
-  reason: z.string().nullable().describe('Why nothing was queued, in a sentence.'),
+  reason: z.string().nullable().describe('Why nothing was queued, as a sentence.'),
   revision_id: Uuid.nullable(),
   received_at: Timestamp,
 });
@@ -28,11 +28,11 @@ export type DeploymentHook = z.infer<typeof DeploymentHook>;
 
 const HookUrls = z
   .object(Object.fromEntries(HOOK_KINDS.map((kind) => [kind, z.string()])) as Record<HookKind, z.ZodString>)
-  .describe('Where each service sends its hooks.');
+  .describe('The URL for the hooks of each service.');
 export type HookUrls = z.infer<typeof HookUrls>;
 
 export const DeploymentHookSecret = z.object({
-  secret: z.string().describe('Shown this once.'),
+  secret: z.string().describe('Returned only this once.'),
   created_at: Timestamp,
   urls: HookUrls,
 });
@@ -48,20 +48,20 @@ export const DeploymentHooksList = z.object({
   resources: z.array(DeploymentHook),
   offset: z.int(),
   urls: HookUrls,
-  secret_created_at: Timestamp.nullable().describe('`null`: there is no secret, and hooks are refused.'),
+  secret_created_at: Timestamp.nullable().describe('`null` if there is no secret; hooks are then rejected.'),
   branch: z
     .string()
     .nullable()
-    .describe('The branch whose pushes are deployed, in full; `HEAD` is the default branch.'),
-  paused_because: z.string().nullable().describe('Why pushes deploy nothing.'),
+    .describe('Full name of the branch whose pushes are deployed; `HEAD` means the default branch.'),
+  paused_because: z.string().nullable().describe('Why pushes are not deployed; `null` if they are.'),
   poll: z
     .object({
       every_seconds: z.int(),
       polled_at: Timestamp.nullable(),
       commit_sha: z.string().nullable().describe('The commit of the branch at that time.'),
-      failure: RevisionFailure.nullable().describe('Why the repository could not be asked.'),
+      failure: RevisionFailure.nullable().describe('Why the repository could not be polled.'),
     })
     .nullable()
-    .describe('`null`: the server does not ask repositories (`deployments.poll_seconds`).'),
+    .describe('`null` if polling is off (`deployments.poll_seconds`).'),
 });
 export type DeploymentHooksList = z.infer<typeof DeploymentHooksList>;

@@ -6,12 +6,12 @@ export const DeployKey = z.object({
     .string()
     .nullable()
     .describe(
-      'For the settings of the repository; `null`: there is no key. The private half is never shown.',
+      'Public key to add to the repository; `null` if there is none. The private key is never returned.',
     ),
   created_at: Timestamp.nullable(),
   host_keys: z
     .array(z.string())
-    .describe('Keys of hosts, as in `known_hosts`: pinned at the first connection, and required afterwards.'),
+    .describe('Host keys, as in `known_hosts`: pinned at the first connection, and required afterwards.'),
 });
 export type DeployKey = z.infer<typeof DeployKey>;
 
@@ -20,17 +20,17 @@ const Line = z.string().regex(/^[\x21-\x7e]+$/, 'must consist of visible ASCII c
 
 export const RepositoryTokenUpdate = z.looseObject({
   token: Line.max(4096).describe(
-    'By which the server reads the repository over https. Given to the host of `repo_url` only; never shown.',
+    'Token with which the server reads the repository over https. Sent only to the host of `repo_url`; never returned.',
   ),
   username: Line.max(255)
     .nullish()
-    .describe('Sent with the token; by default what GitHub, GitLab or Bitbucket expect.'),
+    .describe('User name sent with the token; by default what GitHub, GitLab or Bitbucket expect.'),
 });
 export type RepositoryTokenUpdate = z.infer<typeof RepositoryTokenUpdate>;
 
 export const RepositoryToken = z.object({
   is_set: z.boolean(),
-  host: z.string().nullable().describe('The only host that is given the token.'),
+  host: z.string().nullable().describe('The only host that the token is sent to.'),
   username: z.string().nullable(),
   updated_at: Timestamp.nullable(),
 });

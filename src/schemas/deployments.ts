@@ -4,7 +4,9 @@ import { boundedInt } from './numbers.ts';
 
 export const DEPLOYMENT_NAME = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
 
-/** Where the code of a deployment comes from. Images are not built here, so that `*_docker` is refused. */
+/**
+ * Where the code of a deployment comes from. `*_docker` is rejected, because the server does not build images.
+ */
 export const DeploymentSource = z.enum(['github', 'external_docker', 'internal_docker', 'internal_source']);
 export type DeploymentSource = z.infer<typeof DeploymentSource>;
 
@@ -30,21 +32,24 @@ const DeploymentStatus = z.enum(['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITI
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
 
 const Text = z.string().max(4096);
-const Command = Text.nullish().describe('A command line, executed by the shell of the build.');
+const Command = Text.nullish().describe('A command, executed by the shell of the build.');
 
-/** Settings of all revisions. Those of the cloud, such as `integration_id`, are kept and have no effect here. */
+/**
+ * Settings of all revisions. Settings of the cloud service, such as `integration_id`, are stored without
+ * effect.
+ */
 export const SourceConfig = z.looseObject({
   repo_url: Text.nullish().describe('URL of a git repository, without credentials.'),
   deployment_type: Text.nullish(),
   build_on_push: z
     .boolean()
     .nullish()
-    .describe('Whether a push to the branch is deployed, that a hook or polling reports.'),
+    .describe('Whether pushes to the branch, reported by a hook or found by polling, are deployed.'),
   pin: z
     .enum(['latest', 'thread'])
     .nullish()
     .describe(
-      'Whether a thread goes on with the newest revision (`latest`, the default) or stays with the one of its first run, as long as the build of that is kept (`thread`).',
+      'Whether a thread moves to the newest revision (`latest`, the default) or stays with the revision of its first run while its build is kept (`thread`).',
     ),
   custom_url: Text.nullish().describe('URL at which the deployment is served; set by the server.'),
   install_command: Command,
@@ -62,24 +67,30 @@ export const SourceRevisionConfig = z.looseObject({
 });
 export type SourceRevisionConfig = z.infer<typeof SourceRevisionConfig>;
 
-/** More secrets than that are no environment. */
+/** Maximum number of secrets of a deployment. */
 const MAX_SECRETS = 500;
 const MAX_SECRET_LENGTH = 128 * 1024;
 
 export const DeploymentSecret = z.object({
   name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, 'must be the name of a variable'),
-  value: z.string().max(MAX_SECRET_LENGTH).describe('Shown as `********`; sent so, it stays as it is.'),
+  value: z
+    .string()
+    .max(MAX_SECRET_LENGTH)
+    .describe('Returned as `********`; send that to keep the stored value.'),
 });
 export type DeploymentSecret = z.infer<typeof DeploymentSecret>;
 const Secrets = z
   .array(DeploymentSecret)
   .max(MAX_SECRETS)
-  .describe('Environment of the graphs, and of nothing else.');
+  .describe('Environment variables of the graphs only; builds do not see them.');
 
 export const DeploymentCreate = z.looseObject({
   name: z
     .string()
-    .regex(DEPLOYMENT_NAME, 'must be 1 to 63 characters of a-z, 0-9, - and _')
+    .regex(
+      DEPLOYMENT_NAME,
+      'must be 1 to 63 of the characters a-z, 0-9, - and _, and begin and end with a letter or digit',
+    )
     .describe('Part of the URL: `/deployments/{name}`.'),
   source: DeploymentSource,
   source_config: SourceConfig.nullish(),
@@ -94,7 +105,7 @@ const CanaryPercent = z
   .max(99)
   .nullish()
   .describe(
-    'Share of new threads and stateless runs that the revision takes, beside the one that serves the rest.',
+    'Percentage of new threads and stateless runs that the revision gets; the active revision gets the rest.',
   );
 
 export const DeploymentPatch = z.looseObject({
@@ -126,7 +137,9 @@ export const Deployment = z.object({
   status: DeploymentStatus,
   latest_revision_id: Uuid.nullable(),
   active_revision_id: Uuid.nullable(),
-  canary_revision_id: Uuid.nullable().describe('The revision that takes a share of what is new.'),
+  canary_revision_id: Uuid.nullable().describe(
+    'The revision that gets a share of new threads and stateless runs.',
+  ),
   image_version: z.string().nullable(),
 });
 export type Deployment = z.infer<typeof Deployment>;
@@ -142,7 +155,7 @@ export type BuildStep = z.infer<typeof BuildStep>;
 export const RevisionFailure = z.object({
   step: z.string(),
   code: z.string(),
-  hint: z.string().describe('What is wrong and what to do, in a sentence.'),
+  hint: z.string().describe('What is wrong and what to do, as a sentence.'),
 });
 export type RevisionFailure = z.infer<typeof RevisionFailure>;
 
@@ -159,7 +172,7 @@ export interface BuiltFolder {
   /** Folder of the configuration file. */
   readonly root: string;
   readonly config_file: string;
-  /** What kept the build from the rest of the machine, in a sentence. */
+  /** How the build was isolated from the rest of the machine, as a sentence. */
   readonly isolation: string;
 }
 
@@ -179,10 +192,12 @@ export const Revision = z.object({
   commit: RevisionCommit.nullable(),
   failure: RevisionFailure.nullable(),
   build_steps: z.array(BuildStep),
-  is_built: z.boolean().describe('Its build is kept: deploying it again needs no build.'),
-  is_active: z.boolean().describe('It serves new requests.'),
-  is_canary: z.boolean().describe('It serves its share of new threads and stateless runs.'),
-  canary_percent: z.int().nullable().describe('The share that it was deployed with as a canary.'),
+  is_built: z.boolean().describe('Whether its build is kept, so that deploying it again needs no new build.'),
+  is_active: z.boolean().describe('Whether it serves new requests.'),
+  is_canary: z
+    .boolean()
+    .describe('Whether it is a canary, which gets a share of new threads and stateless runs.'),
+  canary_percent: z.int().nullable().describe('The percentage that it was deployed with as a canary.'),
 });
 export type Revision = z.infer<typeof Revision>;
 
@@ -203,7 +218,7 @@ export type DeploymentQuery = z.infer<typeof DeploymentQuery>;
 export const RevisionQuery = z.looseObject({
   limit,
   offset,
-  status: z.string().optional().describe('One or more, separated by commas.'),
+  status: z.string().optional().describe('One or more statuses, separated by commas.'),
 });
 export type RevisionQuery = z.infer<typeof RevisionQuery>;
 
@@ -235,9 +250,9 @@ export const LogSearch = z.looseObject({
   offset: z
     .union([z.string(), z.int().min(0)])
     .nullish()
-    .describe('The `next_offset` of the page before.'),
-  level: z.enum(LOG_LEVELS).nullish().describe('This level only.'),
-  query: z.string().max(1000).nullish().describe('Text that messages contain.'),
+    .describe('The `next_offset` of the previous page.'),
+  level: z.enum(LOG_LEVELS).nullish().describe('Only lines of this level.'),
+  query: z.string().max(1000).nullish().describe('Only lines whose message contains this text.'),
   start_time: Timestamp.nullish(),
   end_time: Timestamp.nullish(),
 });

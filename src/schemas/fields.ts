@@ -31,13 +31,13 @@ const LIMIT: Range = { min: 1, max: 1000 };
 const OFFSET: Range = { min: 0, max: MAX_INTEGER };
 export const Limit = boundedInt(LIMIT);
 export const Offset = boundedInt(OFFSET);
-/** A position in a list, from the response header of the page before it. */
+/** A position in a list, from the response header of the previous page. */
 export const Cursor = z
   .string()
   .min(1)
   .max(1000)
   .optional()
-  .describe('Where the page begins: `X-Pagination-Next` of the page before it.');
+  .describe('Where the page begins: `X-Pagination-Next` of the previous page.');
 export const SortOrder = z.enum(['asc', 'desc']);
 
 /** A whole number in a query string. */

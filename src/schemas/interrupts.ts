@@ -7,52 +7,55 @@ import { boundedInt } from './numbers.ts';
 export const PendingInterrupt = z.object({
   interrupt_id: z.string(),
   thread_id: Uuid,
-  /** The task of the graph that asks. */
+  /** The graph task that asks. */
   task_id: z.string(),
   /** The newest run of the thread, and its assistant; `null` if that run was deleted. */
   run_id: Uuid.nullable(),
   assistant_id: Uuid.nullable(),
   /** When the thread's state last changed. */
   since: Timestamp,
-  /** What the person is asked. Absent if it is larger than `MAX_VALUE_BYTES`. */
+  /** The question. Absent if it is larger than `MAX_VALUE_BYTES`. */
   value: z.unknown().optional(),
   /** Size of the value as JSON. */
   value_bytes: z.int(),
   /** JSON Schema of the answer, if the graph provides one. */
   response_schema: JsonObject.nullish(),
-  /** Until when an answer is wanted: `deadline` of the value. Absent if the value has none. */
+  /** When an answer is due: `deadline` of the value. Absent if the value has none. */
   deadline: Timestamp.optional(),
 });
 export type PendingInterrupt = z.infer<typeof PendingInterrupt>;
 
-/** The answer to an interrupt, accepted with the run that has it. */
+/** An answer to an interrupt, stored with the run that brought it. */
 export const InterruptAnswer = z.object({
   interrupt_id: z.string(),
   thread_id: Uuid,
-  /** The task of the graph that asked. */
+  /** The graph task that asked. */
   task_id: z.string(),
   /** The run with the answer, and its assistant. */
   run_id: Uuid,
   assistant_id: Uuid,
-  /** Since when the interrupt waited. */
+  /** Since when the interrupt had been pending. */
   since: Timestamp,
   /** When it was answered. */
   created_at: Timestamp,
   /** The user who answered, and the API key of the request; `null` without one. */
   user_id: z.string().nullable(),
   key_id: z.string().nullable(),
-  /** What was asked. Absent if it is larger than `MAX_VALUE_BYTES`. */
+  /** The question. Absent if it is larger than `MAX_VALUE_BYTES`. */
   value: z.unknown().optional(),
   /** Size of the value as JSON. */
   value_bytes: z.int(),
-  /** The answer, `null` if the run only went on. Absent if it is larger than `MAX_VALUE_BYTES`: the run has it. */
+  /**
+   * The answer, `null` if the run only continued. Absent if it is larger than `MAX_VALUE_BYTES`: read it from
+   * the run.
+   */
   answer: z.unknown().optional(),
   /** Size of the answer as JSON. */
   answer_bytes: z.int(),
 });
 export type InterruptAnswer = z.infer<typeof InterruptAnswer>;
 
-/** Larger values are left out of lists; the state of the thread has them. */
+/** Lists omit larger values; read them from the thread's state. */
 export const MAX_VALUE_BYTES = 32 * 1024;
 
 const InterruptField = z.enum(PendingInterrupt.keyof().options);
@@ -67,21 +70,23 @@ export const InterruptFilter = z.looseObject({
     .describe(
       'Only where this assistant ran last: its id, or the name of a graph for its default assistant.',
     ),
-  since_from: Timestamp.optional().describe('Only those that wait since then or later.'),
-  since_to: Timestamp.optional().describe('Only those that have waited since before.'),
-  deadline_from: Timestamp.optional().describe(
-    'Only those whose value has a `deadline` then or later: a time in ISO-8601 with its zone.',
+  since_from: Timestamp.optional().describe(
+    'Only interrupts that have been pending since this time or later.',
   ),
-  deadline_to: Timestamp.optional().describe('Only those whose value has a `deadline` before.'),
+  since_to: Timestamp.optional().describe('Only interrupts that have been pending since before this time.'),
+  deadline_from: Timestamp.optional().describe(
+    'Only interrupts whose value has a `deadline` at this time or later: an ISO 8601 timestamp with a time zone.',
+  ),
+  deadline_to: Timestamp.optional().describe(
+    'Only interrupts whose value has a `deadline` before this time.',
+  ),
 });
 export type InterruptFilter = z.infer<typeof InterruptFilter>;
 
 export const InterruptSearch = InterruptFilter.extend({
   limit: boundedInt({ min: 1, max: 100 }).default(10).describe('How many interrupts to return.'),
   cursor: Cursor,
-  sort_order: SortOrder.default('desc').describe(
-    'Newest first, or with `asc` those that have waited longest.',
-  ),
+  sort_order: SortOrder.default('desc').describe('Newest first, or with `asc` longest pending first.'),
   select: z.array(InterruptField).optional().describe('The fields to return; all by default.'),
 });
 export type InterruptSearch = z.infer<typeof InterruptSearch>;
@@ -101,8 +106,8 @@ export const InterruptAnswerSearch = z.looseObject({
       'Only answers with runs of this assistant: its id, or the name of a graph for its default assistant.',
     ),
   user_id: z.string().optional().describe('Only answers of this user.'),
-  created_from: Timestamp.optional().describe('Only answers given then or later.'),
-  created_to: Timestamp.optional().describe('Only answers given before.'),
+  created_from: Timestamp.optional().describe('Only answers given at this time or later.'),
+  created_to: Timestamp.optional().describe('Only answers given before this time.'),
   limit: boundedInt({ min: 1, max: 100 }).default(10).describe('How many answers to return.'),
   cursor: Cursor,
   sort_order: SortOrder.default('desc').describe('Newest first, or with `asc` oldest first.'),

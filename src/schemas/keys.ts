@@ -8,7 +8,7 @@ export const MAX_KEY_DAYS = 36_500;
 
 const Scope = z.enum(['read', 'run', 'admin', 'deployments:write']);
 
-/** An API key that was created while the server runs, without its secret. */
+/** An API key created at run time, without its secret. */
 export const Key = z.object({
   key_id: Uuid,
   name: z.string(),
@@ -17,7 +17,7 @@ export const Key = z.object({
   /** `null`: never. */
   expires_at: Timestamp.nullable(),
   revoked_at: Timestamp.nullable(),
-  /** Within ten minutes; `null` if it was not used yet. */
+  /** Accurate to ten minutes; `null` if the key has never been used. */
   last_used_at: Timestamp.nullable(),
 });
 export type Key = z.infer<typeof Key>;
@@ -29,7 +29,7 @@ export type KeyCreated = z.infer<typeof KeyCreated>;
 export const KeyCreate = z.looseObject({
   name: z.string().min(1).max(256).describe('What the key is for, to distinguish the keys.'),
   scope: Scope.default('run').describe(
-    'What it may do: `read`, `run` or `admin`; each includes the ones before it. `deployments:write` is for deployments only; `admin` includes it.',
+    'What the key may do: `read`, `run` or `admin`, where each includes the previous ones. `deployments:write` is for deployments only; `admin` includes it.',
   ),
   expires_in_days: boundedNumber({ min: 0.001, max: MAX_KEY_DAYS, unit: 'days' })
     .nullish()

@@ -11,10 +11,10 @@ export const McpMessage = z.looseObject({
 
 /** Where clients obtain tokens for this server (RFC 9728). */
 export const ProtectedResource = z.object({
-  resource: z.string().describe('What the token must be for.'),
-  authorization_servers: z.array(z.string()).describe('Who issues it.'),
-  bearer_methods_supported: z.array(z.string()).describe('Where it goes.'),
-  resource_name: z.string().describe('Who asks for it, in words.'),
+  resource: z.string().describe('The resource that a token must be issued for.'),
+  authorization_servers: z.array(z.string()).describe('The servers that issue tokens.'),
+  bearer_methods_supported: z.array(z.string()).describe('How a token is sent.'),
+  resource_name: z.string().describe('Human-readable name of the resource.'),
 });
 export type ProtectedResource = z.infer<typeof ProtectedResource>;
 

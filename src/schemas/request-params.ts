@@ -63,7 +63,7 @@ export const RevisionPath = DeploymentPath.extend({
   revision_id: id('revision').meta({ description: 'The id of the revision.' }),
 });
 
-/** A deployment, as the routes of logs call it. */
+/** A deployment, under the name that the log routes use. */
 export const ProjectPath = z.object({
   project_id: id('project').meta({ description: 'The id of the deployment.' }),
 });

@@ -3,7 +3,7 @@ import { HealthCheck, NextAction, RevisionHealth } from './deployment-health.ts'
 import { BuildStep, RevisionFailure, RevisionStatus } from './deployments.ts';
 import { Uuid } from './fields.ts';
 
-/** Explanation of what became of a revision, or why it has not been deployed yet. */
+/** Explanation of a revision's state, or of why it is not deployed yet. */
 export const RevisionExplanation = z.object({
   revision_id: Uuid,
   deployment_id: Uuid,
@@ -12,15 +12,17 @@ export const RevisionExplanation = z.object({
   status: RevisionStatus,
   /** Human-readable; the fields say the same. */
   summary: z.string(),
-  is_active: z.boolean().describe('It serves new requests.'),
-  is_canary: z.boolean().describe('It serves its share of new threads and stateless runs.'),
-  behind: z.int().describe('Revisions of all deployments that are before it in the queue.'),
-  step: BuildStep.nullable().describe('The last step that it began.'),
+  is_active: z.boolean().describe('Whether it serves new requests.'),
+  is_canary: z
+    .boolean()
+    .describe('Whether it is a canary, which gets a share of new threads and stateless runs.'),
+  behind: z.int().describe('Number of revisions ahead of it in the queue, of all deployments.'),
+  step: BuildStep.nullable().describe('The last step that was started.'),
   failure: RevisionFailure.nullable(),
-  activity: RevisionHealth.nullable().describe('What it does at this moment; `null` without processes.'),
-  check: HealthCheck.nullable().describe('Whether it is healthy; `null` unless it is the active one.'),
+  activity: RevisionHealth.nullable().describe('Its current activity; `null` without processes.'),
+  check: HealthCheck.nullable().describe('Whether it is healthy; `null` unless it is the active revision.'),
   next_action: NextAction.nullable().describe(
-    'What the operator can do next; `null` for a revision that a newer one has followed.',
+    'What the operator can do next; `null` if there is a newer revision.',
   ),
 });
 export type RevisionExplanation = z.infer<typeof RevisionExplanation>;

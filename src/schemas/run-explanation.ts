@@ -15,7 +15,7 @@ export const RunExplanation = z.object({
   behind: z.array(Uuid),
   /** Earliest start; `null` once it executes or has ended. */
   due_at: Timestamp.nullable(),
-  /** As it was requested; `null` once the run has ended. */
+  /** As requested; `null` once the run has ended. */
   priority: z.int().nullable(),
   /** The worker that executes it. */
   worker: z

@@ -2,31 +2,31 @@ import { z } from 'zod';
 import { QueryFlag, queryInt, Timestamp } from './fields.ts';
 import { MAX_INTEGER } from './numbers.ts';
 
-/** Lines of a run that are kept. */
+/** Maximum number of lines stored per run. */
 export const MAX_LOG_LINES = 1000;
 
 export const RunLogsQuery = z.object({
   after: queryInt({ min: 0, max: MAX_INTEGER })
     .optional()
-    .meta({ description: 'Only lines after the one with this `seq`; without it, the newest.' }),
+    .meta({ description: 'Only lines after the one with this `seq`; by default the newest lines.' }),
   limit: queryInt({ min: 1, max: MAX_LOG_LINES })
     .default(MAX_LOG_LINES)
     .meta({ description: 'How many lines to return.' }),
   stream: QueryFlag.optional().meta({
-    description: 'Send the lines as events, future ones too, until the run ends.',
+    description: 'Whether to stream the lines as events, including future ones, until the run ends.',
   }),
 });
 export type RunLogsQuery = z.infer<typeof RunLogsQuery>;
 
 export const RunLogsHeaders = z.looseObject({
-  accept: z.string().optional().meta({ description: '`text/event-stream` stands for `stream`.' }),
-  'last-event-id': z.string().optional().meta({ description: 'The last id received; instead of `after`.' }),
+  accept: z.string().optional().meta({ description: '`text/event-stream` is equivalent to `stream`.' }),
+  'last-event-id': z.string().optional().meta({ description: 'The last id received; replaces `after`.' }),
 });
 export type RunLogsHeaders = z.infer<typeof RunLogsHeaders>;
 
 /** A line that the code of a run printed, or that the server logged about it. */
 export const RunLogLine = z.object({
-  /** Number of the line in its run, from 1. Numbers of lines that were dropped are left out. */
+  /** Number of the line in its run, from 1. Dropped lines leave gaps. */
   seq: z.int(),
   time: Timestamp,
   level: z.enum(['debug', 'info', 'warn', 'error']),
@@ -41,7 +41,7 @@ export const RunLogLine = z.object({
 });
 export type RunLogLine = z.infer<typeof RunLogLine>;
 
-/** Levels of lines, the least first. */
+/** Levels of lines, lowest first. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const satisfies RunLogLine['level'][];
 
 /** A line of any run. */

@@ -4,7 +4,7 @@ import { nameRequests, nameResponses } from './named.ts';
 import { Run, RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
 
-/** A run in a list over all threads: without its kwargs, which may be large, unless they are selected. */
+/** A run in a list of all threads; without its kwargs, which may be large, unless selected. */
 export const RunSummary = Run.omit({ langsmith_session_name: true }).extend({
   kwargs: JsonObject.optional(),
   cancel_reason: z.string().nullable(),
@@ -26,7 +26,7 @@ export const RunFilter = z.looseObject({
     .string()
     .optional()
     .describe('Only runs of this assistant: its id, or the name of a graph for its default assistant.'),
-  graph_id: z.string().optional().describe('Only runs of assistants that have this graph now.'),
+  graph_id: z.string().optional().describe('Only runs of assistants that currently have this graph.'),
   thread_metadata: FilterObject.optional().describe(
     'Only runs on threads whose metadata contains this, as in a search of threads.',
   ),
@@ -37,12 +37,12 @@ export const RunFilter = z.looseObject({
     .max(1000)
     .optional()
     .describe(
-      'Only runs whose error, `Class: message`, contains this text in upper or lower case. 422 if errors are encrypted.',
+      'Only runs whose error, `Class: message`, contains this text, ignoring case. 422 if errors are encrypted.',
     ),
-  created_from: Timestamp.optional().describe('Only runs that were created then or later.'),
-  created_to: Timestamp.optional().describe('Only runs that were created before.'),
-  ended_from: Timestamp.optional().describe('Only runs that ended then or later.'),
-  ended_to: Timestamp.optional().describe('Only runs that ended before.'),
+  created_from: Timestamp.optional().describe('Only runs created at this time or later.'),
+  created_to: Timestamp.optional().describe('Only runs created before this time.'),
+  ended_from: Timestamp.optional().describe('Only runs that ended at this time or later.'),
+  ended_to: Timestamp.optional().describe('Only runs that ended before this time.'),
 });
 export type RunFilter = z.infer<typeof RunFilter>;
 

@@ -53,10 +53,10 @@ const runFields = {
     .nullish()
     .describe('The URL to call when the run has ended.'),
   interrupt_before: NodeList.nullish().describe(
-    'Nodes to stop before, in subgraphs as `team:plan`; `*` for all of the graph itself.',
+    'Nodes to stop before; in a subgraph as `team:plan`; `*` for all nodes of the root graph.',
   ),
   interrupt_after: NodeList.nullish().describe(
-    'Nodes to stop after, in subgraphs as `team:plan`; `*` for all of the graph itself.',
+    'Nodes to stop after; in a subgraph as `team:plan`; `*` for all nodes of the root graph.',
   ),
   stream_mode: z
     .union([z.array(StreamMode), StreamMode])
@@ -89,7 +89,7 @@ const runFields = {
   priority: boundedInt({ min: -100, max: 100 })
     .nullish()
     .describe(
-      'Runs with a higher priority are claimed before others that wait, but not before earlier runs of their thread; 0 by default.',
+      'Waiting runs with a higher priority are claimed first, but never before earlier runs of their thread; 0 by default.',
     ),
   checkpoint_during: z.boolean().nullish().describe('Deprecated form of `durability`: false means `exit`.'),
   durability: z

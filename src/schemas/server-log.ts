@@ -9,13 +9,13 @@ export const ServerLogHeaders = z.looseObject({
   'last-event-id': z
     .string()
     .optional()
-    .meta({ description: 'The last id received: only lines after it, if the same process answers.' }),
+    .meta({ description: 'The last id received: only later lines are sent, if the same process answers.' }),
 });
 
 /** A line of the log of one process. */
 export interface ServerLogLine extends Pick<RunLogLine, 'seq' | 'time' | 'level' | 'message'> {
   readonly host: string;
   readonly pid: number;
-  /** What the line has beside time, level and message. */
+  /** Fields of the line besides time, level and message. */
   readonly fields: JsonObject;
 }

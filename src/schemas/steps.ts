@@ -3,18 +3,21 @@ import { queryInt, Timestamp, Uuid } from './fields.ts';
 import { RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
 
-/** What is recorded of a run: nothing, its nodes, or also the calls of models, tools, retrievers and the store in them. */
+/**
+ * How much of a run is recorded: nothing, its nodes, or also their calls of models, tools, retrievers and the
+ * store.
+ */
 export const RECORD_LEVELS = ['off', 'nodes', 'all'] as const;
 export type RecordLevel = (typeof RECORD_LEVELS)[number];
 
 export const StepKind = z.enum(['node', 'model', 'tool', 'retriever', 'store']);
 export type StepKind = z.infer<typeof StepKind>;
 
-/** `interrupted`: it waits for a person; `cancelled`: the attempt ended before it did. */
+/** `interrupted`: waits for a person; `cancelled`: the attempt ended before the step did. */
 export const StepStatus = z.enum(['success', 'error', 'interrupted', 'cancelled']);
 export type StepStatus = z.infer<typeof StepStatus>;
 
-/** What a call was given and what it returned, as JSON text or text: only where traces are to have it, and never stored. */
+/** Input and output of a call, as JSON or text: present only for traces, and never stored. */
 export const StepContents = z.object({ input: z.string().optional(), output: z.string().optional() });
 export type StepContents = z.infer<typeof StepContents>;
 
@@ -29,7 +32,7 @@ export const RecordedStep = z.object({
   parent: z.int().nullable(),
   kind: StepKind,
   name: z.string(),
-  /** The node that it is, or is part of. */
+  /** The node that the step is, or belongs to. */
   node: z.string().nullable(),
   /** Namespace of the graph that holds the node; empty for the root graph. */
   namespace: z.string(),
@@ -46,17 +49,20 @@ export const RecordedStep = z.object({
   error: RunError.nullable(),
   model: z.string().nullable(),
   provider: z.string().nullable(),
-  /** Tokens that the model read, and how many of them its provider had in a cache; null if it did not say. */
+  /** Input tokens, of which `tokens_cached` came from the provider's cache; null if not reported. */
   tokens_in: z.int().nullable(),
   tokens_cached: z.int().nullable(),
   tokens_out: z.int().nullable(),
-  /** Of a sum of calls of a model beyond the limit of steps: how many. They are charged, and not stored one by one. */
+  /**
+   * Number of model calls merged into this step, beyond the limit of recorded steps: they are charged but not
+   * stored individually.
+   */
   calls: z.int().optional(),
   contents: StepContents.optional(),
 });
 export type RecordedStep = z.infer<typeof RecordedStep>;
 
-/** A step that is not stored yet: it executes (`ended_at` null), or its checkpoint is not stored. */
+/** A step that is not stored yet: it is executing (`ended_at` null), or its checkpoint is not stored yet. */
 export const CurrentStep = RecordedStep.omit({ calls: true, contents: true }).extend({
   /** Epoch ms. */
   ended_at: z.number().nullable(),
@@ -67,11 +73,11 @@ export type CurrentStep = z.infer<typeof CurrentStep>;
 /** A recorded step on the wire. */
 export const Step = RecordedStep.omit({ calls: true, contents: true }).extend({
   attempt: z.int(),
-  /** Of the step in traces: 16 hexadecimal digits. */
+  /** Span id of the step in traces: 16 hexadecimal digits. */
   span_id: z.string(),
   started_at: Timestamp,
   ended_at: Timestamp,
-  /** By the configured price of the model, in its currency; null if it has none. */
+  /** Cost by the configured price of the model, in the configured currency; null without a price. */
   cost: z.number().nullable(),
 });
 export type Step = z.infer<typeof Step>;
@@ -92,14 +98,17 @@ export type AttemptStatus = z.infer<typeof AttemptStatus>;
 /** An execution of a run from its input or its last checkpoint. */
 export const RunAttempt = z.object({
   attempt: z.int(),
-  /** Of the attempt in traces: 16 hexadecimal digits. */
+  /** Span id of the attempt in traces: 16 hexadecimal digits. */
   span_id: z.string(),
   worker_id: Uuid,
   started_at: Timestamp,
-  /** Null while it executes, and if it was lost. */
+  /** Null while the attempt executes, and if it was lost. */
   ended_at: Timestamp.nullable(),
   status: AttemptStatus,
-  /** The run whose interrupt it answered, or whose last checkpoint it went on from; null if it began anew. */
+  /**
+   * The run whose interrupt it answered or from whose last checkpoint it continued; null if it started from its
+   * input.
+   */
   resumed_from_run_id: Uuid.nullable(),
 });
 export type RunAttempt = z.infer<typeof RunAttempt>;
@@ -107,27 +116,27 @@ export type RunAttempt = z.infer<typeof RunAttempt>;
 const PAGE = { min: 1, max: 1000 };
 
 export const StepsQuery = z.looseObject({
-  limit: queryInt(PAGE).default(PAGE.max).meta({ description: 'Steps to return.' }),
+  limit: queryInt(PAGE).default(PAGE.max).meta({ description: 'How many steps to return.' }),
   after: z
     .string()
     .regex(/^\d{1,9}\.\d{1,9}$/)
     .optional()
-    .meta({ description: 'Continue after this step: `next` of the page before.' }),
+    .meta({ description: 'Continue after this step: `next` of the previous page.' }),
 });
 export type StepsQuery = z.infer<typeof StepsQuery>;
 
-/** What a run did. */
+/** Recorded attempts and steps of a run. */
 export const RunSteps = z.object({
   run_id: Uuid,
-  /** Of the run in traces: 32 hexadecimal digits. */
+  /** Trace id of the run: 32 hexadecimal digits. */
   trace_id: z.string(),
   attempts: z.array(RunAttempt),
   /** Ended steps whose checkpoint is stored, by attempt and number. */
   steps: z.array(Step),
   /**
-   * Steps of a running run that are not stored yet: those that execute, with the status `running`, and those that ended
-   * since its newest checkpoint. Null if they are not known: the process or the graph host that executes the run does
-   * not answer. From another process at most 50, with their errors once they are stored.
+   * Steps of a running run that are not stored yet: executing ones, with the status `running`, and those that
+   * ended since the newest checkpoint. Null if unknown, because the process or graph host that executes the run
+   * does not answer. At most 50 from another process, whose errors appear once they are stored.
    */
   current: z.array(VisibleCurrentStep).nullable(),
   /** `after` of the next page; null on the last one. */

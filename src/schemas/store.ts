@@ -29,7 +29,7 @@ export const StoreItem = z.object({
   updated_at: Timestamp,
   /** Present only if requested, and if the item expires. */
   ttl: StoreExpiry.optional(),
-  /** What a search with `query` finds. Present only if requested, and if the item was put with it. */
+  /** What a search with `query` matches. Present only if requested, and if the item was stored with it. */
   index: StoreIndexRule.optional(),
 });
 export type StoreItem = z.infer<typeof StoreItem>;
@@ -38,7 +38,7 @@ export type StoreItem = z.infer<typeof StoreItem>;
 const StorePreview = z.object({
   /** Fields of the value: whole if short, else the beginning of their text, or of their JSON as a text. */
   fields: JsonObject,
-  /** Names of those of which `fields` has only the beginning. */
+  /** Names of truncated fields. */
   cut: z.array(z.string()),
   /** How many other fields the value has. */
   omitted: z.int(),
@@ -55,12 +55,12 @@ export type StoreMatch = z.infer<typeof StoreMatch>;
 
 export const StorePut = z.looseObject({
   namespace: Labels.describe(
-    'Labels, outermost first, such as a kind and a user. A label is not empty and has no dot.',
+    'Labels, outermost first, such as a kind and a user. Labels must not be empty or contain dots.',
   ),
   key: z.string().describe('The key of the item in its namespace.'),
   value: ItemObject.describe('The value; it replaces an existing one.'),
   index: StoreIndexRule.nullish().describe(
-    'What a search with `query` finds: nothing (`false`), or these paths instead of the configured ones.',
+    'What a search with `query` matches: nothing (`false`), or these paths instead of the configured ones.',
   ),
   ttl: TtlMinutes.nullish().describe(
     'Minutes until the item expires; null: never. Default: `store.ttl.default_ttl`.',
@@ -94,7 +94,7 @@ export const StoreGetQuery = z.looseObject({
   refresh_ttl: QueryFlag.optional().meta({ description: RefreshTtl }),
   include: queryList(z.string()).optional().meta({
     description:
-      '`ttl`: also return when the item expires. `index`: also return the `index` it was put with. Several are separated by commas.',
+      '`ttl`: also return when the item expires. `index`: also return the `index` it was stored with. Separate several with commas.',
     type: 'string',
   }),
 });
@@ -115,7 +115,7 @@ export const StoreSearch = z.looseObject({
     .array(z.enum(StoreMatch.keyof().options))
     .optional()
     .describe(
-      'The fields to return; all but `preview`, the beginning of the value in at most 3,000 bytes, by default.',
+      'The fields to return; by default all except `preview`, the beginning of the value in at most 3,000 bytes.',
     ),
 });
 export type StoreSearch = z.infer<typeof StoreSearch>;

@@ -13,16 +13,16 @@ const MaybeCounts = z.array(z.int().nullable());
 const Durations = z.array(z.number());
 
 /**
- * What one process measured in the last hour. All lists are as long as `at` and in its order. What ends in `_total` is
- * counted from the start of the process.
+ * Measurements of one process over the last hour. All lists are as long as `at` and in its order. Values that
+ * end in `_total` count from the start of the process.
  */
 export const SystemHistory = z.object({
   process: ProcessIdentity,
-  /** When the process began to measure. */
+  /** When the process started measuring. */
   since: Timestamp,
-  /** Time between two measurements; the last one is of now. */
+  /** Time between two measurements; the last one is current. */
   interval_seconds: z.number(),
-  /** When it was measured, the oldest first. */
+  /** Times of the measurements, oldest first. */
   at: z.array(Timestamp),
   runs: z.object({
     /** In the queue of all processes. */
@@ -33,12 +33,12 @@ export const SystemHistory = z.object({
     executing: Counts,
     /** Ended in this process. */
     ended_total: Counts,
-    /** Those of them that ended with `error` or `timeout`. */
+    /** Of these, runs that ended with `error` or `timeout`. */
     failed_total: Counts,
   }),
   webhooks: z.object({ pending: MaybeCounts, dead: MaybeCounts }),
   requests_total: Counts,
-  /** Delay of the event loop since the measurement before. */
+  /** Delay of the event loop since the previous measurement. */
   event_loop_lag_seconds: z.object({ p99: Durations, max: Durations }),
   /** Resident memory. */
   memory_bytes: Counts,

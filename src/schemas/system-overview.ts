@@ -11,7 +11,7 @@ export const EndedCounts = z.object({
   interrupted: z.int(),
   /** How many ended in the last hour with `error` or `timeout`. */
   failed_last_hour: z.int(),
-  /** When the oldest of them ended, if there are 10,000; `null`: these are all of the last 24 hours. */
+  /** When the oldest of them ended, if there are 10,000; `null` if these are all runs of the last 24 hours. */
   since: Timestamp.nullable(),
 });
 export type EndedCounts = z.infer<typeof EndedCounts>;
@@ -25,7 +25,7 @@ export const WaitingRun = z.object({
 });
 export type WaitingRun = z.infer<typeof WaitingRun>;
 
-/** Something of which `agent-server doctor` warns too. */
+/** A finding that `agent-server doctor` reports, too. */
 export const ServerWarning = z.object({
   /** What was examined, such as `runs` or `connections`. */
   check: z.string(),
@@ -36,7 +36,7 @@ export const ServerWarning = z.object({
 });
 export type ServerWarning = z.infer<typeof ServerWarning>;
 
-/** Interrupts that wait for an answer, of the 500 threads that began to wait last. */
+/** Pending interrupts of the 500 most recently interrupted threads. */
 export const InterruptCounts = z.object({
   waiting: z.int(),
   /** There may be more. */
@@ -48,11 +48,11 @@ export type InterruptCounts = z.infer<typeof InterruptCounts>;
 export const ThreadCounts = z.object({
   /** At most a minute old; beyond 10,000 an estimate on PostgreSQL. */
   total: z.int(),
-  /** A run of it is executing or goes next. */
+  /** Threads with a run that is executing or next in line. */
   busy: z.int(),
-  /** Its last run left it waiting for an answer, or before its end; some of them may be busy. */
+  /** Threads whose last run stopped at an interrupt or before its end; some may be busy. */
   interrupted: z.int(),
-  /** Its last run failed; some of them may be busy. */
+  /** Threads whose last run failed; some may be busy. */
   error: z.int(),
 });
 export type ThreadCounts = z.infer<typeof ThreadCounts>;
@@ -66,7 +66,7 @@ export const SystemOverview = z.object({
     /** Beyond 10,000 an estimate on PostgreSQL. */
     pending: z.int(),
     running: z.int(),
-    /** The run that is due for longest; `null` if none waits. */
+    /** The run that has been due for longest; `null` if none is waiting. */
     oldest_waiting: WaitingRun.nullable(),
     ended: EndedCounts,
   }),
@@ -77,11 +77,11 @@ export const SystemOverview = z.object({
   webhooks: z.object({ pending: z.int(), dead: z.int() }),
   processes: z.array(ProcessView),
   storage: StorageView,
-  /** Of what `agent-server doctor` examines, that which costs little; at most a minute old. */
+  /** The cheap checks of `agent-server doctor`; at most a minute old. */
   warnings: z.array(ServerWarning),
   versions: z.object({
     server: z.string(),
-    /** Of the project; `null` without it. */
+    /** Version in the project; `null` if it has none. */
     langgraph_js: z.string().nullable(),
     node: z.string(),
   }),

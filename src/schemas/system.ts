@@ -13,7 +13,7 @@ export const HealthQuery = z.looseObject({
     .enum(['0', '1'])
     .optional()
     .meta({
-      description: 'Whether to ask only if the process makes progress: 1 for yes.',
+      description: 'Whether to check only that the process makes progress: 1 for yes.',
       type: 'integer',
       enum: [0, 1],
     }),
@@ -38,7 +38,7 @@ export const ServerInfo = z.object({
   server: z.object({
     name: z.string(),
     version: z.string(),
-    /** Processes that execute graphs, and how many take work; absent if the server's own process does. */
+    /** Graph hosts, and how many accept work; absent if the server's own process executes graphs. */
     hosts: z.object({ count: z.int(), ready: z.int() }).optional(),
   }),
 });
@@ -64,24 +64,24 @@ export const QueueStats = z.object({
   pending_unblocked_runs_wait_time_max_secs: z.number().nullable(),
 });
 export type QueueStats = z.infer<typeof QueueStats>;
-/** Only how many there are. */
+/** Only the counts. */
 export type QueueCounts = Pick<QueueStats, 'n_pending' | 'n_running'>;
 
 /** A process that executes graphs for the server. */
 export const HostView = z.object({
-  /** Counts from 1; a process that replaces another keeps its number. */
+  /** Counts from 1; a replacement process keeps the number. */
   number: z.int(),
   pid: z.int().nullable(),
-  /** It has loaded the project and takes work. */
+  /** Whether it has loaded the project and accepts work. */
   ready: z.boolean(),
-  /** Runs that it executes. */
+  /** Runs that it is executing. */
   active: z.int(),
-  /** Runs that it was given since it started. */
+  /** Runs that it has been given since its start. */
   n_runs: z.int(),
   /** How long its event loop has been blocked, ms. */
   blocked_ms: z.number(),
   memory_bytes: z.number().nullable(),
-  /** How often a process with this number was started again. */
+  /** How often the process with this number was restarted. */
   restarts: z.int(),
 });
 export type HostView = z.infer<typeof HostView>;
@@ -90,11 +90,14 @@ export type HostView = z.infer<typeof HostView>;
 export const WorkerStats = z.object({ max: z.int(), active: z.int(), available: z.int() });
 export type WorkerStats = z.infer<typeof WorkerStats>;
 
-/** Signs of whether the loops of this process turn. */
+/** Liveness of the loops of this process. */
 export interface EngineProgress {
-  /** Time since the loop that claims runs last turned, ms; `undefined` if this process claims none, or no more. */
+  /**
+   * Time since the last iteration of the claim loop, ms; `undefined` if this process claims no runs, or has
+   * stopped claiming.
+   */
   readonly claim_loop_age_ms: number | undefined;
-  /** Renewals of its lease, since its start, that came more than a heartbeat interval late. */
+  /** Lease renewals since its start that were more than a heartbeat interval late. */
   readonly late_renewals: number;
 }
 
@@ -103,21 +106,21 @@ export interface ConnectionStats {
   readonly max: number;
   readonly open: number;
   readonly idle: number;
-  /** Callers that wait for a connection. */
+  /** Callers currently waiting for a connection. */
   readonly waiting: number;
-  /** How many callers had to wait so far. */
+  /** Callers that had to wait, in total. */
   readonly queued: number;
-  /** How many callers got no connection so far. */
+  /** Callers that got no connection, in total. */
   readonly errors: number;
 }
 
-/** Connections by pool, and how often statements were tried again, by error code. Empty for SQLite. */
+/** Connections by pool, and retries of statements by error code. Empty for SQLite. */
 export interface DatabaseStats {
   readonly pools: Readonly<Record<string, ConnectionStats>>;
   readonly retries: Readonly<Record<string, number>>;
 }
 
-/** Spans that this process has sent, dropped because no collector took them, and still holds. */
+/** Spans that this process has sent, dropped because the collector did not accept them, and still buffers. */
 export interface TraceStats {
   readonly sent: number;
   readonly dropped: number;
@@ -170,7 +173,7 @@ export interface EndedRun {
 export interface StoredSteps {
   readonly graph_id: string;
   readonly assistant_id: string;
-  /** With their cost, in the configured currency; null without a price. */
+  /** With their cost in the configured currency; null without a price. */
   readonly steps: readonly (RecordedStep & { readonly cost: number | null })[];
 }
 
@@ -182,7 +185,7 @@ export const ProcessView = z.object({
   version: z.string(),
   /** `null` for a process of an earlier version. */
   role: z.enum(['all', 'api', 'worker']).nullable(),
-  /** Runs that it takes at the same time, as of its last heartbeat; 0 executes none. */
+  /** Runs that it executes at the same time, as of its last heartbeat; 0 means none. */
   slots: z.int(),
   /** Graph hosts; 0: it executes graphs itself. `null` for a process of an earlier version. */
   hosts: z.int().nullable(),
@@ -208,7 +211,7 @@ export const LeaseView = z.object({
   worker_id: Uuid,
   host: z.string(),
   pid: z.int(),
-  /** Until when the process has it unless it renews its lease, which it does every few seconds. */
+  /** When the lease expires unless the process renews it, which it does every few seconds. */
   expires_at: Timestamp,
 });
 export type LeaseView = z.infer<typeof LeaseView>;

@@ -9,7 +9,7 @@ export const QueuedRun = z.object({
   run_id: Uuid,
   /** `ready`: goes next; `waiting`: behind another run of the thread; `delayed`: until `due_at`. */
   state: z.enum(['running', 'ready', 'waiting', 'delayed']),
-  /** The run that goes directly before it; `null` for the first one, and for one that is delayed. */
+  /** The run directly ahead of it; `null` for the first run, and for a delayed one. */
   behind: Uuid.nullable(),
   due_at: Timestamp,
   /** Starts so far. */
@@ -34,11 +34,11 @@ export const ThreadExplanation = z.object({
   status: ThreadStatus,
   /** Human-readable; the fields say the same. */
   summary: z.string(),
-  /** Runs in the queue, in the order in which they go; at most 100. */
+  /** Runs in the queue, in order of execution; at most 100. */
   runs: z.array(QueuedRun),
-  /** All of them. */
+  /** Number of all queued runs. */
   n_runs: z.int(),
-  /** What waits for a person, with the task that asked. */
+  /** Pending interrupts, with the task that asked. */
   interrupts: z.array(Interrupt.extend({ task_id: z.string() })),
   /** The newest run that has ended; `null` if there is none, or if it was deleted. */
   last_run: EndedRunView.nullable(),

@@ -18,9 +18,11 @@ export const CheckpointNode = z.object({
   checkpoint_id: z.string(),
   /** Empty for the graph itself; names a task for a subgraph. */
   checkpoint_ns: z.string(),
-  /** Which it follows; several follow the same one where the history forks. `null` for the first. */
+  /** The checkpoint it follows; several follow the same one where the history forks. `null` for the first. */
   parent_checkpoint_id: z.string().nullable(),
-  /** Counts from -1, the input; `null` if the checkpoint cannot be decrypted, as are the next and `created_at`. */
+  /**
+   * Counts from -1, the input; `null`, like `source` and `created_at`, if the checkpoint cannot be decrypted.
+   */
   step: z.int().nullable(),
   /** `input`, `loop`, `update` or `fork`. */
   source: z.string().nullable(),

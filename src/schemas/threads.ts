@@ -33,7 +33,7 @@ export const ThreadTtl = z.looseObject({
   strategy: z
     .enum(['delete', 'keep_latest'])
     .default('delete')
-    .describe('What expires: the thread, or all but its newest checkpoint.'),
+    .describe('What expires: the thread, or all except its newest checkpoint.'),
   ttl: TtlMinutes.optional().describe('Minutes from now; 0 or less expires it at the next sweep.'),
 });
 export type ThreadTtl = z.infer<typeof ThreadTtl>;
@@ -128,7 +128,7 @@ export const ThreadField = z.enum([
   'total_bytes',
 ]);
 
-/** Longer than a title, characters. */
+/** Maximum length of the searched text, characters. */
 const MAX_TITLE_SEARCH = 200;
 
 export const ThreadFilter = z.looseObject({
@@ -139,7 +139,7 @@ export const ThreadFilter = z.looseObject({
     .max(MAX_TITLE_SEARCH)
     .optional()
     .describe(
-      'Only threads whose `metadata.title` contains each of these words, or parts of words, in any case. No index helps.',
+      'Only threads whose `metadata.title` contains each of these words or word parts, ignoring case. Slow on many threads, because no index applies.',
     ),
   status: ThreadStatus.optional().describe('Only threads with this status.'),
 });
@@ -156,7 +156,7 @@ export const ThreadSearch = ThreadFilter.extend({
     .max(1000)
     .optional()
     .describe(
-      'Pages by cursor, whose cost does not grow with the pages before: empty for the first page, then `X-Pagination-Next` of the page before. Not with `sort_by: status`.',
+      'Keyset pagination, whose cost does not grow with the number of pages: empty for the first page, then `X-Pagination-Next` of the previous page. Not with `sort_by: status`.',
     ),
   sort_by: z
     .enum(['thread_id', 'status', 'created_at', 'updated_at', 'state_updated_at'])
@@ -166,13 +166,13 @@ export const ThreadSearch = ThreadFilter.extend({
   select: z
     .array(ThreadField)
     .optional()
-    .describe('The fields to return; all but `total_bytes`, the storage size of the history, by default.'),
+    .describe('The fields to return; by default all except `total_bytes`, the storage size of the history.'),
   extract: z
     .record(
       z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'alias must be an identifier'),
       z.string().regex(EXTRACT_PATH, 'path must start with config, interrupts, metadata or values'),
     )
-    .refine((paths) => Object.keys(paths).length <= 10, 'at most 10 paths')
+    .refine((paths) => Object.keys(paths).length <= 10, 'must have at most 10 paths')
     .optional()
     .describe('Parts to return as `extracted`, name to path, such as `values.messages[-1]`.'),
 });
@@ -184,7 +184,7 @@ export const ThreadPrune = z.looseObject({
     .enum(['delete', 'keep_latest'])
     .default('delete')
     .describe(
-      'What is deleted: the threads, or all but the newest checkpoint of each that has no active run.',
+      'What is deleted: the threads, or all except the newest checkpoint of each thread without an active run.',
     ),
 });
 export type ThreadPrune = z.infer<typeof ThreadPrune>;

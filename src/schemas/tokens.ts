@@ -33,7 +33,7 @@ export const TokenCreate = z
     ({ user, assistant_id, thread_id }) =>
       user !== undefined || assistant_id !== undefined || thread_id !== undefined,
     {
-      error: 'must name a user, an assistant_id or a thread_id: a token for everything would be a key',
+      error: 'must have a user, an assistant_id or a thread_id: a token for everything would be an API key',
     },
   );
 export type TokenCreate = z.output<typeof TokenCreate>;

@@ -83,11 +83,11 @@ export const DeliveryExplanation = Delivery.extend({
   summary: z.string(),
   /** An attempt is under way. */
   is_being_sent: z.boolean(),
-  /** The delivery that goes first, as those of one A2A task are sent in order. */
+  /** The delivery ahead of it: those of one A2A task are sent in order. */
   behind: Uuid.nullable(),
-  /** When it is given up unless it succeeds; `null` once it has ended. */
+  /** When the server gives up unless it succeeds; `null` once it has ended. */
   gives_up_at: Timestamp.nullable(),
-  /** Given up after this many attempts; `null`: when its time is over. */
+  /** Maximum number of attempts; `null` if only the time is limited. */
   max_tries: z.int().nullable(),
   /** The attempt with the receiver's answer; `null` before the first. */
   last_attempt: DeliveryAttempt.nullable(),

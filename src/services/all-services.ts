@@ -67,7 +67,7 @@ import { webhookService } from './webhooks/webhooks.ts';
 /** Dependencies of the services. */
 export interface ServiceContext {
   readonly logger: Logger;
-  /** What it wrote last; undefined if it is not known. */
+  /** The newest log lines; `undefined` if this process does not write the log. */
   readonly recent_log: RecentLog | undefined;
   readonly meter: Meter;
   readonly clock: Clock;
@@ -79,7 +79,7 @@ export interface ServiceContext {
   /** As in `RunGraphDeps`. */
   readonly revision_id?: RunGraphDeps['revision_id'];
   readonly storage: Storage;
-  /** Of the programs that this process consists of. */
+  /** Versions that the system overview reports. */
   readonly versions: SystemDeps['versions'];
   readonly graphs: GraphRegistry;
   readonly bus: EventBus;
@@ -104,7 +104,7 @@ export interface ServiceContext {
   readonly draining: AbortSignal;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
-  /** Serves the deployments of this server. */
+  /** Data plane: serves the deployments of this server. */
   readonly plane: Omit<DataPlane, 'deploy' | 'foldersInUse'>;
   readonly deploymentFiles: DeploymentFiles;
   readonly readHook: ReadHook;
@@ -122,18 +122,18 @@ export interface ServiceSettings extends RunLimits {
   readonly fires_crons: boolean;
   readonly max_attempts: number;
   readonly budget: BudgetRules;
-  /** Of the configured prices. */
+  /** Currency of the configured prices, such as `USD`. */
   readonly currency: string;
   readonly assistant_defaults: SystemDefaults;
   readonly missed_crons: MissedPolicy;
   readonly ui: Pick<UiOptions, 'paths' | 'root' | 'shared'>;
   /** As in `SourceRules`. */
   readonly allow_local_sources: boolean;
-  /** This server has a control plane of deployments. */
+  /** Whether deployments are enabled. */
   readonly has_deployments: boolean;
-  /** How often repositories are asked for new commits; 0: never. */
+  /** Polling interval for new commits, seconds; 0 disables polling. */
   readonly poll_seconds: number;
-  /** Path of a deployment on this server. */
+  /** URL path of a deployment on this server. */
   readonly pathOfDeployment: (name: string) => string;
 }
 
@@ -224,7 +224,7 @@ function stopRun(bus: EventBus, run_id: string): void {
   bus.emit('row.changed', 'run', run_id);
 }
 
-/** Lists that read and change nothing else. */
+/** Read-only services. */
 function listServices(
   deps: Storage & Pick<ServiceContext, 'bus' | 'live'> & Pick<ExplainDeps, 'stepsNow'> & RunGraphDeps,
   assistants: AssistantService,
@@ -240,7 +240,7 @@ function listServices(
   };
 }
 
-/** For the operators of the server. */
+/** Services for the operators of the server. */
 function systemServices(
   context: Pick<ServiceContext, 'storage' | 'bus' | 'access' | 'longTermStore'> &
     Pick<ServiceSettings, 'has_deployments'> &

@@ -15,18 +15,18 @@ import type { StoreAddress } from '../storage/store/visible-items.ts';
 
 export interface ChangeDeps {
   readonly bus: EventBus;
-  /** Which of these rows exist and are visible. */
+  /** Returns the ids of those rows that exist and are visible. */
   readonly visibleIds: (kind: OwnedKind, ids: readonly string[], visibility: Visibility) => Promise<string[]>;
   readonly storeItems: Pick<StoreItemRepository, 'visible'>;
   readonly longTermStore: Pick<LongTermStore, 'onChanged'>;
 }
 
-/** Least time between two events of a stream, ms: 4 a second. */
+/** Minimum interval between two events of a stream, ms. */
 const INTERVAL_MS = 250;
-/** The stream waits for changes, not for this; it only bounds a timer, ms. */
+/** Timeout of one wait, ms. Changes wake the stream; this only bounds the timer. */
 const IDLE_MS = 3_600_000;
 
-/** Who may search rows of a kind hears of their changes. */
+/** Permission that a caller needs to see changes of each kind. */
 const EVENTS: Record<OwnedKind, AccessEvent> = {
   run: 'threads:search',
   thread: 'threads:search',
@@ -35,15 +35,15 @@ const EVENTS: Record<OwnedKind, AccessEvent> = {
   delivery: 'threads:search',
 };
 
-/** Which of these ids are of rows that an actor may read. */
+/** Returns the ids whose rows the actor may read. */
 type ReadableIds = (ids: readonly string[]) => Promise<readonly string[]>;
 
-/** By kind; those of which the actor may read none are missing. */
+/** By kind; omits kinds of which the actor may read no rows. */
 type Readable = ReadonlyMap<ChangeKind, ReadableIds>;
 
 export type ChangeService = ReturnType<typeof changeService>;
 
-/** Tells which rows change, so that lists need not be polled. */
+/** Streams which rows changed, so that clients need not poll lists. */
 export function changeService({ bus, longTermStore, ...deps }: ChangeDeps) {
   // Never disposed: it lives as long as the bus and does not keep the process alive.
   publishChanges(bus);
@@ -66,7 +66,7 @@ export function changeService({ bus, longTermStore, ...deps }: ChangeDeps) {
   async function* frames(readable: Readable, signal: AbortSignal): AsyncGenerator<Frame> {
     const pending = new ChangeSet();
     const changed = new Latch();
-    // Before the first frame: a list that is read after it misses nothing of this process.
+    // Subscribe before the first frame: a list that is read after it then misses no change of this process.
     using _watching = watchChanges(bus, (kind, ids, more) => {
       pending.add(kind, ids, more);
       changed.open();
@@ -83,8 +83,9 @@ export function changeService({ bus, longTermStore, ...deps }: ChangeDeps) {
 
   return {
     /**
-     * Ids of changed rows by kind, at most 4 events a second, from now on until `signal`. Only of rows that the actor
-     * may read: without access rules also of deleted ones and of keys. Throws `Forbidden` if it may read none.
+     * Streams the ids of changed rows by kind from now until `signal` aborts, at most 4 events a second. Covers
+     * only rows that the actor may read; without access rules also deleted rows and keys. Throws `Forbidden` if
+     * the actor may read no kind.
      */
     async follow(actor: Actor, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
       return frames(await readableKinds(actor, deps), signal);
@@ -120,7 +121,7 @@ async function readableKinds(
   return readable;
 }
 
-/** Rules may confine a search of the store to a namespace. */
+/** Rules may restrict a store search to a namespace. */
 async function readableItems(
   actor: Actor,
   { storeItems }: Pick<ChangeDeps, 'storeItems'>,
@@ -135,12 +136,12 @@ async function readableItems(
   };
 }
 
-/** An item as an id of a change: the labels of its namespace and its key, percent-encoded, with slashes in between. */
+/** Id of a store item in change events: namespace labels and key, percent-encoded and joined by slashes. */
 function itemIdOf({ namespace, key }: StoreAddress): string {
   return [...namespace, key].map((part) => encodeURIComponent(part.toWellFormed())).join('/');
 }
 
-/** The address that `itemIdOf` made an id of. */
+/** Inverse of `itemIdOf`. */
 function itemAddressOf(id: string): StoreAddress {
   const parts = id.split('/').map(decodeURIComponent);
   return { namespace: parts.slice(0, -1), key: parts.at(-1) ?? '' };

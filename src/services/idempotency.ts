@@ -29,7 +29,10 @@ export type IdempotencyService = ReturnType<typeof idempotencyService>;
 export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepository; worker_id: string }) {
   /** Requests in progress in this process, by owner and key. */
   const inProgress = new Map<string, IdempotencyContext>();
-  /** Claims under way in this process. One at a time: to a second one, the first would seem abandoned. */
+  /**
+   * Claims in progress in this process, one at a time per key: to a second claim, the first would look
+   * abandoned.
+   */
   const claiming = new Map<string, Promise<void>>();
 
   async function claimInTurn(context: IdempotencyContext, request: string): Promise<KeyClaim> {
@@ -49,7 +52,7 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
     }
   }
 
-  /** Storage comes first: a retry that arrives in between must not take the claim for an abandoned one. */
+  /** Call after storage: a retry that arrives in between must not mistake the claim for an abandoned one. */
   function ended(context: IdempotencyContext): void {
     // A retry may hold the key by now.
     if (inProgress.get(keyOf(context)) === context) inProgress.delete(keyOf(context));

@@ -14,7 +14,7 @@ const DAY_MS = 24 * 60 * 60_000;
 
 export interface KeyDeps {
   readonly apiKeys: Pick<ApiKeyRepository, 'insert' | 'list' | 'revoke'>;
-  /** Keys that this process knows: a revoked one must not stay valid here. */
+  /** Keys cached in this process; a revoked key is evicted at once. */
   readonly ring: Pick<KeyRing, 'forget'>;
   readonly bus: Pick<EventBus, 'emit'>;
   readonly clock: Clock;
@@ -25,12 +25,12 @@ export interface KeyDeps {
 export type KeyService = ReturnType<typeof keyService>;
 
 /**
- * API keys that are created while servers run. A key gives access to everything, so that only callers whose access is
- * not limited themselves manage keys: the methods throw `Forbidden` for users and tokens.
+ * API keys created at run time. A key gives access to everything, so only unrestricted callers may manage keys:
+ * every method throws `Forbidden` for users and tokens.
  */
 export function keyService({ apiKeys, ring, bus, clock, ids, logger }: KeyDeps) {
   return {
-    /** The secret is only in this result. */
+    /** Only this result contains the secret. */
     async create(actor: Actor, { name, scope, expires_in_days }: KeyCreate): Promise<KeyCreated> {
       requireUnrestricted(actor, 'API keys');
       const now_ms = clock.now();
@@ -46,20 +46,20 @@ export function keyService({ apiKeys, ring, bus, clock, ids, logger }: KeyDeps) 
       return { ...publicKey(record), key };
     },
 
-    /** Oldest first, with those that are revoked or have expired. */
+    /** Oldest first, including revoked and expired keys. */
     async list(actor: Actor): Promise<Key[]> {
       requireUnrestricted(actor, 'API keys');
       return (await apiKeys.list()).map(publicKey);
     },
 
     /**
-     * Rejected at once in this process, and within a second in others; so are the tokens that were created with it.
-     * Throws `NotFound` if there is no such key, or if it is revoked already.
+     * Takes effect at once in this process and within a second in others, also for tokens created with the key.
+     * Throws `NotFound` if the key does not exist or is already revoked.
      */
     async revoke(actor: Actor, key_id: string): Promise<void> {
       requireUnrestricted(actor, 'API keys');
       if (!(await apiKeys.revoke(key_id, timestamp(clock.now()))))
-        throw new NotFound(`there is no key ${key_id}, or it is already revoked`);
+        throw new NotFound(`API key ${key_id} not found, or already revoked`);
       ring.forget(key_id);
       bus.emit('row.changed', 'key', key_id);
       logger.info('API key revoked', { key_id, by_key: actor.key });

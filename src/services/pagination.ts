@@ -24,12 +24,12 @@ export interface CursorPage<T> {
   readonly next: string | undefined;
 }
 
-/** An opaque text that stands for a position in the list of this name. */
+/** An opaque cursor: encodes a position in the named list. */
 export function cursorOf(list: string, position: readonly string[]): string {
   return Buffer.from(JSON.stringify([list, ...position])).toString('base64url');
 }
 
-/** The position of a cursor of this list. Throws `InvalidInput` if it is not one, or if `isValid` rejects it. */
+/** Decodes a cursor. Throws `InvalidInput` if it belongs to another list or `isValid` rejects its position. */
 export function positionOf(
   list: string,
   cursor: string,
@@ -39,7 +39,7 @@ export function positionOf(
   // PostgreSQL rejects NUL.
   const isStorable = position.every((text) => !text.includes('\0'));
   if (name === list && isStorable && isValid(position)) return position;
-  throw new InvalidInput('cursor: must be the X-Pagination-Next of a page of this list');
+  throw new InvalidInput('cursor: must be the X-Pagination-Next header of a previous page of this list');
 }
 
 function textsIn(json: string): string[] {
@@ -51,7 +51,7 @@ function textsIn(json: string): string[] {
   }
 }
 
-/** For `positionOf`: ISO-8601, as the storage writes it. PostgreSQL rejects the year 0 and the 30th of February. */
+/** ISO 8601 in the form that storage writes; for `positionOf`. PostgreSQL rejects the year 0 and the 30th of February. */
 export function isTimestamp(text: string | undefined): boolean {
   if (text === undefined || !/^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text) || Number.isNaN(Date.parse(text)))
     return false;

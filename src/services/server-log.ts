@@ -9,11 +9,11 @@ import { LOG_LEVELS } from '../schemas/run-logs.ts';
 import type { ServerLogLine, ServerLogQuery } from '../schemas/server-log.ts';
 import type { ProcessIdentity } from '../schemas/system-history.ts';
 
-/** The stream waits for lines, not for this; it only bounds a timer, ms. */
+/** Timeout of one wait, ms. New lines wake the stream; this only bounds the timer. */
 const IDLE_MS = 3_600_000;
 
 export interface ServerLogDeps {
-  /** Undefined if this process does not write the log. */
+  /** `undefined` if this process does not write the log. */
   readonly recent_log: RecentLog | undefined;
   readonly process: Pick<ProcessIdentity, 'host' | 'pid'>;
 }
@@ -24,8 +24,8 @@ export type ServerLogService = ReturnType<typeof serverLogService>;
 export function serverLogService({ recent_log, process: { host, pid } }: ServerLogDeps) {
   return {
     /**
-     * The stored lines after `last`, or all if that is of another process, and what is logged until `signal`: events `log`
-     * after a first `ready`. Throws `Forbidden` for users and tokens.
+     * Streams the buffered lines after `last`, or all if `last` is from another process, then new ones until
+     * `signal` aborts: a `ready` event, then `log` events. Throws `Forbidden` for users and tokens.
      */
     async follow(
       actor: Actor,
@@ -42,7 +42,7 @@ export function serverLogService({ recent_log, process: { host, pid } }: ServerL
 }
 
 const NO_LOG =
-  'The log of this server is not its own: it belongs to the program that embeds it, or to the server of the deployment.';
+  'This server does not write its own log: read that of the program that embeds it, or of the server that hosts the deployment.';
 
 async function* frames(
   log: RecentLog,

@@ -16,7 +16,7 @@ export interface StudioDeps {
   /** Undefined without authentication. */
   readonly authenticate: Authenticate | undefined;
   readonly has_users: boolean;
-  /** This server has a control plane of deployments. */
+  /** Whether deployments are enabled. */
   readonly has_deployments: boolean;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -28,20 +28,22 @@ export interface SessionResult {
   readonly cookie: { readonly name: string; readonly value: string; readonly max_age: number };
 }
 
-/** 12 hours, s. */
+/** Lifetime of a session, seconds: 12 hours. */
 const SESSION_SECONDS = 12 * 60 * 60;
-/** Browsers drop larger cookies without a word, bytes. */
+/** Browsers silently drop larger cookies, bytes. */
 const MAX_COOKIE_BYTES = 4_000;
 
 export type StudioService = ReturnType<typeof studioService>;
 
-/** Signs people in to Studio: in the browser, a session stands for the key or token that it was begun with. */
+/**
+ * Signs people in to Studio: in the browser, a session stands in for the key or token that it was created with.
+ */
 export function studioService(deps: StudioDeps) {
   const { sessions, authenticate, clock, logger } = deps;
   const closed = closedSession(deps);
 
   return {
-    /** The session that the caller's cookie holds. A credential that is no longer valid has none. */
+    /** The session in the caller's cookie. A credential that is no longer valid counts as signed out. */
     async current(caller: Caller): Promise<StudioSession> {
       const grant = authenticate && (await sessions.read(caller));
       if (!grant) return closed;
@@ -59,15 +61,15 @@ export function studioService(deps: StudioDeps) {
     },
 
     /**
-     * Begins a session, or changes the view of the present one. Throws `Unauthorized` for a wrong credential, `Forbidden`
-     * for a foreign page, and for `view_as` by callers with limits.
+     * Creates a session, or changes the view of the current one. Throws `Unauthorized` for a wrong credential,
+     * `Forbidden` for a request from another origin, and for `view_as` by restricted callers.
      */
     async begin(caller: Caller, { key, token, view_as }: StudioSessionCreate): Promise<SessionResult> {
       refuseForeignOrigin(caller);
       if (!authenticate) throw new InvalidInput('This server has no authentication: no session is needed.');
       const present = await sessions.read(caller);
       const begun = grantOf(key, token) ?? present;
-      if (!begun) throw new Forbidden('view_as needs a session: sign in with an administrator’s key first.');
+      if (!begun) throw new Forbidden('view_as needs a session: sign in with an admin key first.');
       const own: StudioGrant = { credential: begun.credential, kind: begun.kind };
       const identity = await sessions.identify(authenticate, caller, own);
       const grant: StudioGrant = view_as == null ? own : { ...own, view_as };
@@ -128,7 +130,7 @@ function closedSession({ sessions, authenticate, has_users, has_deployments }: S
 
 function requireAdministrator(identity: Identity, user: string, logger: Logger): void {
   if (!isUnlimited(identity)) {
-    throw new Forbidden('Only callers without limits see what another user sees, such as an admin key.');
+    throw new Forbidden('Only unrestricted callers may use view_as: sign in with an admin key.');
   }
   logger.info('Studio shows the view of a user', { user, by_key: identity.key });
 }

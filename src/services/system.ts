@@ -15,9 +15,9 @@ export interface SystemDeps {
   readonly clock: Clock;
 }
 
-/** How long the number of threads is kept, ms: SQLite reads 16 MB to count a million. So are warnings. */
+/** How long the thread count and the warnings are cached, ms: SQLite reads 16 MB to count a million threads. */
 const CACHED_MS = 60_000;
-/** A cron that is later counts as overdue, ms; processes look for crons of others every few seconds. */
+/** A cron this late counts as overdue, ms; processes poll for crons every few seconds. */
 const OVERDUE_MS = 60_000;
 
 export type SystemService = ReturnType<typeof systemService>;
@@ -29,13 +29,13 @@ export function systemService({ storage, versions, clock }: SystemDeps) {
   const warnings = cached(clock, async () => (await storage.warnings()).map(withoutFix));
 
   return {
-    /** The oldest first. Throws `Forbidden` for users and tokens. */
+    /** Oldest first. Throws `Forbidden` for users and tokens. */
     async leases(actor: Actor, limit: number): Promise<LeaseView[]> {
       requireUnrestricted(actor, 'Leases');
       return processes.leases(limit);
     },
 
-    /** What this process measured, by `read`. Throws `Forbidden` for users and tokens. */
+    /** Measurements of this process, from `read`. Throws `Forbidden` for users and tokens. */
     async history(actor: Actor, read: () => Promise<SystemHistory>): Promise<SystemHistory> {
       requireUnrestricted(actor, 'Measurements of the server');
       return read();
@@ -79,7 +79,7 @@ function withoutFix({ check, level, message }: ServerWarning): ServerWarning {
   return { check, level, message };
 }
 
-/** A value that is read again after `CACHED_MS`, and at once after a failure. */
+/** Caches a value for `CACHED_MS`; a failure is not cached. */
 function cached<Value>(clock: Clock, read: () => Promise<Value>): () => Promise<Value> {
   let last: { readonly value: Promise<Value>; readonly until: number } | undefined;
   return () => {

@@ -21,7 +21,7 @@ export function uiService({ bundles, assistants }: UiDeps) {
 
   async function bundleOf(name: string): Promise<UiBundle> {
     const bundle = await bundles.get(name);
-    if (!bundle) throw new NotFound(`There is no UI '${name}'. ${configuredNames(bundles.names)}`);
+    if (!bundle) throw new NotFound(`UI '${name}' not found. ${configuredNames(bundles.names)}`);
     return bundle;
   }
 
@@ -42,6 +42,6 @@ export function uiService({ bundles, assistants }: UiDeps) {
 }
 
 function configuredNames(names: readonly string[]): string {
-  if (names.length === 0) return 'Name its file under "ui" in the configuration.';
-  return `The configuration has: ${names.map((name) => `'${name}'`).join(', ')}`;
+  if (names.length === 0) return 'Add its file under "ui" in the configuration.';
+  return `Configured: ${names.map((name) => `'${name}'`).join(', ')}`;
 }

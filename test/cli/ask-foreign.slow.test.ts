@@ -103,7 +103,7 @@ test.each([
   expect({ code, stdout }).toEqual({ code: 1, stdout: 'half an \n' });
   expect(stderr).toMatch(
     new RegExp(
-      `^agent-server: the stream broke off: .*agent-server ask x --thread ${THREAD} --url ${server.url}\n$`,
+      `^agent-server: the stream ended early: .*agent-server ask x --thread ${THREAD} --url ${server.url}\n$`,
     ),
   );
 });
@@ -120,15 +120,15 @@ test('a text for several that wait is refused', async () => {
   expect(await ask(server.url, ['x', 'yes', '--thread', THREAD])).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'agent-server: ask: the thread waits for 2 answers: leave the text out to be asked for each\n',
+    stderr: 'agent-server: ask: the thread waits for 2 answers: omit the text to be prompted for each\n',
   });
 });
 
 const HTML = '<!doctype html><title>Welcome</title>';
 
 test.each([
-  ['HTML', 200, HTML, /is not an Agent Server: POST \/assistants\/search/],
-  ['other JSON', 200, '{"hello":[1]}', /is not an Agent Server/],
+  ['HTML', 200, HTML, /does not look like an Agent Server: unexpected reply to POST \/assistants\/search/],
+  ['other JSON', 200, '{"hello":[1]}', /does not look like an Agent Server/],
   [
     'a refusal that drives the terminal',
     400,
@@ -153,7 +153,7 @@ test('a redirect is reported, and the key is not sent on', async () => {
 
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: `agent-server: ${server.url} redirects to ${new URL(other.url).host}: name the server itself with --url\n`,
+    stderr: `agent-server: ${server.url} redirects to ${new URL(other.url).host}: name the final address with --url\n`,
   });
   expect(other.asked).toEqual([]);
 });
@@ -169,7 +169,7 @@ test('the key is the one of --key, else of the environment; slashes behind an ad
 });
 
 test.each([
-  [['--url', 'http://ana:hush@127.0.0.1:1'], /--url must hold no user and no password/],
+  [['--url', 'http://ana:hush@127.0.0.1:1'], /--url must not contain a user or password/],
   [['--url', 'ana:hush@127.0.0.1'], /--url must be the address of a server/],
   [['--url', 'nonsense hush'], /--url must be the address of a server/],
   [['--url', 'http://127.0.0.1:1', '--key', 'hush\u2026'], /the API key must be printable ASCII/],
@@ -210,7 +210,7 @@ test.each([
   expect({ code, stderr }).toMatchObject({ code: 0 });
   const { body } = server.asked.find(({ what }) => what.endsWith('/stream')) ?? { body: '{}' };
   expect(JSON.parse(body).command.resume.decisions).toEqual([expect.objectContaining(decision)]);
-  if (input.includes('{bad')) expect(stderr).toMatch(/no JSON: [\s\S]*must be an object/);
+  if (input.includes('{bad')) expect(stderr).toMatch(/not valid JSON: [\s\S]*must be an object/);
 });
 
 test('a run stays interrupted if no decision is allowed', async () => {
@@ -218,7 +218,7 @@ test('a run stays interrupted if no decision is allowed', async () => {
   expect(await ask(server.url, ['x', '--thread', THREAD], 'approve\n')).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'agent-server: send needs a decision, but its graph allows none; the run stays interrupted\n',
+    stderr: 'agent-server: send needs a decision, but its graph allows none, so the run stays interrupted\n',
   });
 });
 

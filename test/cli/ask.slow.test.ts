@@ -119,7 +119,7 @@ test('a run that fails says why, exit code 1', async () => {
 test.each([
   [['nosuch', 'hello'], 1, /rejected the request with 4\d\d: .*nosuch/],
   [['assistant'], 2, /a message is required/],
-  [[], 2, /needs the name of a graph/],
+  [[], 2, /<assistant> is required: the name of a graph/],
   [['assistant', 'x', '--thread', 'mine'], 2, /--thread must be the id of a thread/],
 ])('%j is refused in a line', async (args, code, why) => {
   const refused = await ask(args);
@@ -157,5 +157,8 @@ test('the key of the configuration is sent', async () => {
   const elsewhere = ['ask', 'echo', 'hi', '--url', `http://localhost:${port}`];
   expect(await agentServer(elsewhere, { cwd: folder.root })).toMatchObject({ code: 1 });
   const without = await agentServer(['ask', 'echo', 'hi', '--url', guarded.url]);
-  expect(without).toMatchObject({ code: 1, stderr: expect.stringContaining('the server needs a key') });
+  expect(without).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('the server requires an API key'),
+  });
 });

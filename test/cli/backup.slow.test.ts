@@ -36,7 +36,7 @@ test('a running server is backed up, and another one goes on from the backup', a
   expect(written).toEqual({
     code: 0,
     stdout: expect.stringMatching(/^wrote .*running\.db \(\d+ bytes\), verified\n$/),
-    stderr: expect.stringContaining('It holds everything in plain text'),
+    stderr: expect.stringContaining('The backup holds everything in plain text'),
   });
   expect(await run('backup', url, [file])).toMatchObject({
     code: 1,
@@ -64,7 +64,7 @@ test('a backup of an encrypted database says where its key is not', async () => 
   await using server = await startServer({ env });
   const file = join(places.folder, 'encrypted.db');
   const { stderr } = await run('backup', `sqlite:${server.database}`, [file], env);
-  expect(stderr).toContain('The key is not in it');
+  expect(stderr).toContain('the key is not in the backup');
 });
 
 describe.runIf(HAS_POSTGRES)('a restore that is killed with SIGKILL', () => {

@@ -83,12 +83,8 @@ test('an id of nothing is said to be one, exit code 1', async () => {
 });
 
 test.each([
-  [
-    ['mine'],
-    2,
-    /explain: "mine" is no id of a run, a thread, a cron, a delivery or a revision: these are like 0/,
-  ],
-  [[], 2, /explain: needs the id of a run/],
+  [['mine'], 2, /explain: <id> must be the id of a run, a thread, .*, such as 0.*; got "mine"/],
+  [[], 2, /explain: <id> is required: the id of a run/],
 ])('%j is bad usage', async (args, code, why) => {
   expect(await explain(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(why) });
 });
@@ -97,5 +93,5 @@ test('without a key the server says that it needs one', async () => {
   const id = crypto.randomUUID();
   const { code, stderr } = await agentServer(['explain', id, '--url', server.url]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^agent-server: the server needs a key: /);
+  expect(stderr).toMatch(/^agent-server: the server requires an API key: /);
 });

@@ -67,7 +67,7 @@ test('what a node leaves behind names its run, graph and node when it fails', as
 });
 
 test('a node that blocks the event loop is named while it does, with its line', async () => {
-  const blocked = server.untilLog('the event loop is blocked: nothing else is served');
+  const blocked = server.untilLog('the event loop is blocked: the server cannot serve anything else');
   const over = server.untilLog('the event loop was blocked');
   await server.client.runs.wait(null, 'blocks', { input: {} });
 

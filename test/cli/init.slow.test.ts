@@ -70,7 +70,7 @@ test.each([{}, { type: 'commonjs' }])('a CommonJS project gets no ES modules: %j
     code: 2,
     stdout: '',
     stderr: expect.stringMatching(
-      /^agent-server: init: \S+package\.json makes this a CommonJS project[^\n]*name a folder of its own[^\n]*, or set "type": "module"\n$/,
+      /^agent-server: init: \S+package\.json makes this a CommonJS project[^\n]*choose an empty folder[^\n]*, or set "type": "module"\n$/,
     ),
   });
   expect(await readdir(place.root)).toEqual(before);
@@ -226,7 +226,7 @@ test('the folder of the server is no project', async () => {
   const before = await readFile(`${ROOT}/package.json`, 'utf8');
   expect(await agentServer(['init'], { cwd: ROOT })).toMatchObject({
     code: 2,
-    stderr: 'agent-server: init: this is the folder of the server: name one for the project\n',
+    stderr: 'agent-server: init: this is the folder of the server itself: name another one for the project\n',
   });
   expect(await readFile(`${ROOT}/package.json`, 'utf8')).toBe(before);
 });

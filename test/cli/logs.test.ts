@@ -84,7 +84,11 @@ test('without a run, the lines of all runs are followed, from a level on', async
 test.each([
   [[], 2, 'logs: --run must be the id of a run'],
   [['-f', '--level', 'loud'], 2, 'logs: --level must be one of debug, info, warn, error'],
-  [['-f', '--run', '00000000-0000-4000-8000-000000000000', '--level', 'warn'], 2, 'not together with --run'],
+  [
+    ['-f', '--run', '00000000-0000-4000-8000-000000000000', '--level', 'warn'],
+    2,
+    'cannot be combined with --run',
+  ],
   [['--run', 'x'], 2, 'logs: --run must be the id of a run'],
   [
     ['--run', '00000000-0000-4000-8000-000000000000'],

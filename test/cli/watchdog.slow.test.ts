@@ -36,8 +36,18 @@ test('a loop that stays blocked is given up, and the node is written down', asyn
     .map((line) => JSON.parse(line));
   const at = expect.stringMatching(/blocked\.ts:[67]:\d+$/);
   expect(lines).toMatchObject([
-    { level: 'warn', message: 'the event loop is blocked: nothing else is served', ...node, at },
-    { level: 'error', message: 'the event loop is blocked for too long: the server restarts', ...node, at },
+    {
+      level: 'warn',
+      message: 'the event loop is blocked: the server cannot serve anything else',
+      ...node,
+      at,
+    },
+    {
+      level: 'error',
+      message: 'the event loop has been blocked for too long: restarting the server',
+      ...node,
+      at,
+    },
   ]);
   const faultyNode = JSON.parse(await readFile(faulty_node_file, 'utf8'));
   expect(faultyNode).toEqual({

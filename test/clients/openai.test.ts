@@ -147,7 +147,7 @@ test('bad input is refused in the form that clients read', async () => {
   const bad = client.chat.completions.create({ model: 'chat', messages: [] });
   await expect(bad).rejects.toMatchObject({ status: 400, type: 'invalid_request_error' });
   const several = client.chat.completions.create({ model: 'chat', messages: [say('Hi')], n: 2 });
-  await expect(several).rejects.toThrow('only one answer is given');
+  await expect(several).rejects.toThrow('must be 1: only one answer is generated');
 });
 
 test('a key is asked for where the server has keys', async () => {

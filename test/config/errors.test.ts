@@ -22,12 +22,12 @@ test.each([
   [
     'defaults of a misspelt graph',
     'assistants: { ehco: { tags: [a] } }',
-    'assistants.ehco: there is no graph of this name; did you mean echo?',
+    'assistants.ehco: no graph has this name; did you mean echo?',
   ],
   [
     'defaults of a graph that is not there',
     'assistants: { weather: { tags: [a] } }',
-    'assistants.weather: there is no graph of this name; the graphs are echo',
+    'assistants.weather: no graph has this name; the graphs are echo',
   ],
   [
     'text for a number',
@@ -52,12 +52,12 @@ test.each([
   [
     'a budget of tokens that nothing counts',
     'runs: { record: nodes, budgets: { user_day: { max_tokens: 10 } } }',
-    'runs.budgets.user_day.max_tokens: needs runs.record: all, which counts tokens; it is nodes',
+    'runs.budgets.user_day.max_tokens: needs runs.record: all, which counts tokens, instead of nodes',
   ],
   [
     'a budget of cost without prices',
     'runs: { max_cost: 1 }',
-    'runs.max_cost: needs usage.prices: without them, nothing costs anything',
+    'runs.max_cost: needs usage.prices: without prices, every call costs 0',
   ],
   [
     'a number above its range',
@@ -111,7 +111,11 @@ test.each([
     'studio: { path: /tools/studio }',
     'studio.path: must be a path of one part, such as /console',
   ],
-  ['a path of Studio that the API has', 'studio: { path: /threads }', 'studio.path: is a path of the API'],
+  [
+    'a path of Studio that the API has',
+    'studio: { path: /threads }',
+    'studio.path: is already a path of the API: choose another one',
+  ],
 ])('%s is one line with the path of the key', async (_, yaml, line) => {
   expect(await problemsOf(GRAPHS + yaml)).toEqual([`agent.config.yaml: ${line}`]);
 });
@@ -161,7 +165,7 @@ test('a file that is not YAML is reported with line and column', async () => {
   ]);
   expect(await problemsOf('- a list\n')).toEqual(['agent.config.yaml: must be a map of keys']);
   expect(await problemsOf('graphs: *nowhere\n')).toEqual([
-    'agent.config.yaml: an alias (*name) has no anchor (&name) before it',
+    'agent.config.yaml: an alias (*name) has no preceding anchor (&name)',
   ]);
 });
 
@@ -186,7 +190,7 @@ test('aliases that stand for ever more of each other are one problem', async () 
   const list = (item: string) => `[${Array(9).fill(item).join(', ')}]`;
   const lines = [...'bcdefgh'].map((name, i) => `${name}: &${name} ${list(`*${'abcdefg'[i]}`)}`);
   expect(await problemsOf(`a: &a ${list('x')}\n${lines.join('\n')}\n`)).toEqual([
-    'agent.config.yaml: its aliases (*name) stand for too much',
+    'agent.config.yaml: its aliases (*name) expand to too many values',
   ]);
 });
 
@@ -197,7 +201,7 @@ test('no file and no graphs says what was looked for', async () => {
     `no configuration: ${folder.root} has neither agent.config.yaml nor langgraph.json; name a file with --config`,
   );
   await expect(loadConfig({ cwd: folder.root, file: 'x.yaml', environment: {} })).rejects.toThrow(
-    `${folder.path('x.yaml')}: there is no such file`,
+    `${folder.path('x.yaml')}: file not found`,
   );
 });
 

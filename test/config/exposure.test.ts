@@ -3,8 +3,8 @@ import { load, problemsOf } from '../support/config.ts';
 
 const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
 const open = (source: string) =>
-  `${source}: server.host: other machines could reach this address and nothing would authenticate them. Set ` +
-  'AGENT_SERVER_API_KEYS (or server.api_keys), or serve only this machine with --host 127.0.0.1';
+  `${source}: server.host: other machines could reach this address without authentication. Set ` +
+  'AGENT_SERVER_API_KEYS (or server.api_keys), or serve this machine only with --host 127.0.0.1';
 
 test.each(['0.0.0.0', '::', '192.168.1.7', 'example.org', '128.0.0.1', '127.0.0.1.example.org'])(
   'without a key, %s is refused',

@@ -70,5 +70,5 @@ test('LANGGRAPH_CONFIG of the `env` key gives defaults of the assistants', async
   });
   await expect(
     loadJson({ graphs: GRAPHS, assistants: { agent: { configurable: {}, context: {} } } }),
-  ).rejects.toThrow('give configurable or context, not both');
+  ).rejects.toThrow('set configurable or context, not both');
 });

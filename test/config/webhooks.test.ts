@@ -63,7 +63,7 @@ test.each([
   ['headers: { "a b": c }', 'webhooks.headers.a b: must be a header name'],
   [
     'headers: { content-length: "1" }',
-    'webhooks.headers.content-length: must not be a header of the connection',
+    'webhooks.headers.content-length: must not be a hop-by-hop header, such as Connection or Host',
   ],
   ['headers: { x: "a\\nb" }', 'webhooks.headers.x: must be one line'],
   ['secret: hunter2', 'webhooks.secret.0: must be whsec_ and at least 24 random bytes in base64'],

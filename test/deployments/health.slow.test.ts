@@ -39,7 +39,7 @@ test('an old revision is seen while it executes runs, and vanishes when they hav
   const empty = await healthOf(server, id);
   expect(empty).toMatchObject({ active_revision: null, check: null, queue: null, revisions: [] });
   expect(empty.next_action).toEqual({
-    text: 'Send it sources: nothing has been deployed yet.',
+    text: 'Deploy some sources: nothing has been deployed yet.',
     command: `npx agent-server deploy . --name busy --url ${server.url}`,
   });
 
@@ -118,7 +118,7 @@ test('after a restart, the health says why a deployment cannot serve', async () 
       );
       return [health.check?.ok, health.check?.reason, health.next_action.text];
     };
-    const look = expect.stringContaining('See why it is not healthy');
+    const look = expect.stringContaining('Find out why it is unhealthy');
     expect(await settled('unreadable')).toEqual([false, expect.stringContaining('configuration'), look]);
     expect(await settled('throwing')).toEqual([false, expect.stringContaining('no such luck'), look]);
   } finally {

@@ -39,32 +39,31 @@ test('a revision that waits, is built, or failed is explained', async () => {
   const waiting = await server.push(other.id, projectThat('waits'));
   await expect
     .poll(async () => (await explain(built.id)).summary, { timeout: 60_000 })
-    .toMatch(
-      /^Is being built and deployed: at the step “install” since \S+\. Nothing serves the deployment\.$/,
-    );
+    .toMatch(/^Being built and deployed: step “install” since \S+\. No revision serves the deployment\.$/);
   expect(await explain(waiting.id)).toMatchObject({
     deployment: 'other',
     status: 'QUEUED',
     behind: 1,
     step: null,
-    summary: 'Waits behind 1 other revision: the server builds one at a time. Nothing serves the deployment.',
-    next_action: { text: expect.stringContaining('It waits for its turn') },
+    summary:
+      'Waits behind 1 other revision: the server builds one at a time. No revision serves the deployment.',
+    next_action: { text: expect.stringContaining('The revision is queued') },
   });
 
   const newer = await server.push(other.id, projectThat('is newer'));
-  expect((await explain(waiting.id)).summary).toMatch(/^Was skipped: a newer revision/);
+  expect((await explain(waiting.id)).summary).toMatch(/^Skipped: a newer revision/);
   expect((await explain(waiting.id)).next_action).toBeNull();
   await end(new RevisionError('install', 'no_luck', 'The packages are gone.'));
   await server.ended(one.id, built.id);
   const failed = await explain(built.id);
   expect(failed).toMatchObject({
     status: 'BUILD_FAILED',
-    summary: 'Failed at the step “install”: The packages are gone. Nothing serves the deployment.',
+    summary: 'Failed at step “install”: The packages are gone. No revision serves the deployment.',
     failure: { code: 'no_luck' },
     next_action: { text: expect.stringContaining('deploy again'), command: expect.any(String) },
   });
   await server.post(`/v2/deployments/${other.id}/revisions/${newer.id}/interrupt`);
-  expect((await explain(newer.id)).summary).toMatch(/^Ended at \S+ with status INTERRUPTED\. Nothing serves/);
+  expect((await explain(newer.id)).summary).toMatch(/^Ended at \S+ with status INTERRUPTED\. No revision serves/);
 
   const nested = await server.get(`/v2/deployments/${one.id}/revisions/${built.id}/explain`);
   expect(nested.body).toEqual(failed);
@@ -77,7 +76,7 @@ test('a revision that waits, is built, or failed is explained', async () => {
   const printed = await agentServer(['explain', built.id, '--url', server.url, '--key', KEY]);
   expect(printed).toMatchObject({ code: 0, stderr: '' });
   expect(printed.stdout).toMatch(
-    new RegExp(`^revision ${built.id}: BUILD_FAILED\nFailed at the step “install”: The packages are gone\\.`),
+    new RegExp(`^revision ${built.id}: BUILD_FAILED\nFailed at step “install”: The packages are gone\\.`),
   );
 }, 180_000);
 
@@ -103,7 +102,7 @@ test('a revision that serves, and the one before it, are explained', async () =>
   await expect
     .poll(() => explain(first.id), { timeout: 60_000 })
     .toMatchObject({
-      summary: 'Was deployed, and was followed by another revision. Revision 2 serves new requests.',
+      summary: 'Was deployed, and has been replaced by another revision. Revision 2 serves new requests.',
       is_active: false,
       activity: null,
       check: null,

@@ -211,9 +211,9 @@ test('a server has graphs of its own, or a deployment at its root', async () => 
   expect([config.graphs, config.deployments.root]).toEqual([[], 'agent']);
   await expect(load({ AGENT_SERVER_ROOT_DEPLOYMENT: 'agent' })).rejects.toThrow('no configuration');
   await expect(load({ ...enabled, AGENT_SERVER_ROOT_DEPLOYMENT: 'Agent!' })).rejects.toThrow(
-    'AGENT_SERVER_ROOT_DEPLOYMENT: deployments.root: must be a name of 1 to 63 characters of a-z, 0-9, - and _',
+    'AGENT_SERVER_ROOT_DEPLOYMENT: deployments.root: must be a name of 1 to 63 of the characters a-z, 0-9, - and _',
   );
   const graphs = { LANGSERVE_GRAPHS: '{"main":"./main.ts:graph"}', AGENT_SERVER_ROOT_DEPLOYMENT: 'agent' };
-  await expect(load(graphs)).rejects.toThrow('has no effect without deployments.enabled');
-  await expect(load({ ...graphs, ...enabled })).rejects.toThrow('cannot be set beside graphs');
+  await expect(load(graphs)).rejects.toThrow('requires deployments.enabled');
+  await expect(load({ ...graphs, ...enabled })).rejects.toThrow('cannot be combined with graphs');
 });

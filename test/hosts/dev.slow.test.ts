@@ -46,9 +46,7 @@ test('a change is served without a new server: streams go on, and their runs end
   await until('the run waits', () => existsSync(`${gate}.waits`));
 
   await folder.write({ 'src/word.ts': "export const word = 'new';" });
-  await until('the change is loaded', () =>
-    server.lines.some((line) => line.includes('the change is loaded')),
-  );
+  await until('change loaded', () => server.lines.some((line) => line.includes('change loaded')));
   expect(await server.client.runs.wait(null, 'talker', { input: {} })).toMatchObject({ said: 'new' });
 
   await folder.write({ gate: '' });
@@ -63,12 +61,10 @@ test('a change that ends its process leaves the code before it in place, until i
   const said = async () => (await server.client.runs.wait(null, 'talker', { input: {} })) as { said: string };
 
   await folder.write({ 'src/word.ts': "export const word = 'broken'; process.exit(3);" });
-  await until('the end is told', () =>
-    server.lines.some((line) => line.includes('the change cannot be loaded')),
-  );
+  await until('the end is told', () => server.lines.some((line) => line.includes('cannot load the change')));
   expect(await said()).toMatchObject({ said: 'old' });
   await folder.write({ 'src/word.ts': 'export const word = (;' });
-  await until('the change is loaded', () => server.lines.some((line) => line.includes('failed to load')));
+  await until('change loaded', () => server.lines.some((line) => line.includes('failed to load')));
   await expect(said()).rejects.toThrow(/Graph 'talker' failed to load/);
   await folder.write({ 'src/word.ts': "export const word = 'mended';" });
   await expect

@@ -35,7 +35,7 @@ test.each(['agent-card.json', 'agent.json'])('an address without a slash at its 
   const { status, body } = await server.get(`/a2a/.well-known/${name}`);
   expect([status, body]).toEqual([
     404,
-    { detail: 'Not Found: the address of an agent must end in "/": /a2a/{assistant_id}/' },
+    { detail: 'Not Found: the URL of an agent must end in "/": /a2a/{assistant_id}/' },
   ]);
 });
 

@@ -31,7 +31,7 @@ const MALICE: [string, string, number, RegExp][] = [
     'too much',
     `{"a":"${'x'.repeat(2_000_000)}"}`,
     413,
-    /^Request body too large \(limit: 1000000 bytes\)\. The setting is server\.body_limit\.$/,
+    /^Request body too large \(limit: 1000000 bytes\)\. The limit is set by server\.body_limit\.$/,
   ],
 ];
 

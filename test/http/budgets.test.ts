@@ -38,7 +38,7 @@ interface Spend {
 }
 
 const REASON =
-  'The run has used 300 of 250 tokens (runs.max_tokens). A new run of the thread with `input: null` goes on from its ' +
+  'The run has used 300 of 250 tokens (runs.max_tokens). A new run of the thread with `input: null` continues from its ' +
   'last step. Or raise runs.max_tokens.';
 
 test('a run that reaches its budget of tokens ends after that step, whose result is kept', async () => {

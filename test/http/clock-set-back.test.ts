@@ -45,7 +45,7 @@ describe('on a clock that was set back', () => {
     expect(await explain()).toMatchObject({
       status: 'pending',
       retry_reason: 'clock behind',
-      summary: expect.stringMatching(/Its next attempt is 1, because the clock of its server was behind/),
+      summary: expect.stringMatching(/Its next attempt is 1, because its server's clock was behind/),
     });
     expect(await chat.state()).toEqual(ONE);
     restoreClock();

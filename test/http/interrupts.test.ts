@@ -219,7 +219,9 @@ test('a search that makes no sense is refused with the reason', async () => {
   await asking(server, {});
   const runs = await server.post('/runs/search', { limit: 1 });
   const cursor = runs.headers['x-pagination-next'];
-  expect(await detail({ cursor })).toBe('cursor: must be the X-Pagination-Next of a page of this list');
+  expect(await detail({ cursor })).toBe(
+    'cursor: must be the X-Pagination-Next header of a previous page of this list',
+  );
   expect(await detail({ limit: 101 })).toMatch('limit: must be a whole number from 1 to 100');
   expect(await detail({ sort_order: 'newest' })).toMatch('sort_order');
   expect(await detail({ assistant_id: 'nobody' })).toBe('Invalid assistant ID: must be a UUID');

@@ -52,7 +52,7 @@ const nested = (depth: number) => `{"metadata":${'{"a":'.repeat(depth)}1${'}'.re
 describe('is refused with a reason, and reaches no service', () => {
   test.each([
     ['nothing', '', 'Invalid JSON in request body'],
-    ['what ends too early', '{"metadata":', 'Invalid JSON in request body: it ends too early'],
+    ['what ends too early', '{"metadata":', 'Invalid JSON in request body: unexpected end of input'],
     [
       'a comma too much',
       '{"metadata":{},\n}',
@@ -91,7 +91,7 @@ describe('is refused with a reason, and reaches no service', () => {
       'if_exists: expected one of "raise", "do_nothing"',
     ],
     ['10,000 levels', nested(10_000), 'Request body is nested deeper than 500 levels'],
-    ['100,000 lists', '['.repeat(100_000), 'Invalid JSON in request body: it ends too early'],
+    ['100,000 lists', '['.repeat(100_000), 'Invalid JSON in request body: unexpected end of input'],
     [
       'a prototype',
       '{"metadata":{"__proto__":{"a":1}}}',
@@ -161,7 +161,7 @@ test.each([
   await using http = await mirror(100_000);
   expect(await upload(await http.listen(), 20_000_000, headers)).toEqual([
     413,
-    { detail: 'Request body too large (limit: 100000 bytes). The setting is server.body_limit.' },
+    { detail: 'Request body too large (limit: 100000 bytes). The limit is set by server.body_limit.' },
   ]);
   expect(http.seen).toEqual([]);
 });

@@ -75,7 +75,7 @@ test('what is no key is not revoked', async () => {
   const { key_id } = await create(server);
   const revoke = (id: string) => server.send('DELETE', `/keys/${id}`, undefined, OPERATOR);
   await revoke(key_id);
-  const detail = `there is no key ${key_id}, or it is already revoked`;
+  const detail = `API key ${key_id} not found, or already revoked`;
   expect(await revoke(key_id)).toMatchObject({ status: 404, body: { detail } });
   expect((await revoke(crypto.randomUUID())).status).toBe(404);
   expect((await revoke('operator')).status).toBe(422);

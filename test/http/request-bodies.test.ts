@@ -30,7 +30,7 @@ test('a body over the limit is refused by the name of the setting, and the conne
   socket.write(head(2 * KB));
   socket.write('x'.repeat(2 * KB));
   expect(await answer(socket)).toMatch(
-    /^HTTP\/1.1 413.*limit: 1024 bytes\). The setting is server.body_limit/s,
+    /^HTTP\/1.1 413.*limit: 1024 bytes\). The limit is set by server.body_limit/s,
   );
   socket.write('GET /ok HTTP/1.1\r\nHost: localhost\r\n\r\n');
   expect(await answer(socket)).toMatch(/^HTTP\/1.1 200/);
@@ -94,7 +94,7 @@ test('more values than a body may have are refused before they are made, in each
     413,
     {
       detail: expect.stringContaining(
-        'more than 1000 values, keys included. The setting is server.max_body_values.',
+        'more than 1000 values, including keys. The limit is set by server.max_body_values.',
       ),
     },
   ]);
@@ -147,10 +147,10 @@ test.each([
   });
   const send = (payload: string) => http.inject({ method: 'POST', url, payload });
   const large = await send(JSON.stringify({ a: 'x'.repeat(20 * KB) }));
-  const said = `Request body too large (limit: 20480 bytes). The setting is ${group}.body_limit.`;
+  const said = `Request body too large (limit: 20480 bytes). The limit is set by ${group}.body_limit.`;
   expect([large.statusCode, large.json()]).toEqual([413, refusal(said)]);
   const many = await send(`[${'1,'.repeat(1000)}1]`);
-  const values = expect.stringContaining('The setting is server.max_body_values.');
+  const values = expect.stringContaining('The limit is set by server.max_body_values.');
   expect([many.statusCode, many.json()]).toEqual([413, refusal(values)]);
 });
 
@@ -159,7 +159,7 @@ test('the limit of a protocol is never more than that of the server', async () =
     options: { body_limit: KB, mcp: { cancel_on_disconnect: false, body_limit: 20 * KB } },
   });
   const refused = await http.inject({ method: 'POST', url: '/mcp', payload: 'x'.repeat(2 * KB) });
-  expect(refused.json().error.message).toMatch(/limit: 1024 bytes\). The setting is server.body_limit/);
+  expect(refused.json().error.message).toMatch(/limit: 1024 bytes\). The limit is set by server.body_limit/);
 });
 
 const head = (length: number) =>

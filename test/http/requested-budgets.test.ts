@@ -63,10 +63,13 @@ test('a budget above that of the server, or that nothing counts, is refused wher
   const cron = (await http.post('/runs/crons', at)).body.cron_id;
   const assistant = (await http.post('/assistants', of)).body.assistant_id;
   for (const [budget, detail] of [
-    [{ max_steps: 5 }, 'config.budget.max_steps: must be at most 4, which is runs.max_steps of the server'],
-    [{ max_tokens: 5 }, 'config.budget.max_tokens: needs runs.record: all, which counts tokens; it is nodes'],
+    [{ max_steps: 5 }, "config.budget.max_steps: must be at most 4, the server's runs.max_steps"],
+    [
+      { max_tokens: 5 },
+      'config.budget.max_tokens: needs runs.record: all, which counts tokens, instead of nodes',
+    ],
     [{ max_steps: 0 }, 'config.budget.max_steps: must be a whole number of steps'],
-    [{ max_step: 1 }, 'config.budget: may have max_tokens, max_cost and max_steps'],
+    [{ max_step: 1 }, 'config.budget: may only have max_tokens, max_cost and max_steps'],
   ] as const) {
     const body = { ...at, config: { budget } };
     const answers = [

@@ -103,7 +103,9 @@ test('a search that makes no sense is refused with the reason', async () => {
     expect([query, status]).toEqual([query, 422]);
     return body.detail;
   };
-  expect(await detail({ cursor: 'x' })).toBe('cursor: must be the X-Pagination-Next of a page of this list');
+  expect(await detail({ cursor: 'x' })).toBe(
+    'cursor: must be the X-Pagination-Next header of a previous page of this list',
+  );
   const foreign = Buffer.from(JSON.stringify(['runs', 'yesterday', 'x'])).toString('base64url');
   expect(await detail({ cursor: foreign })).toMatch('cursor: must be');
   expect(await detail({ status: 'lost' })).toMatch(/status.*pending/);

@@ -50,7 +50,7 @@ test('clients that do not read are disconnected when all hold more than the budg
   expect(server.connections()).toBeGreaterThanOrEqual(3);
   expect(server.log[0]).toMatchObject({
     level: 'warn',
-    message: 'closed connections whose clients do not read: server.send_budget was used up',
+    message: 'closed connections of clients that do not read: server.send_budget is exhausted',
   });
   const answer = await fetch(server.url);
   expect((await answer.arrayBuffer()).byteLength).toBe(ANSWER.length);

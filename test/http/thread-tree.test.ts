@@ -94,7 +94,7 @@ test('nobody sees the tree of others, and what makes no sense is refused', async
     body: { detail: `Thread with ID ${thread_id} not found` },
   });
   for (const [query, detail] of [
-    ['cursor=x', 'cursor: must be the X-Pagination-Next of a page of this list'],
+    ['cursor=x', 'cursor: must be the X-Pagination-Next header of a previous page of this list'],
     ['limit=0', /^limit: must be a whole number from 1 to 1000/],
     ['subgraphs=perhaps', /subgraphs/],
   ] as const) {

@@ -132,10 +132,10 @@ test('pages by cursor have each thread once, whatever changes meanwhile, and siz
   const other = { cursor: String(first.headers['x-pagination-next']), sort_by: 'created_at' };
   expect(await http.post('/threads/search', other)).toMatchObject({
     status: 422,
-    body: { detail: 'cursor: must be the X-Pagination-Next of a page of this list' },
+    body: { detail: 'cursor: must be the X-Pagination-Next header of a previous page of this list' },
   });
   expect((await http.post('/threads/search', { cursor: '', sort_by: 'status' })).body.detail).toBe(
-    'cursor: threads sorted by status have none. Use "offset", or another "sort_by".',
+    'cursor: not available when sorting by status. Use "offset", or another "sort_by".',
   );
 });
 

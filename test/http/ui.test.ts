@@ -128,7 +128,7 @@ test('errors say what to do', async () => {
 
   expect(await http.load('none')).toMatchObject({
     status: 404,
-    body: { detail: "There is no UI 'none'. The configuration has: 'agent'" },
+    body: { detail: "UI 'none' not found. Configured: 'agent'" },
   });
   expect(await http.load('agent')).toMatchObject({
     status: 422,
@@ -146,7 +146,7 @@ test('errors say what to do', async () => {
 test('without a UI, or without the routes, there is nothing', async () => {
   await using none = await openApp({ graphs: ['sleeper'] });
   expect((await none.post('/ui/sleeper', { name: 'x' })).body).toEqual({
-    detail: "There is no UI 'sleeper'. The configuration has: 'weather'",
+    detail: "UI 'sleeper' not found. Configured: 'weather'",
   });
 
   await using off = await served({}, 'http: { disable_ui: true }');

@@ -75,7 +75,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
     const { state, summary } = await explain(cron_id);
     expect(state).toBe('due');
     expect(summary).toContain(
-      'Due since 2026-06-01T13:00:00.000Z; this process has tried 2 times, and tries again at 2026-06-01T13:00:15.000Z. The handler of threads:create_run did not answer within 5 seconds.',
+      'Due since 2026-06-01T13:00:00.000Z; this process has tried 2 times and will try again at 2026-06-01T13:00:15.000Z. The handler of threads:create_run did not answer within 5 seconds.',
     );
   });
 
@@ -118,7 +118,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
       state: 'overdue',
       overdue_ms: HOUR + 1000,
       summary: expect.stringMatching(
-        /^Overdue since 2026-06-01T13:00:00\.000Z: this process fires it as soon as the database answers; its log has the errors\./,
+        /^Overdue since 2026-06-01T13:00:00\.000Z: this process will fire it as soon as the database answers; see its log for errors\./,
       ),
     });
   });
@@ -128,11 +128,13 @@ describeEachDatabase('the explanation of a cron', (open) => {
     const { create, explain, clock, queue } = await story(db, { fires_crons: false });
     const { cron_id } = await create({});
     clock.pass(2 * HOUR);
-    expect((await explain(cron_id)).summary).toContain('and there is no other one: start one that does.');
+    expect((await explain(cron_id)).summary).toContain(
+      'and no other process is running: start one that fires crons.',
+    );
 
     await queue.heartbeat(WORKER, 60_000);
     await queue.heartbeat({ ...WORKER, worker_id: randomUUID() }, 60_000);
-    expect((await explain(cron_id)).summary).toContain('one of the other 1 must have crons.enabled');
+    expect((await explain(cron_id)).summary).toContain('the other process must have crons.enabled');
   });
 
   test('says who paused it', async () => {
@@ -153,7 +155,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
       state: 'disabled',
       disabled_reason: `Thread with ID '${thread_id}' not found`,
       summary: expect.stringContaining(
-        `Disabled by the server: Thread with ID '${thread_id}' not found. Solve`,
+        `Disabled by the server: Thread with ID '${thread_id}' not found. Fix this`,
       ),
     });
     await crons.update(ME, cron_id, { enabled: true });
@@ -171,7 +173,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
       state: 'ended',
       next_run_date: null,
       summary: expect.stringContaining(
-        'Ended: there is no date of its schedule left before its end_time 2026-06-01T13:30:00Z.',
+        'Ended: the schedule has no further date before end_time 2026-06-01T13:30:00Z.',
       ),
     });
   });

@@ -95,7 +95,7 @@ describeEachStorage('the explanation of a delivery', (open) => {
     const explained = await explain(delivery_id);
     expect(explained).toMatchObject({ is_being_sent: false, tries: 1, last_attempt: REFUSED });
     expect(explained.summary).toBe(
-      `Attempt 2 is due at ${explained.next_try_at}; it is given up at ${explained.gives_up_at}. ` +
+      `Attempt 2 is due at ${explained.next_try_at}; the server gives up at ${explained.gives_up_at}. ` +
         'The last attempt, at 2026-06-01T12:00:00.000Z, failed: answered 503.',
     );
   });
@@ -109,7 +109,7 @@ describeEachStorage('the explanation of a delivery', (open) => {
     expect((await explain(first)).behind).toBeNull();
     expect(await explain(second)).toMatchObject({
       behind: first,
-      summary: `Waits behind delivery ${first} of the same task: these are sent in order.`,
+      summary: `Waits behind delivery ${first} of the same task: a task's deliveries are sent in order.`,
     });
   });
 
@@ -144,7 +144,7 @@ describeEachStorage('the explanation of a delivery', (open) => {
       status: 'dead',
       last_attempt: gone,
       summary: expect.stringMatching(
-        /^Given up at .* after 1 attempt: the last one failed: answered 410\. The receiver refused it, which is not retried\. POST to its \/redeliver/,
+        /^Given up at .* after 1 attempt: the last one failed: answered 410\. The receiver rejected it, and rejections are not retried\. POST to its \/redeliver/,
       ),
     });
   });
@@ -157,7 +157,7 @@ describeEachStorage('the explanation of a delivery', (open) => {
     await attempt(delivery_id, { error: 'not reached: ECONNREFUSED' }, RETRY);
 
     expect((await explain(delivery_id)).summary).toMatch(
-      /the last one failed after 12 ms: not reached: ECONNREFUSED\. It may be tried once only\. POST/,
+      /the last one failed after 12 ms: not reached: ECONNREFUSED\. It may be tried only once\. POST/,
     );
   });
 

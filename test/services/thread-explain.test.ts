@@ -50,7 +50,7 @@ describeEachStorage('the explanation of a thread', (open) => {
     expect(await explain(thread.thread_id)).toEqual({
       thread_id: thread.thread_id,
       status: 'idle',
-      summary: 'Idle: no run of it has ended, or the last one was deleted.',
+      summary: 'Idle: none of its runs has ended, or the last one was deleted.',
       runs: [],
       n_runs: 0,
       interrupts: [],
@@ -128,7 +128,7 @@ describeEachStorage('the explanation of a thread', (open) => {
     expect(await explain(thread_id)).toMatchObject({
       status: 'interrupted',
       summary:
-        'Interrupted: 2 interrupts wait for an answer (i1, i2). A run with "command": {"resume": …} gives it.',
+        'Interrupted: 2 interrupts wait for an answer (i1, i2). Create a run with "command": {"resume": …} to answer.',
       interrupts: asked.map((interrupt) => ({ ...interrupt, task_id: 't1' })),
       last_run: { run_id, status: 'success' },
     });
@@ -143,7 +143,7 @@ describeEachStorage('the explanation of a thread', (open) => {
     await queue.finish(claimed!.lease, successful({ thread: interrupted({}) }));
 
     expect((await explain(thread_id)).summary).toBe(
-      'Interrupted: its graph stopped before its end. A run with "input": null continues it.',
+      'Interrupted: its graph stopped before the end. Create a run with "input": null to continue it.',
     );
   });
 

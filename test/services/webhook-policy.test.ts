@@ -19,7 +19,7 @@ const BLOCKED = /^Webhook host blocked: blocked IP range/;
 const PRIVATE = /^Webhook host blocked: private IP range.*allow_private/;
 const LOCALHOST = /^Webhook host blocked: localhost address.*disable_loopback: false/;
 const METADATA = /^Webhook host blocked: metadata address/;
-const CHARACTERS = /characters that a URL must not have/;
+const CHARACTERS = /contains white space, backslashes or control characters/;
 const NO_HOST = /^Invalid webhook hostname ''$/;
 const RELATIVE = /^Loopback webhooks \(relative URLs and localhost\) are disabled by default/;
 

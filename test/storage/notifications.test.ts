@@ -35,7 +35,7 @@ describePostgresServer('notifications', (open) => {
     await until('it knows of the loss', () => one.bus.poll_rate === 'usual');
     relay.mend();
     await until('it polls', () => polls.length > 0);
-    expect(one.log.map(({ message }) => message)).toContain('notifications between processes arrive again');
+    expect(one.log.map(({ message }) => message)).toContain('notifications between processes restored');
     await until('its own messages come back', () => one.bus.poll_rate === 'rare');
   });
 
@@ -53,7 +53,7 @@ describePostgresServer('notifications', (open) => {
     await using one = await busOf(db, 'one', { listen_url: 'postgres://postgres@127.0.0.1:1/postgres' });
     expect(one.bus.poll_rate).toBe('usual');
     expect(one.log.map(({ message }) => message)).toEqual([
-      'notifications between processes are lost, reconnecting',
+      'lost the connection for notifications between processes, reconnecting',
     ]);
   });
 

@@ -204,7 +204,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     const service = newestLogService({
       newestLogs: bind(db, { find: findNewestLogs, newestTime: newestLogTime }),
       bus: memoryBus(),
-      assistants: { idOf: (name) => name },
+      assistants: { requireId: (name) => name },
     });
     using end = abortable();
     const frames = await service.follow(systemActor('test'), { level: 'debug' }, end.signal);

@@ -258,7 +258,7 @@ describe.runIf(hasStudio)(
     test('a graph without components on this server says so', async () => {
       const { page, problems } = await open(await threadOf(['show progress {"title":"No"}'], 'bare'), 'bare');
       await component(page, 'progress')
-        .getByText(/is not shown: There is no UI 'bare'/)
+        .getByText(/is not shown: UI 'bare' not found/)
         .waitFor();
       expect(problems).toEqual([]);
       await page.context().close();

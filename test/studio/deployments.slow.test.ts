@@ -90,7 +90,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     const steps = page.getByRole('list', { name: 'Steps' }).getByRole('listitem');
     await steps.filter({ hasText: /install\s*running/ }).waitFor();
     await page.getByRole('region', { name: 'Build log' }).getByText('added 12 packages').waitFor();
-    await page.getByText('It is at the step “install”').waitFor();
+    await page.getByText('The revision is at step “install”').waitFor();
     expect(await page.getByRole('button', { name: 'Roll back' }).isDisabled()).toBe(true);
     expect(await page.getByTitle('No earlier revision that served has its build kept.').count()).toBe(1);
     expect(await violations(page)).toEqual([]);
@@ -162,7 +162,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await act(page, 'Deploy newest');
     await page.getByRole('alert').getByText('The lock file does not fit package.json.').waitFor();
     await page.getByRole('main').getByText('build failed #2').waitFor();
-    await page.getByText('Revision 1 goes on serving.').waitFor();
+    await page.getByText('Revision 1 keeps serving.').waitFor();
     expect(await violations(page)).toEqual([]);
 
     await act(page, 'Redeploy');

@@ -79,7 +79,7 @@ test('a span that cannot be made is no failure of the run', async () => {
     throw new Error('no span');
   });
   await until('it is dropped', () => buffer.stats().dropped === 1);
-  expect(messages).toEqual(['cannot send traces; runs go on']);
+  expect(messages).toEqual(['cannot send traces; runs continue']);
 });
 
 test('a failing collector is reported once, and once more when it is back', async () => {
@@ -91,7 +91,7 @@ test('a failing collector is reported once, and once more when it is back', asyn
     await until('it is over', () => buffer.stats().waiting === 0 && sum(buffer) === index + 1);
   }
   expect(buffer.stats()).toMatchObject({ sent: 1, dropped: 2 });
-  expect(messages).toEqual(['cannot send traces; runs go on', 'traces are sent again']);
+  expect(messages).toEqual(['cannot send traces; runs continue', 'traces are sent again']);
 });
 
 const sum = (buffer: SpanBuffer) => buffer.stats().sent + buffer.stats().dropped;

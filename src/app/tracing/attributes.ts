@@ -23,8 +23,8 @@ export interface SpanOwner {
 }
 
 /**
- * Attributes of a run: GenAI conventions of OpenTelemetry, and those of OpenInference. Secrets in its contents are masked;
- * the message of an error, which may quote contents, is none of them.
+ * Attributes of a run, by OpenTelemetry's GenAI conventions and OpenInference. Masks secrets in the contents;
+ * omits the message of an error, which may quote contents.
  */
 export function attributesOfRun(
   run: SpanOwner,
@@ -142,7 +142,7 @@ function ofKind(run: SpanOwner, step: TracedStep): Given {
   }
 }
 
-/** What the conventions call a call of the long-term store. */
+/** The conventions' name for a call of the long-term store. */
 export function memoryOperation(call: string): string {
   return call === 'put' ? 'upsert_memory' : call === 'delete' ? 'delete_memory' : 'search_memory';
 }

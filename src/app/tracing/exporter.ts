@@ -2,7 +2,7 @@ import type { OtlpProtocol } from '../../config/telemetry.ts';
 import { importUserModule } from '../../graphs/project/user-module.ts';
 import type { Span } from './spans.ts';
 
-/** An exporter of OpenTelemetry, as far as it is used here. */
+/** The subset of OpenTelemetry's exporter in use. */
 export interface SpanExporter {
   export(spans: Span[], done: (result: { code: number; error?: Error }) => void): void;
   shutdown(): Promise<void>;
@@ -14,8 +14,9 @@ const PACKAGES: Readonly<Record<OtlpProtocol, string>> = {
 };
 
 /**
- * The exporter of a protocol, from the project or beside the server; it reads endpoint, headers, time-out, compression
- * and certificates from `OTEL_EXPORTER_OTLP_*`. Returns the problem, in a sentence, if its packages are not installed.
+ * Loads the exporter of a protocol from the project or from beside the server; it reads endpoint, headers,
+ * timeout, compression and certificates from `OTEL_EXPORTER_OTLP_*`. Returns the problem as a sentence if its
+ * packages are not installed.
  */
 export async function loadExporter(
   protocol: OtlpProtocol,

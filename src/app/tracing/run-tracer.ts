@@ -19,14 +19,14 @@ import { dueAt } from '../../workers/run-log.ts';
 import type { SpanBuffer } from './span-buffer.ts';
 import type { spanFactory, TracedAttempt, TracedEnd, TracedRun } from './spans.ts';
 
-/** Steps read at once. */
+/** Steps per query. */
 const PAGE = 1000;
 
 export interface RunTracerDeps {
   readonly buffer: Pick<SpanBuffer, 'add'>;
   readonly spans: ReturnType<typeof spanFactory>;
   readonly sampler: Sampler;
-  /** Whether the spans of runs have what they were given and returned. */
+  /** Whether spans contain the inputs and outputs of runs. */
   readonly has_contents: boolean;
   readonly runs: Pick<RunRepository, 'get' | 'getWithAgent'>;
   readonly runSteps: RunStepRepository;
@@ -34,11 +34,11 @@ export interface RunTracerDeps {
 }
 
 /**
- * Spans of runs, from what is committed of them and from nothing else. What a process committed but may not have sent
- * before it was lost is sent again by who continues or ends the run: spans have the same ids then.
+ * Creates spans of runs from committed data only (at-least-once). Spans that a lost process committed but may
+ * not have sent are sent again by the process that continues or ends the run, with the same ids.
  */
 export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps, logger }: RunTracerDeps) {
-  /** An attempt, with a link to the run that it resumed. */
+  /** Adds an attempt, with a link to the run that it resumed. */
   async function addAttempt(
     run: TracedRun,
     { resumed_from_run_id: run_id, ...attempt }: TracedAttempt & Pick<AttemptRecord, 'resumed_from_run_id'>,
@@ -49,7 +49,7 @@ export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps
     buffer.add(() => spans.attempt(run, { ...attempt, resumed }));
   }
 
-  /** An attempt whose end was not recorded: it lasts as long as what is known of it. */
+  /** Adds an attempt whose end was not recorded: it ends with its last known step. */
   async function addLost(run: TracedRun, lost: StoredAttempt): Promise<void> {
     const { attempt, worker_id } = lost;
     const resumed_from_run_id = lost.resumed_from_run_id ?? undefined;
@@ -69,14 +69,17 @@ export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps
     await addAttempt(run, { attempt, worker_id, started, ended, status: 'lost', resumed_from_run_id });
   }
 
-  /** The lost attempts directly before this one; those before others were sent with them. */
+  /**
+   * Adds the lost attempts directly before this one; earlier ones were sent with the attempts that followed
+   * them.
+   */
   async function addLostBefore(run: TracedRun, before: number): Promise<void> {
     const earlier = (await runSteps.attempts(run.run_id)).filter(({ attempt }) => attempt < before);
     const last = earlier.findLastIndex(({ status }) => status !== 'running');
     for (const lost of earlier.slice(last + 1)) await addLost(run, lost);
   }
 
-  /** The end of a run that no attempt here has recorded; does nothing if it goes on. */
+  /** Adds the end of a run that no attempt in this process has recorded; does nothing if the run continues. */
   async function addEnded(run_id: string): Promise<void> {
     const found = await runs.getWithAgent(undefined, run_id);
     if (!found || !isFinal(found.run.status)) return;
@@ -91,7 +94,7 @@ export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps
   const reading = new Set<Promise<void>>();
   function inBackground(work: Promise<void>): void {
     const read = work
-      .catch((error: unknown) => logger.warn('cannot read what was recorded of a run', { error }))
+      .catch((error: unknown) => logger.warn('cannot read the recorded steps of a run', { error }))
       .finally(() => reading.delete(read));
     reading.add(read);
   }
@@ -121,19 +124,22 @@ export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps
       await Promise.all(reading);
     },
 
-    /** Listener of runs that end without an attempt of theirs. */
+    /** Listener for runs that end without an attempt. */
     onLost(run_id: string): void {
       inBackground(addEnded(run_id));
     },
   };
 }
 
-/** Reads the contents at once: the state must not be kept for them. Those that are too large for a text are left out. */
+/**
+ * Reads the contents immediately, so that the state is not retained; omits contents that are too large for a
+ * string.
+ */
 function tracedEnd({ status, error, at, contents }: RecordedEnd, has_contents: boolean): TracedEnd {
   return { status, error, at: Date.parse(at), contents: has_contents ? tryOrUndefined(contents) : undefined };
 }
 
-/** The span of an attempt that begins. */
+/** Span of an attempt that is starting. */
 export function attemptSpan(claimed: ClaimedRun, sampler: Sampler): RunSpan {
   const traced = tracedRun(claimed);
   const { run_id, starts } = claimed.lease;
@@ -167,8 +173,8 @@ function tracedRun({ run, agent }: { readonly run: Run; readonly agent: RunAgent
 }
 
 /**
- * Whether a trace is sent: as its caller decided, else every process decides the same, by the random end of its id (52
- * bits).
+ * Whether a trace is sampled: the caller's decision, else by the random last 52 bits of its id, so that all
+ * processes decide alike.
  */
 function isSampled({ trace_id, caller }: TracedRun, { ratio, follows_caller }: Sampler): boolean {
   if (caller && follows_caller) return caller.sampled;

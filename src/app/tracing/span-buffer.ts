@@ -5,16 +5,16 @@ import type { TraceStats } from '../../schemas/system.ts';
 import type { SpanExporter } from './exporter.ts';
 import type { Span } from './spans.ts';
 
-/** Longest time that the end of the process waits for the last spans, ms. */
+/** How long shutdown waits for the last spans, ms. */
 const FLUSH_MS = 3000;
 
 export interface SpanBuffer {
   /**
-   * Never waits and never throws. Drops the span if too many wait already. `make` is called when it is sent: what is dropped
-   * is never made, and what waits is small, so that a collector that hangs costs the runs no memory that is collected later.
+   * Never waits and never throws. Drops the span if the buffer is full. `make` is called only when the span is
+   * sent, so that buffered and dropped spans cost next to no memory while a collector hangs.
    */
   add(make: () => Span): void;
-  /** Sends what waits. Always resolves, after some seconds at the latest. */
+  /** Sends the buffered spans. Always resolves, after a few seconds at the latest. */
   flush(): Promise<void>;
   stats(): TraceStats;
 }
@@ -35,12 +35,12 @@ export function spanBuffer(
     const error = await exportWithin(exporter, batch, limits.timeout_ms);
     if (error === undefined) sent += batch.length;
     else dropped += batch.length;
-    if (error !== undefined && !isFailing) logger.warn('cannot send traces; runs go on', { error });
+    if (error !== undefined && !isFailing) logger.warn('cannot send traces; runs continue', { error });
     if (error === undefined && isFailing) logger.info('traces are sent again', { dropped });
     isFailing = error !== undefined;
   }
 
-  /** Until nothing waits, or one request failed: more of them would fail too. */
+  /** Sends until the buffer is empty or a request fails: further ones would fail too. */
   async function sendAll(): Promise<void> {
     do await sendBatch();
     while (waiting.length > 0 && !isFailing);
@@ -86,7 +86,7 @@ export function spanBuffer(
   };
 }
 
-/** Resolves to what went wrong, or to `undefined`. */
+/** Resolves to the error, or to `undefined`. */
 async function exportWithin(
   exporter: SpanExporter,
   batch: readonly (() => Span)[],

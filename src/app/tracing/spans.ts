@@ -24,7 +24,10 @@ interface SpanContext {
   readonly traceFlags: number;
 }
 
-/** A span as the exporters of OpenTelemetry take it (`ReadableSpan`), without their packages. */
+/**
+ * A span in the form that OpenTelemetry's exporters accept (`ReadableSpan`), without depending on their
+ * packages.
+ */
 export interface Span {
   readonly name: string;
   readonly kind: number;
@@ -48,9 +51,9 @@ export interface Span {
 /** The run that spans belong to. */
 export interface TracedRun extends SpanOwner {
   readonly trace_id: string;
-  /** The span of another program that it is part of. */
+  /** Span of the calling program, if any. */
   readonly caller: TraceParent | undefined;
-  /** When it could first have been executed, epoch ms. */
+  /** When the run became due, epoch ms. */
   readonly due: number;
 }
 
@@ -60,14 +63,14 @@ export interface SpanLink {
   readonly span_id: string;
 }
 
-/** An attempt that is over; times in epoch ms. */
+/** An ended attempt; times in epoch ms. */
 export interface TracedAttempt {
   readonly attempt: number;
   readonly worker_id: string;
   readonly started: number;
   readonly ended: number;
   readonly status: string;
-  /** The run that it resumed, and its span unless the run is gone. */
+  /** The run that it resumed, and its span unless the run was deleted. */
   readonly resumed?: { readonly run_id: string; readonly span: SpanLink | undefined } | undefined;
 }
 
@@ -90,7 +93,7 @@ const SAMPLED = 1;
 
 const SCOPE = { name: 'agent-server', version: VERSION };
 
-/** Makes spans of what is recorded of runs, for one resource. `mask`: of the secrets in contents. */
+/** Creates spans from recorded runs, for one resource. `mask` masks secrets in contents. */
 export function spanFactory(
   attributes: Resource,
   mask: MaskSecrets = maskSecrets,
@@ -98,7 +101,7 @@ export function spanFactory(
 ) {
   const resource = { attributes };
   return {
-    /** The run from when it was due to its end. */
+    /** The run, from its due time to its end. */
     run: (run: TracedRun, end: TracedEnd): Span => spanOf(run, partsOfRun(run, end, mask), resource),
     /** An attempt; it links to the one before, and to the run that it resumed. */
     attempt: (run: TracedRun, attempt: TracedAttempt): Span =>

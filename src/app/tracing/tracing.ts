@@ -12,22 +12,22 @@ import { attemptSpan, runTracer } from './run-tracer.ts';
 import { spanBuffer } from './span-buffer.ts';
 import { spanFactory } from './spans.ts';
 
-/** Traces of runs that are sent by OTLP. */
+/** Sends traces of runs over OTLP. */
 export interface Tracing {
-  /** Whether spans have what runs, models and tools are given and return. */
+  /** Whether spans contain inputs and outputs of runs, models and tools. */
   readonly has_contents: boolean;
   onRecorded(recorded: Recorded): void;
   onLost(run_id: string): void;
-  /** The span of the attempt that begins: spans of its code are below it. */
+  /** Span of a starting attempt, the parent of spans from its code. */
   spanOf(claimed: ClaimedRun): RunSpan;
   stats(): TraceStats;
-  /** Sends what waits. Always resolves; without the collector after some seconds. */
+  /** Sends the buffered spans. Always resolves, after a few seconds if the collector is down. */
   flush(): Promise<void>;
 }
 
 /**
- * Sends traces of runs as the `OTEL_*` variables say. Returns `undefined`, and has loaded nothing, if they ask for
- * none; logs why if they ask for what cannot be done.
+ * Sends traces of runs as configured by the `OTEL_*` variables. Returns `undefined` without loading anything if
+ * they do not enable traces; logs the reason if traces are enabled but impossible.
  */
 export async function openTracing(
   root: string,

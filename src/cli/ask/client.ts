@@ -33,7 +33,9 @@ export async function call<T>(
   return expected(server, request, await send(server, request), isExpected);
 }
 
-/** The same for what may not exist, or not for this key: resolves to `undefined` for 403 and 404. */
+/**
+ * Like `call`, but resolves to `undefined` for 403 and 404: the resource may not exist, or not for this key.
+ */
 export async function find<T>(
   server: Server,
   request: Request,
@@ -52,7 +54,10 @@ async function expected<T>(
   isExpected: (answer: unknown) => answer is T,
 ): Promise<T> {
   const text = await response.text().catch((error: unknown) => {
-    throw new StartFailure(`the connection to ${server.url} broke`, { cause: error });
+    throw new StartFailure(
+      `the connection to ${server.url} was lost before the reply was complete: try again`,
+      { cause: error },
+    );
   });
   const answer: unknown = tryOrUndefined(() => JSON.parse(text));
   if (isExpected(answer)) return answer;
@@ -112,18 +117,19 @@ async function send(
 
 function redirection(url: string, location: string | null): string {
   const host = tryOrUndefined(() => new URL(location ?? '', url).host) ?? 'no address';
-  return `${url} redirects to ${oneLine(host)}: name the server itself with --url`;
+  return `${url} redirects to ${oneLine(host)}: name the final address with --url`;
 }
 
 function notAnAgentServer({ url }: Server, { method, path }: Request): StartFailure {
   return new StartFailure(
-    `the server at ${url} is not an Agent Server: ${method} ${path} returns something else; name another with --url`,
+    `the server at ${url} does not look like an Agent Server: unexpected reply to ${method} ${path}; name another with --url`,
   );
 }
 
 function errorMessage(status: number, text: string): string {
   const body: unknown = tryOrUndefined(() => JSON.parse(text));
   const detail = oneLine(isObject(body) && typeof body['detail'] === 'string' ? body['detail'] : text);
-  if (status === 401) return `the server needs a key: --key, or AGENT_SERVER_API_KEYS (${detail})`;
+  if (status === 401)
+    return `the server requires an API key: pass --key or set AGENT_SERVER_API_KEYS (${detail})`;
   return `the server rejected the request with ${status}: ${detail}`;
 }

@@ -110,7 +110,7 @@ async function promptForDecision(
 ): Promise<unknown> {
   if (allowed.length === 0)
     throw new StartFailure(
-      `${oneLine(name)} needs a decision, but its graph allows none; the run stays interrupted`,
+      `${oneLine(name)} needs a decision, but its graph allows none, so the run stays interrupted`,
     );
   for (let question = `\n${description}\n`; ; question = '') {
     const line = await person.ask(`${question}${allowed.join(', ')}? `);
@@ -157,6 +157,6 @@ function objectIn(text: string): JsonObject | string {
     const value: unknown = JSON.parse(text);
     return isObject(value) ? value : 'the arguments must be an object, such as {"name": "value"}';
   } catch (error) {
-    return `no JSON: ${(error as Error).message}`;
+    return `not valid JSON: ${(error as Error).message}`;
   }
 }

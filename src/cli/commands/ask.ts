@@ -13,7 +13,7 @@ import { targetServer } from '../config.ts';
 export const ask: Command = {
   name: 'ask',
   summary:
-    'Sends a message to an assistant of a running server, streams the answer, and prompts for what it asks',
+    'Sends a message to an assistant of a running server, streams the answer, and prompts for its questions',
   args: [
     { name: 'assistant', text: 'the name of a graph, or the id of an assistant', required: true },
     { name: 'text', text: 'the message, or a JSON object as input; optional with --thread' },
@@ -58,7 +58,7 @@ type Turn = { readonly input: JsonObject } | { readonly command: { readonly resu
 
 function requireQuestion({ text, thread }: FlagValues): void {
   if (thread === undefined && text === undefined)
-    throw new UsageError('ask: a message is required, such as agent-server ask assistant "Hello"');
+    throw new UsageError('ask: a message is required, such as agent-server ask agent "Hello"');
   if (thread !== undefined && !isUuid(thread))
     throw new UsageError('ask: --thread must be the id of a thread');
 }
@@ -73,9 +73,7 @@ async function firstTurn(
   const [waiting, ...more] = thread === undefined ? [] : await pendingInterrupts(server, thread);
   if (more.length > 0) {
     const count = more.length + 1;
-    throw new UsageError(
-      `ask: the thread waits for ${count} answers: leave the text out to be asked for each`,
-    );
+    throw new UsageError(`ask: the thread waits for ${count} answers: omit the text to be prompted for each`);
   }
   if (waiting !== undefined)
     return { command: { resume: resumeWith(waiting, parseAnswer(waiting.value, text)) } };
@@ -147,7 +145,7 @@ async function streamRun(conversation: Conversation, turn: Turn): Promise<Outcom
     stream_mode: ['messages-tuple', 'updates', 'values'],
     on_disconnect: 'cancel',
   };
-  const broken = `the stream broke off: see the state of thread ${thread_id} with agent-server ask ${shellQuoted(asked.name)} ${more}`;
+  const broken = `the stream ended early: continue thread ${thread_id} with agent-server ask ${shellQuoted(asked.name)} ${more}`;
   const request = { method: 'POST', path: `/threads/${thread_id}/runs/stream`, body } as const;
   for await (const { event, data } of stream(server, request, broken)) {
     if (event === 'messages') printer.message(data);

@@ -14,7 +14,7 @@ function deploymentsFolder({ storage, deployments }: Config): string | undefined
 export const backup: Command = {
   name: 'backup',
   summary:
-    'Writes the database to a file, and data of deployments beside it, while servers run; either engine can restore it',
+    'Writes the database to a file, and data of deployments beside it, while servers run; SQLite and PostgreSQL can restore it',
   args: [{ name: 'file', text: 'the file to write, such as backup.db', required: true }],
   flags: { force: { text: 'replaces an existing file' }, ...CONFIG_FLAG },
   async run(values) {
@@ -33,12 +33,12 @@ export const backup: Command = {
       );
     if (config.deployments.enabled && deploymentsFolder(config) === undefined)
       process.stderr.write(
-        'Deployments have schemas of their own, which are not in it: save them with pg_dump.\n',
+        'The backup does not include deployments, which have their own schemas: save them with pg_dump.\n',
       );
     process.stderr.write(
       encrypted
-        ? 'Its values are encrypted. The key is not in it: keep the key elsewhere, for the backup is worthless without it.\n'
-        : 'It holds everything in plain text, with the secrets that sign tokens: keep it where only you can read it.\n',
+        ? 'The values are encrypted, and the key is not in the backup: store the key elsewhere, because the backup is worthless without it.\n'
+        : 'The backup holds everything in plain text, including the secrets that sign tokens: keep it where only you can read it.\n',
     );
     return 0;
   },
@@ -46,11 +46,11 @@ export const backup: Command = {
 
 export const restore: Command = {
   name: 'restore',
-  summary: 'Replaces the database by a backup, all or nothing; stop all of its servers first',
+  summary: 'Replaces the database with a backup, all or nothing; stop all of its servers first',
   args: [{ name: 'file', text: 'a file that backup wrote', required: true }],
   flags: {
-    force: { text: 'replaces a database that has data; that data is gone' },
-    'without-deployments': { text: 'restores the database of the server alone' },
+    force: { text: 'replaces a database that has data; the data is lost' },
+    'without-deployments': { text: 'restores only the database of the server' },
     ...CONFIG_FLAG,
   },
   async run(values) {
@@ -62,9 +62,9 @@ export const restore: Command = {
     const deployments_folder = alone ? undefined : deploymentsFolder(config);
     await restoreDatabase({ ...storage, file, force, deployments_folder, report: progressLines() });
     if (!alone && deploymentsFolder(config) === undefined && existsSync(`${file}.deployments`))
-      process.stderr.write('The data of deployments beside it is for SQLite and was not restored.\n');
+      process.stderr.write('The data of deployments beside the backup is for SQLite and was not restored.\n');
     process.stdout.write(
-      `restored ${file}; runs that executed at the time of the backup resume when a server starts\n`,
+      `restored ${file}; runs that were executing at the time of the backup resume when a server starts\n`,
     );
     return 0;
   },

@@ -7,8 +7,8 @@ import { type CheckResult, checkProject } from '../project-checks.ts';
 
 export const check: Command = {
   name: 'check',
-  summary: 'Loads the configuration and what it names, every graph first, and reports each by name',
-  flags: { ...CONFIG_FLAG, json: { text: 'prints one object of JSON, with the versions in use' } },
+  summary: 'Loads the configuration and everything it names, and reports each graph and file by name',
+  flags: { ...CONFIG_FLAG, json: { text: 'prints one JSON object, with the versions in use' } },
   async run(values) {
     const { config, warnings } = await loadConfigFor(values);
     for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);

@@ -12,15 +12,15 @@ export const copy: Command = {
     from: { value: 'URL', text: 'the source, sqlite:FILE or postgres://…; it is only read' },
     to: { value: 'URL', text: 'the target: an empty database, or an unfinished copy of the same source' },
     'while-running': {
-      text: 'copies one moment of a source that servers use; later writes are not in the copy',
+      text: 'copies a snapshot of a source that servers are using; later writes are not copied',
     },
-    restart: { text: 'empties the target of an unfinished copy, and begins anew' },
+    restart: { text: 'empties the target of an unfinished copy and starts over' },
     ...CONFIG_FLAG,
   },
   async run(values) {
     const [from, to] = [databaseUrl(values, 'from'), databaseUrl(values, 'to')];
     const { url, password_command, encryptor } = await configuredStorage(values);
-    // No other server is sent the password of the configured one.
+    // Send the configured password to the configured database only.
     const commandFor = (side: string) => (side === url ? password_command : undefined);
     const { copyDatabase } = await import('../../storage/copy/copy.ts');
     const rows = await copyDatabase({
@@ -42,7 +42,7 @@ function databaseUrl(values: FlagValues, flag: 'from' | 'to'): string {
   if (url === undefined) throw new UsageError(`copy: --${flag} is required: sqlite:FILE or postgres://…`);
   const path = /^sqlite:(.+)$/.exec(url)?.[1];
   if (path !== undefined) return `sqlite:${resolve(path)}`;
-  // The error does not repeat it, because it may contain a password.
+  // The error does not repeat the URL, because it may contain a password.
   if (parsePostgresUrl(url) === undefined)
     throw new UsageError(`copy: --${flag} must be sqlite:FILE or postgres://…`);
   return url;

@@ -14,21 +14,24 @@ const { url, key } = SERVER_FLAGS;
 export const deploy: Command = {
   name: 'deploy',
   summary: 'Deploys a folder or a git repository to a running server, and waits until it serves',
-  args: [{ name: 'source', text: 'a folder, or the URL of a git repository; this folder by default' }],
+  args: [{ name: 'source', text: 'a folder, or the URL of a git repository (default: the current folder)' }],
   flags: {
     url,
     key,
-    name: { value: 'NAME', text: 'of the deployment; else that of the folder or repository' },
-    ref: { value: 'REF', text: 'branch, or refs/tags/ and a tag, of a repository' },
+    name: { value: 'NAME', text: 'name of the deployment (default: that of the folder or repository)' },
+    ref: { value: 'REF', text: 'branch of the repository, or a tag as refs/tags/<tag>' },
     config: {
       value: 'PATH',
-      text: 'configuration in the sources (default: langgraph.json, else agent.config.yaml of a folder)',
+      text: 'path of the configuration in the sources (default: langgraph.json, else agent.config.yaml)',
     },
-    'build-on-push': { text: 'deploys what is pushed to the branch from now on: see deployments hooks' },
-    canary: { value: 'PERCENT', text: 'of new threads and runs only, until deployments promote' },
-    pin: { value: 'PIN', text: 'thread: threads stay with their revision; latest: with none' },
-    'env-file': { value: 'FILE', text: 'variables of the graphs; they replace all that are stored' },
-    wait: { text: 'waits until the revision serves, as it does by default' },
+    'build-on-push': { text: 'also deploys later pushes to the branch: see deployments hooks' },
+    canary: {
+      value: 'PERCENT',
+      text: 'share of new threads and runs that the revision gets until deployments promote',
+    },
+    pin: { value: 'PIN', text: 'thread: threads stay with their revision; latest: they move to the newest' },
+    'env-file': { value: 'FILE', text: 'environment of the graphs; replaces all stored variables' },
+    wait: { text: 'waits until the revision serves (default)' },
     'no-wait': { text: 'returns once the revision is queued' },
     json: { text: 'prints the revision as JSON' },
   },
@@ -43,7 +46,7 @@ export const deploy: Command = {
     const secrets = await secretsOf(values['env-file']);
     const deployment = await queue(plane, { name, source, values, secrets, canary_percent, pin, say });
     const [queued] = await plane.revisions(deployment.id, 1);
-    if (queued === undefined) throw new Error('the server queued no revision');
+    if (queued === undefined) throw new Error('the server did not queue a revision');
     const isWaiting = values['no-wait'] === undefined;
     const revision = isWaiting ? await waitForRevision(plane, deployment.id, queued.id, say) : queued;
     if (values['json'] !== undefined) process.stdout.write(`${JSON.stringify(revision)}\n`);
@@ -81,14 +84,14 @@ async function sourceOf(text: string): Promise<Source> {
   throw new UsageError(`deploy: ${text} is neither a folder nor the URL of a git repository`);
 }
 
-/** That of the official command line, unless the folder has only the server's own. */
+/** Same default as the official CLI, unless the folder has only the server's own file. */
 function configIn(source: Source): string {
   const [official, own] = ['langgraph.json', 'agent.config.yaml'] as const;
   const has = (name: string) => source.kind === 'folder' && existsSync(join(source.path, name));
   return has(own) && !has(official) ? own : official;
 }
 
-/** Throws a `UsageError` if nothing of it can be a name. */
+/** Derives a name from the source. Throws a `UsageError` if none can be derived. */
 function nameOf(source: Source): string {
   const last = source.kind === 'folder' ? basename(source.path) : (source.url.split(/[/:]/).at(-1) ?? '');
   const words = last
@@ -96,7 +99,7 @@ function nameOf(source: Source): string {
     .toLowerCase()
     .split(/[^a-z0-9]/);
   const name = words.filter(Boolean).join('-').slice(0, 63);
-  if (name === '') throw new UsageError('deploy: --name is required');
+  if (name === '') throw new UsageError('deploy: --name is required, because the source has no usable name');
   return name;
 }
 
@@ -126,7 +129,7 @@ async function queue(
   const { ref, config = configIn(source) } = values;
   const known = await plane.find(name);
   const given = secrets && { secrets };
-  // The first revision has nothing beside it.
+  // The first revision cannot be a canary: nothing else serves.
   const share = known && canary_percent !== undefined && { canary_percent };
   const pinned = pin && { pin };
   const isFollowed = values['build-on-push'] !== undefined;

@@ -8,7 +8,7 @@ const note = (line: string) => void process.stderr.write(`${line}\n`);
 
 const hooks = aboutOne(
   'hooks',
-  'Shows the hooks that a deployment has received, and where git services send them',
+  'Shows the hooks that a deployment has received, and the URLs for git services',
   JSON_FLAG,
   async (plane, { id }, { json }) => {
     const list = await plane.hooks(id);
@@ -20,13 +20,13 @@ const hooks = aboutOne(
 
 const hookSecret = aboutOne(
   'hook-secret',
-  'Makes the secret of the hooks of a deployment and prints it once; the one before is no longer good',
+  'Creates the hook secret of a deployment and prints it once; it replaces the previous one',
   {},
   async (plane, { id }) => {
     const { secret, urls } = await plane.createHookSecret(id);
     // Only the secret goes to stdout, for `SECRET=$(agent-server deployments hook-secret …)`.
     for (const line of columns(Object.entries(urls))) note(oneLine(line));
-    note('Store the secret in the settings of the service now: it cannot be shown again.');
+    note('Enter the secret at the git service now: it cannot be shown again.');
     write(secret);
     return 0;
   },
@@ -34,11 +34,11 @@ const hookSecret = aboutOne(
 
 const deployKey = aboutOne(
   'deploy-key',
-  'Prints the public half of the key by which a private repository is read over ssh',
+  'Prints the public deploy key that gives the server access to a private repository over ssh',
   {
-    new: { text: 'makes a key first, in place of the one before' },
+    new: { text: 'creates a new key first, which replaces the previous one' },
     delete: { text: 'deletes the key' },
-    'forget-hosts': { text: 'deletes the pinned keys of hosts: the next connection pins them anew' },
+    'forget-hosts': { text: 'deletes the pinned host keys: the next connection pins new ones' },
   },
   async (plane, { id, name }, values) => {
     if (values['forget-hosts'] !== undefined) await plane.deleteOf(id, 'host-keys');
@@ -49,7 +49,7 @@ const deployKey = aboutOne(
     const key = await plane.deployKey(id, values['new'] === undefined ? 'GET' : 'POST');
     for (const host of key.host_keys) note(`pinned: ${oneLine(host)}`);
     if (key.public_key === null) {
-      note(`agent-server: "${name}" has no deploy key: make one with --new`);
+      note(`agent-server: "${name}" has no deploy key: create one with --new`);
       return 1;
     }
     write(oneLine(key.public_key));
@@ -59,9 +59,12 @@ const deployKey = aboutOne(
 
 const token = aboutOne(
   'token',
-  'Reads a token from stdin, by which a private repository is read over https',
+  'Stores a token, read from stdin, that gives the server access to a private repository over https',
   {
-    username: { value: 'NAME', text: 'sent with the token; by default what the service expects' },
+    username: {
+      value: 'NAME',
+      text: 'user name sent with the token (default: what the git service expects)',
+    },
     delete: { text: 'deletes the token' },
   },
   async (plane, { id, name }, values) => {
@@ -86,7 +89,7 @@ async function tokenFromStdin(): Promise<string> {
   const given = process.stdin.isTTY ? '' : (await textOf(process.stdin)).trim();
   if (given !== '') return given;
   throw new UsageError(
-    'deployments token: give the token on stdin, such as: gh auth token | agent-server deployments token NAME',
+    'deployments token: pass the token on stdin, such as: gh auth token | agent-server deployments token NAME',
   );
 }
 
@@ -94,7 +97,10 @@ function stateOf({ branch, paused_because, secret_created_at, poll, urls }: Depl
   const polled = poll && `every ${poll.every_seconds} s${poll.failure ? `: ${poll.failure.hint}` : ''}`;
   const rows = [
     ['branch', branch ?? String(paused_because)],
-    ['secret', secret_created_at === null ? 'none: see deployments hook-secret' : `of ${secret_created_at}`],
+    [
+      'secret',
+      secret_created_at === null ? 'none: see deployments hook-secret' : `created ${secret_created_at}`,
+    ],
     ['polling', polled ?? 'off: see deployments.poll_seconds'],
     ...Object.entries(urls),
   ];

@@ -8,7 +8,7 @@ import { detailLines, detailsOf, urlOf } from '../deployments/details.ts';
 import { isFinal, outcomeOf, printLog, waitForRevision } from '../deployments/follow.ts';
 
 export const JSON_FLAG = { json: { text: 'prints JSON' } };
-const REVISION_FLAG = { revision: { value: 'N', text: 'number or id of a revision; the newest by default' } };
+const REVISION_FLAG = { revision: { value: 'N', text: 'number or id of a revision (default: the newest)' } };
 const NO_WAIT = { 'no-wait': { text: 'returns once the revision is queued' } };
 const NAME = { name: 'name', text: 'the name of a deployment', required: true };
 
@@ -49,7 +49,7 @@ const list: Command = {
 
 const show = aboutOne(
   'show',
-  'Shows what a deployment does, its newest revisions, and what to do next',
+  'Shows the state of a deployment, its newest revisions, and what to do next',
   JSON_FLAG,
   async (plane, deployment, { json }) => {
     const details = await detailsOf(plane, deployment);
@@ -64,11 +64,11 @@ const show = aboutOne(
 
 const logs = aboutOne(
   'logs',
-  'Prints what a deployment prints, or what its build printed',
+  'Prints the output of a deployment, or of its build',
   {
     ...REVISION_FLAG,
     type: { value: 'TYPE', text: 'deploy (default) or build' },
-    follow: { short: 'f', text: 'goes on printing' },
+    follow: { short: 'f', text: 'keeps printing new lines' },
   },
   async (plane, deployment, values) => {
     const { type: kind = 'deploy', follow } = values;
@@ -90,7 +90,7 @@ const redeploy = aboutOne(
 
 const rollback = aboutOne(
   'rollback',
-  'Goes back to the revision that served before, without a build, or ends a canary',
+  'Returns to the previous revision without a build, or ends a canary',
   { ...REVISION_FLAG, ...NO_WAIT, ...JSON_FLAG },
   async (plane, deployment, values) => {
     const canary = deployment.canary_revision_id;
@@ -116,23 +116,24 @@ const interrupt = aboutOne(
 
 const promote = aboutOne(
   'promote',
-  'Has a canary serve everything',
+  'Makes a canary the active revision',
   JSON_FLAG,
   async (plane, deployment, values) => {
     const { id, name, canary_revision_id } = deployment;
-    if (canary_revision_id === null) throw new StartFailure(`"${name}" has no canary`);
+    if (canary_revision_id === null)
+      throw new StartFailure(`"${name}" has no canary: deploy one with agent-server deploy --canary PERCENT`);
     return printed(await plane.promote(id, canary_revision_id), values);
   },
 );
 
 const remove = aboutOne(
   'delete',
-  'Stops a deployment and deletes its builds, its threads and all of its data',
-  { force: { text: 'needed: there is no way back' } },
+  'Stops a deployment and deletes its builds, threads and all other data',
+  { force: { text: 'required, because deletion cannot be undone' } },
   async (plane, deployment, { force }) => {
     if (force === undefined) {
       throw new UsageError(
-        `deployments delete: deletes all data of "${deployment.name}"; say --force if you mean it`,
+        `deployments delete: this deletes all data of "${deployment.name}"; confirm with --force`,
       );
     }
     await plane.delete(deployment.id);
@@ -159,7 +160,7 @@ async function again(
 ): Promise<number> {
   await plane.redeploy(id, target.id);
   const [queued] = await plane.revisions(id, 1);
-  if (queued === undefined) throw new Error('the server queued no revision');
+  if (queued === undefined) throw new Error('the server did not queue a revision');
   const isWaiting = values['no-wait'] === undefined;
   const say = (line: string) => void process.stderr.write(`${line}\n`);
   const revision = isWaiting ? await waitForRevision(plane, id, queued.id, say) : queued;
@@ -187,7 +188,7 @@ async function revisionIn(
   throw new StartFailure(`"${name}" has no revision${given === undefined ? '' : ` ${given}`}`);
 }
 
-/** What served before the one that serves now: another build that is kept. */
+/** The revision that served before the active one and whose build is still stored. */
 function previousIn(revisions: readonly Revision[], { name, active_revision_id }: Deployment): Revision {
   const active = revisions.find(({ id }) => id === active_revision_id);
   const earlier = revisions.find(
@@ -195,7 +196,7 @@ function previousIn(revisions: readonly Revision[], { name, active_revision_id }
   );
   if (earlier) return earlier;
   throw new StartFailure(
-    `"${name}" has no earlier revision whose build is kept: see agent-server deployments show`,
+    `"${name}" has no earlier revision whose build is still stored: see agent-server deployments show`,
   );
 }
 

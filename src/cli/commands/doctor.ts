@@ -6,10 +6,10 @@ import { configuredDeployments, configuredStorage } from '../configured-storage.
 
 export const doctor: Command = {
   name: 'doctor',
-  summary: 'Examines the database beside running servers, and says what is wrong and what to do',
+  summary: 'Examines the database, even while servers run, and reports what is wrong and how to fix it',
   flags: {
-    fix: { text: 'mends what it can, and examines again' },
-    json: { text: 'prints one object of JSON' },
+    fix: { text: 'fixes what it can, and examines again' },
+    json: { text: 'prints one JSON object' },
     ...CONFIG_FLAG,
   },
   async run(values) {
@@ -26,7 +26,7 @@ export const doctor: Command = {
     const fix = values['fix'] !== undefined;
     const own = await examine(options, { fix });
     const all: Examined[] = [own];
-    // A database that cannot be used is a finding already.
+    // An unusable database is already a finding.
     const isUsable = own.findings.every(({ check, level }) => check !== 'database' || level !== 'problem');
     for (const { name, url } of isUsable ? await configuredDeployments(config) : []) {
       const { max_connections } = config.deployments;
@@ -40,7 +40,7 @@ export const doctor: Command = {
   },
 };
 
-/** Of the server's own database, or of that of a deployment. */
+/** Diagnosis of the server's own database, or of a deployment's. */
 interface Examined extends Diagnosis {
   readonly deployment?: string;
 }

@@ -9,7 +9,7 @@ export const rotateEncryption: Command = {
   summary: 'Re-encrypts stored data with the current key; servers can keep running',
   flags: {
     ...CONFIG_FLAG,
-    all: { text: 'also data that already has the current key, for your own encryption (encryption.path)' },
+    all: { text: 'also re-encrypts data that has the current key, for custom encryption (encryption.path)' },
   },
   async run(values) {
     const { config } = await loadConfigFor(values);
@@ -26,7 +26,7 @@ export const rotateEncryption: Command = {
     const unreadable = [...own.unreadable];
     for (const { name, url } of await configuredDeployments(config)) {
       const prefix = `deployment ${name}, `;
-      // The server's own database is up to date, so that no earlier version serves this one.
+      // The server's own database is up to date, so no earlier version can be serving this one.
       const options = { ...config.storage, url, encryptor, contracts: true };
       const rotated = await rotateIn(options, everything, prefix);
       rows += rotated.rows;

@@ -7,16 +7,14 @@ import { targetServer } from '../config.ts';
 
 export const explain: Command = {
   name: 'explain',
-  summary: 'Says why a run, thread, cron, webhook delivery or revision of a running server is in its state',
+  summary: 'Explains the state of a run, thread, cron, webhook delivery or revision of a running server',
   args: [{ name: 'id', text: 'the id of a run, a thread, a cron, a delivery or a revision', required: true }],
   flags: { ...SERVER_FLAGS, json: { text: 'prints the explanation as JSON' } },
   async run(values) {
     const { id = '', json } = values;
-    if (id === '')
-      throw new UsageError('explain: needs the id of a run, a thread, a cron, a delivery or a revision');
     if (!isUuid(id))
       throw new UsageError(
-        `explain: "${oneLine(id)}" is no id of a run, a thread, a cron, a delivery or a revision: these are like ${EXAMPLE_ID}`,
+        `explain: <id> must be the id of a run, a thread, a cron, a delivery or a revision, such as ${EXAMPLE_ID}; got "${oneLine(id)}"`,
       );
     const server = await targetServer(values);
     const found = await findExplanation(server, id);
@@ -52,7 +50,7 @@ interface Found {
 
 type Explanation = JsonObject & { readonly summary: string };
 
-/** Asks for each kind: an id does not tell what it is of. */
+/** Queries every kind, because an id does not reveal its kind. */
 async function findExplanation(server: Server, id: string): Promise<Found | undefined> {
   const kinds = Object.keys(PATHS) as Kind[];
   const answers = await Promise.all(

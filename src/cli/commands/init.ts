@@ -6,7 +6,7 @@ import { changesFor, foundIn } from '../init/project-files.ts';
 export const init: Command = {
   name: 'init',
   summary: 'Creates a project with one agent and its test, or adds what is missing to an existing one',
-  args: [{ name: 'folder', text: 'where; the current folder without it' }],
+  args: [{ name: 'folder', text: 'folder of the project (default: the current folder)' }],
   flags: {},
   async run({ folder = '.' }) {
     const root = resolve(folder);

@@ -12,7 +12,7 @@ import { keyService } from '../../services/keys.ts';
 import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../command.ts';
 import { loadConfigFor } from '../config.ts';
 
-/** Who may use the command may read the database. */
+/** Whoever can run the command can already read the database. */
 const OPERATOR = systemActor('agent-server keys');
 
 export const createKey: Command = {
@@ -20,12 +20,12 @@ export const createKey: Command = {
   summary: 'Creates an API key and prints it once; running servers accept it immediately',
   flags: {
     ...CONFIG_FLAG,
-    name: { value: 'NAME', text: 'what it is for' },
+    name: { value: 'NAME', text: 'what the key is for' },
     scope: {
       value: 'SCOPE',
-      text: 'read, run or admin, each includes the ones before it; or deployments:write (default: run)',
+      text: 'read, run or admin, where each includes the previous ones; or deployments:write (default: run)',
     },
-    days: { value: 'N', text: 'days until it expires; never by default' },
+    days: { value: 'N', text: 'days until the key expires (default: never)' },
   },
   async run(values) {
     const { name, scope = 'run', days } = values;

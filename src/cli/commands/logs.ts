@@ -9,22 +9,25 @@ import { targetServer } from '../config.ts';
 
 export const logs: Command = {
   name: 'logs',
-  summary: 'Prints what the code of a run, or with --follow of all runs, prints',
+  summary: 'Prints the output of the code of a run, or with --follow of all runs',
   flags: {
-    run: { value: 'ID', text: 'the run; with --follow all runs by default' },
-    follow: { short: 'f', text: 'waits for more lines: until the run ends, or for ever' },
-    assistant: { value: 'ID', text: 'of all runs, only those of this assistant or graph' },
-    level: { value: 'LEVEL', text: 'of all runs, only lines from this level on: debug, info, warn or error' },
-    json: { text: 'prints each line as an object of JSON' },
+    run: { value: 'ID', text: 'the run (default with --follow: all runs)' },
+    follow: { short: 'f', text: 'keeps printing new lines, until the run ends or for all runs without end' },
+    assistant: { value: 'ID', text: 'without --run: only runs of this assistant or graph' },
+    level: {
+      value: 'LEVEL',
+      text: 'without --run: only lines of this level and above: debug, info, warn or error',
+    },
+    json: { text: 'prints each line as a JSON object' },
     ...SERVER_FLAGS,
   },
   async run(values) {
     const { run, assistant, level } = values;
     const isFollowed = values['follow'] !== undefined;
     if (run === undefined ? !isFollowed : !isUuid(run))
-      throw new UsageError('logs: --run must be the id of a run, or --follow given for all runs');
+      throw new UsageError('logs: --run must be the id of a run; for all runs, use --follow without --run');
     if (run !== undefined && (assistant ?? level) !== undefined)
-      throw new UsageError('logs: --assistant and --level choose among all runs, not together with --run');
+      throw new UsageError('logs: --assistant and --level cannot be combined with --run');
     if (level !== undefined && !(LOG_LEVELS as readonly string[]).includes(level))
       throw new UsageError(`logs: --level must be one of ${LOG_LEVELS.join(', ')}`);
     const server = await targetServer(values);
@@ -38,7 +41,7 @@ export const logs: Command = {
 };
 
 async function follow(server: Server, path: string, print: (line: unknown) => void): Promise<void> {
-  const broken = 'the stream broke off: run the command again';
+  const broken = 'the stream ended early: run the command again';
   for await (const { event, data } of stream(
     server,
     { method: 'GET', path: `${path}?stream=true` },
@@ -59,7 +62,7 @@ async function followAll(
     ...(assistant !== undefined && { assistant_id: assistant }),
     ...(level !== undefined && { level }),
   });
-  const broken = 'the stream broke off: run the command again';
+  const broken = 'the stream ended early: run the command again';
   for await (const { event, data } of stream(
     server,
     { method: 'GET', path: `/system/logs?${query}` },

@@ -13,7 +13,7 @@ import {
 } from '../../schemas/deployments.ts';
 import { call, type Server } from '../ask/client.ts';
 
-/** A schema as the check of a reply. */
+/** Turns a schema into a type guard for replies. */
 function as<T>(schema: { safeParse(value: unknown): { success: boolean } }) {
   return (answer: unknown): answer is T => schema.safeParse(answer).success;
 }
@@ -33,7 +33,7 @@ const isNothing = (answer: unknown): answer is undefined => answer === undefined
 
 export type ControlPlane = ReturnType<typeof controlPlane>;
 
-/** The calls of `/v2/deployments` that the commands make. All throw a `StartFailure` with the server's error. */
+/** Client for `/v2/deployments`. Every method throws a `StartFailure` with the server's error. */
 export function controlPlane(server: Server) {
   const at = (id: string, rest = '') => `/v2/deployments/${id}${rest}`;
   return {
@@ -54,7 +54,7 @@ export function controlPlane(server: Server) {
       const found = await this.find(name);
       if (found) return found;
       throw new StartFailure(
-        `there is no deployment "${name}" at ${server.url}: see agent-server deployments list`,
+        `deployment "${name}" not found at ${server.url}: see agent-server deployments list`,
       );
     },
 
@@ -66,7 +66,7 @@ export function controlPlane(server: Server) {
     uploadUrl: (id: string): Promise<UploadUrl> =>
       call(server, { method: 'POST', path: at(id, '/upload-url') }, isUploadUrl),
 
-    /** The newest first. */
+    /** Newest first. */
     async revisions(id: string, limit = 20): Promise<Revision[]> {
       const path = at(id, `/revisions?limit=${limit}`);
       return (await call(server, { method: 'GET', path }, isRevisions)).resources;

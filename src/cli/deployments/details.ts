@@ -6,10 +6,10 @@ import { oneLine } from '../ask/sanitize.ts';
 import { columns } from '../command.ts';
 import type { ControlPlane } from './control-plane.ts';
 
-/** All that there is to see of a deployment. */
+/** Everything that `deployments show` prints. */
 export interface DeploymentDetails extends Deployment {
   readonly health: DeploymentHealth;
-  /** The newest first. */
+  /** Newest first. */
   readonly revisions: readonly Revision[];
   readonly hooks: DeploymentHooksList;
   readonly deploy_key: DeployKey;
@@ -28,7 +28,7 @@ export async function detailsOf(plane: ControlPlane, deployment: Deployment): Pr
   return { ...deployment, health, revisions, hooks, deploy_key, repository_token };
 }
 
-/** What there is to know, in two columns; what to do next comes last. */
+/** Formats the details in two columns; the next action comes last. */
 export function detailLines(details: DeploymentDetails): string[] {
   const { name, status, source, source_config, health, revisions, hooks } = details;
   const [latest] = revisions;
@@ -67,8 +67,8 @@ function servesText({ active_revision }: DeploymentHealth): string {
 }
 
 function healthText({ check }: DeploymentHealth): string {
-  if (check === null) return 'not known: nothing serves';
-  const found = check.ok ? 'healthy' : `not healthy: ${check.reason}`;
+  if (check === null) return 'unknown: no revision serves';
+  const found = check.ok ? 'healthy' : `unhealthy: ${check.reason}`;
   return `${found} (checked at ${check.at})`;
 }
 
@@ -94,7 +94,7 @@ function stepText({ name, status, started_at, ended_at }: BuildStep): string {
 function pushRows({ branch, paused_because, secret_created_at, poll, resources }: DeploymentHooksList) {
   const [newest] = resources;
   const secret =
-    secret_created_at === null ? 'no secret: they are refused' : `secret of ${secret_created_at}`;
+    secret_created_at === null ? 'no secret, so hooks are rejected' : `secret created ${secret_created_at}`;
   const last = newest ? `; last ${newest.received_at}, ${newest.outcome}` : '; none received';
   const polled = poll?.polled_at ? `, last at ${poll.polled_at}` : '';
   const polling = poll
@@ -110,7 +110,7 @@ function pushRows({ branch, paused_because, secret_created_at, poll, resources }
 function accessText({ source_config, deploy_key, repository_token }: DeploymentDetails): string {
   const ways = [
     ...(repository_token.is_set ? [`a token for ${repository_token.host}`] : []),
-    ...(deploy_key.public_key === null ? [] : [`a deploy key of ${deploy_key.created_at}`]),
+    ...(deploy_key.public_key === null ? [] : [`a deploy key created ${deploy_key.created_at}`]),
     ...(deploy_key.host_keys.length > 0 ? [`${plural(deploy_key.host_keys.length, 'pinned host key')}`] : []),
   ];
   return `${source_config.repo_url}, ${ways.length === 0 ? 'without credentials' : `with ${ways.join(', ')}`}`;

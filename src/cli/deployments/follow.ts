@@ -35,18 +35,21 @@ export async function waitForRevision(
   }
 }
 
-/** Prints a log; with `follow`, also what is added until the revision has ended, or for ever if it serves. */
+/**
+ * Prints a log; with `follow`, also new lines until a build has ended, or without end for a deployment's
+ * output.
+ */
 export async function printLog(
   plane: ControlPlane,
   { id, revision_id, kind }: { id: string; revision_id: string; kind: 'build' | 'deploy' },
   follow: boolean,
   print: (line: string) => void,
 ): Promise<void> {
-  // Not an offset into the whole log: the oldest lines of a long one go.
+  // Pages by time, not by offset into the whole log, whose oldest lines are dropped.
   let start_time: string | undefined;
   let offset = 0;
   let newest: string | undefined;
-  /** Lines of the newest time: there may be more of it. */
+  /** Printed lines with the newest timestamp: more may follow with the same one. */
   const printed = new Set<string>();
   for (;;) {
     const isOver = kind === 'build' && isFinal(await plane.revision(id, revision_id));
@@ -67,7 +70,7 @@ export async function printLog(
   }
 }
 
-/** A failed revision in a sentence. */
+/** Status of a revision, with the reason if it failed. */
 export function outcomeOf({ status, failure }: Revision): string {
-  return failure ? `${status} in the step "${failure.step}": ${failure.hint}` : status;
+  return failure ? `${status} at step "${failure.step}": ${failure.hint}` : status;
 }

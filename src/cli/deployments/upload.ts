@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { StartFailure } from '../../node.ts';
 
-/** What a build makes anew, and what must not leave this machine. */
+/** Excludes what a build recreates, and what must not leave this machine. */
 const EXCLUDED = ['node_modules', '.git', '.agent-server', '.langgraph_api', '.env', '.env.*', '.DS_Store'];
 
 /** Uploads a folder as a `.tar.gz`. Throws a `StartFailure`. */
@@ -39,7 +39,7 @@ async function pack(folder: string, file: string): Promise<void> {
   const errors: Buffer[] = [];
   tar.stderr.on('data', (chunk: Buffer) => errors.push(chunk));
   const [code] = await once(tar, 'close').catch((error: unknown) => {
-    throw new StartFailure('the program tar, which packs the sources, cannot be started', { cause: error });
+    throw new StartFailure('cannot start tar, which packs the sources: install it', { cause: error });
   });
   if (code === 0) return;
   const [first = ''] = Buffer.concat(errors).toString().split('\n');

@@ -59,13 +59,15 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
   });
 }
 
-/** Loads the project's code anew in graph hosts, and tells the parent. A failure leaves the old code in place. */
+/**
+ * Reloads the project's code in graph hosts and notifies the parent. On failure the old code stays in place.
+ */
 async function reloadProject(app: App, logger: Logger): Promise<void> {
   const is_enough = await app.reload?.().catch((error: unknown) => {
-    logger.error('the change cannot be loaded; the code before it goes on', { error });
+    logger.error('cannot load the change; the previous code keeps running', { error });
     return true;
   });
-  if (is_enough) logger.info('the change is loaded');
+  if (is_enough) logger.info('change loaded');
   process.send?.({ type: 'reloaded', is_enough: is_enough === true } satisfies ChildMessage);
 }
 

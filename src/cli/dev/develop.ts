@@ -70,7 +70,7 @@ async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promi
   }
 }
 
-/** Everything of the project that the server loads, and the files of the configuration. */
+/** Project files that the server loads, and the configuration files. */
 async function watchedFiles({ config, files }: LoadedConfig): Promise<string[]> {
   const { auth, http, mcp, store } = config;
   // An embedder may also be one of a provider, such as `openai:text-embedding-3-small`.

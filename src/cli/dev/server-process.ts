@@ -10,7 +10,7 @@ export interface DevServerArguments {
   readonly root: string;
   /** File in which the process reports the node that crashed it, as JSON of a `FaultyNode`. */
   readonly faulty_node_file: string;
-  /** Whether the project's code executes in graph hosts: then nothing of it is preloaded. */
+  /** Whether the project's code executes in graph hosts; if so, the process preloads none of it. */
   readonly has_hosts: boolean;
 }
 
@@ -30,8 +30,8 @@ export type ParentMessage =
   | { readonly type: 'stop' };
 
 /**
- * Messages from a server process to `dev`: it now accepts connections, and `reloads` code by itself; it has loaded the project's code anew, or the
- * change needs a new process.
+ * Messages from a server process to `dev`: `reachable`: it accepts connections; `reloads`: it can reload code
+ * itself. `reloaded`: it has reloaded the project's code; without `is_enough` the change needs a new process.
  */
 export type ChildMessage =
   | { readonly type: 'reachable'; readonly reloads: boolean }
@@ -77,7 +77,7 @@ export class ServerProcess {
     return await Promise.race([reachable, this.ended.then(() => false)]);
   }
 
-  /** Has the code loaded anew without a new process. Resolves to false if that cannot be, or is not enough. */
+  /** Reloads the code without a new process. Resolves to false if that is impossible or not enough. */
   async reload(): Promise<boolean> {
     if (!this.#reloads) return false;
     const reloaded = this.#nextMessage();

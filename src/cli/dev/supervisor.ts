@@ -44,7 +44,7 @@ export class DevSupervisor implements AsyncDisposable {
     await this.#replace();
   }
 
-  /** After a change of the project's code: restarts unless the process can load it by itself, in graph hosts. */
+  /** Applies a change of the project's code: restarts unless the process can reload it in graph hosts. */
   async reload(): Promise<void> {
     if (!(await this.#current?.reload())) await this.restart();
   }
@@ -125,6 +125,6 @@ async function readCrashedRun(
   if (!isObject(faultyNode) || typeof faultyNode['run_id'] !== 'string') return undefined;
   const { run_id, node, what, at } = faultyNode;
   const place = typeof at === 'string' && at.startsWith(`${root}/`) ? ` (${at.slice(root.length + 1)})` : '';
-  const message = `The node "${node}" ${what}${place}, which ended the server; the run is not retried.`;
+  const message = `The node "${node}" ${what}${place}, which crashed the server; the run is not retried.`;
   return { run_id, error: { error: 'WorkerLostError', message } };
 }

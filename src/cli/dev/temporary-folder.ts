@@ -5,13 +5,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const PREFIX = 'agent-server-dev-';
-/** Socket in a folder on which its process listens for as long as it lives: also where process ids are no proof. */
+/**
+ * Socket in the folder, on which the owner listens while it lives: proves ownership even where process ids do
+ * not, as in containers.
+ */
 const OWNER = 'owner';
 
-/**
- * A private temporary folder, not writable by other users. Removes those of killed processes, which could not do so
- * themselves.
- */
+/** A private temporary folder, not writable by other users. Removes folders left behind by killed processes. */
 export async function temporaryFolder(
   parent = tmpdir(),
 ): Promise<AsyncDisposable & { readonly path: string }> {
@@ -27,10 +27,10 @@ export async function temporaryFolder(
   };
 }
 
-/** `undefined` where there are no sockets in folders. */
+/** Returns `undefined` where file systems have no sockets. */
 async function listenIn(path: string) {
   const server = createServer((socket) => socket.destroy()).unref();
-  // Under another name until it listens: before that, it would seem to be that of a killed process.
+  // Use another name until it listens: before that, the folder would look abandoned.
   const starting = join(path, 'starting');
   server.listen(starting);
   try {
@@ -51,7 +51,10 @@ async function removeAbandoned(parent: string): Promise<void> {
   }
 }
 
-/** Without a socket nobody knows. While a folder is removed, its owner could put a link in its place: only own ones are. */
+/**
+ * A folder without a socket counts as in use. Only the user's own folders are removed, because another owner
+ * could replace one by a symlink during removal.
+ */
 async function isAbandoned(path: string): Promise<boolean> {
   const found = await lstat(path).catch(() => undefined);
   if (!found?.isDirectory() || found.uid !== process.geteuid?.()) return false;

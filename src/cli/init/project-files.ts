@@ -49,13 +49,13 @@ export async function foundIn(root: string): Promise<Found> {
 /** Plans the change of every file. Throws a `UsageError` if the agent could not run in the project. */
 export async function changesFor(root: string, found: Found): Promise<[FileChange, ...FileChange[]]> {
   if (root === PACKAGE_ROOT)
-    throw new UsageError('init: this is the folder of the server: name one for the project');
+    throw new UsageError('init: this is the folder of the server itself: name another one for the project');
   const with_agent = !found.configured && !found.agent;
   const known = await readPackage(root);
   if (with_agent && known !== undefined && isCommonJs(known))
     throw new UsageError(
       `init: ${join(root, 'package.json')} makes this a CommonJS project, and the agent's files are ES modules: ` +
-        'name a folder of its own for them, or set "type": "module"',
+        'choose an empty folder, or set "type": "module"',
     );
   const text = await packageText(root, known, { agent: with_agent, node: await isMachineNodeTooOld() });
   const file: FileChange =

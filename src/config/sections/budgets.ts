@@ -5,24 +5,26 @@ const MAX_TOKENS = 1_000_000_000_000_000;
 const MAX_COST = 1_000_000_000;
 const MAX_STEPS = 1_000_000_000;
 
-/** Limits of what `whose` use; unset ones do not apply. */
+/** Limits on the usage of `whose`; an unset limit does not apply. */
 export const budgetLimits = (whose: string) => ({
   max_tokens: integer(1, MAX_TOKENS, 'tokens')
     .optional()
-    .describe(`Tokens that ${whose} may read and write. Needs \`runs.record: all\`. Unset: no limit.`),
+    .describe(
+      `Maximum tokens that ${whose} may read and write. Needs \`runs.record: all\`. Unset: no limit.`,
+    ),
   max_cost: number(0.0001, MAX_COST, 'of `usage.currency`')
     .optional()
     .describe(
-      `Cost of the calls of models by ${whose}. Needs \`usage.prices\` and \`runs.record: all\`. Unset: no limit.`,
+      `Maximum cost of model calls by ${whose}. Needs \`usage.prices\` and \`runs.record: all\`. Unset: no limit.`,
     ),
   max_steps: integer(1, MAX_STEPS, 'steps')
     .optional()
-    .describe(`Steps (supersteps of the graph) that ${whose} may take. Unset: no limit.`),
+    .describe(`Maximum steps (supersteps of the graph) of ${whose}. Unset: no limit.`),
 });
 
 const DAY = 'on one day (UTC)';
 
-/** Budgets that runs share; that of a single run is beside its time-out. */
+/** Budgets that runs share; the limits of a single run are in `runs` itself. */
 export const Budgets = group({
   thread: group(budgetLimits('all runs of a thread')).prefault({}),
   user_day: group(budgetLimits(`all runs of a user ${DAY}`)).prefault({}),
@@ -33,7 +35,7 @@ export const Budgets = group({
 type Limits = z.output<typeof Budgets>['thread'];
 type Runs = Limits & { readonly budgets: z.output<typeof Budgets> };
 
-/** By scope, without those that limit nothing. */
+/** Limits by scope; omits scopes without limits. */
 export function budgetsOf({
   max_tokens,
   max_cost,
@@ -49,16 +51,16 @@ export function budgetsOf({
 type Scope = 'run' | keyof z.output<typeof Budgets>;
 type Prices = Readonly<Record<string, unknown>>;
 
-/** Why nothing counts what a limit is about; `undefined` if it is counted. */
+/** Why a limit cannot be enforced, because the server does not count what it limits; `undefined` if it can. */
 export function uncountedLimit(limit: keyof Limits, record: string, prices: Prices): string | undefined {
   if (limit === 'max_steps') return undefined;
-  if (record !== 'all') return `needs runs.record: all, which counts tokens; it is ${record}`;
+  if (record !== 'all') return `needs runs.record: all, which counts tokens, instead of ${record}`;
   if (limit === 'max_cost' && Object.keys(prices).length === 0)
-    return 'needs usage.prices: without them, nothing costs anything';
+    return 'needs usage.prices: without prices, every call costs 0';
   return undefined;
 }
 
-/** A limit that could never be reached. */
+/** The first limit that cannot be enforced. */
 export function uncountedBudget(
   runs: Runs & { readonly record: string },
   prices: Prices,

@@ -23,12 +23,9 @@ export const AssistantDefaults = group({
   context: freeMap().describe('The newer name of `configurable`; not both.'),
   tags: stringList().optional().describe('Tags of its runs.'),
   recursion_limit: integer(1, MAX_INTEGER, 'steps').optional().describe('Maximum number of steps of a run.'),
-}).refine(
-  ({ configurable, context }) => !(configurable && context),
-  'give configurable or context, not both',
-);
+}).refine(({ configurable, context }) => !(configurable && context), 'set configurable or context, not both');
 
-/** Keys of `assistants` that are not graphs, with the problem: they would have no effect. */
+/** Keys of `assistants` that name no graph, with the problem: they would have no effect. */
 export function unknownGraphs(assistants: object, graphs: object): { key: string; what: string }[] {
   const known = Object.keys(graphs);
   return Object.keys(assistants)
@@ -36,7 +33,7 @@ export function unknownGraphs(assistants: object, graphs: object): { key: string
     .map((name) => {
       const meant = didYouMean(name, known);
       const hint = meant === undefined ? `the graphs are ${known.join(', ')}` : `did you mean ${meant}?`;
-      return { key: `assistants.${name}`, what: `there is no graph of this name; ${hint}` };
+      return { key: `assistants.${name}`, what: `no graph has this name; ${hint}` };
     });
 }
 

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { MAX_INTEGER } from '../../schemas/numbers.ts';
 import { group, integer, mustBe } from '../value-types.ts';
 
-/** More than that are no use on the largest machines: each is a process of a hundred megabytes or more. */
+/** More would be of no use even on the largest machines: each is a process of 100 MB or more. */
 const MAX_HOSTS = 128;
 
 export const Hosts = group({
@@ -13,15 +13,17 @@ export const Hosts = group({
     )
     .default(0)
     .describe(
-      'Processes that execute the graphs. `auto`: one less than there are cores, at least 1. 0: the graphs execute in the process of the server.',
+      'Processes that execute the graphs. `auto`: one less than the number of cores, at least 1. 0: the server process executes them itself.',
     )
     .meta({ type: 'auto or whole number', range: `0–${MAX_HOSTS} hosts` }),
   max_memory_mb: integer(128, 1_000_000, 'megabytes')
     .optional()
     .describe(
-      'Memory of a host above which it is replaced; its runs go on in another from their next checkpoint. Without it there is no limit.',
+      'Memory above which a host is replaced; its runs continue in another host from their next checkpoint. Unset: no limit.',
     ),
   max_runs: integer(1, MAX_INTEGER, 'runs')
     .optional()
-    .describe('Runs after which a host is replaced, for libraries that leak. Without it there is no limit.'),
+    .describe(
+      'Number of runs after which a host is replaced, for libraries that leak memory. Unset: no limit.',
+    ),
 });

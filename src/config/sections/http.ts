@@ -45,7 +45,7 @@ const messageLimit = () =>
   bytes('1kb', '500mb')
     .default(512 * 1024)
     .describe(
-      'Largest message, at most `server.body_limit`; a larger one is answered with 413. Other requests wait about 40 ms for each megabyte: the protocol and its library make texts and copies of a message as a whole.',
+      'Largest message, at most `server.body_limit`; a larger one returns 413. Each megabyte blocks other requests for about 40 ms, because the library of the protocol serializes and copies whole messages.',
     );
 
 const A2a = group({
@@ -59,7 +59,9 @@ const A2a = group({
     ),
   card_access: oneOf(['protected', 'public'])
     .default('protected')
-    .describe('Who gets agent cards: callers with access, or everybody. The extended card is never public.'),
+    .describe(
+      'Who can read agent cards: callers with access, or everyone. The extended card is never public.',
+    ),
   signing_key: text()
     .refine(
       (key) => signingKey(key) !== undefined,
@@ -90,7 +92,7 @@ export const Http = group({
   disable_meta: boolean()
     .default(false)
     .describe(
-      'Disables `/`, `/info`, `/metrics`, `/docs`, `/openapi.json` and all of `/system`, without which Studio shows no overview and nothing live.',
+      'Disables `/`, `/info`, `/metrics`, `/docs`, `/openapi.json` and `/system`, without which Studio has no overview and no live updates.',
     ),
   disable_mcp: boolean().default(false).describe('Disables `/mcp`.'),
   disable_a2a: boolean().default(false).describe('Disables `/a2a` and the agent cards.'),
@@ -126,7 +128,7 @@ export const Http = group({
     .describe('Requires authentication for your own routes too.'),
 });
 
-/** First parts of the paths of the API and of what else the server answers: Studio would hide what is there. */
+/** First segments of the server's own paths: Studio would hide them. */
 export const RESERVED_PATHS: ReadonlySet<string> = new Set([
   ...[
     '.well-known',
@@ -171,18 +173,18 @@ export const Mcp = group({
 export const Studio = group({
   path: text()
     .regex(/^\/[a-z0-9][a-z0-9._-]*$/, 'must be a path of one part, such as /console')
-    .refine(isFreePath, 'is a path of the API')
+    .refine(isFreePath, 'is already a path of the API: choose another one')
     .default('/studio')
     .describe('Where Studio is, below `http.mount_prefix`, such as `/console`.'),
   read_only: boolean()
     .default(false)
     .describe(
-      'Studio shows everything and changes nothing. Sessions then have the scope `read`; without authentication only the page hides what changes something.',
+      'Studio shows everything and changes nothing: its sessions have the scope `read`. Without authentication, Studio only hides the controls that change something.',
     ),
   trace_url: text()
     .refine(isTraceUrl, 'must be an http or https URL with {trace_id} in its path, query or fragment')
     .optional()
     .describe(
-      'Where a run is found in your tracing tool, such as `https://tempo.example/trace/{trace_id}`. The page of a run links to it; whoever is signed in can read it.',
+      'URL of a run in your tracing tool, such as `https://tempo.example/trace/{trace_id}`. The page of a run links to it; everyone who is signed in can read it.',
     ),
 });

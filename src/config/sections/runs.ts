@@ -13,7 +13,7 @@ export const Runs = group({
     .union([z.literal('auto', CONCURRENCY), integer(0, MAX_CONCURRENCY, 'runs')], CONCURRENCY)
     .default('auto')
     .describe(
-      'Runs executed at the same time; 0 executes none. `auto`: 10, and up to 1,000 while they wait, as for a model, and memory lasts. See [performance](performance.md#how-many-runs-execute-at-the-same-time).',
+      'Runs executed at the same time; 0 executes none. `auto`: 10, and up to 1,000 while runs wait, such as for a model, and memory suffices. See [performance](performance.md#how-many-runs-execute-at-the-same-time).',
     )
     .meta({ type: 'auto or whole number', range: `0–${MAX_CONCURRENCY} runs` }),
   max_attempts: integer(1, 100, 'attempts')
@@ -32,7 +32,7 @@ export const Runs = group({
   on_budget: oneOf(['error', 'interrupt'])
     .default('error')
     .describe(
-      'What becomes of a run that reaches a budget, after the step that did. `error`: it ends so; `interrupt`: its thread is interrupted and asks a person, with whose answer a new run goes on. See [usage](usage.md#budgets).',
+      'What happens to a run that reaches a budget, after the step that reached it. `error`: it ends with an error; `interrupt`: its thread is interrupted to ask a person, and a new run with the answer continues. See [usage](usage.md#budgets).',
     ),
   fair_by: oneOf(['none', 'owner'])
     .default('none')
@@ -42,17 +42,17 @@ export const Runs = group({
   max_per_owner: integer(1, 1_000_000, 'runs')
     .optional()
     .describe(
-      'Runs of one owner that execute at the same time, in all processes; implies `fair_by: owner`. Unset: no limit.',
+      'Maximum runs of one owner that execute at the same time, in all processes together; implies `fair_by: owner`. Unset: no limit.',
     ),
   lease_seconds: number(1, 600, 'seconds')
     .default(20)
     .describe(
-      'PostgreSQL. How long a process may be silent before others take its runs. It renews four times as often; all processes should have the same.',
+      'PostgreSQL. How long a process may be silent before others take over its runs. It renews its lease four times as often; all processes should have the same value.',
     ),
   max_stall_seconds: number(1, MAX_DELAY_S, 'seconds')
     .default(300)
     .describe(
-      'PostgreSQL. How long a node may block the event loop before the other processes take the runs of this one.',
+      'PostgreSQL. How long a node may block the event loop before other processes take over the runs of this one.',
     ),
   shutdown_grace_seconds: integer(0, 3600, 'seconds')
     .default(180)
@@ -60,7 +60,7 @@ export const Runs = group({
   record: oneOf([...RECORD_LEVELS])
     .default('all')
     .describe(
-      'What is recorded of each run: `nodes` their times and outcomes; `all` also the calls of models, with their tokens, tools, retrievers and the store; `off` nothing.',
+      'What is recorded of each run. `nodes`: times and outcomes of nodes; `all`: also calls of models, with their tokens, and of tools, retrievers and the store; `off`: nothing.',
     ),
   stream_ttl_seconds: integer(0, MAX_DELAY_S, 'seconds')
     .default(86_400)
@@ -71,7 +71,7 @@ export const Crons = group({
   enabled: boolean()
     .default(true)
     .describe(
-      'Whether this process creates the runs of crons. With several on one database, each run is created once.',
+      'Whether this process creates the runs of crons. If several processes share a database, each run is still created once.',
     ),
   missed: oneOf(['fire_once', 'skip'])
     .default('fire_once')
@@ -97,7 +97,7 @@ const HOP_BY_HOP =
 const HeaderName = z
   .string()
   .regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a header name')
-  .refine((name) => !HOP_BY_HOP.test(name), 'must not be a header of the connection');
+  .refine((name) => !HOP_BY_HOP.test(name), 'must not be a hop-by-hop header, such as Connection or Host');
 const HeaderValue = text().regex(/^[^\r\n\0]*$/, 'must be one line');
 
 const Ports = z.array(port(1), mustBe('a list of ports')).meta({
@@ -130,7 +130,9 @@ const Url = group({
 
 const Deliver = group({
   concurrency: integer(1, 1000, 'deliveries').default(32).describe('Deliveries sent at the same time.'),
-  concurrency_per_host: integer(1, 1000, 'deliveries').default(4).describe('The same for each receiver.'),
+  concurrency_per_host: integer(1, 1000, 'deliveries')
+    .default(4)
+    .describe('Deliveries sent to one receiver at the same time.'),
   connect_timeout_seconds: number(0.1, 3600, 'seconds').default(5).describe('Time to connect to a receiver.'),
   timeout_seconds: number(0.1, 86_400, 'seconds').default(30).describe('Total time for a response.'),
   first_retry_seconds: number(0.001, 31_536_000, 'seconds')

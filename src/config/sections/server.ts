@@ -23,7 +23,7 @@ export const Server = group({
   allowed_hosts: stringList()
     .default([])
     .describe(
-      'Host names of a server without keys, such as that of a proxy in front of it. `localhost` and loopback addresses are always allowed.',
+      'Accepted host names of a server without keys, such as that of a proxy in front of it. `localhost` and loopback addresses are always allowed.',
     ),
   role: oneOf(['all', 'api', 'worker'])
     .default('all')
@@ -48,7 +48,9 @@ export const Server = group({
     .describe('How long a client may take to send a request.'),
   headers_timeout_seconds: number(0.1, 86_400, 'seconds')
     .default(30)
-    .describe('How long a client may take to send the headers; an idle new connection is closed then.'),
+    .describe(
+      'How long a client may take to send the headers; a new connection that stays idle is closed after this time.',
+    ),
   rate_limit: z
     .union([
       rate().transform((per_minute) => ({
@@ -82,7 +84,7 @@ export const Server = group({
   send_budget: bytes('1mb', '64gb')
     .default(256 * 1024 ** 2)
     .describe(
-      'Maximum bytes of answers and events in memory that clients have not read yet. Beyond it, connections are closed: those first that have held the most for the longest time.',
+      'Maximum bytes of responses and events in memory that clients have not read yet. Beyond it, connections are closed, starting with those that have held the most for the longest time.',
     ),
 });
 
@@ -101,13 +103,11 @@ export const Metrics = group({
     .regex(/^[A-Za-z_:][\w:]{0,63}$/, 'must be letters, digits, _ and :, and not begin with a digit')
     .default('lg_api_')
     .describe(
-      'Prefix of the metrics that the official server has too; the others begin with `agent_server_`, see [monitoring](monitoring.md).',
+      'Prefix of the metrics that the official server also has; all others begin with `agent_server_`, see [monitoring](monitoring.md).',
     ),
   internal: boolean()
     .default(false)
-    .describe(
-      "Also exposes the official server's internal metrics: what became of attempts, and of streams.",
-    ),
+    .describe("Also exposes the official server's internal metrics, about attempts and streams."),
 });
 
 /** LOG_LEVEL uses the level names of Python's logging. */

@@ -41,7 +41,7 @@ export const Storage = group({
   password_command: text()
     .optional()
     .describe(
-      'PostgreSQL. Command that prints the password, such as a token of a cloud. Run without a shell for new connections, at most every 5 minutes.',
+      'PostgreSQL. Command that prints the password, such as an access token of a cloud provider. Run without a shell for new connections, at most every 5 minutes.',
     ),
   max_connections: integer(5, 1000, 'connections')
     .default(20)
@@ -49,17 +49,17 @@ export const Storage = group({
   wait_seconds: integer(0, 86_400, 'seconds')
     .default(600)
     .describe(
-      'PostgreSQL. How long a start waits for a database that cannot be reached. Then, or at once with 0, it ends.',
+      'PostgreSQL. How long the server waits at start for a database that cannot be reached before it exits; 0 exits at once.',
     ),
   migrations: oneOf(['apply', 'wait', 'refuse'])
     .default('apply')
     .describe(
-      'What a start does when the database needs migrations: applies them, waits up to 10 minutes for `agent-server migrate`, or ends.',
+      'What the server does at start if the database needs migrations: apply them, wait up to 10 minutes for `agent-server migrate`, or exit.',
     ),
   notifications: oneOf(['notify', 'poll', 'off'])
     .default('notify')
     .describe(
-      'PostgreSQL. How processes notice the changes of others. `notify`: LISTEN and NOTIFY, or `poll` where these do not arrive; `poll`: by polling four times a second; `off`: by polling once a second.',
+      'PostgreSQL. How processes notice changes made by others. `notify`: by LISTEN and NOTIFY, or like `poll` if notifications do not arrive; `poll`: by polling four times a second; `off`: by polling once a second.',
     ),
 });
 
@@ -80,7 +80,7 @@ export const Encryption = group({
   fallback_keys: stringList()
     .refine((keys) => keys.every(isEncryptionKey), `each ${KEY_RULE}`)
     .default([])
-    .describe('Further keys that decrypt stored data: earlier ones, or the next.'),
+    .describe('Additional keys that decrypt stored data: earlier keys, or the next one.'),
   path: text()
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./encryption.ts:encryption')
     .optional()
@@ -88,7 +88,7 @@ export const Encryption = group({
 }).refine(
   ({ key, path, fallback_keys }) => fallback_keys.length === 0 || key !== undefined || path !== undefined,
   {
-    error: 'is required with fallback keys',
+    error: 'is required if fallback_keys is set',
     path: ['key'],
   },
 );
@@ -119,7 +119,7 @@ const ItemTtl = group({
   default_ttl: number(0, MAX_TTL_MINUTES, 'minutes')
     .optional()
     .describe('Default minutes until an item expires. Unset: never.'),
-  refresh_on_read: boolean().default(true).describe('Whether a read restarts the time of an item.'),
+  refresh_on_read: boolean().default(true).describe('Whether reading an item restarts its expiry.'),
   sweep_interval_minutes: number(0.01, MAX_TTL_MINUTES, 'minutes')
     .default(5)
     .describe('How often expired items are removed. Expired items are never returned.'),

@@ -5,11 +5,11 @@ import { group, mustBe, number, text } from '../value-types.ts';
 const price = () => number(0, 1_000_000_000, 'per million tokens');
 
 const Price = group({
-  in: price().describe('Of a million tokens that the model reads.'),
+  in: price().describe('Price of a million tokens that the model reads.'),
   cached: price()
     .optional()
-    .describe('The same, of those that the provider had in a cache. Unset: as others.'),
-  out: price().describe('Of a million tokens that the model writes.'),
+    .describe("Price of a million tokens read from the provider's cache. Unset: the same as `in`."),
+  out: price().describe('Price of a million tokens that the model writes.'),
 });
 
 export const Usage = group({
@@ -17,7 +17,7 @@ export const Usage = group({
     .record(z.string().min(1).max(256), Price, mustBe('a map of models to their prices'))
     .default({})
     .describe(
-      'Prices of models by name, in which `*` stands for any text: `in`, `cached` and `out`, each for a million tokens. The exact name counts first, then the longest pattern.',
+      'Prices of models by name, in which `*` matches any text: `in`, `cached` and `out`, each per million tokens. An exact name takes precedence, then the longest pattern.',
     )
     .meta({ type: 'map' }),
   currency: text().max(16).default('USD').describe('Currency of the prices, shown with each cost.'),

@@ -46,6 +46,6 @@ export async function readProjectJson(
   } catch (error) {
     // Only where, not what: the parser quotes the text, which may hold a secret.
     const place = /(?:position \d+|line \d+ column \d+)/.exec((error as Error).message)?.[0];
-    return { error: place ? `there is an error at ${place}` : 'it ends too early' };
+    return { error: place ? `there is an error at ${place}` : 'unexpected end of input' };
   }
 }

@@ -1,3 +1,4 @@
+import { ContentTypeNotSupportedError } from '@a2a-js/sdk/errors';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { ServerError } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
@@ -32,6 +33,13 @@ export function requestedVersion({ headers, query }: FastifyRequest): string {
 
 export function isSupportedVersion(asked: string): boolean {
   return asked === '' || /^(0\.3|1\.0)(\.\d+)?$/.test(asked);
+}
+
+/** Throws `ContentTypeNotSupportedError` unless the body is JSON; a request may omit its type. */
+export function requireJson({ headers }: FastifyRequest): void {
+  const type = headers['content-type'];
+  if (type === undefined || /^application\/([\w.-]+\+)?json\b/i.test(type)) return;
+  throw new ContentTypeNotSupportedError(`Content-Type ${type} is not supported. Send application/json.`);
 }
 
 export function a2aCall(
@@ -71,9 +79,9 @@ class PlainAnswer {
 }
 
 /**
- * Sends the messages as server-sent events; each `id:` is the call's `event_id` at that moment. If `open` resolves to
- * `{ answer }`, returns that answer and sends nothing. `refusal`: the last message for a caller that is refused while it
- * reads.
+ * Sends the messages as server-sent events; each `id:` is the call's `event_id` at that moment. If `open`
+ * resolves to `{ answer }`, returns that answer and sends nothing. `refusal`: the last message for a caller
+ * that loses access while reading.
  */
 export async function sendStream<T>(
   reply: FastifyReply,

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 
 const TYPES = 'type.googleapis.com/google.rpc';
 
-/** Machine-readable reason of a refusal: `google.rpc.ErrorInfo`. */
+/** Machine-readable reason of an error: `google.rpc.ErrorInfo`. */
 export function errorInfo(reason: string): JsonObject {
   return { '@type': `${TYPES}.ErrorInfo`, reason, domain: 'a2a-protocol.org', metadata: {} };
 }
@@ -25,7 +25,7 @@ export function contentTooLargeRest(error: Error, _request: FastifyRequest, repl
   return reply.code(code).send({ error: { code, status: 'INVALID_ARGUMENT', message, details } });
 }
 
-/** The last message of a stream whose caller is refused while it reads, as a Google API error. */
+/** Last message of a stream whose caller loses access while reading, as a Google API error. */
 export function refusalOf({ status: code, message }: ServerError): JsonObject {
   const status = code === 401 ? 'UNAUTHENTICATED' : 'PERMISSION_DENIED';
   return { code, status, message, details: [errorInfo(status)] };

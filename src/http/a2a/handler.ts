@@ -57,7 +57,9 @@ async function sendCard(
   if (id === undefined)
     return sendBadRequest(
       reply,
-      new RequestMalformedError('There are several assistants: name one by assistant_id.'),
+      new RequestMalformedError(
+        'The server does not have exactly one assistant: name one with the query parameter assistant_id.',
+      ),
     );
   try {
     const cardData = await parts.a2a.cardDataOf(request.actor, id, SCHEMA_TIMEOUT_MS);

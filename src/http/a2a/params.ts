@@ -106,13 +106,14 @@ export function invalidMessage(params: unknown): string | undefined {
   const message = isObject(params) ? params['message'] : undefined;
   if (!isObject(message)) return 'message must be an object.';
   const { messageId, role, parts } = message;
-  if (typeof messageId !== 'string' || messageId.trim() === '') return 'message.messageId must be a string.';
+  if (typeof messageId !== 'string' || messageId.trim() === '')
+    return 'message.messageId must be a non-empty string.';
   if (!['user', 'agent', 'ROLE_USER', 'ROLE_AGENT'].includes(String(role)))
-    return 'message.role must be the user or the agent.';
+    return 'message.role must be user or agent (1.0: ROLE_USER or ROLE_AGENT).';
   if (!Array.isArray(parts) || parts.length === 0) return 'message.parts needs at least one part.';
   if (!parts.every(hasContent))
     return 'Each part of message.parts must be an object with text, data, raw or url (0.3: text, data or file).';
-  return parts.every(isReadable) ? undefined : 'message.parts must have raw content in base64.';
+  return parts.every(isReadable) ? undefined : 'message.parts: raw content must be base64.';
 }
 
 /** Validates a message of 0.3 like `invalidMessage`, and the types of optional fields, which only 1.0 converts. */

@@ -75,7 +75,7 @@ export function requestHandler({ a2a, logger }: RequestHandlerDeps, call: A2aCal
 
     async getAuthenticatedExtendedAgentCard() {
       if (call.extendedCard) return AgentCard.fromJSON(await call.extendedCard());
-      const text = 'This agent has no extended card: its callers are not authenticated.';
+      const text = 'This agent has no extended card, because the server requires no authentication.';
       throw call.version === '0.3'
         ? new ExtendedAgentCardNotConfiguredError(text)
         : new UnsupportedOperationError(text);
@@ -151,7 +151,7 @@ async function boundedTasks(
     for (const task of read) bytes += Buffer.byteLength(toJson(task));
     if (tasks.length === 1 || bytes <= MAX_LIST_BYTES) continue;
     throw new RequestMalformedError(
-      `pageSize: ${tasks.length} of these tasks have ${bytes} bytes, a reply at most ${MAX_LIST_BYTES}. Lower the page size, or the history length.`,
+      `pageSize: ${tasks.length} of these tasks have ${bytes} bytes, more than the ${MAX_LIST_BYTES} that a reply may have. Lower pageSize or historyLength.`,
     );
   }
   return tasks;
@@ -211,7 +211,7 @@ function acceptedParts(artifact: Artifact, modes: readonly string[]): Artifact[]
   return parts.length > 0 ? [{ ...artifact, parts }] : [];
 }
 
-/** Statuses of HTTP, not of the protocol: who may call, and when to try again. */
+/** Failures reported by HTTP status rather than by the protocol: authorization, and retries. */
 const REPORTED_BY_HTTP: readonly number[] = [401, 403, 429, 503];
 
 /** Maps a failure to a protocol error that is safe to expose to the client. */

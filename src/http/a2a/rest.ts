@@ -10,7 +10,6 @@ import {
 } from '@a2a-js/sdk';
 import {
   A2AError,
-  ContentTypeNotSupportedError,
   RequestMalformedError,
   restStatusFor,
   TaskNotFoundError,
@@ -27,6 +26,7 @@ import {
   a2aCall,
   isSupportedVersion,
   requestedVersion,
+  requireJson,
   sendStream,
 } from './call.ts';
 import { SCHEMA_TIMEOUT_MS } from './card.ts';
@@ -94,7 +94,8 @@ export function restHandlers(parts: A2aDeps): RestHandlers {
       const { id, verb } = taskIn(request);
       if (verb === 'subscribe') return stream(request, reply, subscribe(id));
       return answer(request, reply, async (handler, context) => {
-        if (verb !== 'cancel') throw new TaskNotFoundError('There is nothing at this address.');
+        if (verb !== 'cancel')
+          throw new TaskNotFoundError('Not found: a task supports only :cancel and :subscribe.');
         return Task.toJSON(await handler.cancelTask({ id, tenant: '', metadata: undefined }, context));
       });
     },
@@ -225,10 +226,7 @@ function subscribe(id: string): Events {
 function checkRequest(request: A2aRequest): void {
   const asked = requestedVersion(request);
   if (!isSupportedVersion(asked) || asked.startsWith('0.3')) throw unsupportedVersion(asked, '1.0');
-  const type = request.headers['content-type'];
-  if (type !== undefined && !/^application\/([\w.-]+\+)?json\b/i.test(type)) {
-    throw new ContentTypeNotSupportedError(`Content-Type ${type} is not supported. Send application/json.`);
-  }
+  requireJson(request);
 }
 
 async function jsonIn({ body, server }: A2aRequest): Promise<JsonObject> {

@@ -74,7 +74,7 @@ function cardContextOf(
   return { base: trimEnd(base, '/'), sends_push, ...schemes };
 }
 
-const NO_SLASH = 'Not Found: the address of an agent must end in "/": /a2a/{assistant_id}/';
+const NO_SLASH = 'Not Found: the URL of an agent must end in "/": /a2a/{assistant_id}/';
 const CARD_NAMES = ['agent-card.json', 'agent.json'];
 
 /** Agent cards of all assistants: at the root by query parameter, and below each assistant's URL. */

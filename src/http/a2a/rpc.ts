@@ -1,7 +1,6 @@
 import { LegacyJsonRpcTransportHandler } from '@a2a-js/sdk/compat/v0_3/server';
 import {
   A2AError,
-  ContentTypeNotSupportedError,
   RequestMalformedError,
   toJsonRpcError,
   VersionNotSupportedError,
@@ -17,6 +16,7 @@ import {
   a2aCall,
   isSupportedVersion,
   requestedVersion,
+  requireJson,
   sendStream,
 } from './call.ts';
 import { completeDetails, errorInfo, refusalOf } from './errors.ts';
@@ -82,7 +82,7 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
     return { jsonrpc: '2.0', id, error: { code: REFUSED, message, data } };
   };
   try {
-    checkType(request.headers['content-type']);
+    requireJson(request);
     const rpc = await envelopeOf(request);
     id = rpc.id;
     if (!isSupportedVersion(requestedVersion(request))) throw unsupportedVersion(requestedVersion(request));
@@ -161,11 +161,6 @@ async function* resumed(
   if (first.done) return;
   yield first.value;
   yield* rest;
-}
-
-function checkType(type: string | undefined): void {
-  if (type === undefined || /^application\/([\w.-]+\+)?json\b/i.test(type)) return;
-  throw new ContentTypeNotSupportedError(`Content-Type ${type} is not supported. Send application/json.`);
 }
 
 async function envelopeOf({ body, server }: A2aRequest): Promise<RpcRequest> {

@@ -81,7 +81,7 @@ async function withUnreadBody({ req: { raw, bodyCache } }: HonoContext): Promise
   return new Request(raw.url, { method, headers, signal, ...(bytes === undefined ? {} : { body: bytes }) });
 }
 
-/** The headers of a request for such an app. */
+/** Request headers as a list of pairs, for a `fetch` app. */
 export function headerList({ headers }: IncomingMessage): [string, string][] {
   return Object.entries(headers).flatMap(([name, value]) =>
     [value ?? []].flat().map((each): [string, string] => [name, each]),
@@ -138,7 +138,8 @@ type FetchFunction = (request: Request, env: { auth: CallerContext | undefined }
 /** Without middleware, 404 is the only sign that the app has no route for a path that the server has. */
 function fallThroughOn404(answer: FetchFunction) {
   return async (request: Request, { auth, has_server_route, forward }: FetchContext): Promise<Response> => {
-    // A copy holds the whole body. Where the server has no route, its answer does not depend on one.
+    // A clone holds the whole body. Without a server route the response does not depend on the body, so skip
+    // the clone.
     const { url, method, headers, signal } = request;
     const untouched = has_server_route ? request.clone() : new Request(url, { method, headers, signal });
     const response = (await answer(request, { auth })) as Response | undefined;
@@ -155,7 +156,7 @@ function isFastifyPlugin(app: object): boolean {
 
 /** Runs the plugin in its own Fastify instance, isolated from this server's hooks and decorators. */
 async function fastifyApp(plugin: FastifyPluginAsync): Promise<LocalApp> {
-  // Imported late: most graph hosts have no such plugin.
+  // Imported lazily: few graph hosts have such a plugin.
   const { fastify } = await import('fastify');
   const instance: FastifyInstance = fastify({ routerOptions: { maxParamLength: 1024 } });
   const fallThrough = new WeakMap<IncomingMessage, () => void>();

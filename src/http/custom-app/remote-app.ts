@@ -13,18 +13,18 @@ import type { CustomRoute } from './routes.ts';
 
 /** A custom app in another process. */
 export interface RemoteApp {
-  /** Which of the two handler types it has there: how bodies and responses are treated depends on it. */
+  /** Handler type of the app: determines how bodies and responses are treated. */
   readonly kind: 'fetch' | 'handle';
   readonly routes: readonly CustomRoute[];
   /**
-   * Resolves when the response begins. Rejects with what the app threw, and with `Unavailable` if its process is gone or
-   * blocked.
+   * Resolves when the response begins. Rejects with the app's error, or with `Unavailable` if its process has
+   * died or is blocked.
    */
   send(request: RemoteRequest): Promise<RemoteResponse>;
   close(): Promise<void>;
 }
 
-/** A request to such an app. */
+/** A request to a remote app. */
 export interface RemoteRequest {
   readonly method: string;
   /** Path and query, without the mount prefix. */
@@ -36,13 +36,13 @@ export interface RemoteRequest {
   readonly remote_address: string | undefined;
   readonly auth: CallerContext | undefined;
   readonly has_server_route: boolean;
-  /** Aborts when the response is closed: it was sent, or the client is gone. */
+  /** Aborts when the response is closed: it was sent, or the client disconnected. */
   readonly signal: AbortSignal;
   /** Forwards a request to the server's own routes. */
   forward(call: InternalCall): Promise<InternalResponse>;
 }
 
-/** Its response, or that of the server's own routes. */
+/** A response of the app, or of the server's own routes. */
 export interface RemoteResponse {
   readonly status: number;
   readonly status_text?: string | undefined;
@@ -59,7 +59,7 @@ export interface RemoteAppOptions {
   readonly mount_prefix: string;
 }
 
-/** Sends a request to the app, and the client what it answers. Throws what `RemoteApp.send` throws. */
+/** Forwards a request to the app, and its response to the client. Throws what `RemoteApp.send` throws. */
 export async function answerRemotely(
   server: FastifyInstance,
   app: RemoteApp,
@@ -103,7 +103,7 @@ const NOT_FOUND: InternalResponse = {
   },
 };
 
-/** An app that answers like `fetch` gets bodies up to the server's limit; a handler of Node's kind limits them itself. */
+/** A `fetch` app gets bodies up to the server's limit; a Node-style handler limits them itself. */
 function bodyOf(server: FastifyInstance, request: FastifyRequest, kind: RemoteApp['kind']) {
   const { 'content-length': length = '0', 'transfer-encoding': encoding } = request.headers;
   if (length === '0' && encoding === undefined) return undefined;
@@ -116,7 +116,9 @@ function sendByFastify(reply: FastifyReply, { status, headers, body }: RemoteRes
   return reply.send(reply.request.method === 'HEAD' ? '' : body);
 }
 
-/** As the handler would have written it: past Fastify's reply, with the headers that this has so far. */
+/**
+ * Writes the response as the handler would: bypasses Fastify's reply, but keeps the headers set on it so far.
+ */
 function sendRaw(
   reply: FastifyReply,
   { status, status_text, headers, body, trailers }: RemoteResponse,
@@ -135,10 +137,10 @@ function sendRaw(
   }
   if (trailers) body.once('end', () => raw.addTrailers(Object.entries(trailers()) as [string, string][]));
   gone.addEventListener('abort', () => body.destroy(), { once: true });
-  // Unlike a listener, this hears of a failure that has already happened.
+  // Unlike a listener, `finished` also reports a failure that has already happened.
   finished(body, (error) => error && raw.destroy());
   body.pipe(raw);
-  // A stream of events begins with its headers. Not at once: a short body goes with them.
+  // Flush the headers of an event stream, but not at once: a short body shares their packet.
   setImmediate(() => {
     if (!raw.writableEnded && !raw.destroyed) raw.flushHeaders();
   });

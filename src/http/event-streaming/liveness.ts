@@ -2,7 +2,7 @@ import { every } from '../../core/timers.ts';
 
 /** Interval of pings, ms. */
 const PING_EVERY_MS = 30_000;
-/** One may be late, behind events on a slow line or while this process was blocked. */
+/** One pong may be late: behind events on a slow line, or while this process was blocked. */
 const MAX_UNANSWERED_PINGS = 2;
 
 /** The subset of the `ws` socket in use. */
@@ -15,8 +15,8 @@ export interface Pingable {
 }
 
 /**
- * Pings the client every `every_ms` until abort, and disconnects it once it neither answers nor sends anything. A client
- * that vanished without a word would otherwise be noticed only by the next events for it.
+ * Pings the client every `every_ms` until abort, and disconnects it once it neither answers nor sends anything.
+ * Otherwise a client that vanished would go unnoticed until its next event.
  */
 export function disconnectIfSilent(socket: Pingable, signal: AbortSignal, every_ms = PING_EVERY_MS): void {
   let unanswered = 0;
@@ -26,7 +26,7 @@ export function disconnectIfSilent(socket: Pingable, signal: AbortSignal, every_
   socket.on('pong', hear);
   socket.on('message', hear);
   const timer = every(every_ms, () => {
-    // An answer would not be read, or the ping would wait behind events.
+    // A paused socket would not read the pong, and a ping would queue behind buffered events.
     if (socket.isPaused || socket.bufferedAmount > 0) return hear();
     if (unanswered === MAX_UNANSWERED_PINGS) return socket.terminate();
     unanswered += 1;

@@ -33,9 +33,9 @@ export interface Socket extends Pausable, Pingable {
 
 export interface SessionDeps {
   readonly eventStreaming: EventStreamingService;
-  /** Authenticates the caller anew; rejects as it would for a request. */
+  /** Re-authenticates the caller; rejects as for a request. */
   readonly authenticate: () => Promise<Actor>;
-  /** Interval of that without commands, ms. */
+  /** Interval of re-authentication without commands, ms. */
   readonly authenticate_every_ms?: number | undefined;
   /** Interval of pings, ms. */
   readonly ping_every_ms?: number | undefined;
@@ -52,10 +52,10 @@ export function closeWithStatus(socket: Socket, status: number, reason = ''): vo
 }
 
 /**
- * Executes commands sequentially in order of arrival; events interleave with the answers. A subscription, answered
- * after its replay, does not block the next command (head-of-line blocking). A command stays in the window until its
- * answer is written, so that back-pressure also covers a client that does not read. Each command is authenticated like
- * a request, and the socket closed once the caller is refused.
+ * Executes commands sequentially in order of arrival; events interleave with the answers. A subscription,
+ * answered after its replay, does not block the next command (head-of-line blocking). A command stays in the
+ * window until its answer is written, so that back-pressure also covers a client that does not read. Each
+ * command is authenticated like a request; the socket is closed once the caller loses access.
  */
 export function runSession(socket: Socket, actor: Actor, thread_id: string, deps: SessionDeps): void {
   const { eventStreaming, logger, bodies, meter } = deps;
@@ -73,7 +73,8 @@ export function runSession(socket: Socket, actor: Actor, thread_id: string, deps
     using _counted = message.counted;
     const connection = await opening.catch(() => undefined);
     if (!connection) return release();
-    // Commands that need no I/O are answered while the socket is read: a flood would keep all others waiting.
+    // Commands that need no I/O are answered within one turn of the event loop: a flood of them would starve
+    // other clients.
     await yieldToEventLoop();
     const command = message.refused ? message : await commandIn(message.text, bodies.json);
     const caller = await checkCaller();
@@ -116,7 +117,10 @@ export function runSession(socket: Socket, actor: Actor, thread_id: string, deps
 
 type Connection = Awaited<ReturnType<EventStreamingService['connect']>>;
 
-/** A client message, counted against the body budget; or the refusal of one over the limit, whose text is dropped. */
+/**
+ * A client message, counted against the body budget; or the error for one over the limit, whose text is
+ * dropped.
+ */
 type Message =
   | { readonly text: string; readonly counted: Disposable; readonly refused?: undefined }
   | { readonly refused: ProtocolError; readonly counted?: undefined };
@@ -150,8 +154,9 @@ async function answerTo(
 }
 
 /**
- * Authenticates the caller now and then until abort. Call it before each command: resolves to who the caller is, to why
- * the command cannot be carried out now, or to `undefined` once the caller is refused.
+ * Re-authenticates the caller periodically until abort, and whenever the returned function is called before a
+ * command. That resolves to the caller, to the reason why the command cannot be executed now, or to `undefined`
+ * once the caller has lost access.
  */
 function callerCheck(
   { authenticate, authenticate_every_ms = AUTHENTICATE_EVERY_MS, count, logger }: SessionDeps,

@@ -65,7 +65,7 @@ export function webSocketRoutes(
       const status = error instanceof ServerError ? error.status : 500;
       const { raw } = request;
       server.websocketServer.handleUpgrade(raw, raw.socket, EMPTY, (socket: Socket) => {
-        // What it sends until it has closed may be anything.
+        // Until it has closed, the client may send malformed frames.
         socket.on('error', () => socket.terminate());
         closeWithStatus(socket, status, status < 500 ? error.message : 'Internal Server Error');
       });

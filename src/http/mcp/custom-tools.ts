@@ -13,7 +13,7 @@ export function registrationOf(exported: unknown): RegisterCustomTools {
   return exported as RegisterCustomTools;
 }
 
-/** The request that an MCP server is made for. */
+/** The request that an MCP server is created for. */
 export interface ServedRequest {
   /** Its signal aborts when the response has ended, whether or not it is complete. */
   readonly request: Request;
@@ -25,8 +25,8 @@ export interface ServedRequest {
 }
 
 /**
- * Extends the MCP server of one request by what the project registers: in this process, or with handlers that ask
- * another. Its tools are returned instead: they are listed beside the assistants.
+ * Adds what the project registers to the MCP server of one request, in this process or with handlers that call
+ * another. The project's tools are returned instead, because they are listed beside the assistants.
  */
 export type ExtendMcpServer = (server: McpServer, of: ServedRequest) => Promise<CustomTools>;
 
@@ -34,12 +34,15 @@ export type ExtendMcpServer = (server: McpServer, of: ServedRequest) => Promise<
 export interface CustomTools {
   list(request: unknown, ctx: unknown): Promise<{ name: string }[]>;
   call(request: unknown, ctx: unknown): Promise<unknown>;
-  /** What the MCP server itself does not know of tools in another process. */
+  /** What the MCP server cannot know about tools in another process. */
   readonly remote?: RemoteTools;
 }
 
 export interface RemoteTools {
-  /** JSON Schema of the arguments of the tool that the request calls; undefined if it is not the project's. */
+  /**
+   * JSON Schema of the arguments of the tool that the request calls; `undefined` if the project does not define
+   * the tool.
+   */
   readonly input_schema: Record<string, unknown> | undefined;
   /** OAuth scopes that the project requires for a request. */
   readonly scopeChallenge: ScopeChallengeHandler;
@@ -87,5 +90,5 @@ export function inThisProcess(register: RegisterCustomTools): ExtendMcpServer {
   };
 }
 
-/** Of a server whose project registers nothing. */
+/** For a project that registers nothing. */
 export const NO_CUSTOM_TOOLS: CustomTools = { list: async () => [], call: async () => undefined };

@@ -26,7 +26,7 @@ export interface McpHandlerDeps extends LegacyDeps {
   readonly replies: Pick<RunReplies, 'callers'>;
 }
 
-/** Opens a stream without an end, which has no answer that could say why it ends. */
+/** Opens an endless stream, which has no response that could carry an error. */
 const LISTEN = 'subscriptions/listen';
 
 /** Serves MCP messages. */
@@ -79,7 +79,7 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
         isListening ? disconnected.abort() : refused.abort(error),
       );
       const stopWatching = () => watch[Symbol.dispose]();
-      // The client may have left while its message was parsed.
+      // The client may have disconnected while its message was parsed.
       if (disconnected.signal.aborted) stopWatching();
       else reply.raw.once('close', stopWatching);
       const caller = callerOf(incoming, message, refused.signal);
@@ -92,7 +92,7 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
     },
   };
 
-  /** Rejects with what made the server of the request fail, of which the SDK would say nothing. */
+  /** Rejects with the error that kept the request's server from being created, which the SDK would hide. */
   async function serveModern(request: Request, message: unknown, caller: Caller): Promise<Response> {
     let failure: unknown;
     const onFailure = (error: unknown) => {
@@ -105,7 +105,7 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
   }
 }
 
-/** What the server of a request is given by the one who serves it. */
+/** What `factory` receives through the SDK's `authInfo`. */
 interface Served {
   readonly caller: Caller;
   readonly onFailure: (error: unknown) => void;

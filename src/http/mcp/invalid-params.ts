@@ -2,7 +2,7 @@ import { type JSONRPCMessage, ProtocolErrorCode, type Transport } from '@modelco
 import { tryOrUndefined } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
 
-/** The SDK answers params that its schemas refuse as an internal error; for JSON-RPC they are invalid. */
+/** Reports params that the SDK's schemas reject as invalid params; the SDK reports an internal error. */
 export function reportInvalidParams(transport: Transport): void {
   const send = transport.send.bind(transport);
   transport.send = (message, options) => send(withInvalidParams(message), options);
@@ -15,7 +15,7 @@ function withInvalidParams(message: JSONRPCMessage): JSONRPCMessage {
   return { ...message, error: { code: ProtocolErrorCode.InvalidParams, message: `Invalid params: ${text}` } };
 }
 
-/** One text of the issues that the SDK sends as JSON; `undefined` for any other message. */
+/** Formats the issues that the SDK sends as JSON; `undefined` for any other message. */
 function issuesOfParams(text: string): string | undefined {
   const issues = text.startsWith('[') ? tryOrUndefined(() => JSON.parse(text) as unknown[]) : undefined;
   const lines = issues?.map((issue) => {

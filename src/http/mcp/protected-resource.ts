@@ -15,8 +15,9 @@ export interface ProtectedResourceOptions {
 const WELL_KNOWN = '/.well-known/oauth-protected-resource';
 const METADATA_SCHEMA = {
   operationId: 'get_protected_resource',
-  summary: 'Where to get a token',
-  description: 'Who issues tokens for `/mcp`, for clients that get one by themselves (RFC 9728).',
+  summary: 'Get OAuth metadata',
+  description:
+    'The authorization servers that issue tokens for `/mcp`, for clients that obtain one by themselves (RFC 9728).',
   tags: [TAGS.mcp],
   response: { 200: ProtectedResource },
 };

@@ -18,15 +18,15 @@ import { type Caller, callTool, pendingCallCodec, type ToolCallDeps } from './to
 
 export interface McpServerDeps extends ToolCallDeps {
   readonly version: string;
-  /** Adds what the project registers; undefined if it has nothing. */
+  /** Adds what the project registers; `undefined` if it registers nothing. */
   readonly extend: ExtendMcpServer | undefined;
 }
 
 const PAGE = 100;
 
 /**
- * MCP server of one request: the caller's assistants as tools, and what the project registers. Stateless between
- * requests. `revision`: that of the request, of 2026-07-28 or later.
+ * MCP server of one request: the caller's assistants as tools, and what the project registers. Stateless
+ * between requests. `revision`: protocol revision of the request, if 2026-07-28 or later.
  */
 export async function mcpServer(
   parts: McpServerDeps,
@@ -124,7 +124,7 @@ function parseCursor(cursor: string): string {
   if (cursor !== '' && cursorAfter(name) === cursor) return name;
   throw new ProtocolError(
     ProtocolErrorCode.InvalidParams,
-    'Invalid cursor: list the tools again from the start.',
+    'Invalid cursor: list the tools again from the first page.',
   );
 }
 
@@ -151,7 +151,7 @@ const LIST_TTL_MS = 60_000;
  */
 class CallServer extends McpServer {
   readonly #tool: AssistantTool | undefined;
-  /** The project's, in another process. */
+  /** The project's tools in another process. */
   remoteTools: RemoteTools | undefined;
 
   constructor(tool: AssistantTool | undefined, ...args: ConstructorParameters<typeof McpServer>) {

@@ -34,7 +34,7 @@ export interface Caller {
   readonly tool_name: string | undefined;
   /** Thread to use if the call names none. */
   readonly thread: string | undefined;
-  /** Aborts with the refusal when the caller is no longer let in. */
+  /** Aborts with the error when the caller loses access. */
   readonly refused: AbortSignal;
   /** Set if a call can be cancelled other than by closing its connection. */
   readonly openCall?: (() => Cancellable) | undefined;
@@ -112,7 +112,7 @@ async function resumeRun(call: ToolCall, pending: PendingCall): Promise<Reply> {
   if (!answers) return requestInput(call, questions, pending);
   const run = await mcp.resume(actor, tool, { thread_id, answers });
   const reply = await awaitOutcome(call, run, is_own_thread);
-  // The client left, and the run goes on: the thread is deleted when its time is over.
+  // The client disconnected and the run continues: the thread is deleted when it expires.
   if (signal.aborted && !cancel_on_disconnect) return reply;
   // Only the first run of a call deletes its thread on completion.
   if (is_own_thread && !isInputRequiredResult(reply)) await mcp.deleteThread(actor, thread_id);
@@ -127,13 +127,16 @@ async function pendingInterrupts(
   const interrupts = (await mcp.interrupts(actor, thread_id).catch(undefinedIfNotFound)) ?? [];
   const asked = interrupts.filter(({ id }) => interrupt_ids.includes(String(id)));
   if (asked.length > 0) return asked;
-  throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'This question is no longer pending.');
+  throw new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    'This question is no longer pending: call the tool again.',
+  );
 }
 
 async function awaitOutcome(call: ToolCall, run: Run, is_own_thread: boolean): Promise<Reply> {
   const { mcp, logger, tool, ctx, signal, refused } = call;
   const outcome = await mcp.outcome(run, progressNotifier(ctx, logger), signal);
-  // The run goes on.
+  // The run continues.
   refused.throwIfAborted();
   if (signal.aborted && call.cancel_on_disconnect) {
     await mcp.abandon(run);

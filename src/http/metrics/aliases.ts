@@ -1,6 +1,6 @@
 /**
- * Former names of metrics, by their present ones. They had the official server's prefix although it has no such metrics.
- * A former name is served for two minor versions after its change.
+ * Former names of metrics by their current names. They had the official server's prefix, although it has no
+ * such metrics. A former name is served for two minor versions after the change.
  */
 export const ALIASES: Readonly<Record<string, string>> = {
   agent_server_runs_ended_total: 'lg_api_runs_ended_total',

@@ -4,15 +4,15 @@ import { boundedLabel } from './labels.ts';
 import { type Meters, OURS } from './meters.ts';
 import { Counter, Histogram } from './prometheus.ts';
 
-/** Bounds that the GenAI conventions of OpenTelemetry advise: tokens of a call, and seconds. */
+/** Bucket bounds that OpenTelemetry's GenAI conventions advise: tokens per call, and seconds. */
 const BUCKETS_OF_TOKENS = Array.from({ length: 14 }, (_, power) => 4 ** power);
 const BUCKETS_OF_SECONDS = Array.from({ length: 14 }, (_, power) => 0.01 * 2 ** power);
 
 type StoredStep = StoredSteps['steps'][number];
 
 /**
- * Counts the recorded calls of models and tools: tokens and cost by assistant, and the metrics of the GenAI conventions.
- * Nothing is known of calls that `runs.record` leaves out.
+ * Counts recorded model and tool calls: tokens and cost by assistant, and the metrics of the GenAI conventions.
+ * Calls that `runs.record` excludes are not counted.
  */
 export function countCalls(
   onStepsStored: (listener: (stored: StoredSteps) => void) => void,
@@ -23,7 +23,7 @@ export function countCalls(
   onStepsStored(({ assistant_id, graph_id, steps }) => {
     for (const step of steps) {
       if (step.kind === 'model') countUse(assistant_id, graph_id, step);
-      // The distributions are of single calls.
+      // The histograms cover single calls only, not merged steps.
       if (step.calls === undefined) measure(step);
     }
   });
@@ -42,7 +42,7 @@ function useByAssistant({ registry }: Meters) {
   const cost = new Counter({
     ...shared,
     name: `${OURS}cost_total`,
-    help: 'Cost of the calls of models in this process, in the configured currency.',
+    help: 'Cost of model calls in this process, in the configured currency.',
     labelNames: ['assistant', 'graph'] as const,
   });
   return (assistant_id: string, graph_id: string, step: StoredStep) => {
@@ -63,21 +63,21 @@ function genAiMetrics({ registry }: Meters) {
   const usage = new Histogram({
     ...shared,
     name: 'gen_ai_client_token_usage',
-    help: 'Tokens of a call of a model.',
+    help: 'Tokens per model call.',
     labelNames: [...ofModel, 'gen_ai_token_type'] as const,
     buckets: BUCKETS_OF_TOKENS,
   });
   const duration = new Histogram({
     ...shared,
     name: 'gen_ai_client_operation_duration_seconds',
-    help: 'Duration of a call of a model.',
+    help: 'Duration of model calls.',
     labelNames: [...ofModel, 'error_type'] as const,
     buckets: BUCKETS_OF_SECONDS,
   });
   const tool = new Histogram({
     ...shared,
     name: 'gen_ai_execute_tool_duration_seconds',
-    help: 'Duration of a call of a tool.',
+    help: 'Duration of tool calls.',
     labelNames: ['gen_ai_tool_name', 'error_type'] as const,
     buckets: BUCKETS_OF_SECONDS,
   });

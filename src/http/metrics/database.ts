@@ -3,7 +3,7 @@ import type { ConnectionStats, DatabaseStats } from '../../schemas/system.ts';
 import { type Meters, OURS } from './meters.ts';
 import { Counter, Gauge } from './prometheus.ts';
 
-/** How long the size of the database is reused, ms: PostgreSQL asks the file system for every file of every table. */
+/** How long the database size is cached, ms: PostgreSQL asks the file system for every file of every table. */
 const SIZE_MS = 60_000;
 
 interface DatabaseSources {
@@ -12,18 +12,20 @@ interface DatabaseSources {
   storageBytes(): Promise<number>;
 }
 
-/** Metrics of the database; those of its connections by pool. With SQLite there are no pools. */
+/** Metrics of the database, with connections by pool. SQLite has no pools. */
 export function measureDatabase({ database, storageBytes }: DatabaseSources, meters: Meters) {
   measurePools(database, meters);
   const size = new Gauge({
     name: `${OURS}storage_bytes`,
-    help: 'Size of the database: the file of SQLite, or the tables and indexes of the schema; at most a minute old.',
+    help: 'Size of the database: the SQLite file, or the tables and indexes of the schema; at most a minute old.',
     registers: [meters.registry],
   });
   return { refresh: sizeReader(storageBytes, (bytes) => size.set(bytes)) };
 }
 
-/** A size that cannot be read stays as it was: the other metrics are needed most while the database has problems. */
+/**
+ * Keeps the last size if it cannot be read: the other metrics are needed most while the database has problems.
+ */
 function sizeReader(
   read: () => Promise<number>,
   onRead: (bytes: number) => void,
@@ -70,17 +72,17 @@ function measurePools(database: () => DatabaseStats, { registry, prefix }: Meter
   );
   counter(
     `${pool}requests_errors_total`,
-    'Requests for a connection that got none: time-outs, and failures to connect.',
+    'Requests for a connection that failed: timeouts, and failures to connect.',
     ({ errors }) => errors,
   );
   gauge(
     `${OURS}pg_pool_waiting`,
-    'Requests and runs that wait for a connection now.',
+    'Requests and runs that are waiting for a connection.',
     ({ waiting }) => waiting,
   );
   new Counter({
     name: `${OURS}pg_retries_total`,
-    help: 'Statements and transactions that were tried again, by the error that they met first: an SQLSTATE, or that of the connection.',
+    help: 'Statements and transactions that were retried, by their first error: an SQLSTATE, or the code of a connection error.',
     labelNames: ['code'] as const,
     registers: [registry],
     collect() {

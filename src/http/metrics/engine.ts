@@ -36,14 +36,14 @@ function measureQueue({ queueCounts, workers, crons }: EngineSources, { registry
   const running = gauge(`${prefix}num_running_runs`, 'Running runs.');
   const slots = {
     max: gauge(`${prefix}workers_max`, 'Runs that this process may execute concurrently.'),
-    active: gauge(`${prefix}workers_active`, 'Runs that this process executes.'),
-    available: gauge(`${prefix}workers_available`, 'Further runs that this process could execute.'),
+    active: gauge(`${prefix}workers_active`, 'Runs that this process is executing.'),
+    available: gauge(`${prefix}workers_available`, 'Additional runs that this process could execute.'),
   };
   const scheduled = gauge(`${OURS}crons`, 'Enabled crons.');
-  const overdue = gauge(`${OURS}crons_overdue`, 'Crons that are due and whose run is not created yet.');
+  const overdue = gauge(`${OURS}crons_overdue`, 'Crons that are due but whose run has not been created yet.');
   return async () => {
     const stats = workers();
-    // A process that only answers requests has no slots: "0 available" would read as saturated.
+    // A process that only serves requests has no slots: "0 available" would look saturated.
     for (const name of ['max', 'active', 'available'] as const)
       setOrRemove(slots[name], stats.max === 0 ? undefined : stats[name]);
     const { n_pending, n_running } = await queueCounts();
@@ -60,16 +60,10 @@ function measureWebhooks({ webhooks }: EngineSources, { registry }: Meters) {
   const gauge = (name: string, help: string) => new Gauge({ name: `${OURS}${name}`, help, registers });
   const waiting = gauge(
     'webhooks_pending',
-    'Webhook deliveries that are pending, retries included; at most 10,001, which stands for more.',
+    'Pending webhook deliveries, including retries; counted up to 10,001.',
   );
-  const dead = gauge(
-    'webhooks_dead',
-    'Webhook deliveries that are dead; at most 10,001, which stands for more.',
-  );
-  const age = gauge(
-    'outbox_age_seconds',
-    'Age of the oldest webhook delivery that is pending; 0 if none is.',
-  );
+  const dead = gauge('webhooks_dead', 'Dead webhook deliveries; counted up to 10,001.');
+  const age = gauge('outbox_age_seconds', 'Age of the oldest pending webhook delivery; 0 if there is none.');
   const tries = new Counter({
     name: `${OURS}webhook_tries_total`,
     help: 'Webhook delivery attempts of this process, by outcome.',
@@ -90,12 +84,12 @@ function measureProgress({ progress }: EngineSources, { registry }: Meters) {
   const registers = [registry];
   const age = new Gauge({
     name: `${OURS}claim_loop_age_seconds`,
-    help: 'Time since the loop that claims runs last turned; it turns at least every second.',
+    help: 'Time since the last iteration of the loop that claims runs; it iterates at least every second.',
     registers,
   });
   const late = new Counter({
     name: `${OURS}lease_renewals_late_total`,
-    help: 'Renewals of the lease of this process that came more than one heartbeat interval late.',
+    help: 'Lease renewals of this process that were more than one heartbeat interval late.',
     registers,
   });
   return () => {
@@ -106,7 +100,7 @@ function measureProgress({ progress }: EngineSources, { registry }: Meters) {
   };
 }
 
-/** Without a value, a metric has no time series. */
+/** Removes the time series if there is no value. */
 function setOrRemove(gauge: Gauge, value: number | undefined): void {
   if (value === undefined) gauge.remove();
   else gauge.set(value);

@@ -11,13 +11,13 @@ import type {
 import type { ProcessIdentity, SystemHistory } from '../../schemas/system-history.ts';
 import { RESOLUTION_MS, secondsOf } from './process.ts';
 
-/** Between two samples, ms. */
+/** Sampling interval, ms. */
 const INTERVAL_MS = 10_000;
-/** How long samples are kept, ms. */
+/** Retention of samples, ms. */
 const RETENTION_MS = 3_600_000;
 const MAX_SAMPLES = RETENTION_MS / INTERVAL_MS;
 
-/** A number of each sample; `NaN`: it is not known. */
+/** The numbers of a sample; `NaN` means unknown. */
 const FIELDS = [
   'at',
   'pending',
@@ -51,7 +51,7 @@ export interface HistoryDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** What this process measured in the last hour, in 43 kB of its memory. `start` begins it, `stop` ends it. */
+/** Samples of this process over the last hour, in 43 kB of memory. Sampling runs from `start` to `stop`. */
 export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
   const ring = new Ring();
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -64,7 +64,7 @@ export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
     if (status === 'error' || status === 'timeout') totals.failed += 1;
   });
 
-  /** What needs no database. */
+  /** Everything that needs no database. */
   function measure(): Sample {
     const pools = Object.values(engine.database().pools);
     const sum = (of: 'open' | 'idle' | 'waiting') => pools.reduce((all, pool) => all + pool[of], 0);
@@ -82,7 +82,7 @@ export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
     };
   }
 
-  /** Counts of the database; none of one that fails. */
+  /** Counts from the database; `{}` if it fails. */
   async function count(): Promise<Partial<Sample>> {
     try {
       const [queue, { pending, dead }] = await Promise.all([engine.queueCounts(), engine.webhooks()]);
@@ -95,7 +95,10 @@ export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
     }
   }
 
-  /** Keeps a sample; the counts of the database follow. While it has not answered, it is not asked again. */
+  /**
+   * Stores a sample, and adds the database's counts once they arrive. Does not query the database again while a
+   * query is pending.
+   */
   async function sample(): Promise<void> {
     const number = ring.add(measure());
     delays.reset();
@@ -122,7 +125,7 @@ export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
       delays.disable();
     },
 
-    /** The samples of the last hour, and one of now, which is not kept. */
+    /** The samples of the last hour, and a current one that is not stored. */
     async read(): Promise<SystemHistory> {
       const counts = await count();
       const last = { ...measure(), ...counts };
@@ -163,24 +166,24 @@ function columns(samples: readonly Sample[]): Omit<SystemHistory, 'process' | 's
   };
 }
 
-/** The newest samples, in memory that is taken once. */
+/** Ring buffer of the newest samples, allocated once. */
 class Ring {
   readonly #values = new Float64Array(MAX_SAMPLES * FIELDS.length);
   #added = 0;
 
-  /** Its number, from 0. */
+  /** Returns the number of the sample, from 0. */
   add(sample: Sample): number {
     const number = this.#added++;
     this.#write(number, sample);
     return number;
   }
 
-  /** Adds values that came later, unless the sample is gone. */
+  /** Adds values that arrived later, unless the sample has been overwritten. */
   complete(number: number, values: Partial<Sample>): void {
     if (number >= this.#added - MAX_SAMPLES) this.#write(number, values);
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   samples(): Sample[] {
     const first = Math.max(0, this.#added - MAX_SAMPLES);
     return Array.from({ length: this.#added - first }, (_, index) => this.#read(first + index));

@@ -2,9 +2,9 @@ import type { CounterName, HistogramName, Meter } from '../../core/meter.ts';
 import { Counter, Histogram, Registry } from './prometheus.ts';
 
 export interface MetricOptions {
-  /** Before the names of the official server's metrics: `lg_api_` by default (`METRIC_PREFIX`). */
+  /** Prefix of the official server's metrics: `lg_api_` by default (`METRIC_PREFIX`). */
   readonly prefix: string;
-  /** Also the official server's internal metrics (`EXPOSE_INTERNAL_METRICS_PROMETHEUS`). */
+  /** Whether to expose the official server's internal metrics too (`EXPOSE_INTERNAL_METRICS_PROMETHEUS`). */
   readonly internal: boolean;
 }
 
@@ -22,7 +22,7 @@ export const BUCKETS_MS = [
   1, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 15_000, 30_000, 60_000, 120_000, 300_000,
   600_000, 1_800_000, 3_600_000,
 ];
-/** From the write of an event to its commit, seconds. */
+/** From writing an event to its commit, seconds. */
 const BUCKETS_OF_LAG = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 60];
 const BUCKETS_OF_EVENTS = [0, 1, 10, 100, 1000, 10_000, 100_000];
 
@@ -31,28 +31,28 @@ const BUCKETS_OF_EVENTS = [0, 1, 10, 100, 1000, 10_000, 100_000];
  * documentation, and with `_total` as its exporter writes them.
  */
 const INTERNAL_COUNTERS: Record<CounterName, string> = {
-  run_attempt_started: 'Attempts of runs that began in this process.',
-  run_success: 'Runs that succeeded, those that wait at an interrupt included.',
-  run_canceled_by_request: 'Runs that ended because of a cancel or of a newer run of their thread.',
-  run_failed_retriable: 'Attempts that failed and whose run is tried again.',
+  run_attempt_started: 'Run attempts started in this process.',
+  run_success: 'Runs that succeeded, including interrupted ones.',
+  run_canceled_by_request: 'Runs that were cancelled, or superseded by a newer run of their thread.',
+  run_failed_retriable: 'Failed attempts whose run is retried.',
   run_failed_after_retry: 'Runs that failed for good or timed out.',
   run_exceed_max_attempts_at_start: 'Runs that failed because their workers were lost too often.',
   run_abandoned_by_shutdown: 'Runs that a shutdown returned to the queue.',
-  run_set_status_error: 'Failed attempts to store the end of a run; they are repeated.',
+  run_set_status_error: 'Failed attempts to store the end of a run; they are retried.',
   failed_to_fetch_runs: 'Failed attempts to claim runs from the queue.',
   graph_recursion_limit_error: 'Runs that reached their recursion limit.',
-  streaming_data_loss: 'Gaps in streams: events that a failure of the database lost.',
+  streaming_data_loss: 'Gaps in streams: events lost to a database failure.',
   protocol_v2_event_emitted: 'Events sent to clients of event streaming.',
-  protocol_v2_resume_gap: 'Gaps that a client of event streaming met while it resumed.',
+  protocol_v2_resume_gap: 'Gaps in the events that a resuming client of event streaming received.',
   protocol_v2_transport_send_failure: 'Events and answers that could not be written to a WebSocket.',
 };
 
 interface HistogramSpec {
   readonly help: string;
   readonly buckets: number[];
-  /** Of the official server's internal set. */
+  /** Belongs to the official server's internal set. */
   readonly is_internal?: true;
-  /** Ours, whatever the prefix. */
+  /** Has the prefix `agent_server_`, whatever the configured one. */
   readonly is_ours?: true;
 }
 
@@ -62,7 +62,7 @@ const HISTOGRAMS: Record<HistogramName, HistogramSpec> = {
     buckets: BUCKETS_MS,
   },
   run_queue_wait_time_retry_attempt: {
-    help: 'Time that a run waited for a later attempt once that was due, ms.',
+    help: 'Time that a run waited for a retry after it was due, ms.',
     buckets: BUCKETS_MS,
     is_internal: true,
   },
@@ -77,12 +77,12 @@ const HISTOGRAMS: Record<HistogramName, HistogramSpec> = {
     is_internal: true,
   },
   protocol_v2_replayed_events: {
-    help: 'Past events that a subscription of event streaming was sent.',
+    help: 'Past events replayed to a subscription of event streaming.',
     buckets: BUCKETS_OF_EVENTS,
     is_internal: true,
   },
   log_lag_seconds: {
-    help: 'Time from an event of a run to its commit in the log; of a batch, its oldest event.',
+    help: 'Time from an event of a run to its commit in the log; measured for the oldest event of a batch.',
     buckets: BUCKETS_OF_LAG,
     is_ours: true,
   },

@@ -24,20 +24,20 @@ import { countRuns } from './runs.ts';
 
 /** Engine statistics, read at scrape time. */
 export interface EngineStats {
-  /** For JSON. */
+  /** For the JSON format. */
   queue(): Promise<QueueStats>;
   queueCounts(): Promise<QueueCounts>;
   workers(): WorkerStats;
   webhooks(): Promise<WebhookStats>;
   crons(): Promise<CronStats>;
   progress(): EngineProgress;
-  /** The processes that execute graphs; empty if it is this one. */
+  /** Graph hosts; empty if this process executes the graphs itself. */
   hosts(): readonly HostView[];
   /** Connections of this process to the database. */
   database(): DatabaseStats;
   /** Size of the stored data, bytes. */
   storageBytes(): Promise<number>;
-  /** Undefined if no traces are sent. */
+  /** `undefined` if no traces are sent. */
   traces?: (() => TraceStats) | undefined;
   onRunEnded(listener: (run: EndedRun) => void): void;
   onStepsStored(listener: (stored: StoredSteps) => void): void;
@@ -95,6 +95,6 @@ function measureTraces(stats: () => TraceStats, { registry }: Meters): void {
         this.inc(stats()[what]);
       },
     });
-  count('sent', 'Spans that the collector has taken.');
-  count('dropped', 'Spans that were dropped: the collector failed, or too many waited for it.');
+  count('sent', 'Spans that the collector has accepted.');
+  count('dropped', 'Spans that were dropped because the collector failed or the buffer was full.');
 }

@@ -12,9 +12,9 @@ export const RESOLUTION_MS = 20;
 const WINDOW_MS = 15_000;
 
 /**
- * Metrics of this process, also under the names that Node.js dashboards expect. The delay of the event loop covers the
- * last 15 to 30 seconds, or the time since the last scrape if that is longer: no reader takes a delay from another one.
- * `stop` ends the measurement.
+ * Metrics of this process, also under the names that Node.js dashboards expect. The delay of the event loop
+ * covers the last 15 to 30 seconds, or the time since the last scrape if that is longer: no scraper resets the
+ * measurement of another one. `stop` ends the measurement.
  */
 export function measureProcess(
   { registry }: Meters,
@@ -47,7 +47,7 @@ export function measureProcess(
 
 type LoopMonitor = ReturnType<typeof monitorEventLoopDelay>;
 
-/** Two measurements that begin one after the other: what is read is never younger than the window. */
+/** Two overlapping measurements: the one that is read always covers at least the window. */
 class LoopDelays implements Disposable {
   readonly #clock: Pick<Clock, 'monotonic'>;
   #older = startedMonitor();
@@ -81,7 +81,7 @@ function startedMonitor(): LoopMonitor {
   return monitor;
 }
 
-/** Without a sample, and for less than the sampling interval, there was no delay. */
+/** Subtracts the sampling interval; 0 without samples. */
 export function secondsOf(nanoseconds: number): number {
   const seconds = nanoseconds / SECOND - RESOLUTION_MS / 1000;
   return Number.isFinite(seconds) ? Math.max(0, seconds) : 0;
@@ -100,13 +100,13 @@ export function measureHosts(hosts: () => readonly HostView[], { registry }: Met
         for (const host of hosts()) this.set({ host: host.number }, read(host) ?? 0);
       },
     });
-  gauge('ready', '1 if the graph host takes work, 0 if not.', ({ ready }) => Number(ready));
-  gauge('runs_active', 'Runs that the graph host executes.', ({ active }) => active);
+  gauge('ready', '1 if the graph host accepts work, else 0.', ({ ready }) => Number(ready));
+  gauge('runs_active', 'Runs that the graph host is executing.', ({ active }) => active);
   gauge(
     'loop_blocked_seconds',
     'How long its event loop has been blocked.',
     (host) => host.blocked_ms / 1000,
   );
   gauge('resident_memory_bytes', 'Resident memory of the graph host.', ({ memory_bytes }) => memory_bytes);
-  gauge('restarts', 'How often the process was started again.', ({ restarts }) => restarts);
+  gauge('restarts', 'Number of restarts of the graph host.', ({ restarts }) => restarts);
 }

@@ -34,7 +34,7 @@ export function countRuns(
   });
   const stopped = new Counter({
     name: `${OURS}runs_stopped_by_budget_total`,
-    help: 'Runs that a budget stopped in this process, by whose budget and by what was limited.',
+    help: 'Runs that a budget stopped in this process, by scope and limit of the budget.',
     labelNames: ['budget', 'limit'] as const,
     registers,
   });

@@ -12,14 +12,14 @@ import { GROUPS } from './tags.ts';
 
 declare module 'fastify' {
   interface FastifyInstance {
-    /** The OpenAPI document of all routes, made once; call when the server is ready. */
+    /** The OpenAPI document of all routes, built on the first call; call when the server is ready. */
     readonly openApiDocument: () => JsonObject;
   }
 }
 
 const DESCRIPTION = `Serves graphs as assistants, threads and runs.
 
-If the server has keys, send one as \`X-Api-Key\`; **Authorize** stores it for this page. The examples build on each other:
+If the server requires API keys, send one as \`X-Api-Key\`; **Authorize** stores it for this page. The examples build on each other:
 create the thread first, then run an assistant on it.`;
 
 export interface DocumentOptions {
@@ -32,7 +32,10 @@ export interface DocumentOptions {
   readonly custom_routes: readonly CustomRoute[];
 }
 
-/** Documents every route registered after it as OpenAPI 3.1, from the schemas that validate requests, when it is asked. */
+/**
+ * Documents every route registered after it as OpenAPI 3.1, from the schemas that validate requests. Built on
+ * demand.
+ */
 export function useOpenApi(server: FastifyInstance, options: DocumentOptions): void {
   const routes: RouteOptions[] = [];
   server.addHook('onRoute', (route) => {
@@ -51,7 +54,7 @@ function documentOf(routes: readonly RouteOptions[], options: DocumentOptions): 
   const paths: Record<string, JsonObject> = {};
   const groups = new Map<string, string | undefined>();
   for (const { schema, url, method, config } of routes) {
-    // Outside the prefix there is only a second `/ok`.
+    // The only route outside the prefix is a second `/ok`.
     if (!schema?.operationId || !url.startsWith(`${mount_prefix}/`)) continue;
     const path = pathTemplate(url.slice(mount_prefix.length));
     const described = operation({ schema, config }, graph_ids[0] ?? EXAMPLES.graph);
@@ -72,7 +75,7 @@ function documentOf(routes: readonly RouteOptions[], options: DocumentOptions): 
   };
 }
 
-/** Those of several files in their order, then those that one file declares beside its routes. */
+/** The shared groups in their order, then those that a route file declares itself. */
 function allGroups(used: ReadonlyMap<string, string | undefined>) {
   const own = [...used].filter(([name]) => !GROUPS.some((group) => group.name === name));
   return [
@@ -81,7 +84,7 @@ function allGroups(used: ReadonlyMap<string, string | undefined>) {
   ];
 }
 
-/** What the document says of its own address; a server with a second prefix serves it at both. */
+/** Links that depend on the prefix: a server with two prefixes serves the document under both. */
 export function linksFrom(mount_prefix: string) {
   return {
     servers: [{ url: mount_prefix || '/' }],

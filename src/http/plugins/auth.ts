@@ -20,13 +20,13 @@ export interface AuthOptions {
   readonly has_users: boolean;
   /** Token issuers, published for clients that obtain tokens themselves. */
   readonly issuers: readonly string[];
-  /** Interval at which callers of open streams are authenticated, ms; a minute by default. */
+  /** Interval at which callers of open streams are re-authenticated, ms; a minute by default. */
   readonly authenticate_every_ms?: number | undefined;
 }
 
 const identities = new WeakMap<FastifyRequest, Identity | undefined>();
 
-/** The caller as authenticated; `undefined` if the request needed no authentication. */
+/** The authenticated caller; `undefined` if the request needed no authentication. */
 export function identityOf(request: FastifyRequest): Identity | undefined {
   return identities.get(request);
 }
@@ -66,14 +66,14 @@ export function authenticateHook(
   };
 }
 
-/** Span of the caller, from a header or from the `_meta` of a request of MCP. */
+/** Trace context of the caller, from headers or from the `_meta` of an MCP request. */
 export function traceOf({ traceparent, tracestate }: Readonly<Record<string, unknown>>): Actor['trace'] {
   if (typeof traceparent !== 'string' || !parseTraceparent(traceparent)) return undefined;
   const isState = typeof tracestate === 'string' && tracestate.length <= MAX_TRACESTATE;
   return { traceparent, ...(isState && { tracestate }) };
 }
 
-/** Longer ones may be dropped (W3C Trace Context, 3.3.1.5), characters. */
+/** Longer values may be dropped (W3C Trace Context, 3.3.1.5), characters. */
 const MAX_TRACESTATE = 512;
 
 function isPublicRoute({ routeOptions: { config } }: FastifyRequest, has_users: boolean): boolean {
@@ -81,7 +81,7 @@ function isPublicRoute({ routeOptions: { config } }: FastifyRequest, has_users: 
   return open === 'among users' ? has_users : open;
 }
 
-/** Whether the request is answered to everybody: no key can be guessed by it. */
+/** Whether the route needs no authentication, so that the request cannot be used to guess keys. */
 export function isPublic(
   request: FastifyRequest,
   { authenticate, has_users }: Pick<AuthOptions, 'authenticate' | 'has_users'>,
@@ -90,8 +90,8 @@ export function isPublic(
 }
 
 /**
- * Authenticates the caller of a request that is over, as a new request to the same route would. Without authentication
- * it stays who it is. Rejects as requests do.
+ * Re-authenticates the caller of a request, like a new request to the same route; without authentication, the
+ * caller stays the same. Rejects as for a request.
  */
 export function reauthentication(
   request: FastifyRequest,
@@ -99,7 +99,7 @@ export function reauthentication(
 ): () => Promise<Actor> {
   const { actor, raw, routeOptions } = request;
   if (!authenticate) return async () => actor;
-  // What a custom app passes on need not have the credential that came with the request to the app.
+  // A request that the custom app forwards may lack the credential of the original request.
   const from = internalRequestOf(raw)?.from;
   const caller = callerOf(from && identityOf(from) ? from : request);
   const scope = routeOptions.config.scope ?? 'admin';
@@ -110,7 +110,7 @@ export function reauthentication(
   };
 }
 
-/** What authentication needs of a request. */
+/** The parts of a request that authentication needs. */
 export function callerOf(request: FastifyRequest): Caller {
   const { method, url, headers, is404: is_custom_route } = request;
   return { method, url: `${publicUrl(request) ?? 'http://localhost'}${url}`, headers, is_custom_route };

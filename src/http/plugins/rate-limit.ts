@@ -4,7 +4,7 @@ import { clientNetwork } from '../../core/ip-ranges.ts';
 import { internalRequestOf } from '../in-process.ts';
 import { type AuthHook, type AuthOptions, isPublic } from './auth.ts';
 
-/** Requests a minute; undefined is unlimited. */
+/** Requests per minute; `undefined` means unlimited. */
 export interface RateLimits {
   /** Per client address (IPv6: per /64 network), before authentication. */
   readonly per_address_per_minute?: number | undefined;
@@ -17,7 +17,7 @@ const MINUTE_MS = 60_000;
 /** Probes of proxies, orchestrators and monitoring must not fail because of other clients' load. */
 const PROBES = /\/(ok|metrics)$/;
 
-/** Whether the request asks how this server does. */
+/** Whether the request is a health or metrics probe. */
 export function isProbe({ routeOptions }: FastifyRequest): boolean {
   return PROBES.test(routeOptions.url ?? '');
 }
@@ -31,9 +31,9 @@ export interface RateCounts {
 }
 
 /**
- * Rate limits: 429 with `Retry-After`. Counters are per process. The address limit applies before authentication, so
- * that it covers key guessing; callers and commands are counted by what is returned. Probes count only by address, where
- * they need a key.
+ * Rate limits: 429 with `Retry-After`. Counters are per process. The address limit applies before
+ * authentication, so that it covers key guessing; the returned functions count callers and commands. Probes
+ * that need a key count by address only; public ones are never counted.
  */
 export async function useRateLimits(
   server: FastifyInstance,
@@ -42,7 +42,7 @@ export async function useRateLimits(
 ): Promise<RateCounts | undefined> {
   const { per_address_per_minute, per_key_per_minute } = limits;
   if (per_address_per_minute === undefined && per_key_per_minute === undefined) return undefined;
-  // Imported late: most servers have no limits.
+  // Imported lazily: most servers have no limits.
   const { default: rateLimit } = await import('@fastify/rate-limit');
   await server.register(rateLimit, { global: false });
   const limiter = (
@@ -88,7 +88,7 @@ function callerKey({ actor, ip }: FastifyRequest): string {
   return who === undefined ? `address ${clientNetwork(ip)}` : `caller ${who}`;
 }
 
-/** A client of a WebSocket sees no headers. */
+/** A WebSocket client sees no response headers. */
 function limitMessage({ ws }: FastifyRequest, max: number, ttl_seconds: number): string {
   const when = ws ? `${ttl_seconds} s` : 'the seconds in Retry-After';
   return `More than ${max} requests per minute. Retry after ${when}.`;

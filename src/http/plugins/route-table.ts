@@ -8,7 +8,7 @@ export interface RouteTable {
 
 export function useRouteTable(server: FastifyInstance): RouteTable {
   const routes = new Map<string, string[]>();
-  // Made when it is first asked for: most requests match a route.
+  // Built on first use: most requests match a route.
   let patterns: { url: string; pattern: RegExp; parameters: number }[] | undefined;
   server.addHook('onRoute', ({ url, method }) => {
     // The catch-all route for preflights would match every path.

@@ -16,7 +16,7 @@ export function useHostCheck(server: FastifyInstance, allowed: readonly string[]
     const rejected = [headers.host ?? '', host].map(hostnameOf).find((name) => !isServed(name));
     if (rejected === undefined) return;
     throw new Forbidden(
-      `Host '${rejected}' is not allowed. Add it to server.allowed_hosts, or configure keys.`,
+      `Host '${rejected}' is not allowed. Add it to server.allowed_hosts, or configure API keys.`,
     );
   });
 }

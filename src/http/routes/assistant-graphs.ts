@@ -50,7 +50,7 @@ export function assistantGraphRoutes(
         operationId: 'list_assistant_nodes',
         summary: 'List nodes',
         description:
-          'The nodes of the graph and of its subgraphs, with the tools that each has. To run one on its own, see the guide of graphs.',
+          'The nodes of the graph and of its subgraphs, with the tools of each. To run a single node, see the guide on graphs.',
         tags,
         params: AssistantPath,
         querystring: AssistantNodesQuery,

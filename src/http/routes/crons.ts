@@ -115,7 +115,7 @@ export function cronRoutes(server: FastifyInstance, { crons }: { crons: CronServ
       schema: {
         operationId: 'get_cron',
         summary: 'Get cron',
-        description: 'The cron, its next run date and, if the server paused it, the reason.',
+        description: 'The cron, its next run date and, if the server disabled it, the reason.',
         tags,
         params: CronPath,
         response: { 200: Cron },
@@ -180,7 +180,7 @@ export function cronRunRoutes(server: FastifyInstance, { crons }: { crons: CronS
       schema: {
         operationId: 'trigger_cron',
         summary: 'Trigger cron',
-        description: 'Creates a run now, also of a paused cron. The next run date does not change.',
+        description: 'Creates a run now, even if the cron is paused. The next run date does not change.',
         tags,
         params: CronPath,
         response: { 200: Run },

@@ -14,7 +14,7 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 import { DEPLOYMENT_ROUTE as config, originOf } from './deployments.ts';
 
 const tags = [TAGS.deployments];
-const missing = { 404: 'There is no deployment …' };
+const missing = { 404: 'Deployment … not found' };
 const HookPath = DeploymentPath.extend({
   kind: HookKind.meta({ description: 'The service that sends the hook.' }),
 });
@@ -38,7 +38,7 @@ export function deploymentHookRoutes(
         operationId: 'list_deployment_hooks',
         summary: 'List hooks',
         description:
-          'Hooks that were received, the newest first, with what came of each: the last 100 are kept. Also where to send them, and the state of polling.',
+          'Received hooks and their outcomes, newest first; the last 100 are kept. Also the URLs to send hooks to, and the state of polling.',
         tags,
         params: DeploymentPath,
         querystring: DeploymentHookQuery,
@@ -63,7 +63,7 @@ export function deploymentHookRoutes(
         operationId: 'create_deployment_hook_secret',
         summary: 'Create hook secret',
         description:
-          'Makes the secret of the hooks, in place of the one before, and shows it this once, with the URLs for the settings of the service.',
+          'Creates the hook secret, replaces the previous one, and returns it this once, with the URLs to enter at the git service.',
         tags,
         params: DeploymentPath,
         response: { 200: DeploymentHookSecret },
@@ -75,7 +75,7 @@ export function deploymentHookRoutes(
   );
 }
 
-/** The signature is over the bytes of the body, so that they arrive unparsed. No key is sent. */
+/** The signature covers the raw bytes of the body, so it is not parsed. Callers send no API key. */
 export function receiveHookRoutes(server: FastifyInstance, { deploymentHooks: hooks }: HookRouteDeps) {
   server.register((scope, _options, done) => {
     scope.removeAllContentTypeParsers();
@@ -90,7 +90,7 @@ export function receiveHookRoutes(server: FastifyInstance, { deploymentHooks: ho
           operationId: 'receive_deployment_hook',
           summary: 'Receive a hook',
           description:
-            'For git services: a push to the branch of the deployment queues a revision of that commit, if `build_on_push` is set. The request authenticates itself, by a signature of its body or the secret of the deployment. A delivery that is sent again is answered as the first time.',
+            'For git services: a push to the branch of the deployment queues a revision of that commit, if `build_on_push` is set. The request authenticates itself by a signature of its body or by the hook secret of the deployment. A repeated delivery gets the response of the first one.',
           tags,
           params: HookPath,
           response: { 202: DeploymentHook },

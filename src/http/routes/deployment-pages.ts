@@ -6,13 +6,13 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 const PagePath = DeploymentPath.extend({ tenant_id: z.string() });
 
 /**
- * The address that the official CLI prints after `deploy` leads to the deployment in Studio, which asks for a key itself.
- * It is relative: it holds under every prefix, also under one that only a proxy knows.
+ * Redirects the URL that the official CLI prints after `deploy` to the deployment in Studio, which asks for a
+ * key itself. The target is relative, so it is right under every prefix, even one that only a proxy knows.
  */
 export function deploymentPages(server: FastifyInstance, studio_path: string): void {
   server.withTypeProvider<ZodTypeProvider>().get(
     '/o/:tenant_id/host/deployments/:deployment_id',
-    // Without an id of an operation: it is a page, and not part of the API.
+    // No operation id: a page is not part of the API.
     { config: { open: true }, schema: { params: PagePath } },
     ({ params }, reply) => reply.redirect(`../../../..${studio_path}/deployments/${params.deployment_id}`),
   );

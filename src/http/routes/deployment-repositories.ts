@@ -8,7 +8,7 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 import { DEPLOYMENT_ROUTE as config } from './deployments.ts';
 
 const about = { tags: [TAGS.deployments], params: DeploymentPath };
-const failures = { 404: 'There is no deployment …' };
+const failures = { 404: 'Deployment … not found' };
 
 export interface RepositoryRouteDeps {
   readonly deploymentRepositories: RepositoryService;
@@ -29,7 +29,7 @@ export function deployKeyRoutes(
         ...about,
         operationId: 'get_deploy_key',
         summary: 'Get deploy key',
-        description: 'The public half of the key for repositories over ssh, and the pinned keys of hosts.',
+        description: 'The public key for repositories over ssh, and the pinned host keys.',
         response: { 200: DeployKey },
         failures,
       },
@@ -46,7 +46,7 @@ export function deployKeyRoutes(
         operationId: 'create_deploy_key',
         summary: 'Create deploy key',
         description:
-          'Makes an ed25519 key, in place of the one before. Add its public half to the repository as a deploy key that can only read.',
+          'Creates an ed25519 key that replaces the previous one. Add its public key to the repository as a read-only deploy key.',
         response: { 200: DeployKey },
         failures,
       },
@@ -80,7 +80,7 @@ export function deployKeyRoutes(
         ...about,
         operationId: 'delete_host_keys',
         summary: 'Delete pinned host keys',
-        description: 'The next connection over ssh pins the key that the host has then.',
+        description: 'The next connection over ssh pins whichever key the host presents.',
         response: { 204: z.undefined() },
         failures,
       },
@@ -106,8 +106,8 @@ export function repositoryTokenRoutes(
       schema: {
         ...about,
         operationId: 'get_repository_token',
-        summary: 'Get what is known of the token',
-        description: 'Whether there is one and for which host; never the token itself.',
+        summary: 'Get repository token status',
+        description: 'Whether a token is stored and for which host; never the token itself.',
         response: { 200: RepositoryToken },
         failures,
       },
@@ -122,12 +122,12 @@ export function repositoryTokenRoutes(
       schema: {
         ...about,
         operationId: 'put_repository_token',
-        summary: 'Set the token of the repository',
+        summary: 'Set repository token',
         description:
-          'By which a private repository is read over https. It is given to the host that `repo_url` names now, and to no other.',
+          'Stores a token for reading a private repository over https. It is sent only to the host that `repo_url` names at this moment.',
         body: RepositoryTokenUpdate,
         response: { 200: RepositoryToken },
-        failures: { ...failures, 409: 'A token is for a repository over https: …' },
+        failures: { ...failures, 409: 'A token requires a repository over https: …' },
       },
     },
     ({ actor, params, body }) => repositories.setToken(actor, params.deployment_id, body),
@@ -140,7 +140,7 @@ export function repositoryTokenRoutes(
       schema: {
         ...about,
         operationId: 'delete_repository_token',
-        summary: 'Delete the token of the repository',
+        summary: 'Delete repository token',
         response: { 204: z.undefined() },
         failures,
       },

@@ -23,7 +23,7 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 import { DEPLOYMENT_ROUTE as config, originOf } from './deployments.ts';
 
 const tags = [TAGS.deployments];
-const missing = { 404: 'There is no revision … of the deployment "…"' };
+const missing = { 404: 'Revision … of deployment "…" not found' };
 
 export function revisionRoutes(
   server: FastifyInstance,
@@ -38,7 +38,7 @@ export function revisionRoutes(
       schema: {
         operationId: 'list_revisions',
         summary: 'List revisions',
-        description: 'The newest first.',
+        description: 'Lists revisions, newest first.',
         tags,
         params: DeploymentPath,
         querystring: RevisionQuery,
@@ -56,7 +56,7 @@ export function revisionRoutes(
       schema: {
         operationId: 'create_revision',
         summary: 'Create revision',
-        description: 'Builds and deploys the newest sources, whether they changed or not.',
+        description: 'Builds and deploys the newest sources, even if they have not changed.',
         tags,
         params: DeploymentPath,
         body: RevisionCreate,
@@ -94,13 +94,13 @@ export function revisionRoutes(
         operationId: 'redeploy_revision',
         summary: 'Redeploy revision',
         description:
-          'Queues a revision with the same code: a rollback. It needs no build while that of the old revision is kept.',
+          'Queues a revision with the same code, such as for a rollback. Reuses the build of the old revision while it is kept.',
         tags,
         params: RevisionPath,
         response: { 200: Deployment },
         failures: {
           ...missing,
-          409: 'Neither the build of this revision nor its sources are stored any more.',
+          409: 'Neither the build of this revision nor its sources are stored any more: deploy the sources again.',
         },
       },
     },
@@ -121,7 +121,7 @@ export function revisionRoutes(
         operationId: 'interrupt_revision',
         summary: 'Interrupt revision',
         description:
-          'Ends a revision that is not deployed yet, or a canary: the active revision goes on with its runs. What serves goes on serving.',
+          'Ends a revision that is not deployed yet, or a canary, whose runs continue in the active revision. The active revision keeps serving.',
         tags,
         params: RevisionPath,
         response: { 200: Revision },
@@ -138,11 +138,11 @@ export function revisionRoutes(
       schema: {
         operationId: 'promote_revision',
         summary: 'Promote canary',
-        description: 'The canary becomes the active revision. The one before ends as at any other switch.',
+        description: 'Makes the canary the active revision. The previous one drains as after any deployment.',
         tags,
         params: RevisionPath,
         response: { 200: Revision },
-        failures: { ...missing, 409: 'Revision … is no canary that serves.' },
+        failures: { ...missing, 409: 'Revision … is not a serving canary.' },
       },
     },
     ({ actor, params }) => revisions.promote(actor, params.deployment_id, params.revision_id),
@@ -162,8 +162,11 @@ export function deploymentLogRoutes(
         config,
         schema: {
           operationId: `search_revision_${kind}_logs`,
-          summary: kind === 'build' ? 'Read the log of a build' : 'Read the log of a revision',
-          description: kind === 'build' ? 'What fetching and building printed.' : 'What its processes print.',
+          summary: kind === 'build' ? 'Read build log' : 'Read revision log',
+          description:
+            kind === 'build'
+              ? 'Output of fetching and building the sources.'
+              : "Output of the revision's processes.",
           tags,
           params: ProjectRevisionPath,
           body: LogSearch,
@@ -181,13 +184,13 @@ export function deploymentLogRoutes(
       config,
       schema: {
         operationId: 'search_deploy_logs',
-        summary: 'Read the log of a deployment',
-        description: 'What the processes of all of its revisions print.',
+        summary: 'Read deployment log',
+        description: 'Output of the processes of all revisions.',
         tags,
         params: ProjectPath,
         body: LogSearch,
         response: { 200: DeploymentLogs },
-        failures: { 404: 'There is no deployment …' },
+        failures: { 404: 'Deployment … not found' },
       },
     },
     ({ actor, params, body }) => logs.ofDeployment(actor, params.project_id, body),
@@ -201,7 +204,7 @@ export function revisionExplainRoutes(
   const app = server.withTypeProvider<ZodTypeProvider>();
   const { revisionExplain, mount_prefix } = deps;
   const description =
-    'Why the revision is not deployed yet, why it failed, or whether it serves, what it still does, and what to do next.';
+    'Why the revision is not deployed yet or failed, whether it serves, what it is still doing, and what to do next.';
   const response = { 200: RevisionExplanation };
 
   app.get(
@@ -235,12 +238,12 @@ export function revisionExplainRoutes(
       config,
       schema: {
         operationId: 'explain_revision_by_id',
-        summary: 'Explain revision by its id',
+        summary: 'Explain revision by id',
         description,
         tags,
         params: RevisionPath.pick({ revision_id: true }),
         response,
-        failures: { 404: 'There is no revision …' },
+        failures: { 404: 'Revision … not found' },
       },
     },
     (request) => {

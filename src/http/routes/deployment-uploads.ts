@@ -11,14 +11,14 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 const TYPES = ['application/gzip', 'application/x-gzip', 'application/octet-stream'];
 
 const UploadPath = DeploymentPath.extend({
-  object: z.string().meta({ description: 'From the upload URL.' }),
+  object: z.string().meta({ description: 'Object name from the upload URL.' }),
 });
 const UploadQuery = z.looseObject({
   expires: queryInt({ min: 0, max: 1e11 }),
   signature: z.string().max(100),
 });
 
-/** The signature is in the URL, so that no key is sent. The body goes to disk as it arrives. */
+/** The URL is signed, so callers send no API key. The body is streamed to disk. */
 export function deploymentUploadRoutes(
   server: FastifyInstance,
   { deploymentUploads: uploads }: { deploymentUploads: UploadService },
@@ -38,12 +38,15 @@ export function deploymentUploadRoutes(
         schema: {
           operationId: 'upload_deployment_source',
           summary: 'Upload sources',
-          description: 'The URL is that of an upload URL, and works once.',
+          description: 'Uploads sources to a signed upload URL, which works once.',
           tags: [TAGS.deployments],
           params: UploadPath,
           querystring: UploadQuery,
           response: { 200: z.object({}) },
-          failures: { 403: 'This upload URL is not valid.', 409: 'This upload URL has been used: …' },
+          failures: {
+            403: 'This upload URL is not valid: create a new one and use it unchanged.',
+            409: 'This upload URL has already been used: …',
+          },
         },
       },
       async ({ params, query, body }) => {

@@ -22,7 +22,7 @@ import { publicUrl } from '../public-url.ts';
 export const DEPLOYMENT_ROUTE = { scope: 'deployments:write' } as const;
 const config = DEPLOYMENT_ROUTE;
 const tags = [TAGS.deployments];
-const missing = { 404: 'There is no deployment …' };
+const missing = { 404: 'Deployment … not found' };
 
 export interface DeploymentRouteDeps {
   readonly deployments: DeploymentService;
@@ -46,7 +46,7 @@ export function deploymentRoutes(server: FastifyInstance, { deployments }: Deplo
       schema: {
         operationId: 'list_deployments',
         summary: 'List deployments',
-        description: 'The newest first.',
+        description: 'Lists revisions, newest first.',
         tags,
         querystring: DeploymentQuery,
         response: { 200: DeploymentsList },
@@ -63,11 +63,11 @@ export function deploymentRoutes(server: FastifyInstance, { deployments }: Deplo
         operationId: 'create_deployment',
         summary: 'Create deployment',
         description:
-          'Creates a deployment and queues its first revision, if there is something to build: with `github` any git repository, with `internal_source` what is uploaded.',
+          'Creates a deployment, and queues its first revision if there are sources: `github` is any git repository, `internal_source` an upload.',
         tags,
         body: DeploymentCreate,
         response: { 201: Deployment },
-        failures: { 409: 'There is a deployment with the name "…" already.' },
+        failures: { 409: 'A deployment named "…" already exists. …' },
       },
     },
     async (request, reply) => {
@@ -83,7 +83,7 @@ export function deploymentRoutes(server: FastifyInstance, { deployments }: Deplo
       schema: {
         operationId: 'delete_deployments',
         summary: 'Delete deployments',
-        description: 'Status 207 if some could not be deleted.',
+        description: 'Deletes several deployments; returns 207 if some could not be deleted.',
         tags,
         querystring: DeploymentIds,
         response: { 200: DeploymentsDeleted, 207: DeploymentsDeleted },
@@ -124,9 +124,9 @@ export function oneDeploymentRoutes(
       config,
       schema: {
         operationId: 'patch_deployment',
-        summary: 'Change deployment',
+        summary: 'Update deployment',
         description:
-          'Any `source_revision_config` or `secrets` queues a revision. `secrets` replaces all; a masked value keeps the stored one.',
+          'A `source_revision_config` or `secrets` queues a revision. `secrets` replaces all secrets; a masked value keeps the stored one.',
         tags,
         params: DeploymentPath,
         body: DeploymentPatch,
@@ -145,7 +145,7 @@ export function oneDeploymentRoutes(
       schema: {
         operationId: 'delete_deployment',
         summary: 'Delete deployment',
-        description: 'Stops it, and deletes its builds, its threads and all of its data.',
+        description: 'Stops the deployment, and deletes its builds, threads and all other data.',
         tags,
         params: DeploymentPath,
         response: { 204: z.undefined() },
@@ -164,9 +164,9 @@ export function oneDeploymentRoutes(
       config,
       schema: {
         operationId: 'create_deployment_upload_url',
-        summary: 'Get an upload URL',
+        summary: 'Create upload URL',
         description:
-          'A URL that takes one `PUT` of a `.tar.gz` of the sources without a key, for 15 minutes. Name its `object_path` as `source_tarball_path` of a revision then.',
+          'A URL that accepts one `PUT` of the sources as `.tar.gz`, without an API key, for 15 minutes. Then send its `object_path` as `source_tarball_path` of a revision.',
         tags,
         params: DeploymentPath,
         response: { 200: UploadUrl },
@@ -187,12 +187,12 @@ export function oneDeploymentRoutes(
       config,
       schema: {
         operationId: 'create_deployment_push_token',
-        summary: 'Get a token for a registry of images',
-        description: 'Always refused: images are not built here.',
+        summary: 'Create image registry token',
+        description: 'Always rejected: the server has no image registry.',
         tags,
         params: DeploymentPath,
         response: { 204: z.undefined() },
-        failures: { ...missing, 400: 'Images are not supported here: …' },
+        failures: { ...missing, 400: 'Images are not supported: …' },
       },
     },
     (request) => deployments.refuseImages(request.actor, request.params.deployment_id),
@@ -209,9 +209,9 @@ export function deploymentHealthRoutes(
       config,
       schema: {
         operationId: 'get_deployment_health',
-        summary: 'Get the health of a deployment',
+        summary: 'Get deployment health',
         description:
-          'What it does at this moment: which revision serves and which ones still finish runs, with their processes, memory and open requests; whether it is healthy; and what to do next.',
+          'Current state of the deployment: which revision serves and which are still draining, with their processes, memory and open requests; whether it is healthy; and what to do next.',
         tags,
         params: DeploymentPath,
         response: { 200: DeploymentHealth },

@@ -49,7 +49,7 @@ export const docsRoutes: FastifyPluginCallback<{ mount_prefix: string }> = (
   done();
 };
 
-/** The viewer is loaded for its first request: with the libraries that it serves files with it takes 70 ms. */
+/** The viewer is loaded with its first request, because it takes 70 ms. */
 function viewerRoutes(server: FastifyInstance, options: ViewerOptions): void {
   const handlers = lazy(async () => (await import('../docs-viewer.ts')).viewerHandlers(options));
   const answer =

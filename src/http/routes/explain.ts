@@ -43,7 +43,7 @@ export function cronExplainRoutes(
       schema: {
         operationId: 'explain_cron',
         summary: 'Explain cron',
-        description: 'When the cron fires next, or why it does not, and what its last times came to.',
+        description: 'When the cron fires next, or why it does not, and the outcomes of its last ticks.',
         tags: [TAGS.crons],
         params: CronPath,
         response: { 200: CronExplanation },
@@ -66,7 +66,7 @@ export function deliveryExplainRoutes(
         operationId: 'explain_delivery',
         summary: 'Explain delivery',
         description:
-          'Why the delivery has not arrived: what it waits for, when it is sent next, what the receiver answered last.',
+          'Why the delivery has not arrived: what it waits for, when the next attempt is due, and the last response of the receiver.',
         tags: [TAGS.webhooks],
         params: DeliveryPath,
         response: { 200: DeliveryExplanation },

@@ -31,7 +31,7 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
 /** Rendered on demand: it takes up to 100 ms and a library that most servers never need. */
 async function pageAt(path: string, docs: string): Promise<string | Buffer> {
   const file = await readGuide(path);
-  if (file === undefined) throw new NotFound(`There is no guide "${path}". All of them: ${docs}/guides`);
+  if (file === undefined) throw new NotFound(`Guide "${path}" not found. All guides: ${docs}/guides`);
   if (extname(path) in IMAGES) return file;
   const { guidePage } = await import('../guide-page.ts');
   return guidePage(file.toString(), docs, path);

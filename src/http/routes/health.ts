@@ -17,7 +17,7 @@ export interface EngineHealth {
 export interface HealthOptions {
   readonly engine: EngineHealth;
   readonly path: '/' | '/ok';
-  /** Where a browser is sent that opens the root. */
+  /** Page to which a browser that opens the root is redirected. */
   readonly page?: string | undefined;
 }
 
@@ -32,11 +32,11 @@ export function healthRoutes(server: FastifyInstance, { engine, path, page }: He
         operationId: path === '/ok' ? 'get_health' : 'get_root',
         summary: 'Health',
         description:
-          'Whether the server accepts requests and, with `check_db=1`, whether the database responds. With `live=1`, whether its workers make progress, also while it shuts down: otherwise it must be replaced.',
+          'Whether the server accepts requests and, with `check_db=1`, whether the database responds. With `live=1`, whether its workers make progress, even during shutdown; if not, the process must be replaced.',
         tags: [TAGS.system],
         querystring: HealthQuery,
         response: { 200: Health },
-        failures: { 503: 'The server shuts down, is stuck, or its database does not respond' },
+        failures: { 503: 'The server is shutting down, is stuck, or its database does not respond' },
       },
       config: { open: true },
     },

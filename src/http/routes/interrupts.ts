@@ -15,7 +15,7 @@ import { CURSOR_HEADERS, pagedByCursor } from '../reply.ts';
 const tags = [TAGS.threads];
 const example = { thread_metadata: { user: 'ada' } };
 
-/** What waits for a person, and what was answered, over all threads. */
+/** Pending interrupts and past answers of all threads. */
 export function interruptRoutes(server: FastifyInstance, { interrupts }: { interrupts: InterruptService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
@@ -27,7 +27,7 @@ export function interruptRoutes(server: FastifyInstance, { interrupts }: { inter
         operationId: 'search_interrupts',
         summary: 'Search interrupts',
         description:
-          'Interrupts that wait for an answer, over all threads. Answer with a run: `command.resume` as an object by interrupt id. A page may hold fewer than `limit` although more follow: the last page has no `X-Pagination-Next`.',
+          'Pending interrupts of all threads. Answer with a run whose `command.resume` is an object by interrupt id. A page may hold fewer than `limit` items although more follow: only the last page has no `X-Pagination-Next`.',
         tags,
         body: InterruptSearch,
         example: { ...example, limit: 10 },
@@ -46,7 +46,7 @@ export function interruptRoutes(server: FastifyInstance, { interrupts }: { inter
         operationId: 'search_interrupt_answers',
         summary: 'Search answers to interrupts',
         description:
-          'What was asked and answered, by whom, when and with which run, over all threads. An answer is stored with its run and deleted with it. A page may hold fewer than `limit` although more follow: the last page has no `X-Pagination-Next`.',
+          'Questions and answers of all threads: who answered, when, and with which run. An answer is deleted with its run. A page may hold fewer than `limit` items although more follow: only the last page has no `X-Pagination-Next`.',
         tags,
         body: InterruptAnswerSearch,
         example: { ...example, limit: 10 },
@@ -65,7 +65,7 @@ export function interruptRoutes(server: FastifyInstance, { interrupts }: { inter
       schema: {
         operationId: 'count_interrupts',
         summary: 'Count interrupts',
-        description: 'Counts interrupts that wait for an answer, over all threads.',
+        description: 'Counts the pending interrupts of all threads.',
         tags,
         body: InterruptFilter,
         example,

@@ -7,7 +7,9 @@ import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const tags = [TAGS.system];
-const limited = { 403: 'API keys are for callers without limits, such as a key with the scope "admin".' };
+const limited = {
+  403: 'API keys are available only to unrestricted callers, such as a key with the scope "admin".',
+};
 
 export function keyRoutes(server: FastifyInstance, { keys }: { keys: KeyService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
@@ -20,7 +22,7 @@ export function keyRoutes(server: FastifyInstance, { keys }: { keys: KeyService 
         operationId: 'list_keys',
         summary: 'List API keys',
         description:
-          'The keys that were created while the server runs, oldest first, without their secrets. Those of the configuration are not among them.',
+          'Keys created at run time, oldest first, without their secrets. Excludes keys from the configuration.',
         tags,
         response: { 200: z.array(Key) },
         failures: limited,
@@ -36,8 +38,7 @@ export function keyRoutes(server: FastifyInstance, { keys }: { keys: KeyService 
       schema: {
         operationId: 'create_key',
         summary: 'Create API key',
-        description:
-          'Creates a key that works immediately. The response shows its secret, and nothing else does.',
+        description: 'Creates a key that works immediately. Only this response contains its secret.',
         tags,
         body: KeyCreate,
         example: { name: 'backend', scope: 'run', expires_in_days: 90 },
@@ -59,11 +60,11 @@ export function keyRoutes(server: FastifyInstance, { keys }: { keys: KeyService 
         operationId: 'delete_key',
         summary: 'Revoke API key',
         description:
-          'Rejects the key, and the tokens that were created with it, from now on: other processes within a second. It stays in the list.',
+          'Revokes the key and the tokens created with it, at once in this process and within a second in others. The key stays in the list.',
         tags,
         params: KeyPath,
         response: { 204: z.undefined() },
-        failures: { ...limited, 404: 'there is no key …, or it is already revoked' },
+        failures: { ...limited, 404: 'API key … not found, or already revoked' },
       },
     },
     async ({ actor, params }, reply) => {

@@ -24,7 +24,7 @@ export function runGraphRoutes(server: FastifyInstance, { runGraph }: { runGraph
         operationId: 'get_run_graph',
         summary: 'Get graph of a run',
         description:
-          'Nodes and edges of the graph, with the configuration and context that the run was created with: those of its assistant may have changed since. The code is that of now; in a deployment that of the revision that the thread belongs to, while it is kept.',
+          'Nodes and edges of the graph, with the configuration and context that the run was created with, even if its assistant has changed since. Uses the current code; in a deployment, the code of the revision that the thread belongs to, while that is kept.',
         tags: [TAGS.runs],
         params: RunPath,
         querystring: AssistantGraphQuery,

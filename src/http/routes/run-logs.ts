@@ -18,8 +18,8 @@ const LOGS = {
 };
 
 const ABOUT =
-  'The lines that its code printed, by `console` or to stdout and stderr, with the node and the line of code: the last ' +
-  '1,000. With `stream`, or for a client that accepts `text/event-stream`, also future ones as events `log`, until `end`.';
+  'Lines that the code of the run printed, by `console` or to stdout and stderr, with the node and the source line: the last ' +
+  '1,000. With `stream`, or for a client that accepts `text/event-stream`, also future lines as `log` events, until `end`.';
 
 export function runLogRoutes(
   server: FastifyInstance,
@@ -32,7 +32,7 @@ export function runLogRoutes(
     const { run_id } = params;
     if (!query.stream && !headers.accept?.includes('text/event-stream'))
       return runLogs.list(actor, thread_id, run_id, query);
-    // A client that reconnects names the last line that it has.
+    // A reconnecting client sends the id of the last line it received.
     const last = parseLastEventId(headers['last-event-id']);
     const after = last === 'now' ? query.after : last;
     const frames = (signal: AbortSignal) =>
@@ -83,7 +83,7 @@ export function newestLogRoutes(
         operationId: 'watch_logs',
         summary: 'Watch logs',
         description:
-          'Sends the lines that the code of all runs prints, as they are stored: an event `log` for each. The stream never ends.',
+          'Streams the lines that the code of all runs prints, as they are stored, each as a `log` event. The stream never ends.',
         tags: [TAGS.system],
         querystring: LogsQuery,
         response: { 200: EVENT_STREAM },

@@ -9,7 +9,7 @@ import { CURSOR_HEADERS, pagedByCursor } from '../reply.ts';
 const tags = [TAGS.runs];
 const example = { status: ['error', 'timeout'], thread_metadata: { user: 'ada' } };
 
-/** Runs over all threads. */
+/** Runs of all threads. */
 export function runSearchRoutes(server: FastifyInstance, { runSearch }: { runSearch: RunSearchService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
@@ -21,7 +21,7 @@ export function runSearchRoutes(server: FastifyInstance, { runSearch }: { runSea
         operationId: 'search_runs',
         summary: 'Search runs',
         description:
-          'Runs over all threads, newest first. A page may hold fewer runs than `limit` although more follow: the last page has no `X-Pagination-Next`.',
+          'Runs of all threads, newest first. A page may hold fewer than `limit` runs although more follow: only the last page has no `X-Pagination-Next`.',
         tags,
         body: RunSearch,
         example: { ...example, limit: 10 },
@@ -39,7 +39,7 @@ export function runSearchRoutes(server: FastifyInstance, { runSearch }: { runSea
       schema: {
         operationId: 'count_runs',
         summary: 'Count runs',
-        description: 'Counts runs over all threads.',
+        description: 'Counts the runs of all threads.',
         tags,
         body: RunFilter,
         example,

@@ -6,7 +6,7 @@ import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const description =
-  'Its attempts, and in them each node and each call of a model or a tool: when, for how long, with what outcome and how many tokens. A step is listed once the checkpoint with its result is stored; `current` has those that execute, whichever process on the database executes the run.';
+  'Attempts of the run, with each node, model call and tool call: when it ran, for how long, with what outcome and how many tokens. A step is listed once the checkpoint with its result is stored; `current` lists steps in progress, whichever process executes the run.';
 const shared = {
   description,
   querystring: StepsQuery,
@@ -14,7 +14,7 @@ const shared = {
   failures: { 404: 'Run not found' },
 };
 
-/** What runs did, as recorded (OBSERVABILITY §1). */
+/** Recorded steps of runs (OBSERVABILITY §1). */
 export function runStepRoutes(server: FastifyInstance, { runSteps }: { runSteps: RunStepService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 

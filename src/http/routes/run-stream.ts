@@ -49,7 +49,7 @@ export function runStreamRoutes(
         operationId: 'stream_run',
         summary: 'Run and stream',
         description:
-          'Starts a run and sends its events as they happen. `stream_resumable` stores them, to join the stream later.',
+          'Starts a run and streams its events as they happen. `stream_resumable` stores them, so that clients can join the stream later.',
         tags,
         params: ThreadPath,
         querystring: NewRunStreamQuery,

@@ -17,16 +17,16 @@ export function serverLogRoutes(
       config: { scope: 'admin' },
       schema: {
         operationId: 'watch_server_logs',
-        summary: 'Watch the log of the server',
+        summary: 'Watch server log',
         description:
-          'Sends the last lines that the process that answers wrote to its log, up to 1,000, and future ones: an event `log` for each. The stream never ends.',
+          'Streams the log of the process that answers: up to 1,000 past lines, then future ones, each as a `log` event. The stream never ends.',
         tags: [TAGS.system],
         querystring: ServerLogQuery,
         headers: ServerLogHeaders,
         response: { 200: EVENT_STREAM },
         failures: {
-          403: 'Logs of the server are for callers without limits, such as a key with the scope "admin".',
-          404: 'The log of this server is not its own.',
+          403: 'Logs of the server are available only to unrestricted callers, such as a key with the scope "admin".',
+          404: 'This server does not write its own log: …',
         },
       },
       exposeHeadRoute: false,

@@ -95,7 +95,7 @@ export function storeRoutes(server: FastifyInstance, { store }: { store: StoreSe
         failures: { 400: 'Unsupported operator: $in' },
       },
     },
-    // They have the selected fields.
+    // Items have the selected fields only.
     async ({ actor, body }) => ({ items: (await store.search(actor, body)) as StoreMatch[] }),
   );
 

@@ -10,7 +10,9 @@ import { prefixOf, withoutPrefix } from '../mount-prefix.ts';
 /** The application is built into this folder. */
 const BUILD_FOLDER = join(PACKAGE_ROOT, 'dist/studio');
 
-/** Everything comes from here, and nothing is evaluated: text of users and of models cannot become a script. */
+/**
+ * Everything is served from here and nothing is evaluated, so text of users and models cannot become a script.
+ */
 const CONTENT_POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,8 +28,9 @@ const CONTENT_POLICY = [
 ].join('; ');
 
 /**
- * For the page that shows one component of a graph in a frame of the chat. Its origin is none (`sandbox`): it has no cookie
- * and no storage, and reaches no other page. Scripts are those of Studio and of the graphs (`/ui`); it connects to nothing.
+ * For the page that shows a graph's component in a frame of the chat. `sandbox` gives it an opaque origin: no
+ * cookies, no storage, no access to other pages. It runs scripts of Studio and of the graphs (`/ui`) and
+ * connects to nothing.
  */
 const FRAME_POLICY = [
   'sandbox allow-scripts',
@@ -42,7 +45,7 @@ const FRAME_POLICY = [
   "frame-ancestors 'self'",
 ].join('; ');
 
-/** Names of files with a hash in them never change. */
+/** Files with a hash in their name never change. */
 const YEAR_S = 365 * 24 * 60 * 60;
 
 const MISSING = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Studio</title>
@@ -50,8 +53,8 @@ const MISSING = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Stu
 `;
 
 /**
- * The files of Studio, public like those of any application: what they show needs a session. Each path below its own is a
- * view of the application, which has one page. `path`: where Studio is.
+ * The files of Studio, a single-page application. They are public; the data that they show needs a session.
+ * Every path below `path`, where Studio is mounted, is a view of the one page.
  */
 export const studioPages: FastifyPluginCallback<{ folder?: string; path: string }> = (
   server,
@@ -70,7 +73,7 @@ export const studioPages: FastifyPluginCallback<{ folder?: string; path: string 
     const { params, headers } = request;
     const { type, body, encoding } = await assets.get(params.name, headers['accept-encoding'] ?? '');
     if (encoding !== undefined) reply.header('content-encoding', encoding);
-    // Frames of components have no origin, and load modules by CORS.
+    // Component frames have an opaque origin and load modules by CORS.
     reply.header('access-control-allow-origin', '*');
     reply.header('vary', 'Origin, Accept-Encoding').type(type);
     return reply.header('cache-control', `public, max-age=${YEAR_S}, immutable`).send(body);
@@ -94,8 +97,7 @@ async function sendFile(file: string, pathToFiles: string, reply: FastifyReply):
 }
 
 /**
- * Relative path from a view to that of Studio, with a slash. It holds under every prefix, also under one that only a proxy
- * knows. `studio` is its path with the server's own prefix.
+ * Relative path from a view to the root of Studio, with a slash. Being relative, it is right under every prefix, even one that only a proxy knows. `studio`: path of Studio with the server's own prefix.
  * @example pathToStudio('/prefix/studio/runs/1', '/prefix/studio') === '../'
  */
 export function pathToStudio(url: string, studio: string): string {
@@ -143,9 +145,9 @@ interface Asset {
 }
 
 /**
- * The files of the build. Each is compressed once for each encoding, when it is first asked for, which takes 140 ms of CPU
- * for all of them. Ruled out: copies made at build. They add 0.74 MB of Brotli and 0.9 MB of gzip to 1.0 MB of the package.
- * Only names of the folder are served, so no path leads out of it.
+ * Files of the build, compressed once per encoding on first request, which takes 140 ms of CPU for all of them.
+ * Ruled out: copies made at build. They add 0.74 MB of Brotli and 0.9 MB of gzip to 1.0 MB of the package.
+ * Serves only names listed in the folder, which prevents path traversal.
  */
 class Assets {
   readonly #folder: string;

@@ -10,7 +10,10 @@ interface StudioRouteDeps {
   readonly mount_prefix: string;
 }
 
-/** Sessions of Studio, which stand for an API key or a token in the browser. They answer who is not signed in, too. */
+/**
+ * Sessions of Studio, which stand in for an API key or a token in the browser. Open to callers who are not
+ * signed in.
+ */
 export function studioRoutes(server: FastifyInstance, { studio, mount_prefix }: StudioRouteDeps) {
   const app = server.withTypeProvider<ZodTypeProvider>();
   const path = '/studio/session';
@@ -47,12 +50,12 @@ export function studioRoutes(server: FastifyInstance, { studio, mount_prefix }: 
         operationId: 'create_studio_session',
         summary: 'Sign in to Studio',
         description:
-          'Exchanges an API key or a token for a cookie that scripts cannot read, valid for 12 hours and only while the credential is. An administrator also takes the view of a user.',
+          'Exchanges an API key or a token for a cookie that scripts cannot read, valid for 12 hours at most, and only while the credential is valid. With `view_as`, an administrator sees what a user sees.',
         body: StudioSessionCreate,
         example: STUDIO_SESSION_EXAMPLE,
         failures: {
           401: 'The key or the token is not valid.',
-          403: 'A page of another origin asks, or `view_as` is not allowed.',
+          403: 'The request comes from another origin, or `view_as` is not allowed.',
         },
       },
     },
@@ -67,8 +70,8 @@ export function studioRoutes(server: FastifyInstance, { studio, mount_prefix }: 
         ...shared,
         operationId: 'delete_studio_session',
         summary: 'Sign out of Studio',
-        description: 'Makes this browser forget its session.',
-        failures: { 403: 'A page of another origin asks.' },
+        description: 'Ends the session in this browser.',
+        failures: { 403: 'The request comes from another origin.' },
       },
     },
     async (request, reply) => answer(request, reply, await studio.end(callerOf(request))),

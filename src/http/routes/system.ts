@@ -27,7 +27,7 @@ export interface ServerProperties {
   /** Version of the project's LangGraph.js; null without one. */
   readonly langgraph_version: string | null;
   readonly graph_ids: readonly string[];
-  /** This process runs the cron scheduler. */
+  /** Whether this process fires crons. */
   readonly crons: boolean;
 }
 
@@ -96,7 +96,7 @@ export function overviewRoutes(server: FastifyInstance, { system }: { system: Sy
         tags,
         response: { 200: SystemOverview },
         failures: {
-          403: 'Overviews of the server are for callers without limits, such as a key with the scope "admin".',
+          403: 'Overviews of the server are available only to unrestricted callers, such as a key with the scope "admin".',
         },
       },
     },
@@ -114,13 +114,13 @@ export function historyRoutes(
       config: { scope: 'admin' },
       schema: {
         operationId: 'get_system_history',
-        summary: 'The last hour of a process',
+        summary: 'Process history',
         description:
-          'What the process that answers measured in the last hour, every 10 seconds since it started, and now: runs, requests, webhooks, event loop, memory and connections.',
+          'Measurements of the process that answers, every 10 seconds over the last hour, and the current ones: runs, requests, webhooks, event loop, memory and connections.',
         tags,
         response: { 200: SystemHistory },
         failures: {
-          403: 'Measurements of the server are for callers without limits, such as a key with the scope "admin".',
+          403: 'Measurements of the server are available only to unrestricted callers, such as a key with the scope "admin".',
         },
       },
     },
@@ -137,11 +137,13 @@ export function leaseRoutes(server: FastifyInstance, { system }: { system: Syste
         operationId: 'list_leases',
         summary: 'Leases',
         description:
-          'Which process executes which run, and until when unless it renews its lease; the oldest first.',
+          'Which process executes which run, and when its lease expires unless renewed; oldest first.',
         tags,
         querystring: LeaseQuery,
         response: { 200: z.array(LeaseView) },
-        failures: { 403: 'Leases are for callers without limits, such as a key with the scope "admin".' },
+        failures: {
+          403: 'Leases are available only to unrestricted callers, such as a key with the scope "admin".',
+        },
       },
     },
     ({ actor, query }) => system.leases(actor, query.limit),
@@ -160,7 +162,7 @@ export function changeRoutes(
         operationId: 'watch_changes',
         summary: 'Watch changes',
         description:
-          'Sends the ids of runs, threads, assistants, crons, deliveries, store items and keys that change, at most 4 events a second. The stream never ends.',
+          'Streams the ids of changed runs, threads, assistants, crons, deliveries, store items and keys, at most 4 events a second. The stream never ends.',
         tags,
         response: { 200: EVENT_STREAM },
         failures: { 403: 'Forbidden' },

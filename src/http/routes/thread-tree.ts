@@ -16,9 +16,9 @@ export function threadTreeRoutes(server: FastifyInstance, { threadTree }: { thre
       config: { scope: 'read' },
       schema: {
         operationId: 'get_thread_tree',
-        summary: 'Get tree of checkpoints',
+        summary: 'Get checkpoint tree',
         description:
-          'The checkpoints of the thread with their parents, runs and changed channels, newest first; no values.',
+          'The checkpoints of the thread with their parents, runs and changed channels, newest first, without values.',
         tags: [TAGS.threads],
         params: ThreadPath,
         querystring: ThreadTreeQuery,

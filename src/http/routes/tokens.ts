@@ -13,7 +13,7 @@ export function tokenRoutes(server: FastifyInstance, { tokens }: { tokens: Token
       config: { scope: 'read' },
       schema: {
         operationId: 'create_token',
-        summary: 'Create token for a web page',
+        summary: 'Create browser token',
         description:
           'Creates a short-lived credential for a browser, limited to a user, an assistant or a thread, and to the scope of the key that creates it.',
         tags: [TAGS.system],

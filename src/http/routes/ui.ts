@@ -8,7 +8,7 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 
 const tags = [TAGS.assistants];
 const failures = {
-  404: 'There is no UI \'agent\'. Name its file under "ui" in the configuration.',
+  404: 'UI \'agent\' not found. Add its file under "ui" in the configuration.',
   422: 'UI \'agent\' does not build: agent/ui.tsx:1:23: Could not resolve "./card.tsx"',
 };
 

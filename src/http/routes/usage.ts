@@ -14,9 +14,9 @@ export function usageRoutes(server: FastifyInstance, { usage }: { usage: UsageSe
       config: { scope: 'read' },
       schema: {
         operationId: 'get_usage',
-        summary: 'Usage of models',
+        summary: 'Model usage',
         description:
-          'Tokens and cost of the calls of models in runs, by assistant, user, API key, model and day. The sums are those of the steps of the runs, and stay when runs and threads are deleted. Users see what they used themselves.',
+          'Tokens and cost of model calls in runs, by assistant, user, API key, model and day. Totals are kept when runs and threads are deleted. Users see their own usage only.',
         tags: [TAGS.system],
         querystring: UsageSearch,
         response: { 200: UsageReport },

@@ -26,7 +26,7 @@ export function webhookRoutes(
       schema: {
         operationId: 'search_deliveries',
         summary: 'List deliveries',
-        description: 'Deliveries that were sent, are pending, or are dead; newest first.',
+        description: 'Delivered, pending and dead deliveries, newest first.',
         tags,
         querystring: DeliverySearch,
         response: { 200: z.array(Delivery) },
@@ -43,7 +43,7 @@ export function webhookRoutes(
       schema: {
         operationId: 'get_delivery',
         summary: 'Get delivery',
-        description: 'One delivery with all its attempts.',
+        description: 'The delivery with its request and all its attempts.',
         tags,
         params: DeliveryPath,
         response: { 200: DeliveryDetail },

@@ -19,16 +19,16 @@ export interface AssistantCacheDeps {
 const TTL_MS = 5000;
 /** LRU capacity; callers with the same visibility share a list. */
 const MAX_LISTS = 100;
-/** Size of all cached lists, bytes; a larger one is read each time. */
+/** Total size of the cached lists, bytes; a larger list is never cached. */
 const MAX_CACHED_BYTES = 32 * 1024 * 1024;
-/** Of an assistant and of a list, beside their texts, bytes. */
+/** Estimated overhead per assistant and per list beyond its text, bytes. */
 const OVERHEAD_BYTES = 500;
 const PAGE = 1000;
 
 interface CachedList {
   readonly list: Promise<readonly AssistantSummary[]>;
   readonly until: number;
-  /** Bytes; that of an empty one until it is read. */
+  /** Bytes; the overhead alone until the read completes. */
   readonly size: number;
 }
 
@@ -45,7 +45,7 @@ export function assistantCache({ assistants, clock, bus }: AssistantCacheDeps) {
   // Never unsubscribed: the listener lives as long as the bus and does not keep the process alive.
   bus.onUpdated(ASSISTANTS_CHANGED, () => lists.clear());
 
-  /** Cached before it is read: a change event during the read then evicts it. */
+  /** Caches the promise before the read completes, so that a change event during the read evicts it. */
   function read(key: string, visibility: Visibility | undefined): Promise<readonly AssistantSummary[]> {
     const until = clock.monotonic() + TTL_MS;
     const reading = assistants.summaries(visibility);

@@ -12,9 +12,9 @@ import type {
 import type { FindAssistant } from './assistant-lookup.ts';
 
 export interface NodesQuery {
-  /** Whether it is looked for where the code of each is. */
+  /** Whether to locate the source code of each node. */
   readonly source: boolean;
-  /** The client is on the machine of the server: it may have an editor for the files. */
+  /** Whether the client runs on the server's machine, where an editor can open the files. */
   readonly is_local: boolean;
 }
 
@@ -27,7 +27,7 @@ export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant, root
       return await graph.draw(xray);
     },
 
-    /** Its nodes and those of its subgraphs, with their tools. */
+    /** Nodes of the graph and of its subgraphs, with their tools. */
     async nodes(actor: Actor, id: string, { source, is_local }: NodesQuery): Promise<GraphNode[]> {
       const graph = await openGraph(actor, id, graphs, find);
       const nodes = await graph.nodes(source);

@@ -8,8 +8,8 @@ import type { Assistant } from '../../schemas/assistants.ts';
 import type { AssistantRepository } from '../../storage/assistants/assistants.ts';
 
 /**
- * Returns `undefined` if there is no assistant that the actor may do this to; throws `InvalidInput` if `id` is neither
- * a UUID nor a graph name. `value` is the proposed change, which authorization handlers may modify.
+ * Returns `undefined` if the assistant is missing or hidden from the actor; throws `InvalidInput` if `id` is
+ * neither a UUID nor a graph name. `value` is the proposed change, which authorization handlers may modify.
  */
 export type FindAssistant = (
   actor: Actor,
@@ -21,17 +21,19 @@ export type FindAssistant = (
 /** Finds an assistant by its id, or the system assistant of a graph by the graph's name (CONTRACT §2.1). */
 export function assistantFinder(assistants: AssistantRepository, graphs: GraphRegistry): FindAssistant {
   return async (actor, event, id, value = {}) => {
-    const assistant_id = assistantIdOf(id, graphs);
-    if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
+    const assistant_id = requireAssistantId(id, graphs);
     value['assistant_id'] = assistant_id;
     return assistants.get(assistant_id, await authorize(actor, event, value));
   };
 }
 
-/** The assistants of runs. */
+/** Resolves the assistants of runs. */
 export function assistantLookup(assistants: AssistantRepository, graphs: GraphRegistry) {
   return {
     idOf: (id: string): string => assistantIdOf(id, graphs),
+
+    /** The same for a filter. Throws `InvalidInput` if `id` is neither a graph name nor a UUID. */
+    requireId: (id: string): string => requireAssistantId(id, graphs),
 
     /**
      * Resolves a run's assistant by graph name or id. Throws the errors of run creation (CONTRACT §1). Metadata rules
@@ -56,6 +58,12 @@ export function assistantLookup(assistants: AssistantRepository, graphs: GraphRe
 /** Maps a graph name to the id of its system assistant; anything else is taken as an id. */
 function assistantIdOf(id: string, { ids }: Pick<GraphRegistry, 'ids'>): string {
   return ids.includes(id) ? systemAssistantId(id) : id.toLowerCase();
+}
+
+function requireAssistantId(id: string, graphs: Pick<GraphRegistry, 'ids'>): string {
+  const assistant_id = assistantIdOf(id, graphs);
+  if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
+  return assistant_id;
 }
 
 export function requireGraph({ ids }: GraphRegistry, graph_id: string): void {

@@ -31,15 +31,18 @@ export interface AssistantDeps extends RunLimits {
   readonly bus: Pick<EventBus, 'updated' | 'emit' | 'onUpdated'>;
   /** Defaults of system assistants by graph, until a client updates them. */
   readonly defaults?: SystemDefaults;
-  /** The folder that paths of sources are relative to; absent if nobody edits them there, as those of a deployment. */
+  /**
+   * Project folder that source paths are relative to; absent in a deployment, whose sources nobody edits in
+   * place.
+   */
   readonly root?: string | undefined;
 }
 
 /** Cascade of an assistant's deletion to its runs. */
 export interface AssistantRunDeletion {
   /**
-   * Authorizes it; what it resolves to cancels and deletes the runs of an assistant. Their threads and checkpoints remain
-   * unless `delete_threads` (CONTRACT §2.1).
+   * Authorizes the deletion and resolves to a function that cancels and deletes an assistant's runs. Their
+   * threads and checkpoints remain unless `delete_threads` (CONTRACT §2.1).
    */
   authorizeDeletion(
     actor: Actor,

@@ -44,8 +44,8 @@ export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus 
 
   return {
     /**
-     * Authorizes the deletion, before the assistant is deleted; the result deletes the runs of it. A run that cannot be
-     * deleted does not keep the others: the first failure is thrown at the end. Throws `Unavailable` at once.
+     * Authorizes before the assistant is deleted; the returned function deletes its runs. A run that cannot be
+     * deleted does not stop the others: the first failure is thrown at the end, `Unavailable` at once.
      */
     async authorizeDeletion(
       actor: Actor,

@@ -1,11 +1,13 @@
 import { InvalidInput } from '../../core/errors.ts';
 import { RunBudget } from '../../schemas/run-budget.ts';
 
-/** Which budgets of their own runs may have. */
+/** Rules for the budget that a run sets for itself. */
 export interface RunBudgetRules {
-  /** Those that the server sets for each run. */
+  /** The server's own limits per run. */
   readonly max_budget: RunBudget;
-  /** Why a limit could never be reached, as nothing counts what it limits; `undefined` if it can. */
+  /**
+   * Why a limit cannot be enforced, because the server does not count what it limits; `undefined` if it can.
+   */
   readonly uncounted: (limit: keyof RunBudget) => string | undefined;
 }
 
@@ -13,26 +15,29 @@ type LooseConfig = Readonly<Record<string, unknown>> | null | undefined;
 
 const LIMITS = Object.keys(RunBudget.shape) as (keyof RunBudget)[];
 
-/** The budget in a run configuration; `undefined` without one, and for what an older server stored under that name. */
+/**
+ * The budget in a run configuration; `undefined` if there is none, or if an older server stored something else
+ * under that name.
+ */
 export function budgetOf(config: LooseConfig): RunBudget | undefined {
   const budget = config?.['budget'];
   return budget === undefined ? undefined : RunBudget.safeParse(budget).data;
 }
 
-/** Throws `InvalidInput` for a budget above the server's, and for one that the server does not count. */
+/** Throws `InvalidInput` for a limit above the server's, and for one that the server cannot enforce. */
 export function checkBudget({ max_budget, uncounted }: RunBudgetRules, config: LooseConfig): void {
   for (const [limit, asked] of limitsOf(budgetOf(config))) {
     const max = max_budget[limit];
     if (max !== undefined && asked > max)
-      throw new InvalidInput(
-        `config.budget.${limit}: must be at most ${max}, which is runs.${limit} of the server`,
-      );
+      throw new InvalidInput(`config.budget.${limit}: must be at most ${max}, the server's runs.${limit}`);
     const reason = uncounted(limit);
     if (reason) throw new InvalidInput(`config.budget.${limit}: ${reason}`);
   }
 }
 
-/** The lower one of each limit, as part of a run configuration; empty without any. */
+/**
+ * The lower value of each limit, as part of a run configuration; `{}` if neither configuration has a budget.
+ */
 export function lowerBudget(assistant: LooseConfig, request: LooseConfig): { readonly budget?: RunBudget } {
   const [one, other] = [budgetOf(assistant), budgetOf(request)];
   if (!one && !other) return {};

@@ -14,7 +14,7 @@ export interface RunLimits extends RecursionLimits {
   readonly run_budget: RunBudgetRules;
 }
 
-/** Throws `InvalidInput` for a limit of its own that a run may not have. */
+/** Throws `InvalidInput` if the configuration asks for more than the server allows. */
 export function checkRunLimits(
   deps: RunLimits,
   config: Readonly<Record<string, unknown>> | null | undefined,

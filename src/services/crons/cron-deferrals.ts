@@ -1,7 +1,7 @@
 import { type Backoff, backoffMs } from '../../core/backoff.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
 
-/** Each time may leave a call in a process of the project that never ends. */
+/** Each attempt may leave a call in a graph host that never returns. */
 const BACKOFF: Backoff = { first_ms: 5_000, longest_ms: 5 * 60_000 };
 
 interface Deferral {
@@ -11,7 +11,7 @@ interface Deferral {
   readonly until: number;
 }
 
-/** Crons of this process that stay due, as the project's code did not answer for them, and are tried again later. */
+/** Due crons whose access rules did not answer; this process retries them with backoff. */
 export class CronDeferrals {
   readonly #clock: Clock;
   readonly #deferred = new Map<string, Deferral>();
@@ -32,7 +32,7 @@ export class CronDeferrals {
     return (this.#deferred.get(cron_id)?.until ?? 0) > this.#clock.monotonic();
   }
 
-  /** Forgets all others: they have fired, or are gone. */
+  /** Drops all others: they have fired or were deleted. */
   keep(due: ReadonlySet<string>): void {
     for (const cron_id of this.#deferred.keys()) if (!due.has(cron_id)) this.#deferred.delete(cron_id);
   }
@@ -41,13 +41,13 @@ export class CronDeferrals {
     return [...this.#deferred.keys()];
   }
 
-  /** Time of the next try of any; `undefined` if there is none. */
+  /** Time of the earliest retry; `undefined` if there is none. */
   get next(): string | undefined {
     const times = [...this.#deferred.values()].map(({ until }) => until);
     return times.length === 0 ? undefined : this.#dateOf(Math.min(...times));
   }
 
-  /** Why a cron waits; `undefined` if it does not. */
+  /** Why a cron is deferred; `undefined` if it is not. */
   of(cron_id: string): { failures: number; reason: string; next_try_at: string } | undefined {
     const deferral = this.#deferred.get(cron_id);
     if (!deferral) return undefined;

@@ -21,7 +21,7 @@ export interface CronExplainDeps {
 
 /** Times listed in an explanation. */
 const MAX_FIRES = 5;
-/** A process that sleeps until the next date, or has not heard of a cron, fires it within seconds, ms. */
+/** A tick this late is overdue, ms: a process that slept or missed a notification fires within seconds. */
 const OVERDUE_MS = 60_000;
 
 export type CronExplainService = ReturnType<typeof cronExplain>;
@@ -74,13 +74,13 @@ async function stateSummary(
   const { schedule, timezone, next_run_date, end_time, disabled_reason } = cron;
   switch (state) {
     case 'disabled':
-      return `Disabled by the server: ${asSentence(disabled_reason ?? '')} Solve this, then send PATCH with "enabled": true.`;
+      return `Disabled by the server: ${asSentence(disabled_reason ?? '')} Fix this, then PATCH the cron with "enabled": true.`;
     case 'paused':
-      return 'Paused: "enabled" is false. PATCH with "enabled": true resumes it.';
+      return 'Paused: "enabled" is false. PATCH it with "enabled": true to resume it.';
     case 'ended':
       return end_time === null
         ? `Ended: the schedule "${schedule}" has no further date.`
-        : `Ended: there is no date of its schedule left before its end_time ${end_time}.`;
+        : `Ended: the schedule has no further date before end_time ${end_time}.`;
     case 'scheduled':
       return `Fires next at ${next_run_date} (schedule "${schedule}", ${timezone ?? 'UTC'}).`;
     case 'due':
@@ -99,14 +99,16 @@ async function whoFires(
   if (deferral) {
     const { failures, reason, next_try_at } = deferral;
     const times = failures === 1 ? 'once' : `${failures} times`;
-    return `this process has tried ${times}, and tries again at ${next_try_at}. ${asSentence(reason)}`;
+    return `this process has tried ${times} and will try again at ${next_try_at}. ${asSentence(reason)}`;
   }
-  if (fires_crons) return 'this process fires it as soon as the database answers; its log has the errors.';
+  if (fires_crons)
+    return 'this process will fire it as soon as the database answers; see its log for errors.';
   const { workers } = await queue.workerCapacity();
   const own = 'this process fires no crons (crons.enabled is false, or its role is api)';
-  // This one is registered too.
-  if (workers <= 1) return `${own}, and there is no other one: start one that does.`;
-  return `${own}; one of the other ${workers - 1} must have crons.enabled, and its log has the errors.`;
+  // `workers` counts this process too.
+  if (workers <= 1) return `${own}, and no other process is running: start one that fires crons.`;
+  const other = workers === 2 ? 'the other process' : `one of the ${workers - 1} other processes`;
+  return `${own}; ${other} must have crons.enabled; see its log for errors.`;
 }
 
 function lastFire([last]: readonly CronRun[]): string {

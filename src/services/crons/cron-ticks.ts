@@ -27,13 +27,13 @@ export interface CronTickDeps extends CronRunDeps, SubmitDeps {
   readonly logger: Logger;
   readonly missed: MissedPolicy;
   readonly deferrals: CronDeferrals;
-  /** Time for each answer of an access rule, ms; default 10 s. A tick fails without one. */
+  /** Timeout of each access rule, ms; default 10 s. The tick fails when it expires. */
   readonly rule_limit_ms?: number;
 }
 
 /** A tick older than this counts as missed, ms; cron schedules have minute resolution. */
 const MISSED_AFTER_MS = 60_000;
-/** More than handlers in graph hosts have: their limit leaves the tick due. */
+/** Above the timeout of handlers in graph hosts, which leaves the tick due. */
 const RULE_LIMIT_MS = 10_000;
 /** Crons fired concurrently: enough to share a group commit, few enough not to delay other writers. */
 const BATCH = 20;
@@ -46,15 +46,16 @@ export function cronTicks(deps: CronTickDeps) {
   const { crons, clock, deferrals } = deps;
 
   return {
-    /** Time of the next tick or of the next try of a deferred one; `undefined` if there is none. */
+    /** Time of the next tick, or of the next retry of a deferred cron; `undefined` if there is none. */
     async nextDue(): Promise<string | undefined> {
       const dates = [await crons.nextDue(deferrals.ids), deferrals.next];
       return dates.filter((date) => date !== undefined).sort()[0];
     },
 
     /**
-     * Enqueues the runs of all due crons. Rejects if the database is unavailable to some of them: their ticks stay due, the
-     * others are served. Where the project's code does not answer, the tick stays due and is tried again later.
+     * Enqueues the runs of all due crons. Rejects if the database is unavailable for some of them: their ticks
+     * stay due while the others fire. A tick whose access rules do not answer also stays due and is retried
+     * later.
      */
     async fireDue(): Promise<void> {
       while (await fireEach(deps));
@@ -80,7 +81,7 @@ export function cronTicks(deps: CronTickDeps) {
   };
 }
 
-/** Serves each due cron once, whatever becomes of the others, then throws the first failure. False: none was served. */
+/** Fires each due cron once, even if others fail, then throws the first failure. `false` if none was due. */
 async function fireEach(deps: CronTickDeps): Promise<boolean> {
   const { crons, clock, bus, deferrals } = deps;
   const failures: unknown[] = [];
@@ -112,7 +113,7 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
     } catch (error) {
       if (isUnavailable(error) && rules.unavailable()) {
         const again_in_ms = deps.deferrals.defer(cron_id, error.message);
-        return deps.logger.warn('the handlers of a cron do not answer', {
+        return deps.logger.warn('cron deferred: its access rules do not answer', {
           cron_id,
           tick,
           error,
@@ -120,7 +121,7 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
         });
       }
       if (isUnavailable(error) || isLastingRefusal(error)) throw error;
-      deps.logger.error('cannot create the run of a cron', { cron_id, tick, error });
+      deps.logger.error("cannot create a cron's run", { cron_id, tick, error });
       const detail = 'The run could not be created; see the server log.';
       await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
     }
@@ -154,7 +155,7 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
   const cron = await deps.crons.get(times.cron_id);
   if (!cron) return;
   const submission = await cronSubmission(deps, cron);
-  // It may have some left at the next tick: unlike other refusals, this one does not disable the cron.
+  // The budget may allow the next tick: unlike other refusals, this one does not disable the cron.
   const refusal = await budgetRefusal(deps, budgetOwner(submission));
   if (refusal) {
     await deps.queue.fireCron({ ...due, run: { outcome: 'failed', detail: refusal.message } });
@@ -174,8 +175,8 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
 }
 
 /**
- * Rules are the project's code: one that never answers would hold up all crons. The database has limits of its own.
- * `unavailable`: whether a rule could not be asked.
+ * Access rules are project code: one that never answers would block all crons. The database has its own
+ * timeouts. `unavailable`: whether a rule could not be reached.
  */
 function impersonateInTime({ impersonate, rule_limit_ms = RULE_LIMIT_MS }: CronTickDeps): {
   readonly impersonate: CronTickDeps['impersonate'];

@@ -3,7 +3,6 @@ import { authorize } from '../../auth/authorize.ts';
 import { timestamp } from '../../core/clock.ts';
 import { checkSchedule } from '../../core/cron-times.ts';
 import { BadRequest, InvalidInput, NotFound } from '../../core/errors.ts';
-import { isUuid } from '../../core/ids.ts';
 import { pickFields } from '../../core/pick-fields.ts';
 import type {
   Cron,
@@ -19,6 +18,7 @@ import type { Run } from '../../schemas/runs.ts';
 import { intersectVisibility } from '../../storage/access/visibility.ts';
 import type { CronFireRepository, CronRepository } from '../../storage/crons/crons.ts';
 import type { StoredCron } from '../../storage/crons/row.ts';
+import type { AssistantService } from '../assistants/assistants.ts';
 import { checkRunLimits } from '../assistants/run-config.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import { type Page, pageOf } from '../pagination.ts';
@@ -36,6 +36,7 @@ import { type CronRunDeps, cronRunInput, cronSubmission } from './cron-runs.ts';
 import { newCron, updatedCron } from './stored-cron.ts';
 
 export interface CronDeps extends CronTriggerDeps {
+  readonly assistants: Pick<AssistantService, 'resolve' | 'idOf' | 'requireId'>;
   readonly crons: CronRepository;
 }
 
@@ -138,9 +139,7 @@ async function resolveAssistantId({ assistants }: CronDeps, actor: Actor, id: st
 /** Resolves a graph name to the id of its system assistant. */
 function withAssistantId<Filter extends CronCount>({ assistants }: CronDeps, filter: Filter): Filter {
   if (filter.assistant_id === undefined) return filter;
-  const assistant_id = assistants.idOf(filter.assistant_id);
-  if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
-  return { ...filter, assistant_id };
+  return { ...filter, assistant_id: assistants.requireId(filter.assistant_id) };
 }
 
 /** With `if_not_exists: create` the thread may be missing, but not belong to another user. */

@@ -1,11 +1,11 @@
 import { sleep } from '../../core/timers.ts';
 
-/** Requests wait meanwhile, ms. */
+/** Pauses between attempts, ms; requests wait meanwhile. */
 const AGAIN_MS = [100, 1000, 5000];
 
 /**
- * Asks the database which revision serves until it answers, at most four times: a failure may hide that it was committed,
- * and what serves would be another revision than the database says. Rejects at once if the signal aborts.
+ * Retries a decision in the database up to three times: a failed attempt may have committed, and this process
+ * would then serve another revision than the database names. Stops waiting when the signal aborts.
  */
 export async function askAgain<T>(decide: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (const pause_ms of AGAIN_MS) {

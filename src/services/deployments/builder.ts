@@ -18,7 +18,7 @@ export interface BuildLine {
 }
 
 export interface BuildRequest {
-  /** Of the build alone; empty when it begins. */
+  /** Belongs to this build alone; empty at the start. */
   readonly folder: string;
   /** Shared by the builds of a deployment. */
   readonly cache: string;
@@ -29,13 +29,13 @@ export interface BuildRequest {
   readonly config_path: string;
   readonly install_command: string | undefined;
   readonly build_command: string | undefined;
-  /** Never written to a log. */
+  /** Redacted from the log. */
   readonly secrets: readonly string[];
   readonly log: (line: BuildLine) => void;
   readonly onStep: (step: string) => void;
-  /** The host of the repository was reached over ssh with these host keys. */
+  /** Reports the host keys with which the repository was reached over ssh. */
   readonly onHostKeys: (known_hosts: string) => Promise<void>;
-  /** Ends the build and all of its processes. */
+  /** Aborts the build and kills its processes. */
   readonly signal: AbortSignal;
 }
 
@@ -43,7 +43,7 @@ export interface Built extends BuiltFolder {
   readonly commit: RevisionCommit | undefined;
 }
 
-/** Builds a revision. Throws a `RevisionError` for what the user can put right. */
+/** Builds a revision. Throws a `RevisionError` for failures that the user can fix. */
 export type BuildRevision = (request: BuildRequest) => Promise<Built>;
 
 /** A revision that cannot be built or served. `hint`: one sentence for the user, without secrets. */

@@ -1,7 +1,7 @@
 import type { DeploymentHealth, RevisionHealth } from '../../schemas/deployment-health.ts';
 import type { BuiltFolder } from '../../schemas/deployments.ts';
 
-/** A revision that is to serve. */
+/** A revision to be served. */
 export interface ServedRevision {
   readonly deployment_id: string;
   readonly name: string;
@@ -9,9 +9,9 @@ export interface ServedRevision {
   /** Folder of its build. */
   readonly folder: string;
   readonly built: BuiltFolder;
-  /** Its build was deployed before: what depends on the code alone has been checked. */
+  /** Whether this build was deployed before, so that checks of the code alone can be skipped. */
   readonly was_checked: boolean;
-  /** Its share of new threads if it becomes a canary. */
+  /** Share of new threads if it becomes a canary, percent. */
   readonly canary_percent: number | null;
   /** Environment of its graph hosts. */
   readonly secrets: Readonly<Record<string, string>>;
@@ -20,24 +20,24 @@ export interface ServedRevision {
 /** A revision that has processes or open requests. `since`: in this process of the server. */
 export type LiveRevision = Omit<RevisionHealth, 'number'>;
 
-/** What a deployment does at this moment. */
+/** Current activity of a deployment in this process. */
 export interface DeploymentActivity {
   readonly revisions: readonly LiveRevision[];
-  /** Of what serves; `undefined` while nothing does. */
+  /** Queue of the serving revision; `undefined` while none serves. */
   readonly queue: NonNullable<DeploymentHealth['queue']> | undefined;
-  /** Why what serves is not healthy; `undefined` if it is. */
+  /** Why the serving revision is unhealthy; `undefined` if it is healthy. */
   readonly problem: string | undefined;
 }
 
-/** A revision that takes a share of what is new. */
+/** A revision that receives a share of new threads and stateless runs. */
 export type CanaryRevision = Pick<ServedRevision, 'name' | 'revision_id'>;
 
-/** What serves the deployments: an app of each, behind `/deployments/<name>`. */
+/** Serves the deployments: one app for each, behind `/deployments/<name>`. */
 export interface DataPlane {
   /**
-   * Starts a revision beside the one that serves, checks it, and sends it all new requests once `activate` resolves to
-   * `active`, or its share of them with `canary`. Until then the old one serves. Throws a `RevisionError` if it cannot
-   * serve. Returns false if `activate` resolved to nothing.
+   * Starts a revision beside the active one and checks it. Once `activate` resolves to `active` it receives all
+   * new requests, with `canary` its share of them; until then the old one serves. Throws a `RevisionError` if
+   * it cannot serve. Returns false if `activate` resolves to `undefined`.
    */
   deploy(
     revision: ServedRevision,
@@ -48,19 +48,22 @@ export interface DataPlane {
       readonly signal: AbortSignal;
     },
   ): Promise<boolean>;
-  /** Returns `undefined` if there is nothing of the deployment in this process. */
+  /** Returns `undefined` if this process does not run the deployment. */
   activity(name: string): Promise<DeploymentActivity | undefined>;
-  /** Folders of the builds that are started, serve, or finish what they began: their code may still be read. */
+  /** Folders of builds that are starting, serving or draining: their code may still be read. */
   foldersInUse(): ReadonlySet<string>;
-  /** The canary serves everything once `decide` resolves to true. Returns false if it did not, or no canary serves. */
+  /**
+   * The canary receives all new requests once `decide` resolves to true. Returns false if it does not, or if no
+   * canary serves.
+   */
   promote(canary: CanaryRevision, decide: () => Promise<boolean>): Promise<boolean>;
   /**
-   * Once `decide` resolves to true the canary gets nothing new, and its runs go on in the active revision from their next
-   * checkpoint. Returns what `decide` did.
+   * Once `decide` resolves to true the canary receives nothing new, and its runs continue in the active
+   * revision from their next checkpoint. Returns the result of `decide`.
    */
   endCanary(canary: CanaryRevision, decide: () => Promise<boolean>): Promise<boolean>;
-  /** Whether its threads stay with their revision may have changed. */
+  /** Rereads whether threads stay with their revision. */
   refresh(name: string): Promise<void>;
-  /** Stops serving a deployment; its files may be deleted then. */
+  /** Stops serving a deployment; its files may be deleted afterwards. */
   remove(deployment_id: string): Promise<void>;
 }

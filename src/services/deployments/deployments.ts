@@ -31,18 +31,19 @@ export interface DeploymentDeps {
   readonly logger: Logger;
   /** As in `SourceRules`. */
   readonly allow_local_sources: boolean;
-  /** Path of a deployment on this server. */
+  /** URL path of a deployment on this server. */
   readonly pathOf: (name: string) => string;
 }
 
-/** More at once would be a mistake. */
+/** Maximum number of `deployment_ids` in one request. */
 const MAX_DELETED = 100;
 
 export type DeploymentService = ReturnType<typeof deploymentService>;
 
 /**
- * Deployments: code from a repository or an upload that this server builds and serves. `origin`: the URL of the server
- * as the caller sees it. All throw `Forbidden` for users and tokens, whose access is limited.
+ * Deployments: code from a repository or an upload that this server builds and serves. `origin`: the URL of the
+ * server as the caller sees it. Every method throws `Forbidden` for users and tokens, whose access is
+ * restricted.
  */
 export function deploymentService(deps: DeploymentDeps) {
   const { deployments, revisions, files, plane, bus, logger, pathOf } = deps;
@@ -56,12 +57,13 @@ export function deploymentService(deps: DeploymentDeps) {
     const id = deployment_id.toLowerCase();
     for (const revision_id of await revisions.interruptAll(id)) bus.emit('revision.interrupted', revision_id);
     await plane.remove(id);
-    // Until it is deleted nobody can have its name: another one finds nothing of it.
+    // Move the files while the name is still taken, so that a new deployment of the same name finds none of
+    // them.
     await files.setAside(id, name);
     try {
       await deployments.delete(id);
     } catch (error) {
-      // A failure may hide that it was deleted.
+      // The deletion may have committed despite the error.
       if (await deployments.find(id)) await files.putBack(id, name);
       throw error;
     }
@@ -82,7 +84,7 @@ export function deploymentService(deps: DeploymentDeps) {
       return view(await requireDeployment(deployments, actor, deployment_id), origin);
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async list(actor: Actor, query: DeploymentQuery, origin: string): Promise<DeploymentsList> {
       requireUnrestricted(actor, 'deployments');
       const { limit, offset, name, name_contains, deployment_type, deployment_ids } = query;
@@ -113,18 +115,18 @@ export function deploymentService(deps: DeploymentDeps) {
       return this.get(actor, deployment_id, origin);
     },
 
-    /** Always throws: for images there is no registry here. */
+    /** Always throws: the server has no image registry. */
     async refuseImages(actor: Actor, deployment_id: string): Promise<never> {
       await requireDeployment(deployments, actor, deployment_id);
       throw new BadRequest(
-        'Images are not supported here: deploy the sources instead, with `deploy --remote` or `agent-server deploy`.',
+        'Images are not supported: deploy sources instead, with `deploy --remote` or `agent-server deploy`.',
       );
     },
 
     /** Stops it, and deletes its builds, threads and everything else. */
     delete: remove,
 
-    /** Those that cannot be deleted are in the result. */
+    /** Reports failures in the result instead of throwing. */
     async deleteMany(actor: Actor, deployment_ids: string | string[]): Promise<DeploymentsDeleted> {
       requireUnrestricted(actor, 'deployments');
       return deleteEach(idList(deployment_ids), (id) => remove(actor, id));
@@ -146,7 +148,9 @@ async function insertDeployment(deps: DeploymentDeps, input: DeploymentCreate) {
   checkSource(row, deps);
   const revision = (await hasSource(row, deps)) ? newRevision(ids, row, 'api') : undefined;
   if (!(await deployments.insert(row, unmasked(secrets ?? [], []), revision)))
-    throw new Conflict(`There is a deployment with the name "${name}" already.`);
+    throw new Conflict(
+      `A deployment named "${name}" already exists. Choose another name, or update that deployment.`,
+    );
   if (revision) bus.emit('revision.queued');
   return row;
 }
@@ -180,7 +184,7 @@ async function applyPatch(deps: DeploymentDeps, row: DeploymentRow, patch: Deplo
   if (updated) bus.emit('revision.queued');
 }
 
-/** Throws `NotFound`, and `Forbidden` for callers with limits. */
+/** Throws `NotFound`, and `Forbidden` for users and tokens. */
 export async function requireDeployment(
   deployments: Pick<DeploymentRepository, 'find'>,
   actor: Actor,
@@ -193,7 +197,7 @@ export async function requireDeployment(
 }
 
 export function missingDeployment(deployment_id: string): NotFound {
-  return new NotFound(`There is no deployment ${deployment_id}`);
+  return new NotFound(`Deployment ${deployment_id} not found`);
 }
 
 export function newRevision(
@@ -204,7 +208,7 @@ export function newRevision(
   return { revision_id: ids.uuid7(), source, source_revision_config, trigger };
 }
 
-/** A commit is that of one revision: the next one is of what its branch has then. */
+/** Drops the pinned commit: the next revision builds what its branch points to by then. */
 export function withoutCommit({
   repo_commit_sha: _,
   ...config
@@ -212,7 +216,7 @@ export function withoutCommit({
   return config;
 }
 
-/** The URL of a deployment is for the server to say. */
+/** Drops `custom_url`: the server determines the URL of a deployment. */
 function withoutUrl({
   custom_url: _,
   ...config
@@ -243,6 +247,7 @@ function idList(given: string | readonly string[]): string[] {
     .flatMap((text) => text.split(','))
     .map((id) => id.trim())
     .filter(Boolean);
-  if (ids.length > MAX_DELETED) throw new InvalidInput(`deployment_ids: at most ${MAX_DELETED} at once`);
+  if (ids.length > MAX_DELETED)
+    throw new InvalidInput(`deployment_ids: must name at most ${MAX_DELETED} deployments`);
   return ids;
 }

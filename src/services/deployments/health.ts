@@ -11,7 +11,7 @@ export interface DeploymentHealthDeps extends Pick<DeploymentDeps, 'deployments'
   readonly repositoryAccess: Pick<RepositoryAccessRepository, 'find'>;
   readonly plane: Pick<DataPlane, 'activity'>;
   readonly clock: Clock;
-  /** How often the server asks repositories for new commits; 0: never. */
+  /** Polling interval for new commits, seconds; 0 disables polling. */
   readonly poll_seconds: number;
   /** As in `DeploymentSituation`. */
   readonly has_keys: boolean;
@@ -19,12 +19,12 @@ export interface DeploymentHealthDeps extends Pick<DeploymentDeps, 'deployments'
 
 export type DeploymentHealthService = ReturnType<typeof deploymentHealthService>;
 
-/** What a deployment does at this moment, and what its operator can do next. */
+/** Current health of a deployment, and what its operator can do next. */
 export function deploymentHealthService(deps: DeploymentHealthDeps) {
   const { deployments, repositoryAccess, plane, clock, poll_seconds, has_keys } = deps;
 
   return {
-    /** `base`: the URL of the server, with its prefix. Throws `NotFound` without such a deployment. */
+    /** `base`: the URL of the server, with its prefix. Throws `NotFound` if the deployment does not exist. */
     async get(actor: Actor, deployment_id: string, base: string): Promise<DeploymentHealth> {
       const deployment = await requireDeployment(deployments, actor, deployment_id);
       const { deployment_id: id, name, active_revision_id, latest_revision_id } = deployment;
@@ -63,12 +63,14 @@ async function rowsOf(
   return new Map(rows.flatMap((row) => (row ? [[row.revision_id, row]] : [])));
 }
 
-/** It serves since its last step ended. */
+/** A revision serves from the end of its last step. */
 function activeView({ revision_id, number, build_steps, updated_at }: RevisionRow) {
   return { revision_id, number, since: build_steps.at(-1)?.ended_at ?? updated_at };
 }
 
 function checkOf(activity: DeploymentActivity | undefined, clock: Clock): HealthCheck {
-  const problem = activity ? activity.problem : 'Nothing serves it: the log of the server says why.';
+  const problem = activity
+    ? activity.problem
+    : 'No process is serving it; see the server log for the reason.';
   return { ok: problem === undefined, at: timestamp(clock.now()), reason: problem ?? null };
 }

@@ -21,18 +21,18 @@ export interface HookDeps extends Pick<DeploymentDeps, 'deployments' | 'bus' | '
   readonly pushes: PushRepository;
   readonly repositoryAccess: RepositoryAccessRepository;
   readonly readHook: ReadHook;
-  /** How often the server asks repositories for new commits; 0: never. */
+  /** Polling interval for new commits, seconds; 0 disables polling. */
   readonly poll_seconds: number;
 }
 
-/** A hook as it arrives. `body`: its bytes, which are signed. */
+/** A received hook. `body`: the raw bytes, which the signature covers. */
 export interface HookRequest {
   readonly kind: HookKind;
   readonly headers: HookHeaders;
   readonly body: Buffer;
 }
 
-/** Longer names of deliveries are none: no service has them. */
+/** Longer delivery ids are dropped: no git service sends them. */
 const MAX_DELIVERY_ID = 200;
 const MAX_EVENT = 100;
 const MAX_REF = 300;
@@ -42,25 +42,25 @@ export type HookService = ReturnType<typeof hookService>;
 /** Hooks of git services: a push to the branch of a deployment queues a revision. */
 export function hookService(deps: HookDeps) {
   const { deployments, pushes, repositoryAccess, readHook, bus, ids, logger, poll_seconds } = deps;
-  // Without a deployment, or without its secret, a hook takes the same way to the same refusal.
+  // Verifies hooks of unknown deployments, so that their rejection is indistinguishable from a wrong secret.
   const nobodysSecret = ids.secret();
 
   return {
     /**
-     * Takes a hook. A delivery that was sent before is answered as the first time. Throws `Unauthorized` if its secret
-     * or signature is wrong, and likewise if there is no such deployment.
+     * Receives a hook. A repeated delivery gets the result of the first one. Throws `Unauthorized` if the
+     * secret or signature is wrong, or if the deployment does not exist.
      */
     async receive(deployment_id: string, { kind, headers, body }: HookRequest): Promise<DeploymentHook> {
       const secret = await repositoryAccess.hookSecret(deployment_id);
       const hook = readHook(kind, headers, body, secret ?? nobodysSecret);
       if (!hook.verified || secret === undefined) {
-        logger.warn('a hook was refused', { deployment_id, kind, reason: hook.reason });
+        logger.warn('hook rejected', { deployment_id, kind, reason: hook.reason });
         throw refusal(hook);
       }
       const received = await pushes.receive(deployment_id, newHook(kind, hook, ids), (state) =>
         pushDecision(state, hook, ids),
       );
-      // Deleted a moment ago.
+      // The deployment was deleted meanwhile.
       if (!received) throw refusal(readHook(kind, headers, body, nobodysSecret));
       const { outcome, revision_id } = received.hook;
       if (received.is_new && outcome === 'queued') bus.emit('revision.queued');
@@ -68,7 +68,9 @@ export function hookService(deps: HookDeps) {
       return hookView(received.hook);
     },
 
-    /** The newest first, with what is needed to set hooks up. `base`: the URL of the server, with its prefix. */
+    /**
+     * Newest first, with what a client needs to set up hooks. `base`: the URL of the server, with its prefix.
+     */
     async list(
       actor: Actor,
       deployment_id: string,
@@ -91,7 +93,7 @@ export function hookService(deps: HookDeps) {
       };
     },
 
-    /** Makes a secret, in place of the one before, and shows it this once. */
+    /** Creates a secret that replaces the previous one; only this result contains it. */
     async createSecret(actor: Actor, deployment_id: string, base: string): Promise<DeploymentHookSecret> {
       const { deployment_id: id, name } = await requireDeployment(deployments, actor, deployment_id);
       const secret = ids.secret();

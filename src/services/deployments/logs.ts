@@ -14,7 +14,7 @@ export interface DeploymentLogDeps extends Pick<DeploymentDeps, 'deployments'> {
 
 export type DeploymentLogService = ReturnType<typeof deploymentLogService>;
 
-/** Logs of builds, and of what deployments print. */
+/** Build logs, and the output of deployments. */
 export function deploymentLogService({ deployments, files, revisions }: DeploymentLogDeps) {
   return {
     async ofRevision(
@@ -29,7 +29,7 @@ export function deploymentLogService({ deployments, files, revisions }: Deployme
       return pageOf(matching(lines, search), search);
     },
 
-    /** Of all revisions, in the order of time. */
+    /** Output of all revisions, ordered by time. */
     async ofDeployment(actor: Actor, deployment_id: string, search: LogSearch): Promise<DeploymentLogs> {
       const { name } = await requireDeployment(deployments, actor, deployment_id);
       const since = timeOf(search.start_time) ?? 0;
@@ -37,7 +37,7 @@ export function deploymentLogService({ deployments, files, revisions }: Deployme
       logs.sort((one, other) => other.written_at - one.written_at);
       const needed = search.order === 'desc' ? offsetOf(search) + search.limit : Number.POSITIVE_INFINITY;
       const found: LoggedLine[] = [];
-      // One after the other, and none whose lines are all older than those of the page: logs may have megabytes.
+      // Read one log at a time, and skip logs whose lines are all older than the page: logs may have megabytes.
       for (const { revision_id, written_at } of logs) {
         if (found.length > needed && countSince(found, written_at) > needed) break;
         const lines = await files.log(name, revision_id, 'deploy').read();
@@ -72,7 +72,7 @@ function pageOf(found: readonly LoggedLine[], search: LogSearch): DeploymentLogs
   };
 }
 
-/** They all have the same form. */
+/** Timestamps have one format, so they sort as text. */
 function byTime({ timestamp: one }: LoggedLine, { timestamp: other }: LoggedLine): number {
   if (one === other) return 0;
   return one < other ? -1 : 1;
@@ -91,5 +91,5 @@ function offsetOf({ offset }: LogSearch): number {
   if (offset == null || offset === '') return 0;
   const number = Number(offset);
   if (Number.isSafeInteger(number) && number >= 0) return number;
-  throw new InvalidInput('offset: must be the next_offset of the page before');
+  throw new InvalidInput('offset: must be the next_offset of the previous page');
 }

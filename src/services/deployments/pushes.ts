@@ -5,7 +5,7 @@ import { type DeploymentRow, OPEN_STATUSES, type RevisionRow } from '../../stora
 import { newRevision, withoutCommit } from './deployments.ts';
 import type { ReceivedHook } from './repository.ts';
 
-/** The default branch of a repository, whichever it is. */
+/** Stands for the repository's default branch, whatever its name. */
 const DEFAULT_BRANCH = 'HEAD';
 
 /** A branch whose pushes are deployed: in full, or `DEFAULT_BRANCH`; or why none is. */
@@ -20,15 +20,15 @@ export function followedBranch({
 }: Pick<DeploymentRow, 'source' | 'source_config' | 'source_revision_config'>): FollowedBranch {
   if (source !== 'github') return { reason: 'The deployment is not built from a repository.' };
   if (build_on_push !== true)
-    return { reason: 'The deployment does not build on push: source_config.build_on_push turns it on.' };
+    return { reason: 'The deployment does not build on push: set source_config.build_on_push to true.' };
   if (!repo_ref || repo_ref === DEFAULT_BRANCH) return { branch: DEFAULT_BRANCH };
   if (COMMIT.test(repo_ref)) return { reason: 'The deployment is built from one commit.' };
   if (repo_ref.startsWith('refs/') && !repo_ref.startsWith('refs/heads/'))
-    return { reason: `The deployment is built from ${repo_ref}, which is no branch.` };
+    return { reason: `The deployment is built from ${repo_ref}, which is not a branch.` };
   return { branch: repo_ref.startsWith('refs/heads/') ? repo_ref : `refs/heads/${repo_ref}` };
 }
 
-/** What comes of a verified hook. */
+/** Decides what a verified hook leads to. */
 export function pushDecision({ deployment, newest }: PushState, hook: ReceivedHook, ids: Ids): PushDecision {
   if (hook.reason !== undefined) return ignored(hook.reason);
   const followed = followedBranch(deployment);
@@ -41,14 +41,14 @@ export function pushDecision({ deployment, newest }: PushState, hook: ReceivedHo
     return {
       outcome: 'known',
       revision_id: newest.revision_id,
-      reason: 'The newest revision is of this commit already.',
+      reason: 'The newest revision already has this commit.',
       pushed,
     };
   }
   return { outcome: 'queued', revision: revisionOf(deployment, pushed.sha, 'push', ids), pushed };
 }
 
-/** What was asked of a repository, and its answer. */
+/** A polled branch and the commit it points to. */
 export interface Polled {
   readonly url: string;
   readonly branch: string;
@@ -56,8 +56,9 @@ export interface Polled {
 }
 
 /**
- * The revision to queue of what polling found. A commit that has had a revision gets no other one: it may have failed, or
- * an operator may have gone back to an older one. Before an open revision is known to be of another commit, nothing is.
+ * The revision to queue after a poll. A commit never gets a second revision: the first may have failed, or an
+ * operator may have rolled back to an older one. Queues nothing while the commit of an open revision is
+ * unknown.
  */
 export function pollDecision(
   { deployment, has_revision, is_building_branch }: PollState,
@@ -70,7 +71,7 @@ export function pollDecision(
   return revisionOf(deployment, sha, 'poll', ids);
 }
 
-/** A revision of a commit; without one, of what the branch has when it is built. */
+/** A revision of a commit, or without one of what the branch points to when it is built. */
 function revisionOf(
   { source, source_revision_config }: DeploymentRow,
   sha: string | undefined,
@@ -84,7 +85,7 @@ function revisionOf(
   return newRevision(ids, { source, source_revision_config: config }, trigger);
 }
 
-/** Of one that has failed or was interrupted, the same commit is built again. */
+/** Whether the revision covers the commit; a failed or interrupted one does not, so that it is built again. */
 function isOf({ source, source_revision_config, status }: RevisionRow, sha: string): boolean {
   const isGood = status === 'DEPLOYED' || OPEN_STATUSES.some((open) => open === status);
   return source === 'github' && source_revision_config.repo_commit_sha === sha && isGood;
@@ -93,7 +94,7 @@ function isOf({ source, source_revision_config, status }: RevisionRow, sha: stri
 function otherRef(ref: string | undefined, branch: string | undefined): string {
   if (ref?.startsWith('refs/tags/')) return `${ref} is a tag: only pushes to a branch are deployed.`;
   if (branch === undefined)
-    return 'The hook does not say which branch is the default one: name a branch as source_revision_config.repo_ref.';
+    return 'The hook does not name the default branch: set source_revision_config.repo_ref to a branch.';
   return `${ref} was pushed; the deployment is built from ${branch}.`;
 }
 

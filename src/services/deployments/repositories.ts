@@ -16,7 +16,7 @@ export interface RepositoryDeps extends Pick<DeploymentDeps, 'deployments' | 'lo
 
 export type RepositoryService = ReturnType<typeof repositoryService>;
 
-/** How the server signs in to private repositories. All throw `NotFound` without such a deployment. */
+/** Credentials for private repositories. Every method throws `NotFound` if the deployment does not exist. */
 export function repositoryService({
   deployments,
   repositoryAccess,
@@ -45,7 +45,7 @@ export function repositoryService({
       return deployKeyView(await repositoryAccess.find(row.deployment_id));
     },
 
-    /** Makes a key pair, in place of the one before. Host keys stay pinned. */
+    /** Creates a key pair that replaces the previous one. Host keys stay pinned. */
     async createDeployKey(actor: Actor, deployment_id: string): Promise<DeployKey> {
       const { name } = await require(actor, deployment_id);
       const pair = createDeployKey(`agent-server ${name}`);
@@ -59,7 +59,7 @@ export function repositoryService({
       await change(actor, deployment_id, 'deploy key deleted', repositoryAccess.deleteDeployKey);
     },
 
-    /** The next connection accepts the key that the host has then, and pins it. */
+    /** The next connection accepts and pins whichever key the host presents. */
     async deleteHostKeys(actor: Actor, deployment_id: string): Promise<void> {
       await change(actor, deployment_id, 'host keys deleted', repositoryAccess.unpinHosts);
     },
@@ -79,7 +79,7 @@ export function repositoryService({
       const host = httpsHost(source_config.repo_url);
       if (host === undefined) {
         throw new Conflict(
-          'A token is for a repository over https: set source_config.repo_url to its https URL first, or use a deploy key.',
+          'A token requires a repository over https: set source_config.repo_url to its https URL first, or use a deploy key.',
         );
       }
       const access = await change(actor, deployment_id, 'repository token set', (id) =>

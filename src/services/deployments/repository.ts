@@ -1,36 +1,39 @@
 import type { HookKind } from '../../schemas/deployment-hooks.ts';
 import type { StoredCredentials } from '../../storage/deployments/repositories.ts';
 
-/** A hook of a git service, as far as it matters here. */
+/** The fields of a git service's hook that the server uses. */
 export interface ReceivedHook {
-  /** Whether the secret or the signature is right. */
+  /** Whether the secret or the signature is correct. */
   readonly verified: boolean;
   readonly event: string;
   readonly delivery_id?: string | undefined;
-  /** What was pushed; refs in full. A generic hook without a ref means the branch of the deployment. */
+  /** Pushed refs, by full name. A generic hook without a ref means the deployment's branch. */
   readonly refs: readonly {
     readonly ref?: string | undefined;
     readonly sha?: string | undefined;
     readonly deleted?: boolean | undefined;
   }[];
   readonly default_branch?: string | undefined;
-  /** Why it is refused, or why there is nothing to deploy. */
+  /** Why it is rejected, or why there is nothing to deploy. */
   readonly reason?: string | undefined;
 }
 
 /** Headers of a request; names in lower case. */
 export type HookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** Verifies and reads a hook. Its reason to refuse one depends on the request alone. Never throws on what a client sends. */
+/**
+ * Verifies and parses a hook. The reason for a rejection depends on the request alone. Never throws on client
+ * input.
+ */
 export type ReadHook = (kind: HookKind, headers: HookHeaders, body: Buffer, secret: string) => ReceivedHook;
 
-/** Makes a key pair of OpenSSH. */
+/** Creates a key pair in OpenSSH format. */
 export type CreateDeployKey = (comment: string) => {
   readonly private_key: string;
   readonly public_key: string;
 };
 
-/** What git signs in with. */
+/** Credentials for git. */
 export type RepositoryCredentials =
   | { readonly kind: 'token'; readonly token: string; readonly username?: string | undefined }
   | {
@@ -39,7 +42,7 @@ export type RepositoryCredentials =
       readonly known_hosts?: string | undefined;
     };
 
-/** Asks a repository which commit a ref stands for now. Throws a `RevisionError`. */
+/** Resolves a ref of a remote repository to its current commit. Throws a `RevisionError`. */
 export type ResolveRef = (request: {
   readonly url: string;
   readonly ref: string;
@@ -47,13 +50,13 @@ export type ResolveRef = (request: {
   readonly signal: AbortSignal;
 }) => Promise<{
   readonly sha: string;
-  /** Host keys to pin: of a repository over ssh. */
+  /** Host keys to pin, for a repository over ssh. */
   readonly known_hosts?: string | undefined;
 }>;
 
 /**
- * The credentials for a repository. A token is given to the host that it was stored for, and to no other: who may change
- * the URL must not learn it. A deploy key proves itself without being sent.
+ * The credentials for a repository. A token is sent only to the host that it was stored for: a caller who may
+ * change the URL must not learn it. A deploy key is never sent.
  */
 export function credentialsFor(
   url: string,

@@ -16,7 +16,7 @@ export interface RevisionExplainDeps {
 
 export type RevisionExplainService = ReturnType<typeof revisionExplain>;
 
-/** What decides about the sentence, beside the row. */
+/** What the summary depends on besides the row. */
 interface Situation {
   readonly is_active: boolean;
   readonly is_canary: boolean;
@@ -25,12 +25,12 @@ interface Situation {
   readonly activity: RevisionHealth | undefined;
 }
 
-/** Explains what became of a revision, or why it has not been deployed yet, as a sentence and as fields. */
+/** Explains the state of a revision, or why it is not deployed yet, as a sentence and as fields. */
 export function revisionExplain({ revisions, service, health: healthOf }: RevisionExplainDeps) {
   return {
     /**
-     * `deployment_id` is `undefined` if the client does not know the revision's deployment. `base`: the URL of the server,
-     * with its prefix. Throws `NotFound` without such a revision.
+     * `deployment_id` is `undefined` if the client does not know the revision's deployment. `base`: the URL of
+     * the server, with its prefix. Throws `NotFound` if the revision does not exist.
      */
     async explain(
       actor: Actor,
@@ -40,7 +40,7 @@ export function revisionExplain({ revisions, service, health: healthOf }: Revisi
     ): Promise<RevisionExplanation> {
       const id = revision_id.toLowerCase();
       const owner = deployment_id ?? (await revisions.deploymentOf(id));
-      if (owner === undefined) throw new NotFound(`There is no revision ${revision_id}`);
+      if (owner === undefined) throw new NotFound(`Revision ${revision_id} not found`);
       const { deployment, revision } = await service.require(actor, owner, id);
       const [health, behind] = await Promise.all([
         healthOf.get(actor, owner, base),
@@ -77,17 +77,17 @@ function summaryOf(revision: RevisionRow, situation: Situation): string {
   if (OPEN_STATUSES.some((open) => open === status)) {
     if (status === 'QUEUED') return waitingSummary(behind) + serving;
     const step = build_steps.at(-1);
-    const where = step ? `: at the step “${step.name}” since ${step.started_at}` : '';
-    return `Is being built and deployed${where}.${serving}`;
+    const where = step ? `: step “${step.name}” since ${step.started_at}` : '';
+    return `Being built and deployed${where}.${serving}`;
   }
-  if (failure) return `Failed at the step “${failure.step}”: ${asSentence(failure.hint)}${serving}`;
-  if (status === 'SKIPPED') return `Was skipped: a newer revision was created before its turn.${serving}`;
+  if (failure) return `Failed at step “${failure.step}”: ${asSentence(failure.hint)}${serving}`;
+  if (status === 'SKIPPED') return `Skipped: a newer revision was created before its turn.${serving}`;
   if (is_active || is_canary || status === 'DEPLOYED') return deployedSummary(revision, situation) + serving;
   return `Ended at ${updated_at} with status ${status}.${serving}`;
 }
 
 function waitingSummary(behind: number): string {
-  if (behind === 0) return 'Waits for its turn, and is next.';
+  if (behind === 0) return 'Queued, and next in line.';
   const others = behind === 1 ? '1 other revision' : `${behind} other revisions`;
   return `Waits behind ${others}: the server builds one at a time.`;
 }
@@ -100,14 +100,14 @@ function deployedSummary(
   if (is_active) {
     const since = health.active_revision ? ` since ${health.active_revision.since}` : '';
     const { ok = true, reason = null } = health.check ?? {};
-    return ok ? `Serves new requests${since}.` : `Is to serve new requests, but ${asSentence(reason ?? '')}`;
+    return ok ? `Serves new requests${since}.` : `Active but unhealthy: ${asSentence(reason ?? '')}`;
   }
-  if (!activity) return 'Was deployed, and was followed by another revision.';
-  return `Finishes what it began: ${activity.runs} runs and ${activity.requests} requests.`;
+  if (!activity) return 'Was deployed, and has been replaced by another revision.';
+  return `Draining: ${activity.runs} runs and ${activity.requests} requests are left.`;
 }
 
-/** A sentence about what serves instead. */
+/** A sentence about the revision that serves instead. */
 function servingSummary({ number }: RevisionRow, { active_revision: active }: DeploymentHealth): string {
-  if (!active || active.number === number) return ' Nothing serves the deployment.';
+  if (!active || active.number === number) return ' No revision serves the deployment.';
   return ` Revision ${active.number} serves new requests.`;
 }

@@ -25,9 +25,12 @@ export interface RevisionDeps extends DeploymentDeps {
   readonly service: Pick<DeploymentService, 'get'>;
 }
 
+const NOTHING_STORED =
+  'Neither the build of this revision nor its sources are stored any more: deploy the sources again.';
+
 export type RevisionService = ReturnType<typeof revisionService>;
 
-/** Revisions of a deployment. All throw `NotFound` without such a deployment or revision. */
+/** Revisions of a deployment. Every method throws `NotFound` if the deployment or revision does not exist. */
 export function revisionService({ service, ...deps }: RevisionDeps) {
   const { deployments, revisions, bus, ids, logger } = deps;
 
@@ -42,7 +45,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       return revisionView(revision, deployment);
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async list(actor: Actor, deployment_id: string, query: RevisionQuery): Promise<RevisionsList> {
       const deployment = await requireDeployment(deployments, actor, deployment_id);
       const { limit, offset, status } = query;
@@ -51,7 +54,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       return { resources: rows.map((row) => revisionView(row, deployment)), offset: offset + rows.length };
     },
 
-    /** Queues a revision of the newest sources, whether they changed or not. */
+    /** Queues a revision of the newest sources, even if they have not changed. */
     async create(actor: Actor, deployment_id: string, input: RevisionCreate): Promise<Revision> {
       const deployment = await requireDeployment(deployments, actor, deployment_id);
       const source_revision_config = {
@@ -61,7 +64,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       const choice = { ...deployment, source_revision_config };
       checkSource(choice, deps);
       if (!(await hasSource(choice, deps)))
-        throw new InvalidInput('source_revision_config.source_tarball_path: upload the sources first');
+        throw new InvalidInput('source_revision_config.source_tarball_path: is required; upload first');
       const { trigger, canary_percent } = input;
       const revision = { ...newRevision(ids, choice, trigger ?? 'api'), canary_percent };
       const row = await revisions.insert(deployment.deployment_id, revision);
@@ -69,7 +72,10 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       return revisionView(row, deployment);
     },
 
-    /** Queues the same once more: without a build if its build is kept, else of the same commit or upload. */
+    /**
+     * Queues the same revision again: reuses its build if it is still stored, else rebuilds the same commit or
+     * upload.
+     */
     async redeploy(
       actor: Actor,
       deployment_id: string,
@@ -82,8 +88,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       if (!build) {
         const choice = { ...deployment, source, source_revision_config };
         checkSource(choice, deps);
-        if (!(await hasSource(choice, deps)))
-          throw new Conflict('Neither the build of this revision nor its sources are stored any more.');
+        if (!(await hasSource(choice, deps))) throw new Conflict(NOTHING_STORED);
       }
       await revisions.insert(deployment.deployment_id, {
         ...newRevision(ids, { source, source_revision_config }, 'manual'),
@@ -93,7 +98,7 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
       return service.get(actor, deployment.deployment_id, origin);
     },
 
-    /** The canary serves everything from now on. Throws `Conflict` if the revision is no canary that serves. */
+    /** Makes the canary the active revision. Throws `Conflict` unless the revision is a serving canary. */
     async promote(actor: Actor, deployment_id: string, revision_id: string): Promise<Revision> {
       const found = await require(actor, deployment_id, revision_id);
       await promoteCanary(deps, found);
@@ -102,8 +107,8 @@ export function revisionService({ service, ...deps }: RevisionDeps) {
     },
 
     /**
-     * Ends a revision that is not served yet, whose processes end soon after, or a canary, whose runs go on in the active
-     * revision. Throws `Conflict` if it has ended or serves.
+     * Ends a revision that does not serve yet, whose processes end soon after, or a canary, whose runs continue
+     * in the active revision. Throws `Conflict` if it has ended or is active.
      */
     async interrupt(actor: Actor, deployment_id: string, revision_id: string): Promise<Revision> {
       const { deployment, revision } = await require(actor, deployment_id, revision_id);
@@ -131,10 +136,10 @@ async function promoteCanary(
 ): Promise<void> {
   const decide = () => revisions.promote(deployment_id, revision_id);
   const isPromoted = await plane.promote({ name, revision_id }, decide);
-  if (!isPromoted) throw new Conflict(`Revision ${number} is no canary that serves.`);
+  if (!isPromoted) throw new Conflict(`Revision ${number} is not a serving canary.`);
 }
 
-/** Returns false if it is no canary, or had ended before. */
+/** Returns false if it is not a canary, or had already ended. */
 async function endCanary(
   { plane, revisions }: CanaryDeps,
   { deployment: { name, deployment_id }, revision: { revision_id, status } }: FoundRevision,
@@ -155,13 +160,13 @@ async function requireRevision(
     ? await revisions.find(deployment.deployment_id, revision_id.toLowerCase())
     : undefined;
   if (revision) return { deployment, revision };
-  throw new NotFound(`There is no revision ${revision_id} of the deployment "${deployment.name}"`);
+  throw new NotFound(`Revision ${revision_id} of deployment "${deployment.name}" not found`);
 }
 
 function statusList(text: string): RevisionStatus[] {
   return text.split(',').map((each) => {
     const status = each.trim().toUpperCase() as RevisionStatus;
     if (REVISION_STATUSES.includes(status)) return status;
-    throw new InvalidInput(`status: must be some of ${REVISION_STATUSES.join(', ')}`);
+    throw new InvalidInput(`status: must be a comma-separated list of ${REVISION_STATUSES.join(', ')}`);
   });
 }

@@ -1,10 +1,10 @@
 import { InvalidInput } from '../../core/errors.ts';
 import type { DeploymentSecret } from '../../schemas/deployments.ts';
 
-/** Shown instead of a value; sent instead of one, the stored value stays. */
+/** Shown in place of a value; a client that sends it keeps the stored value. */
 export const MASKED = '********';
 
-/** Names that LangSmith Deployment reserves, and those that mean something to this server. */
+/** Names that LangSmith Deployment reserves, and names that configure this server. */
 const RESERVED = [
   'DATABASE_URI',
   'LANGCHAIN_CALLBACKS_BACKGROUND',
@@ -38,7 +38,7 @@ const RESERVED = [
 ];
 const RESERVED_PREFIX = 'AGENT_SERVER_';
 
-/** Throws `InvalidInput` that names every reserved or repeated name. */
+/** Throws `InvalidInput` that names the reserved or repeated names. */
 export function checkNames(secrets: readonly DeploymentSecret[]): void {
   const reserved = secrets.map(({ name }) => name).filter(isReserved);
   if (reserved.length > 0) {
@@ -64,7 +64,7 @@ export function unmasked(
     if (value !== MASKED) return { name, value };
     const known = stored.find((secret) => secret.name === name);
     if (!known)
-      throw new InvalidInput(`secrets: ${name} is new, so that its value is needed instead of ${MASKED}`);
+      throw new InvalidInput(`secrets: ${name} is not stored yet: send its value instead of ${MASKED}`);
     return known;
   });
 }

@@ -19,10 +19,10 @@ export interface UploadDeps extends Pick<DeploymentDeps, 'deployments'> {
 
 /** Largest upload, bytes; what the official clients announce. */
 export const MAX_UPLOAD_BYTES = 209_715_200;
-/** How long an upload URL is good, ms. */
+/** Lifetime of an upload URL, ms. */
 const VALID_MS = 15 * 60_000;
 
-/** What an upload URL consists of. */
+/** Parameters of an upload URL. */
 export interface UploadTicket {
   readonly object_path: string;
   /** Epoch seconds. */
@@ -56,18 +56,21 @@ export function uploadService({ deployments, files, secrets, clock, ids }: Uploa
       };
     },
 
-    /** Throws `Forbidden` for a URL that is not from here or has expired. `save` throws `Conflict` at its second use. */
+    /**
+     * Throws `Forbidden` for a URL that this server did not sign or that has expired. `save` throws `Conflict`
+     * at its second use.
+     */
     async open({ object_path, expires, signature }: UploadTicket) {
       const given = Buffer.from(signature, 'base64url');
       const expected = await signatureOf({ object_path, expires });
       if (given.length !== expected.length || !timingSafeEqual(given, expected))
-        throw new Forbidden('This upload URL is not valid.');
+        throw new Forbidden('This upload URL is not valid: create a new one and use it unchanged.');
       if (expires * 1000 <= clock.now())
-        throw new Forbidden('This upload URL has expired: ask for another one.');
+        throw new Forbidden('This upload URL has expired: create a new one.');
       return {
         async save(content: Readable): Promise<void> {
           if (!(await files.saveUpload(object_path, content, MAX_UPLOAD_BYTES)))
-            throw new Conflict('This upload URL has been used: ask for another one.');
+            throw new Conflict('This upload URL has already been used: create a new one.');
         },
       };
     },

@@ -5,7 +5,7 @@ import { MASKED } from './secrets.ts';
 /** The server has one tenant. */
 const TENANT_ID = '00000000-0000-0000-0000-000000000000';
 
-/** As the API shows it. `url`: where it is served. */
+/** The deployment as the API returns it. `url`: where it is served. */
 export function deploymentView(
   row: DeploymentRow,
   secrets: readonly DeploymentSecret[],
@@ -13,7 +13,8 @@ export function deploymentView(
 ): Deployment {
   const { deployment_id: id, source_config, ...fields } = row;
   return {
-    ...{ id, ...fields },
+    id,
+    ...fields,
     source_config: { ...source_config, custom_url: url },
     secrets: secrets.map(({ name }) => ({ name, value: MASKED })),
     tenant_id: TENANT_ID,

@@ -7,9 +7,9 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 export type CheckAccess = () => Promise<'visible' | 'hidden' | 'missing'>;
 
 /**
- * Authorizes a subscriber; resolves to the check for the first event of each run, `undefined` if it sees every thread.
- * Throws `NotFound` if the thread is hidden. A client may subscribe before the thread exists (CONTRACT §7), and it may
- * then turn out to be another user's; so may one that is made under the same id after a deletion.
+ * Authorizes a subscriber; resolves to the check for the first event of each run, `undefined` if it sees every
+ * thread. Throws `NotFound` if the thread is hidden. A client may subscribe before the thread exists (CONTRACT
+ * §7), and another user may then create it; the same holds for an id that is reused after a deletion.
  */
 export async function authorizeSubscriber(
   threads: Pick<ThreadRepository, 'checkVisibility'>,

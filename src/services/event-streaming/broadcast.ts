@@ -59,7 +59,8 @@ export function threadBroadcasts(deps: BroadcastDeps) {
     for await (const entry of followThread(sources, thread_id, seq, stop.signal)) {
       const translated = await events(entry);
       const asked = new Set<Subscriber>();
-      // No await between the last question and the offers, so that nobody who joins meanwhile is left out.
+      // No await between the last authorization and the offers, so that no listener that joins meanwhile is
+      // left out.
       for (let more = authorizeMore(listeners, asked, entry.run_id); more; ) {
         await more;
         more = authorizeMore(listeners, asked, entry.run_id);
@@ -113,7 +114,7 @@ export function threadBroadcasts(deps: BroadcastDeps) {
   };
 }
 
-/** Authorizes those for the run that were not asked yet; `undefined` if there are none. */
+/** Authorizes the listeners that were not checked for this run yet; `undefined` if there are none. */
 function authorizeMore(
   listeners: ReadonlySet<Subscriber>,
   asked: Set<Subscriber>,

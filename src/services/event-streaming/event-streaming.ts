@@ -60,7 +60,7 @@ export function eventStreamingService(deps: EventStreamingDeps) {
   const broadcasts = threadBroadcasts({
     sources,
     translate: () => translator(runRows, clock),
-    onError: (error) => logger.error('a thread can no longer be followed', { error }),
+    onError: (error) => logger.error('cannot follow a thread any longer', { error }),
     meter,
   });
 

@@ -100,7 +100,10 @@ function partsOf(frame: Frame): EventPart[] {
   return event === 'values' ? values(namespace, JSON.parse(frame.data)) : [];
 }
 
-/** Every client of the thread stops asking what a run answers by id, before the answer is checked. */
+/**
+ * Tells every client of the thread to stop asking: a run answers these interrupts by id. Sent before the answer
+ * is validated.
+ */
 function resumedInterrupts(run: Run | undefined): EventPart[] {
   const resume = run?.kwargs.command?.resume;
   return namesInterrupts(resume)

@@ -33,7 +33,7 @@ const ALL_STREAM_MODES: RunCreate['stream_mode'] = [
   'checkpoints',
 ];
 
-const ROOT_ONLY = 'A message can only be given to the graph itself, not to a subgraph.';
+const ROOT_ONLY = 'A message can only be injected into the root graph: send an empty namespace.';
 
 /** Commands that create a run (CONTRACT §7). A retry with the same idempotency key creates none. */
 export function runCommands(deps: RunCommandDeps) {

@@ -31,7 +31,7 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
     const state = await threadState.get(actor, thread_id, { subgraphs: namespace.length > 0 });
     const found = namespace.length === 0 ? state : stateWithin(state, namespace);
     if (found) return found;
-    throw new CommandError('no_such_namespace', `No graph is at ${namespace.join('|')}.`);
+    throw new CommandError('no_such_namespace', `There is no graph at namespace ${namespace.join('|')}.`);
   }
 
   return {
@@ -65,7 +65,7 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
       const run = run_id
         ? await runRows.get(thread_id, run_id, visibility)
         : (await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility))[0];
-      if (!run) throw new CommandError('no_such_run', 'There is no such run on this thread.');
+      if (!run) throw new CommandError('no_such_run', 'The thread has no such run.');
       const frames = await log.readNamed(run.run_id, [`${PROTOCOL_EVENT}lifecycle|`, END_EVENT]);
       return { tree: agentTree(graphIdOf(run.kwargs), frames) };
     },
@@ -84,7 +84,7 @@ function stateWithin(state: ThreadState, namespace: Namespace): ThreadState | un
   return undefined;
 }
 
-/** The fields of a state that a summary is made of: values may be large. */
+/** State fields in a summary; excludes values, which may be large. */
 const SUMMARISED = ['checkpoint_id', 'created_at', 'metadata'] as const;
 
 function summary({ checkpoint_id, created_at, metadata }: Pick<ThreadState, (typeof SUMMARISED)[number]>) {

@@ -38,11 +38,11 @@ export class Subscriber {
   readonly #access: CheckAccess | undefined;
   readonly #refused = new AbortController();
   #needsReplay = false;
-  /** The run whose events it may see. */
+  /** The run whose events the subscriber may see. */
   #authorizedRun: string | undefined;
   #isMuted = false;
 
-  /** `access`: undefined if it may see every thread. */
+  /** `access`: `undefined` if the subscriber may see every thread. */
   constructor(
     sink: EventSink,
     { access, meter }: { access?: CheckAccess | undefined; meter?: Meter | undefined } = {},
@@ -52,12 +52,12 @@ export class Subscriber {
     this.#meter = meter;
   }
 
-  /** Aborts once it may no longer see the thread. */
+  /** Aborts once the subscriber may no longer see the thread. */
   get refused(): AbortSignal {
     return this.#refused.signal;
   }
 
-  /** Needs no `authorize` for an event of this run. */
+  /** `true` if events of this run need no further `authorize`. */
   isAuthorizedFor(run_id: string): boolean {
     return !this.#access || run_id === this.#authorizedRun;
   }
@@ -66,7 +66,7 @@ export class Subscriber {
   async authorize(run_id: string): Promise<void> {
     if (!this.#access || run_id === this.#authorizedRun) return;
     const found = await this.#access().catch(() => 'hidden');
-    // Whose a deleted thread was is not known any more.
+    // A deleted thread has no owner to check against.
     this.#isMuted = found !== 'visible';
     this.#authorizedRun = found === 'visible' ? run_id : undefined;
     if (found === 'hidden') this.#refused.abort();

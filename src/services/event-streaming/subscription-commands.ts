@@ -9,7 +9,7 @@ import type { Subscriber } from './subscriber.ts';
 
 type CommandHandler = (actor: Actor, thread_id: string, params: unknown) => Promise<Record<string, unknown>>;
 
-/** A connection keeps the ids that its client chose. */
+/** Bounds memory: a connection stores the ids that its client chooses. */
 const MAX_ID_LENGTH = 1000;
 
 /**
@@ -34,7 +34,7 @@ export function subscriptionCommands(
       const id = isObject(params) ? params['subscription_id'] : undefined;
       if (typeof id !== 'string') throw new CommandError('invalid_argument', 'subscription_id is required');
       if (subscriber?.unsubscribe(id)) return {};
-      throw new CommandError('no_such_subscription', `There is no subscription ${id}.`);
+      throw new CommandError('no_such_subscription', `Subscription ${id} not found.`);
     },
 
     /** Resubscribes under the same id, after event `since`. */

@@ -51,8 +51,8 @@ export function toolCatalog({
   const names = new WeakMap<readonly AssistantSummary[], Map<string, AssistantSummary>>();
 
   /**
-   * Cached by id and version: every change creates a version; and by how often the graphs were loaded. Reads as the system actor, because metadata rules can
-   * hide assistants that the caller may run.
+   * Cached by id and version, because every change creates a version, and by how often the graphs were loaded.
+   * Reads as the system actor, because metadata rules can hide assistants that the caller may run.
    */
   function schemasOf(
     { request_id }: Actor,

@@ -4,8 +4,8 @@ import type { NewAnswer } from '../../storage/queue/accept-answer.ts';
 import type { BudgetRules } from './budgets.ts';
 
 /**
- * What a request may answer; undefined if it brings an input, or a command without an answer. One that only goes on
- * answers what budgets ask.
+ * The answer that a request gives to pending interrupts; `undefined` for an input, or a command without
+ * `resume`. A request that only continues the thread answers a budget's interrupt.
  */
 export function answerOf(
   { user }: Actor,

@@ -5,8 +5,8 @@ import { budgetInterruptId, isBudgetInterrupt, isThreadBudgetInterrupt } from '.
 import { type BudgetRules, budgetKey, budgetReason, type ExhaustedBudget } from './budgets.ts';
 
 /**
- * What a person is asked if a budget stops a run. It stands in the thread alone, under the task that comes next: the
- * graph, which has not asked, stops as before a node and never sees an answer.
+ * The interrupt that asks a person after a budget has stopped a run. Only the thread holds it, under the next
+ * task: to the graph the stop is a breakpoint, and it never sees the answer.
  */
 export function budgetInterrupts(
   run_id: string,
@@ -20,7 +20,7 @@ export function budgetInterrupts(
   return { [state.tasks[0]?.id ?? run_id]: [{ id: budgetInterruptId(run_id), value }] };
 }
 
-/** The reason in the thread's interrupts, if a budget stopped the run and nothing has gone on since. */
+/** The budget's message in the thread's interrupts, if a budget stopped the run and nothing has run since. */
 export function budgetStop(
   run_id: string,
   thread: Pick<Thread, 'interrupts'> | undefined,
@@ -37,7 +37,7 @@ export function waitsForThreadBudget({ interrupts = {} }: Pick<Thread, 'interrup
   return Object.values(interrupts).flat().some(isThreadBudgetInterrupt);
 }
 
-/** Without a command that only answers a budget: any answer goes on, and the graph has no use for it. */
+/** Drops a `resume` that only answers a budget: any answer continues the run, and the graph must not see it. */
 export function withoutBudgetAnswer(
   input: RunCreate,
   { interrupts = {} }: Pick<Thread, 'interrupts'>,

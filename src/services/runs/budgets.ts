@@ -10,16 +10,16 @@ import type {
 } from '../../storage/runs/budgets.ts';
 import { dayOf, NANOS } from '../../storage/runs/usage.ts';
 
-/** Limits of one budget; those that are undefined do not apply. */
+/** Limits of one budget; an undefined limit does not apply. */
 type BudgetLimits = Readonly<RunBudget>;
 
 /** `request`: the run's own, from its request or its assistant. */
 type BudgetScope = SumScope | 'run' | 'request';
 
-/** By whose usage counts; a scope without a limit is absent. */
+/** Budgets by scope; a scope without a limit is absent. */
 export type Budgets = Readonly<Partial<Record<BudgetScope, BudgetLimits>>>;
 
-/** What becomes of a run that reaches a budget. */
+/** How a run ends that reaches a budget. */
 export type OnBudget = 'error' | 'interrupt';
 
 export interface BudgetRules {
@@ -28,7 +28,7 @@ export interface BudgetRules {
   readonly currency: string;
 }
 
-/** Rules, and where it is stored what was used. */
+/** Budget rules, and access to the stored usage. */
 export interface BudgetDeps extends BudgetRules {
   readonly used: BudgetRepository['used'];
 }
@@ -37,23 +37,23 @@ export interface BudgetDeps extends BudgetRules {
 export interface ExhaustedBudget {
   readonly scope: BudgetScope;
   readonly limit: keyof BudgetLimits;
-  /** What the limit is. */
+  /** The limit. */
   readonly max: number;
-  /** At least as much. */
+  /** Usage; at least `max`. */
   readonly used: number;
 }
 
-/** Whose usage it is; empty without a user. */
+/** Whose usage counts; ids are empty strings without a user or key. */
 export interface BudgetOwner {
-  /** Undefined for a thread that ends with its run. */
+  /** `undefined` for a thread that is deleted with its run. */
   readonly thread_id: string | undefined;
   readonly user_id: string;
   readonly key_id: string;
-  /** The thread waits for an answer about its budget, which the request does not give. */
+  /** The thread waits for an answer about its budget that this request does not give. */
   readonly thread_waits?: boolean | undefined;
 }
 
-/** The sums with a budget that a run is part of. */
+/** The limited sums that a run adds to. */
 export function budgetSubjects(
   budgets: Budgets,
   { thread_id, user_id, key_id }: BudgetOwner,
@@ -66,7 +66,7 @@ export function budgetSubjects(
   };
 }
 
-/** Those that begin again soonest come last: waiting for them alone would not help. */
+/** Budgets that reset soonest come last: waiting for them would not help while another is exhausted. */
 const ORDER: readonly BudgetScope[] = ['request', 'run', 'thread', 'user_day', 'key_day', 'day'];
 
 export function exhaustedBudget(budgets: Budgets, used: BudgetsUsed): ExhaustedBudget | undefined {
@@ -89,7 +89,7 @@ function exhaustedLimit(
   return undefined;
 }
 
-/** The key of a limit: of a run configuration, or of the server's. */
+/** Configuration key of a limit, in the run's or the server's configuration. */
 export function budgetKey({ scope, limit }: Pick<ExhaustedBudget, 'scope' | 'limit'>): string {
   if (scope === 'request') return `config.budget.${limit}`;
   return scope === 'run' ? `runs.${limit}` : `runs.budgets.${scope}.${limit}`;
@@ -104,19 +104,19 @@ const WHO: Record<BudgetScope, string> = {
   day: 'All runs of the server have',
 };
 
-const GO_ON = 'A new run of the thread with `input: null` goes on from its last step.';
+const GO_ON = 'A new run of the thread with `input: null` continues from its last step.';
 const WAY_OUT: Record<BudgetScope, string> = {
   request: GO_ON,
   run: GO_ON,
-  thread: 'Go on in another thread.',
-  user_day: 'It begins again at midnight UTC.',
-  key_day: 'It begins again at midnight UTC.',
-  day: 'It begins again at midnight UTC.',
+  thread: 'Continue in another thread.',
+  user_day: 'The budget resets at midnight UTC.',
+  key_day: 'The budget resets at midnight UTC.',
+  day: 'The budget resets at midnight UTC.',
 };
 
-const ANSWER = 'Answer what the thread asks, and its runs may use as much again.';
+const ANSWER = "Answer the thread's interrupt to allow its runs the same amount again.";
 
-/** Says which budget is used up, and what to do. */
+/** Explains which budget is exhausted, and what to do. */
 export function budgetReason(
   exhausted: ExhaustedBudget,
   { currency, on_budget }: Omit<BudgetRules, 'budgets'>,
@@ -137,8 +137,9 @@ interface RefusalDeps {
 }
 
 /**
- * Why a new run is refused if its budgets are used up already: `TooManyRequests` until midnight UTC for budgets of a
- * day, and `Conflict` for that of a thread. Where a budget asks a person, that of a thread refuses only while it asks.
+ * The error for a new run whose budget is already exhausted: `TooManyRequests` until midnight UTC for a daily
+ * budget, `Conflict` for a thread's. With `on_budget: interrupt` a thread's budget refuses runs only while its
+ * interrupt is pending.
  */
 export async function budgetRefusal(
   { clock, budget }: RefusalDeps,
@@ -162,7 +163,7 @@ function refusing({ budgets, on_budget }: BudgetRules, { thread_waits }: BudgetO
   return others;
 }
 
-/** Throws the refusal. */
+/** Throws what `budgetRefusal` returns. */
 export async function requireBudget(deps: RefusalDeps, owner: BudgetOwner): Promise<void> {
   const refusal = await budgetRefusal(deps, owner);
   if (refusal) throw refusal;

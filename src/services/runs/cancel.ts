@@ -67,7 +67,9 @@ const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run i
 
 /** Cancels runs, one by id or many (CONTRACT §2.3, §3). */
 export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelDeps) {
-  /** Returns how many of them were still in flight; runs that are not in `status` any more count, and go on. */
+  /**
+   * Returns how many were still in flight, including runs that have left `status` meanwhile, which continue.
+   */
   async function cancelRuns(
     thread_id: string,
     run_ids: string[],
@@ -150,8 +152,8 @@ export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelD
 }
 
 /**
- * For a client that did not create the run and asks for `cancel_on_disconnect`: it may what `cancel` may. Throws
- * `Forbidden`, and `NotFound` for a run that it may not change.
+ * Authorizes `cancel_on_disconnect` for a client that did not create the run: it needs the rights of `cancel`.
+ * Throws `Forbidden`, and `NotFound` for a run that it may not change.
  */
 async function authorizeAbandoning(
   runs: RunRepository,

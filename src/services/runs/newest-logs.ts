@@ -1,8 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { systemClock, timestamp } from '../../core/clock.ts';
-import { InvalidInput } from '../../core/errors.ts';
-import { isUuid } from '../../core/ids.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Frame } from '../../events/frame.ts';
 import { LOG_LEVELS, type LogLine, type LogsQuery } from '../../schemas/run-logs.ts';
@@ -13,28 +11,28 @@ import type { Storage } from '../../storage/storage.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { PrintedLines } from './printed-lines.ts';
 
-/** Interval at which a follower looks for lines that it has not been passed, ms. */
+/** Interval at which a follower polls for lines that no event delivered, ms. */
 const POLL_MS = 500;
-/** The least one, if every batch of lines is a reason to look, ms. */
+/** Minimum interval if every batch of lines triggers a poll, ms. */
 const MIN_POLL_MS = 250;
 /** Batches of lines read at once. */
 const PAGE = 500;
-/** Before every run. */
+/** Sorts before every run id. */
 const FIRST_RUN = '00000000-0000-0000-0000-000000000000';
 
 export interface NewestLogDeps {
   readonly newestLogs: Storage['newestLogs'];
   readonly bus: Pick<EventBus, 'on'>;
-  readonly assistants: Pick<AssistantService, 'idOf'>;
+  readonly assistants: Pick<AssistantService, 'requireId'>;
 }
 
 export type NewestLogService = ReturnType<typeof newestLogService>;
 
 type Conditions = Pick<LogsQuery, 'assistant_id'>;
 
-/** What the code of all runs prints. */
+/** Log lines that the code of all runs prints. */
 export function newestLogService({ newestLogs, bus, assistants }: NewestLogDeps) {
-  /** The batches that were stored since, but for those that were seen. */
+  /** Batches stored since `time`; `isNew` is false for those already seen. */
   async function* batchesSince(
     time: string,
     seen: ReadonlySet<string>,
@@ -67,7 +65,7 @@ export function newestLogService({ newestLogs, bus, assistants }: NewestLogDeps)
     using printed = new PrintedLines(bus, (batch) => {
       if (assistant_id !== undefined && batch.assistant_id !== assistant_id) return false;
       if (visibility === undefined || wasSeenIn(batch, visibility)) return true;
-      // The database knows who may see them.
+      // Only the database can decide whether this caller may see the lines.
       due = Math.min(due, polled_at + MIN_POLL_MS);
       printed.wake();
       return false;
@@ -98,28 +96,24 @@ export function newestLogService({ newestLogs, bus, assistants }: NewestLogDeps)
   }
 
   return {
-    /** Lines of all runs that the actor may read, from now on until `signal`: events `log` after a first `ready`. */
+    /**
+     * Streams lines of all runs that the actor may read, from now until `signal` aborts: a `ready` event, then
+     * `log` events.
+     */
     async follow(actor: Actor, query: LogsQuery, signal: AbortSignal): Promise<AsyncIterable<Frame>> {
       const { assistant_id: named } = query;
-      const assistant_id = named === undefined ? undefined : requireUuid(assistants.idOf(named));
+      const assistant_id = named === undefined ? undefined : assistants.requireId(named);
       const visibility = await authorize(actor, 'threads:search', {});
       return frames({ ...query, assistant_id }, visibility, signal);
     },
   };
 }
 
-function requireUuid(assistant_id: string): string {
-  if (isUuid(assistant_id)) return assistant_id;
-  throw new InvalidInput(
-    `assistant_id: ${JSON.stringify(assistant_id)} is neither a graph nor the id of an assistant.`,
-  );
-}
-
 function linesOf({ run_id, thread_id, assistant_id, thread_metadata: _, ...batch }: StoredLines): LogLine[] {
   return numberedLines(batch).map((line) => ({ run_id, thread_id, assistant_id, ...line }));
 }
 
-/** Whether the actor may see the lines of a run whose thread is deleted with its end. */
+/** Whether the actor could see the run's thread, which is deleted when the run ends. */
 function wasSeenIn({ thread_id, thread_metadata }: StoredLines, visibility: Visibility): boolean {
   return thread_metadata !== undefined && wasVisible({ thread_id, metadata: thread_metadata }, visibility);
 }
@@ -128,7 +122,7 @@ function keyOf({ run_id, seq }: Pick<LogBatch, 'run_id' | 'seq'>): string {
   return `${run_id}/${seq}`;
 }
 
-/** From when lines may still appear. */
+/** Earliest time at which lines may still be committed late. */
 function before(time: string): string {
   return timestamp(Math.max(0, Date.parse(time) - COMMIT_DELAY_MS));
 }

@@ -4,9 +4,9 @@ import { MAX_LOG_LINES } from '../../schemas/run-logs.ts';
 import type { StoredLines } from '../../storage/runs/run-logs.ts';
 
 /**
- * Lines that runs of this process print, once they are stored, for one follower: also those that are deleted in the same
- * moment, with the thread of their run. Those of other processes, and those that a slow follower does not take, are in the
- * database only.
+ * Buffers stored log lines of this process's runs for one follower, including lines that are deleted right away
+ * with their run's thread. Lines of other processes, and lines that a slow follower does not take in time, are
+ * only in the database.
  */
 export class PrintedLines implements Disposable {
   readonly #subscription: Disposable;

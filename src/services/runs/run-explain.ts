@@ -19,7 +19,7 @@ export interface ExplainDeps {
   readonly queue: RunQueue;
   readonly clock: Clock;
   readonly max_attempts: number;
-  /** This process. */
+  /** Id of this process. */
   readonly worker_id: string;
   readonly graphs: Pick<GraphRegistry, 'hosts'>;
   readonly stepsNow: StepsNow;
@@ -30,16 +30,16 @@ const MAX_NAMED = 3;
 
 const RETRY_REASONS: Record<RetryReason, string> = {
   'worker lost': 'because its worker was lost',
-  'attempt broke': 'because the outcome of the last one could not be stored',
-  'storage failed': 'because storage failed during the last one',
-  'server stopped': 'because the server stopped during the last one, which is not counted',
+  'attempt broke': 'because the outcome of the previous one could not be stored',
+  'storage failed': 'because storage failed during the previous one',
+  'server stopped': 'because the server stopped during the previous one, which does not count as a failure',
   'claim lost': 'because the response to its claim was lost',
   unreadable: 'because it was claimed by a server that lacks its encryption key',
   'clock behind':
-    'because the clock of its server was behind the newest checkpoint of the thread, which is not counted',
+    "because its server's clock was behind the thread's newest checkpoint, which does not count as a failure",
 };
 
-/** Says in a sentence why a run that is in the queue is in its state. */
+/** Explains the state of a queued run in a sentence. */
 export async function queuedRunSummary(
   { queue, clock, max_attempts, worker_id, graphs, stepsNow }: Omit<ExplainDeps, 'runs' | 'threads'>,
   run: Pick<Run, 'run_id' | 'thread_id'>,
@@ -117,7 +117,7 @@ function runningSummary(position: QueuePosition, max_attempts: number): string {
   return `Attempt ${attempt}${why}${failed}; executed by ${who}${until}.${stopping}`;
 }
 
-/** In which graph host the run executes, or why it still waits for one; empty without hosts. */
+/** Names the graph host that executes the run, or why it waits for one; empty without hosts. */
 function hostSummary(run_id: string, hosts: readonly GraphHost[]): string {
   if (hosts.length === 0) return '';
   const own = hosts.find(({ run_ids }) => run_ids.includes(run_id));
@@ -132,7 +132,7 @@ function hostSummary(run_id: string, hosts: readonly GraphHost[]): string {
   return ` Waits for a graph host: all ${ready.length} are computing; ${blocked.map(blockedSummary).join('; ')}.`;
 }
 
-/** The nodes that execute, and what they call; empty if that is not known. */
+/** The executing nodes and their calls; empty if unknown. */
 function stepSummary(steps: readonly CurrentStep[] = []): string {
   const running = steps.filter(({ status }) => status === 'running');
   const innermost = running.filter(({ number }) => !running.some(({ parent }) => parent === number));
@@ -156,7 +156,7 @@ function retrySummary(position: QueuePosition, max_attempts: number): string {
   return `Its next attempt is ${attempt + 1}${why}${failureCount(position, max_attempts)}.`;
 }
 
-/** Excludes attempts that completed a superstep or that the server itself gave back. */
+/** Excludes attempts that completed a superstep, and attempts that the server itself requeued. */
 function failureCount({ failures }: QueuePosition, max_attempts: number): string {
   return failures > 0 ? ` (failure ${failures} of at most ${max_attempts} in a row)` : '';
 }

@@ -15,7 +15,7 @@ export interface RunGraphDeps {
   readonly threads: Pick<ThreadRepository, 'revisionOf'>;
   readonly graphs: Pick<GraphRegistry, 'get'>;
   readonly clock: Clock;
-  /** Whose code the graphs are; absent outside of deployments. */
+  /** Revision whose code this process runs; absent outside of deployments. */
   readonly revision_id?: string | undefined;
 }
 
@@ -24,9 +24,9 @@ export type RunGraphService = ReturnType<typeof runGraphService>;
 type RunIds = Readonly<Record<'thread_id' | 'run_id', string>>;
 
 /**
- * Graphs of runs, with the configuration and context that each was created with, which are those of the assistant's version
- * of then. All throw `NotFound` for a run that the actor cannot see, and as `GraphRegistry` does. It is created when the
- * code of the project is loaded.
+ * Graphs of runs, with the configuration and context that the run was created with, from the assistant's version at that
+ * time. All methods throw `NotFound` for a run that the actor cannot see, and the errors of `GraphRegistry`. Create it
+ * when the project's code is loaded: the time becomes `loaded_at`.
  */
 export function runGraphService({ runs, threads, graphs, clock, revision_id }: RunGraphDeps) {
   const loaded_at = timestamp(clock.now());
@@ -44,7 +44,7 @@ export function runGraphService({ runs, threads, graphs, clock, revision_id }: R
   }
 
   return {
-    /** Nodes and edges; `xray` as of assistants. */
+    /** Nodes and edges; `xray` as for assistants. */
     async draw(actor: Actor, ids: RunIds, xray: boolean | number): Promise<RunGraph> {
       const { agent, graph_id, graph, revision_id: run_revision_id } = await open(actor, ids);
       const thread_revision_id = (await threads.revisionOf(ids.thread_id)) ?? null;

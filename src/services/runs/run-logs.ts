@@ -11,11 +11,11 @@ import type { RunRepository } from '../../storage/runs/runs.ts';
 import { PrintedLines } from './printed-lines.ts';
 import { isFinal } from './transitions.ts';
 
-/** Interval at which a follower looks for lines that other processes stored, ms. */
+/** Interval at which a follower polls for lines that other processes stored, ms. */
 const POLL_MS = 500;
 
 export interface RunLogsRequest {
-  /** Without it, the newest lines. */
+  /** If absent, the newest lines. */
   readonly after?: number | undefined;
   readonly limit: number;
 }
@@ -29,7 +29,7 @@ export interface RunLogDeps {
 
 export type RunLogService = ReturnType<typeof runLogService>;
 
-/** What the code of a run printed. */
+/** Log lines that the code of a run prints. */
 export function runLogService({ runs, runLogs, bus, live }: RunLogDeps) {
   async function find(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
     const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
@@ -43,13 +43,13 @@ export function runLogService({ runs, runLogs, bus, live }: RunLogDeps) {
     return !run || isFinal(run.status);
   }
 
-  /** Yields the lines of a run as they are stored, and returns after its last one. */
+  /** Yields the lines of a run as they are stored, and returns after the last one. */
   async function* follow(
     run_id: string,
     request: RunLogsRequest,
     signal: AbortSignal,
   ): AsyncGenerator<Frame> {
-    // Before the first read: lines that are deleted after it, with their thread, are here.
+    // Subscribe before the first read: lines that are deleted after it, with their thread, arrive here.
     using printed = new PrintedLines(bus, (batch) => batch.run_id === run_id);
     using _end = bus.onUpdated(run_id, () => {
       if (live.get(run_id)?.isWhole) printed.wake();
@@ -57,16 +57,16 @@ export function runLogService({ runs, runLogs, bus, live }: RunLogDeps) {
     let { after } = request;
     let wasSeenOver = false;
     while (!signal.aborted) {
-      // Asked first: the last lines are stored together with the end of the run.
+      // Check first: the last lines are committed together with the end of the run.
       const isSeenOver = await isOver(run_id);
-      // The end is committed; the lines of this process are passed on next, unless it lost the run.
+      // The end is committed, but this process publishes its own lines just after, unless it lost the run.
       const mayFollow = live.get(run_id)?.isWhole === false;
       const wasOver = isSeenOver && (wasSeenOver || !mayFollow);
       wasSeenOver = isSeenOver;
       const limit = after === undefined ? request.limit : MAX_LOG_LINES;
       const lines = await runLogs.read(run_id, after, limit);
       const last = lines.at(-1)?.seq ?? after ?? 0;
-      // Otherwise there may be stored lines before these.
+      // A full page may be followed by more stored lines, which come before these.
       if (lines.length < limit)
         lines.push(
           ...printed
@@ -100,7 +100,10 @@ export function runLogService({ runs, runLogs, bus, live }: RunLogDeps) {
       return runLogs.read(run_id, after, limit);
     },
 
-    /** Likewise as events: `log` for each line, future ones too, then `end`. Throws `NotFound` before the first. */
+    /**
+     * The same as events: `log` for each line, including future ones, then `end`. Throws `NotFound` before the
+     * first event.
+     */
     async stream(
       actor: Actor,
       thread_id: string | undefined,

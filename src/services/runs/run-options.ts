@@ -94,7 +94,7 @@ export function runMetadata(
   };
 }
 
-/** Of a thread that a run creates (CONTRACT §3 `if_not_exists`). */
+/** Metadata of a thread that a run creates (CONTRACT §3 `if_not_exists`). */
 export function threadMetadata(run_metadata: JsonObject, graph_id: string, assistant_id: string): JsonObject {
   return { ...run_metadata, graph_id, assistant_id };
 }
@@ -171,7 +171,7 @@ function serverConfigurable(run: RunContext, after_seconds: number): JsonObject 
   };
 }
 
-/** Who calls the code of a graph, as it finds it. */
+/** The caller's identity, under the keys that graph code reads. */
 export function callerConfigurable(user: Actor['user']): JsonObject {
   return {
     ...(user ? { user_id: user.identity } : {}),
@@ -181,12 +181,12 @@ export function callerConfigurable(user: Actor['user']): JsonObject {
   };
 }
 
-/** The caller of a run is who sent its request, not whom a configuration names. */
+/** Drops a caller span that the configuration names: only the request sets it. */
 function withoutCaller({ [CALLER_SPAN]: _named, ...configurable }: JsonObject): JsonObject {
   return configurable;
 }
 
-/** Code of the graph finds the span of its run, to pass it on; and who reads the run, the span of its caller. */
+/** The run's own span for graph code to propagate, and the caller's span for readers of the run. */
 function traceContext(run_id: string, { traceparent, tracestate }: NonNullable<Actor['trace']>): JsonObject {
   const caller = { [CALLER_SPAN]: traceparent };
   return { ...caller, traceparent: traceparentOf(run_id, caller), ...(tracestate && { tracestate }) };

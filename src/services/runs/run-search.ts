@@ -13,7 +13,7 @@ import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../paginatio
 
 export interface RunSearchDeps {
   readonly runSearch: RunSearchRepository;
-  readonly assistants: Pick<AssistantService, 'idOf'>;
+  readonly assistants: Pick<AssistantService, 'requireId'>;
 }
 
 export type RunSearchService = ReturnType<typeof runSearchService>;
@@ -31,7 +31,7 @@ export function runSearchService({ runSearch: runs, assistants }: RunSearchDeps)
       ...others,
       error,
       statuses: typeof status === 'string' ? [status] : status,
-      assistant_id: assistant_id === undefined ? undefined : requireUuid(assistants.idOf(assistant_id)),
+      assistant_id: assistant_id === undefined ? undefined : assistants.requireId(assistant_id),
       created_from: inUtc(created_from),
       created_to: inUtc(created_to),
       ended_from: inUtc(ended_from),
@@ -60,7 +60,7 @@ export function runSearchService({ runSearch: runs, assistants }: RunSearchDeps)
   };
 }
 
-/** Which a client gets without asking for others. */
+/** Fields returned without `select`. */
 const FIELDS: readonly RunSummaryField[] = [
   'run_id',
   'thread_id',
@@ -77,12 +77,7 @@ const FIELDS: readonly RunSummaryField[] = [
 ];
 
 const ERRORS_ENCRYPTED =
-  'error: this server encrypts errors, so their text cannot be searched. Search by "status", and read "error" of the runs found.';
-
-function requireUuid(assistant_id: string): string {
-  if (!isUuid(assistant_id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
-  return assistant_id;
-}
+  'error: this server encrypts errors, so their text cannot be searched. Search by "status" and read the "error" of the runs found.';
 
 function keysetOf(cursor: string): Keyset {
   const isValid = ([at, id, ...more]: readonly string[]) =>

@@ -25,7 +25,7 @@ export interface RunStepDeps {
 
 export type RunStepService = ReturnType<typeof runStepService>;
 
-/** What runs did, as recorded. */
+/** Recorded steps of runs. */
 export function runStepService({ runs, runSteps, stepsNow }: RunStepDeps) {
   return {
     /** A page of the run's steps, and all of its attempts. Throws `NotFound` for a run that the actor cannot see. */
@@ -38,7 +38,7 @@ export function runStepService({ runs, runSteps, stepsNow }: RunStepDeps) {
       const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
       const run = await runs.get(thread_id, run_id, visibility);
       if (!run) throw new NotFound('Run not found');
-      // Before what is stored is read: a step may be in both, but is in one.
+      // Read before the stored steps: a step then appears in both or in one, never in neither.
       const current = run.status === 'running' ? await stepsNow(run) : undefined;
       const [steps, attempts] = await Promise.all([
         runSteps.steps(run, positionOf(after), limit),
@@ -59,7 +59,7 @@ export function runStepService({ runs, runSteps, stepsNow }: RunStepDeps) {
   };
 }
 
-/** Without those of this page. */
+/** Excludes the steps of this page. */
 function currentSteps(run_id: string, now: AttemptNow | undefined, stored: readonly StoredStep[]) {
   if (!now) return null;
   const { attempt } = now;

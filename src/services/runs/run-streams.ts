@@ -60,7 +60,10 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
       return (await resultInLog(run, signal)) ?? resultOfThread(await threads.get(run.thread_id));
     },
 
-    /** The same for a repeated request. Throws `NotFound` if neither the events of the run nor its thread are left. */
+    /**
+     * The same for a repeated request. Throws `NotFound` if neither the run's events nor its thread exist any
+     * more.
+     */
     async resultAgain(run: Run, signal: AbortSignal): Promise<string> {
       const result = await resultInLog(run, signal);
       if (result !== undefined) return result;

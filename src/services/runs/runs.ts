@@ -27,7 +27,7 @@ export interface RunDeps extends AuthorizeRunDeps, RunStreamDeps, SubmitDeps, Ca
   readonly checkpoints: Pick<CheckpointRepository, 'find'>;
   /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
   readonly refreshStatus: (thread_id: string) => Promise<void>;
-  /** Most JSON of the runs of one list, bytes. */
+  /** Maximum size of a list of runs, bytes of JSON. */
   readonly max_list_bytes?: number;
 }
 
@@ -146,7 +146,7 @@ function notifyDeleted(
   if (promoted) bus.emit('run.ready');
 }
 
-/** The thread, and the input without an answer that is not for its graph. */
+/** The thread, and the input without an answer that is meant for a budget. */
 async function findThread(
   { threads, budget }: RunDeps,
   thread_id: string,

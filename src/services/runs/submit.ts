@@ -74,7 +74,7 @@ export interface SubmitDeps extends RunLimits {
   readonly webhooks: Pick<WebhookPolicy, 'check'>;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
-  /** Budgets of runs; undefined if there are none. */
+  /** Budgets of runs; `undefined` if none are configured. */
   readonly budget?: BudgetDeps | undefined;
   /** Aborted when graceful drain begins. */
   readonly draining: AbortSignal;
@@ -82,7 +82,7 @@ export interface SubmitDeps extends RunLimits {
   readonly default_ttl: Ttl | undefined;
 }
 
-/** Longer names of assistants are cut in traces, characters. */
+/** Maximum length of an assistant name in traces; longer names are truncated, characters. */
 const MAX_AGENT_NAME = 256;
 
 /** An interrupt that is not answered within a day is deleted with its thread. */
@@ -97,13 +97,13 @@ export interface Submission
   readonly idempotency?: IdempotencyContext | undefined;
   /** The A2A message that the run answers. */
   readonly turn?: NewTurn | undefined;
-  /** What the request may answer, if its thread waits. */
+  /** The answer that the request gives if its thread is interrupted. */
   readonly answer?: NewAnswer | undefined;
 }
 
 /**
- * Enqueues a run and notifies the workers and the thread's other runs. Throws `InvalidInput` for a forbidden webhook or
- * limits of its own that are too high, `Unavailable` while draining, and as `requireBudget` does.
+ * Enqueues a run and notifies the workers and the thread's other runs. Throws `InvalidInput` for a forbidden
+ * webhook or limits above the server's, `Unavailable` while draining, and the errors of `requireBudget`.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
   rejectWhileDraining(deps, submission.actor);
@@ -169,7 +169,7 @@ function requireQueued(outcome: EnqueueResult, { run }: NewRun): QueuedResult {
   if (outcome.outcome === 'missing thread') throw new NotFound('Thread or assistant not found.');
   if (outcome.outcome === 'task changed') {
     throw new Conflict(
-      'The task changed before the message arrived. Get the task, and send the message again.',
+      'The task changed before the message arrived. Get the task and send the message again.',
     );
   }
   if (outcome.outcome === 'too many subscribers') throw tooManySubscribers();

@@ -1,7 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { inUtc } from '../../core/clock.ts';
-import { InvalidInput } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
 import { pickFields } from '../../core/pick-fields.ts';
@@ -27,7 +26,7 @@ import { type CursorPage, cursorOf, isTimestamp, positionOf } from '../paginatio
 export interface InterruptDeps {
   readonly interrupts: InterruptRepository;
   readonly interruptAnswers: InterruptAnswerRepository;
-  readonly assistants: Pick<AssistantService, 'idOf'>;
+  readonly assistants: Pick<AssistantService, 'requireId'>;
 }
 
 export type InterruptService = ReturnType<typeof interruptService>;
@@ -36,12 +35,10 @@ export type InterruptService = ReturnType<typeof interruptService>;
 const LIST = 'interrupts';
 const ANSWERS = 'interrupt_answers';
 
-/** What waits for a person, and what was answered, over all threads that the caller may see. */
+/** Pending interrupts and past answers of all threads that the caller may see. */
 export function interruptService({ interrupts, interruptAnswers, assistants }: InterruptDeps) {
   function assistantId(assistant_id: string | undefined): string | undefined {
-    const id = assistant_id === undefined ? undefined : assistants.idOf(assistant_id);
-    if (id !== undefined && !isUuid(id)) throw new InvalidInput('Invalid assistant ID: must be a UUID');
-    return id;
+    return assistant_id === undefined ? undefined : assistants.requireId(assistant_id);
   }
 
   function conditionsOf({ thread_metadata, assistant_id, ...filter }: InterruptFilter): InterruptConditions {
@@ -56,7 +53,7 @@ export function interruptService({ interrupts, interruptAnswers, assistants }: I
   }
 
   return {
-    /** By the time since which they wait. Throws `InvalidInput` for a foreign cursor. */
+    /** Ordered by the time since they have been pending. Throws `InvalidInput` for a foreign cursor. */
     async search(actor: Actor, query: InterruptSearch): Promise<CursorPage<Partial<PendingInterrupt>>> {
       const { limit, cursor, select, sort_order: order } = query;
       const conditions = conditionsOf(query);
@@ -69,7 +66,7 @@ export function interruptService({ interrupts, interruptAnswers, assistants }: I
       };
     },
 
-    /** By the time of the answer. Throws `InvalidInput` for a foreign cursor. */
+    /** Ordered by the time of the answer. Throws `InvalidInput` for a foreign cursor. */
     async searchAnswers(
       actor: Actor,
       query: InterruptAnswerSearch,
@@ -103,7 +100,7 @@ export function interruptService({ interrupts, interruptAnswers, assistants }: I
   };
 }
 
-/** A large value is left out, so that a page has a bounded size. */
+/** Omits a large value, to bound the size of a page. */
 function pendingInterrupt({ interrupt, deadline, ...place }: FoundInterrupt): PendingInterrupt {
   const { id, value, response_schema } = interrupt;
   const value_bytes = Buffer.byteLength(toJson(value ?? null));

@@ -7,17 +7,21 @@ import { cursorOf, isTimestamp, positionOf } from '../pagination.ts';
 
 type Order = Pick<ThreadSearch, 'sort_by' | 'sort_order'>;
 
-/** Name of the list in its cursors. A cursor of one order means nothing in another. */
+/** Name of the list in its cursors. A cursor is only valid in its own sort order. */
 const listIn = ({ sort_by, sort_order }: Order): string => `threads by ${sort_by} ${sort_order}`;
 
-/** What of the list is read. Empty for a search that pages by offset. Throws `InvalidInput`. */
+/**
+ * The range of the list that a cursor selects; `{}` for a search that pages by offset. Throws `InvalidInput`.
+ */
 export function cursorRange(
   query: Order & Pick<ThreadSearch, 'cursor'>,
 ): Pick<ThreadQuery, 'has_keys' | 'after'> {
   const { cursor, sort_by } = query;
   if (cursor === undefined) return {};
   if (sort_by === 'status')
-    throw new InvalidInput('cursor: threads sorted by status have none. Use "offset", or another "sort_by".');
+    throw new InvalidInput(
+      'cursor: not available when sorting by status. Use "offset", or another "sort_by".',
+    );
   if (cursor === '') return { has_keys: true };
   const isSort = sort_by === 'thread_id' ? (text: string) => isUuid(text) : isTimestamp;
   const isValid = ([sort = '', id = '', ...more]: readonly string[]) =>

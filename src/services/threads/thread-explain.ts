@@ -110,7 +110,7 @@ function restingSummary(
 }
 
 function lastRunSummary(run: EndedRunView | null): string {
-  if (!run) return 'no run of it has ended, or the last one was deleted.';
+  if (!run) return 'none of its runs has ended, or the last one was deleted.';
   const { run_id, status, ended_at, error } = run;
   const reason = error ? `: ${error.error}: ${error.message}` : '';
   return asSentence(`its last run ${run_id} ended at ${ended_at} with status ${status}${reason}`);
@@ -118,10 +118,10 @@ function lastRunSummary(run: EndedRunView | null): string {
 
 function interruptSummary(interrupts: readonly PendingInterrupt[]): string {
   if (interrupts.length === 0)
-    return 'its graph stopped before its end. A run with "input": null continues it.';
+    return 'its graph stopped before the end. Create a run with "input": null to continue it.';
   const ids = interrupts.flatMap(({ id }) => id ?? []);
   const more = ids.length > MAX_NAMED ? ` and ${ids.length - MAX_NAMED} more` : '';
   const named = ids.length === 0 ? '' : ` (${ids.slice(0, MAX_NAMED).join(', ')}${more})`;
   const waiting = interrupts.length === 1 ? 'an interrupt waits' : `${interrupts.length} interrupts wait`;
-  return `${waiting} for an answer${named}. A run with "command": {"resume": …} gives it.`;
+  return `${waiting} for an answer${named}. Create a run with "command": {"resume": …} to answer.`;
 }

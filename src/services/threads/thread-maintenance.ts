@@ -31,10 +31,11 @@ export function threadMaintenance({
 }: ThreadMaintenanceDeps) {
   async function remove(thread_id: string, visibility: Visibility | undefined): Promise<boolean> {
     const stopped = await threads.delete(thread_id, visibility);
-    if (stopped) notifyCancelled(stopped);
-    if (stopped) bus.emit('row.changed', 'thread', thread_id);
-    if (stopped) await threads.deleteRest(thread_id);
-    return stopped !== undefined;
+    if (!stopped) return false;
+    notifyCancelled(stopped);
+    bus.emit('row.changed', 'thread', thread_id);
+    await threads.deleteRest(thread_id);
+    return true;
   }
 
   return {

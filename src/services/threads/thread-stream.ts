@@ -55,7 +55,10 @@ export function threadStreamService({ threads, sources }: ThreadStreamDeps) {
   };
 }
 
-/** The thread may be deleted meanwhile, and another user make one of its id: each run is checked before its first event. */
+/**
+ * Checks access before the first event of each run: the thread may be deleted, and its id reused by another
+ * user.
+ */
 async function* whileVisible(
   entries: AsyncIterable<ThreadFrame>,
   access: () => Promise<'visible' | 'hidden' | 'missing'>,
@@ -64,7 +67,7 @@ async function* whileVisible(
   for await (const entry of entries) {
     const found = entry.run_id === authorizedRun ? 'visible' : await access();
     if (found === 'hidden') return;
-    // Whose the deleted thread was is not known any more.
+    // A deleted thread has no owner to check against.
     if (found === 'missing') continue;
     authorizedRun = entry.run_id;
     yield entry;

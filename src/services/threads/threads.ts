@@ -65,12 +65,12 @@ export function threadService(deps: ThreadDeps) {
       return ttl ? { ...thread, ttl } : thread;
     },
 
-    /** Throws `InvalidInput` for a foreign cursor, and for one in an order by status. */
+    /** Throws `InvalidInput` for a foreign cursor, and for a cursor when sorting by status. */
     async search(actor: Actor, query: ThreadSearch): Promise<Page<Partial<Thread>, number | string>> {
       const range = cursorRange(query);
       const visibility = await authorize(actor, 'threads:search', { ...query });
       const { select, extract: paths, limit, offset } = query;
-      // A body may have fields that it should not.
+      // The body is a loose object and may contain these internal fields.
       const ours = { parts: undefined, after: undefined, has_keys: false };
       const wanted = { ...query, ...ours, ...range, limit: limit + 1, ...columnsToRead(query) };
       const rows = await threads.search(wanted, visibility);

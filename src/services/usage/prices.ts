@@ -4,7 +4,7 @@ import { NANOS } from '../../storage/runs/usage.ts';
 /** Per million tokens, in the configured currency. */
 export interface Price {
   readonly in: number;
-  /** Of tokens that the provider had in a cache; without it, they cost what others do. */
+  /** Price of cached input tokens; defaults to `in`. */
   readonly cached?: number | undefined;
   readonly out: number;
 }
@@ -12,15 +12,15 @@ export interface Price {
 /** Prices by the name of a model, in which `*` stands for any text. */
 export type Prices = Readonly<Record<string, Price>>;
 
-/** What a call of a model costs, to a billionth; null without a price or tokens, and for other steps. */
+/** Cost of a model call, rounded to a billionth; `null` without a price or tokens, and for other steps. */
 export type CostOf = (step: Pick<RecordedStep, 'kind' | 'model' | keyof Tokens>) => number | null;
 
 type Tokens = Pick<RecordedStep, 'tokens_in' | 'tokens_cached' | 'tokens_out'>;
 
-/** Models whose price is remembered: their names come from the code of graphs. */
+/** Capacity of the cache of prices: model names come from graph code and are unbounded. */
 const MAX_REMEMBERED = 1000;
 
-/** The exact name counts first, then the longest pattern. */
+/** An exact name takes precedence, then the longest pattern. */
 export function pricing(prices: Prices): CostOf {
   const patterns = Object.entries(prices)
     .filter(([name]) => name.includes('*'))
@@ -48,7 +48,10 @@ function costOf(price: Price, { tokens_in, tokens_cached, tokens_out }: Tokens):
   return Math.round((read + (tokens_out ?? 0) * price.out) * (NANOS / 1e6)) / NANOS;
 }
 
-/** `parts`: of a pattern, between its stars. Each is looked for after the one before: linear, unlike an expression. */
+/**
+ * `parts`: the pattern split at its stars. Finds each part after the previous one: linear, unlike a regular
+ * expression.
+ */
 function isMatch(name: string, [first = '', ...rest]: string[]): boolean {
   const last = rest.pop() ?? '';
   if (!name.startsWith(first) || name.length < first.length + last.length || !name.endsWith(last))

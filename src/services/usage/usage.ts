@@ -8,7 +8,7 @@ import type { UsageRepository, UsageRow } from '../../storage/usage.ts';
 import { pageOf } from '../pagination.ts';
 
 const DAY_MS = 86_400_000;
-/** Days of a report that does not say from when. */
+/** Default length of a report, days. */
 const USUAL_DAYS = 30;
 
 export interface UsageDeps {
@@ -19,12 +19,13 @@ export interface UsageDeps {
 
 export type UsageService = ReturnType<typeof usageService>;
 
-/** Tokens and cost of runs, summed up. */
+/** Totals of the tokens and cost of runs. */
 export function usageService({ usage, clock, currency }: UsageDeps) {
   return {
     /**
-     * Who may not see every thread sees what they used themselves: usage outlives its threads, whose metadata would
-     * say more. Throws `Forbidden` for such a caller who is no user, and `InvalidInput` for days in the wrong order.
+     * A caller who may not see every thread gets their own usage only: usage outlives its threads, so access
+     * rules on thread metadata cannot apply. Throws `Forbidden` if such a caller is not a user, and
+     * `InvalidInput` for days in the wrong order.
      */
     async report(actor: Actor, { by, limit, offset, user, ...query }: UsageSearch): Promise<UsageReport> {
       const own = await ownUser(actor);
@@ -46,7 +47,7 @@ async function ownUser(actor: Actor): Promise<string | undefined> {
   const visibility = await authorize(actor, 'threads:search', {});
   if (!visibility) return undefined;
   if (!actor.user)
-    throw new Forbidden('This key or token is not of a user, and may not see what others used.');
+    throw new Forbidden('This key or token does not belong to a user and may not see the usage of others.');
   return actor.user.identity;
 }
 

@@ -53,13 +53,13 @@ function pendingSummary({ delivery, position, last_attempt, sends_webhooks }: Pe
     ? ` The last attempt, at ${last_attempt.started_at}, ${failureOf(last_attempt)}.`
     : '';
   if (!sends_webhooks)
-    return `Not sent: this server sends no webhooks (http.disable_webhooks). It stays pending until one does.${before}`;
+    return `Not sent: this server sends no webhooks (http.disable_webhooks). It stays pending until a server does.${before}`;
   if (position.behind)
-    return `Waits behind delivery ${position.behind} of the same task: these are sent in order.${before}`;
+    return `Waits behind delivery ${position.behind} of the same task: a task's deliveries are sent in order.${before}`;
   if (position.is_being_sent)
     return `Attempt ${delivery.tries} is under way; another process repeats it if it has not ended by ${delivery.next_try_at}.${before}`;
   if (!position.is_due)
-    return `Attempt ${delivery.tries + 1} is due at ${delivery.next_try_at}; it is given up at ${position.gives_up_at}.${before}`;
+    return `Attempt ${delivery.tries + 1} is due at ${delivery.next_try_at}; the server gives up at ${position.gives_up_at}.${before}`;
   const others = position.n_due_of_host - 1;
   if (others > 0)
     return `Due, and waits for its turn: ${others} more ${others === 1 ? 'delivery' : 'deliveries'} to this receiver ${others === 1 ? 'is' : 'are'} due, of which a few are sent at a time, or one while it does not answer.${before}`;
@@ -75,16 +75,16 @@ function endedSummary(
   if (status === 'delivered') return `Delivered at ${ended_at} after ${attempts}.`;
   const why = last ? `: the last one ${failureOf(last)}` : '';
   const rule = deadRule(last, tries, max_tries);
-  return `Given up at ${ended_at} after ${attempts}${why}.${rule} POST to its /redeliver sends it again.`;
+  return `Given up at ${ended_at} after ${attempts}${why}.${rule} POST to its /redeliver to send it again.`;
 }
 
-/** Which rule ended the attempts, if the last one says it. */
+/** The rule that ended the attempts, if the last one shows it. */
 function deadRule(last: DeliveryAttempt | null, tries: number, max_tries: number | null): string {
   if (max_tries !== null && tries >= max_tries)
-    return ` It may be tried ${max_tries === 1 ? 'once' : `${max_tries} times`} only.`;
+    return ` It may be tried only ${max_tries === 1 ? 'once' : `${max_tries} times`}.`;
   const code = last?.status_code ?? null;
   const isFinal = code !== null && code < 500 && ![408, 425, 429].includes(code);
-  return isFinal ? ' The receiver refused it, which is not retried.' : '';
+  return isFinal ? ' The receiver rejected it, and rejections are not retried.' : '';
 }
 
 function failureOf({ status_code, error, duration_ms }: DeliveryAttempt): string {

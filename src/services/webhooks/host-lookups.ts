@@ -16,31 +16,33 @@ interface RecentLookup {
   readonly expires_at: number;
 }
 
-/** As short as the times to live of names that fail over, ms. */
+/** How long a result is reused, ms: as short as the DNS TTLs of names that fail over. */
 const RECENT_MS = 30_000;
-/** Limit of the names, and of the domains, that are remembered. */
+/** Capacity of the caches of names and of domains. */
 const MAX_REMEMBERED = 1000;
 
-/** No result in the time that the caller had: its turn did not come, or the name servers did not answer. */
+/** The caller's deadline passed: its lookup was still queued, or the name servers did not answer. */
 class HostLookupTimeout extends Error {
   readonly code = 'ETIMEOUT';
 }
 
 /**
- * Runs one lookup at a time. libuv gives `getaddrinfo` two threads, and a name server that never answers occupies one for
- * ten seconds and more, whoever has stopped waiting: the other thread remains for databases and models.
+ * Runs one lookup at a time. libuv gives `getaddrinfo` two threads, and a name server that never answers
+ * occupies one for ten seconds or more, even if no caller waits any longer: the other thread stays free for
+ * databases and models.
  *
- * So that slow names do not starve the others, callers of the same name share a lookup, a result is used again for 30 s,
- * and names of the domain whose last lookup was fastest come first. What nobody waits for any more is not looked up.
+ * So that slow names do not starve the others, callers of the same name share a lookup, a result is reused for
+ * 30 s, and names of the domain whose last lookup was fastest come first. A lookup that no caller waits for any
+ * more is dropped.
  */
 export function oneLookupAtATime(
   lookup: (hostname: string) => Promise<readonly string[]>,
   clock: Clock,
 ): ResolveHost {
-  /** The running one and those that wait, in the order of their first callers. */
+  /** The running lookup and the queued ones, in the order of their first callers. */
   const pending = new Map<string, PendingLookup>();
   const recent = new Map<string, RecentLookup>();
-  /** Of the last lookup by domain, ms. */
+  /** Duration of the last lookup by domain, ms. */
   const durations = new Map<string, number>();
   let running: PendingLookup | undefined;
 
@@ -96,7 +98,7 @@ export function oneLookupAtATime(
   };
 }
 
-/** Forgets the entry that was set first when there are too many. */
+/** Evicts the oldest entry when there are too many. */
 function remember<T>(entries: Map<string, T>, key: string, value: T): void {
   entries.delete(key);
   entries.set(key, value);

@@ -36,15 +36,15 @@ export interface WebhookPolicy {
 const DNS_TIMEOUT_MS = 2000;
 
 const DNS_FAILED = 'Webhook host blocked: DNS resolution failed';
-const LOOPBACK_HINT = 'The configuration of the server can open it: webhooks.url.disable_loopback: false.';
-const PRIVATE_HINT = 'The configuration of the server can open it: webhooks.url.allow_private.';
+const LOOPBACK_HINT = "The server's configuration can allow it: webhooks.url.disable_loopback: false.";
+const PRIVATE_HINT = "The server's configuration can allow it: webhooks.url.allow_private.";
 
 export function webhookPolicy(rules: WebhookRules, resolve: ResolveHost): WebhookPolicy {
   const { allow_private, disable_loopback } = rules;
   const networks = allow_private.map(parseNetwork).filter((network) => network !== undefined);
   const names = allow_private.filter((entry) => parseNetwork(entry) === undefined);
 
-  /** The configuration allows this very host. */
+  /** Whether the configuration names this host. */
   function isAllowlisted(hostname: string): boolean {
     const address = literalAddress(hostname);
     const isLoopback = address

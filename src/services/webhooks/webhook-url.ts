@@ -9,7 +9,7 @@ import { trimEnd } from '../../core/text.ts';
 export function parseWebhookUrl(text: string): URL {
   // Reject what the parser would silently normalize, such as backslashes and line breaks.
   if (/[\s\\]|\p{Cc}/u.test(text)) {
-    throw new InvalidInput('Webhook URL has characters that a URL must not have');
+    throw new InvalidInput('Webhook URL contains white space, backslashes or control characters');
   }
   const scheme = /^([a-z][\w+.-]*):/i.exec(text)?.[1]?.toLowerCase();
   if (scheme === undefined) {
@@ -32,7 +32,9 @@ export function literalAddress(hostname: string): string | undefined {
   return isIP(bare) === 0 ? undefined : bare;
 }
 
-/** The last two labels of a host's name, which groups most names of one owner; an address is on its own. */
+/**
+ * The last two labels of a host name, which group most names of one owner; an IP address is returned as it is.
+ */
 export function domainOf(host: string): string {
   const hostname = host.replace(/:\d+$/, '');
   return literalAddress(hostname) ?? hostname.split('.').slice(-2).join('.');

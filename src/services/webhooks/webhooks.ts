@@ -133,9 +133,9 @@ function samplePayload(url: string, at: string): string {
   });
 }
 
-/** Of a body, characters: it has the values of a thread, which may be megabytes. */
+/** Maximum length of a body preview, characters: a body holds a thread's values, which may be megabytes. */
 const MAX_PREVIEW = 65_536;
-/** What is read of it; masking makes it shorter. */
+/** How much of the body is read, characters; masking shortens it. */
 const READ = 2 * MAX_PREVIEW;
 
 interface DeliveryContent {
@@ -144,10 +144,13 @@ interface DeliveryContent {
   readonly body: string;
 }
 
-/** What a delivery sends, without known secrets: the body of a run names the URL, which is often a secret itself. */
+/**
+ * The request of a delivery without known secrets: a run's body contains the URL, which is often a secret
+ * itself.
+ */
 function redactedRequest({ url, headers, body }: DeliveryContent, masked_url: string): DeliveryRequest {
   const withoutUrl = url === masked_url ? body : body.replaceAll(inJson(url), inJson(masked_url));
-  // Of the secrets at the end, which are cut, the mask knows the beginnings.
+  // Truncation may cut the last secret; the mask recognizes its beginning.
   const masked = maskSecrets(truncateText(withoutUrl.slice(0, READ), 3 * READ, withoutUrl.length));
   return {
     header_names: Object.keys(headers),

@@ -43,6 +43,6 @@ test('a key that is none is one line, which does not show it', async () => {
 test('fallback keys alone are a mistake', async () => {
   const environment = { LANGGRAPH_AES_FALLBACK_KEYS: 'k'.repeat(32) };
   expect(await problemsOf(GRAPHS, { environment })).toEqual([
-    'agent.config.yaml: encryption.key: is required with fallback keys',
+    'agent.config.yaml: encryption.key: is required if fallback_keys is set',
   ]);
 });
