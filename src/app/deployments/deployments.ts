@@ -58,10 +58,9 @@ export async function openDeployments(config: Config, context: DeploymentsContex
   const root = { prefix: config.http.mount_prefix ?? '', secrets: storage.secrets };
 
   function slotOf(name: string): DeploymentSlot {
-    const administrators = storage.apiKeys;
     const is_protected = access.authenticate !== undefined;
     const findPinned = () => pinnedRevisions(parts, name);
-    const deps = { ...slotDeps, administrators, is_protected, findPinned };
+    const deps = { ...slotDeps, administrators: storage.apiKeys, is_protected, findPinned };
     const isRoot = name === config.deployments.root;
     const slot = slots.get(name) ?? new DeploymentSlot(name, { ...deps, root: isRoot ? root : undefined });
     slots.set(name, slot);
@@ -92,7 +91,9 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     },
     activity: async (name) => slots.get(name)?.activity(),
     refresh: async (name) => slots.get(name)?.refreshPins(),
-    promote: ({ name, revision_id }, decide) => slotOf(name).promote(revision_id, decide),
+    // Not `slotOf`: of one that is being deleted, a new slot would seem to start for ever.
+    promote: async ({ name, ...of }, decide) =>
+      (await slots.get(name)?.promote(of.revision_id, decide)) ?? false,
     endCanary: ({ name, revision_id }, decide) => slotOf(name).endCanary(revision_id, decide),
     remove,
   };
