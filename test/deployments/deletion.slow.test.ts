@@ -4,13 +4,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 
-test('a deployment that is deleted while its canary is promoted is gone, and one with its name begins anew', async () => {
+test('a deployment that is deleted while its canary is decided is gone, and one with its name begins anew', async () => {
   await using server = await openDeploymentServer();
   const names = () => readdir(join(server.config.deployments.folder, 'apps'));
   const body = { assistant_id: 'agent', input: {}, if_not_exists: 'create' };
   for (const verbs of [
     ['promote', 'delete'],
     ['delete', 'promote'],
+    ['interrupt', 'delete'],
+    ['delete', 'interrupt'],
   ]) {
     const { id } = await server.create('agent');
     const base = `/v2/deployments/${id}`;
@@ -31,7 +33,7 @@ test('a deployment that is deleted while its canary is promoted is gone, and one
       verbs.map((verb) =>
         verb === 'delete'
           ? server.send('DELETE', base)
-          : server.post(`${base}/revisions/${canary.id}/promote`),
+          : server.post(`${base}/revisions/${canary.id}/${verb}`),
       ),
     );
     isOver = true;
@@ -39,7 +41,8 @@ test('a deployment that is deleted while its canary is promoted is gone, and one
     // Never 500: what reaches a deployment that ends is told so.
     for (const status of statuses) expect([200, 404, 503]).toContain(status);
     expect(answers[verbs.indexOf('delete')]?.status).toBe(204);
-    expect([200, 404, 409]).toContain(answers[verbs.indexOf('promote')]?.status);
+    const decided = answers[verbs.findIndex((verb) => verb !== 'delete')];
+    expect([200, 404, 409]).toContain(decided?.status);
     expect((await server.get(base)).status).toBe(404);
     expect((await server.get('/deployments/agent/ok')).status).toBe(404);
     expect(await names()).toEqual([]);

@@ -91,10 +91,10 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     },
     activity: async (name) => slots.get(name)?.activity(),
     refresh: async (name) => slots.get(name)?.refreshPins(),
-    // Not `slotOf`: of one that is being deleted, a new slot would seem to start for ever.
+    // Not `slotOf`: the new slot of a deployment that is being deleted would seem to start forever.
     promote: async ({ name, ...of }, decide) =>
       (await slots.get(name)?.promote(of.revision_id, decide)) ?? false,
-    endCanary: ({ name, revision_id }, decide) => slotOf(name).endCanary(revision_id, decide),
+    endCanary: ({ name, revision_id }, decide) => slots.get(name)?.endCanary(revision_id, decide) ?? decide(),
     remove,
   };
   const work = openWork(config, context, { files, plane });
