@@ -53,7 +53,7 @@ describe('the control plane', () => {
       refuse({ source_config: { repo_url }, source_revision_config: revision });
     expect(await refuse({ source: 'external_docker' })).toEqual([
       422,
-      expect.stringContaining('images are not'),
+      expect.stringContaining('neither builds nor pulls images'),
     ]);
     expect(await refuse({})).toEqual([422, expect.stringContaining('repo_url: is required')]);
     expect(await git('https://me:secret@example.com/a.git')).toEqual([
@@ -94,7 +94,7 @@ describe('the control plane', () => {
     const patched = await server.send('PATCH', `/v2/deployments/${id}`, {
       secrets: [{ name: 'NEW', value: '********' }],
     });
-    expect(patched).toMatchObject({ status: 422, body: { detail: expect.stringContaining('NEW is new') } });
+    expect(patched).toMatchObject({ status: 422, body: { detail: expect.stringContaining('NEW is not stored yet') } });
   });
 
   test('lists are filtered and paged', async () => {

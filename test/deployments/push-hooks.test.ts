@@ -123,7 +123,7 @@ describe('hooks of git services', () => {
     const tag = await state({ source_revision_config: { repo_ref: 'refs/tags/v1' } });
     expect(tag).toMatchObject({
       branch: null,
-      came: { reason: expect.stringContaining('which is no branch') },
+      came: { reason: expect.stringContaining('which is not a branch') },
     });
     expect(await state({ source_revision_config: { repo_ref: null } })).toMatchObject({
       branch: 'HEAD',
