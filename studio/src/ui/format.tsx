@@ -56,6 +56,16 @@ export function Until({ at }: { at: string }) {
   );
 }
 
+const ISO_TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})/g;
+
+/** A text of the server with its ISO times in local time, as everywhere else in Studio. */
+export function localTimes(text: string): string {
+  return text.replace(ISO_TIME, (at) => {
+    const time = new Date(at);
+    return Number.isNaN(time.getTime()) ? at : time.toLocaleString();
+  });
+}
+
 /** A duration of `ms` milliseconds to read: `340 ms`, `2.31 s`, `4 min 10 s`, `2 d 3 h`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;

@@ -2,7 +2,7 @@ import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import { api, dataOf } from '../../api/client.ts';
-import { Ago } from '../../ui/format.tsx';
+import { Ago, localTimes } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
@@ -49,7 +49,7 @@ export function Cron() {
       }
       actions={<CronActions cron={cron} />}
     >
-      <p className="max-w-prose break-words">{explanation.summary}</p>
+      <p className="max-w-prose break-words">{localTimes(explanation.summary)}</p>
       <div className="grid items-start gap-4 xl:grid-cols-[1fr_400px]">
         <section className="flex min-w-0 flex-col gap-2 max-xl:order-2">
           <h2 className="text-xs font-semibold text-ink-2">History</h2>

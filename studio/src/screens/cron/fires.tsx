@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
-import { Ago } from '../../ui/format.tsx';
+import { Ago, localTimes } from '../../ui/format.tsx';
 import { RunIdLink } from '../../ui/id-links.tsx';
 import { PagedList } from '../../ui/paged-list.tsx';
 import { Pill, StatusPill, type Tone } from '../../ui/pill.tsx';
@@ -65,7 +65,7 @@ function FireRow({ fire: { tick, fired_at, outcome, detail, run_id, status } }: 
         )}
       </Cell>
       <Cell>{run_id !== null && <RunIdLink run_id={run_id} />}</Cell>
-      <Cell className="max-w-[36ch] text-ink-2">{detail}</Cell>
+      <Cell className="max-w-[36ch] text-ink-2">{detail && localTimes(detail)}</Cell>
     </Row>
   );
 }

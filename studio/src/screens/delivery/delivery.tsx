@@ -4,7 +4,7 @@ import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { typedValue } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
-import { Ago, count } from '../../ui/format.tsx';
+import { Ago, count, localTimes } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts, Page, Panel } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
@@ -48,7 +48,7 @@ export function Delivery() {
       }
       actions={<Redeliver delivery={delivery} />}
     >
-      <p className="max-w-prose">{explanation.summary}</p>
+      <p className="max-w-prose">{localTimes(explanation.summary)}</p>
       <div className="grid items-start gap-4 xl:grid-cols-[1fr_400px]">
         <div className="flex min-w-0 flex-col gap-4">
           <Card className="min-w-0 p-4">

@@ -1,10 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button } from '../../ui/button.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
 import { Page } from '../../ui/page.tsx';
-import { EmptyList } from '../../ui/paged-list.tsx';
+import { EmptyList, NextPage } from '../../ui/paged-list.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -50,23 +49,15 @@ function defined(filters: { [Name in keyof InboxFilters]: string | undefined }):
 /** What waits, answered without leaving the keyboard. */
 function WaitingList({ filters }: { filters: InboxFilters }) {
   const pages = useInfiniteQuery(interruptsQuery(filters));
-  const { data, error, refetch, hasNextPage } = pages;
-  const { isLoading, loadMore } = useMore(pages);
-  const waiting = data?.pages.flatMap((page) => page.data);
+  const next = useMore(pages);
+  const waiting = pages.data?.pages.flatMap((page) => page.data);
+  if (!waiting) {
+    return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="questions" />;
+  }
   return (
     <>
-      {error ? (
-        <Failure error={error} retry={() => void refetch()} />
-      ) : !waiting ? (
-        <Loading what="what waits" />
-      ) : (
-        <Answering key={JSON.stringify(filters)} filters={filters} waiting={waiting} pages={pages} />
-      )}
-      {hasNextPage && (
-        <Button className="self-start" disabled={isLoading} onClick={loadMore}>
-          Show more
-        </Button>
-      )}
+      <Answering key={JSON.stringify(filters)} filters={filters} waiting={waiting} pages={pages} />
+      <NextPage more="Show more" next={next} className="self-start" />
     </>
   );
 }

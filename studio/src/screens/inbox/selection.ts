@@ -6,6 +6,7 @@ import { keyOf, type Linked, linkedBy, type Waiting, waitsQuery } from './inbox-
 
 /** Further pages of the list. */
 export interface Pages {
+  readonly error: unknown;
   readonly hasNextPage: boolean;
   readonly fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<{
     readonly hasNextPage: boolean;
@@ -55,7 +56,7 @@ export function useSelection(
 /** The question of an address that the list does not show: on a page that is not loaded yet, or answered. */
 function useLink(
   key: string | undefined,
-  { hasNextPage, fetchNextPage }: Pages,
+  { error, hasNextPage, fetchNextPage }: Pages,
 ): { readonly isLookedUp: boolean; readonly gone?: Linked } {
   const linked = key === undefined ? undefined : linkedBy(key);
   const { data: waits, isPending } = useQuery({
@@ -64,8 +65,8 @@ function useLink(
   });
   const isFurther = linked !== undefined && waits === true && hasNextPage;
   useEffect(() => {
-    let isOver = !isFurther;
-    // What is fetched for another change comes first; the list shows an error itself.
+    let isOver = !isFurther || error !== null;
+    // A refetch that is under way goes first. The list shows errors; the lookup goes on after its retry.
     const next = () =>
       fetchNextPage({ cancelRefetch: false }).then((list) => {
         isOver ||= list.isError || !list.hasNextPage;
@@ -75,7 +76,7 @@ function useLink(
     return () => {
       isOver = true;
     };
-  }, [isFurther, fetchNextPage]);
+  }, [isFurther, error, fetchNextPage]);
   if (!linked) return { isLookedUp: false };
   if (isPending || isFurther) return { isLookedUp: true };
   return waits === true ? { isLookedUp: false } : { isLookedUp: false, gone: linked };

@@ -1,4 +1,5 @@
 import type { Schemas } from '../../api/client.ts';
+import { localTimes } from '../../ui/format.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Pill } from '../../ui/pill.tsx';
 
@@ -11,7 +12,7 @@ export function Warnings({ warnings }: Pick<Schemas['SystemOverview'], 'warnings
         {warnings.map(({ check, level, message }) => (
           <li key={message} className="flex flex-col items-start gap-1">
             <Pill tone={level === 'problem' ? 'err' : 'wait'}>{check}</Pill>
-            <span className="break-words">{message}</span>
+            <span className="break-words">{localTimes(message)}</span>
           </li>
         ))}
         <li className="text-ink-3">agent-server doctor examines more, and mends what it can with --fix.</li>

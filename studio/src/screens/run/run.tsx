@@ -3,7 +3,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
-import { Ago, count, duration, shortId } from '../../ui/format.tsx';
+import { Ago, count, duration, localTimes, shortId } from '../../ui/format.tsx';
 import { ID_LINK } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
@@ -177,12 +177,12 @@ function Explanation({ explanation }: { explanation: Schemas['RunExplanation'] }
   const { summary, worker, behind, due_at, attempt, max_attempts, retry_reason } = explanation;
   return (
     <Card className="flex flex-col gap-4 p-4">
-      <p className="max-w-prose">{summary}</p>
+      <p className="max-w-prose">{localTimes(summary)}</p>
       <Facts
         items={[
           ['Worker', worker ? `${worker.host ?? 'unknown host'}, process ${worker.pid ?? '?'}` : 'none'],
           ['Attempt', attempt === null ? 'ended' : `${attempt} of ${max_attempts}`],
-          ...(retry_reason ? [['Tried again', retry_reason] as const] : []),
+          ...(retry_reason ? [['Tried again', localTimes(retry_reason)] as const] : []),
           ...(due_at ? [['Starts', new Date(due_at).toLocaleString()] as const] : []),
           ...(behind.length > 0 ? [['Behind', behind.map(shortId).join(', ')] as const] : []),
         ]}

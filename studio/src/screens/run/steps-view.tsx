@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { Schemas } from '../../api/client.ts';
+import { localTimes } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import type { Steps } from './run-queries.ts';
@@ -30,7 +31,7 @@ export function StepsView({ steps, explanation, children }: StepsViewProps) {
   if (!data) return <Loading what="steps" />;
   if (data.steps.length + data.current.length === 0) {
     return explanation.status === 'pending' ? (
-      <Empty title="Not begun yet">{explanation.summary}</Empty>
+      <Empty title="Not begun yet">{localTimes(explanation.summary)}</Empty>
     ) : (
       <Empty title="No steps">Steps are recorded with the checkpoint that holds their result.</Empty>
     );

@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
-import { Ago, duration, shortId } from '../../ui/format.tsx';
+import { Ago, duration, localTimes, shortId } from '../../ui/format.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
@@ -79,7 +79,10 @@ function Filters({ filters }: { filters: RunFilters }) {
         aria-label="Ended"
         value={ended}
         onChange={({ target }) => set({ ended: target.value })}
-        options={[...times('Ended'), ...(isTime(ended) ? [[ended, `Ended since ${ended}`] as const] : [])]}
+        options={[
+          ...times('Ended'),
+          ...(isTime(ended) ? [[ended, `Ended since ${localTimes(ended)}`] as const] : []),
+        ]}
       />
       <TextFilter
         label="Metadata of the thread, such as user=ana"

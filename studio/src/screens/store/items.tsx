@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useState } from 'react';
 import { useSession } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { count, plural } from '../../ui/format.tsx';
+import { NextPage } from '../../ui/paged-list.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useMore } from '../../ui/use-more.ts';
@@ -33,12 +33,11 @@ const MOVES: Readonly<Record<string, readonly [down: number, right: number]>> = 
 /** Items of a namespace or of a search as a spreadsheet; several can be deleted at once. */
 export function Items({ view }: { view: StoreView }) {
   const query = useInfiniteQuery(itemsQuery(view));
-  const { data, error, refetch, hasNextPage } = query;
-  const { isLoading, loadMore } = useMore(query);
+  const { data } = query;
+  const next = useMore(query);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [stop, setStop] = useState([0, 0]);
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what="items" />;
+  if (!data) return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="items" />;
   const items = data.pages.flat();
   if (items.length === 0) {
     return (
@@ -56,9 +55,9 @@ export function Items({ view }: { view: StoreView }) {
   const stopColumn = Math.min(stop[1] ?? 0, columns.length - 1);
   const selected = items.filter((item) => chosen.has(idOf(item)));
   const choose = (these: readonly Item[], isChosen: boolean) => {
-    const next = new Set(chosen);
-    for (const item of these) isChosen ? next.add(idOf(item)) : next.delete(idOf(item));
-    setChosen(next);
+    const after = new Set(chosen);
+    for (const item of these) isChosen ? after.add(idOf(item)) : after.delete(idOf(item));
+    setChosen(after);
   };
   return (
     <div className="flex min-w-0 flex-col gap-3">
@@ -97,11 +96,7 @@ export function Items({ view }: { view: StoreView }) {
           />
         ))}
       </Table>
-      {hasNextPage && (
-        <Button className="self-center" disabled={isLoading} onClick={loadMore}>
-          Show more items
-        </Button>
-      )}
+      <NextPage more="Show more items" next={next} />
     </div>
   );
 }

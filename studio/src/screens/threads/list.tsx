@@ -2,10 +2,9 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
-import { Button } from '../../ui/button.tsx';
 import { Ago, byteSize, shortId } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
-import { NoneSoFar } from '../../ui/paged-list.tsx';
+import { NextPage, NoneSoFar } from '../../ui/paged-list.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { useMore } from '../../ui/use-more.ts';
@@ -33,21 +32,23 @@ const COLUMNS: readonly (readonly [name: string, sort?: ThreadSort])[] = [
   ['Owner'],
 ];
 
-/** Threads that fit the filters, page by page, and what is done with selected ones. */
+const SHOW_MORE = 'Show older threads';
+
+/** The threads that match the filters, page by page, and the actions for the selected ones. */
 export function ThreadList({ filters, order }: { filters: ThreadFilters; order: ThreadOrder }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const list = useInfiniteQuery(threadsQuery(filters, order));
-  const { data, error, refetch, hasNextPage } = list;
-  const { isLoading, loadMore } = useMore(list);
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what="threads" />;
+  const { data } = list;
+  const next = useMore(list);
+  if (!data)
+    return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="threads" />;
   const pages = withoutRepeats(data.pages.map((page) => page.data));
   const threads = pages.flat();
   // Deleted ones are no longer selected.
   const ids = threads.map(({ thread_id }) => thread_id).filter((id) => selected.has(id));
   if (threads.length === 0) {
-    return hasNextPage ? (
-      <NoneSoFar more="Show older threads" {...{ isLoading, loadMore }} />
+    return next.hasNextPage ? (
+      <NoneSoFar more={SHOW_MORE} next={next} />
     ) : (
       <NoThreads isFiltered={Object.values(filters).some(Boolean)} />
     );
@@ -87,11 +88,7 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
           ))}
         </table>
       </Card>
-      {hasNextPage && (
-        <Button className="self-center" disabled={isLoading} onClick={loadMore}>
-          Show older threads
-        </Button>
-      )}
+      <NextPage more={SHOW_MORE} next={next} />
     </>
   );
 }
