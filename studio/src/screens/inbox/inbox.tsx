@@ -19,7 +19,7 @@ import { type InboxFilters, interruptsQuery, keyOf, type Waiting } from './inbox
 import { Question } from './question.tsx';
 import { type Pages, useSelection } from './selection.ts';
 
-/** All that waits for a person, and what was answered. */
+/** Open questions and past answers. */
 export function Inbox() {
   const { tab, assistant, owner, age, due } = useSearch({ from: '/inbox' });
   const isOfAnswers = tab === 'answered';
@@ -46,7 +46,7 @@ function defined(filters: { [Name in keyof InboxFilters]: string | undefined }):
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
 }
 
-/** What waits, answered without leaving the keyboard. */
+/** Open questions, answered by keyboard alone. */
 function WaitingList({ filters }: { filters: InboxFilters }) {
   const pages = useInfiniteQuery(interruptsQuery(filters));
   const next = useMore(pages);
@@ -68,7 +68,7 @@ interface AnsweringProps {
   readonly pages: Pages;
 }
 
-/** The list, and the question that is selected in it; or what is done with all that are marked. */
+/** The list with the selected question, or with the actions for marked ones. */
 function Answering({ filters, waiting, pages }: AnsweringProps) {
   const answers = useAnswers();
   const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
@@ -85,10 +85,10 @@ function Answering({ filters, waiting, pages }: AnsweringProps) {
     x: selected && (() => toggle(keyOf(selected))),
   });
   if (waiting.length === 0 && !gone && !isLookedUp) {
-    const fits = pages.hasNextPage ? 'None of the oldest fits' : 'Nothing that waits fits';
+    const fits = pages.hasNextPage ? 'No matches so far' : 'No matching questions';
     return (
-      <EmptyList filters={filters} fits={fits} none="Nobody waits for you">
-        When an agent asks something, it is answered here.
+      <EmptyList filters={filters} fits={fits} none="All caught up">
+        When an agent needs an answer, its question appears here.
       </EmptyList>
     );
   }
@@ -116,7 +116,7 @@ function Answering({ filters, waiting, pages }: AnsweringProps) {
         ) : (
           selected && (
             <Question
-              // A task that asks again has the same id.
+              // A task that asks again keeps its id.
               key={`${keyOf(selected)} ${answered}`}
               waiting={selected}
               hasKeys

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'react';
 import { isAnswered, type useAnswers } from '../interrupts/answer.ts';
 import { keyOf, type Linked, linkedBy, type Waiting, waitsQuery } from './inbox-query.ts';
 
-/** Further pages of the list. */
+/** The pages of the list. */
 export interface Pages {
   readonly error: unknown;
   readonly hasNextPage: boolean;
@@ -15,9 +15,9 @@ export interface Pages {
 }
 
 /**
- * The selected row is in the address. When it is answered here, the one that takes its place follows; when it goes
- * otherwise, or was gone before its link was opened, it is `gone`, and nothing takes its place by itself: a key that is
- * about to be pressed was meant for it.
+ * The selected row is in the address. After an answer here, the next row is selected. If it disappears for another reason,
+ * or did before its link was opened, it is `gone` and nothing is selected in its place: the key that the reader is about to
+ * press was meant for it.
  */
 export function useSelection(
   waiting: readonly Waiting[],
@@ -53,7 +53,7 @@ export function useSelection(
   };
 }
 
-/** The question of an address that the list does not show: on a page that is not loaded yet, or answered. */
+/** Looks up the question of an address that the list does not show: on a later page, or answered. */
 function useLink(
   key: string | undefined,
   { error, hasNextPage, fetchNextPage }: Pages,

@@ -3,7 +3,7 @@ import { localTimes } from '../../ui/format.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Pill } from '../../ui/pill.tsx';
 
-/** What the server itself says is wrong. */
+/** Problems that the server reports about itself. */
 export function Warnings({ warnings }: Pick<Schemas['SystemOverview'], 'warnings'>) {
   if (warnings.length === 0) return null;
   return (
@@ -15,7 +15,7 @@ export function Warnings({ warnings }: Pick<Schemas['SystemOverview'], 'warnings
             <span className="break-words">{localTimes(message)}</span>
           </li>
         ))}
-        <li className="text-ink-3">agent-server doctor examines more, and mends what it can with --fix.</li>
+        <li className="text-ink-3">agent-server doctor checks more, and repairs what it can with --fix.</li>
       </ul>
     </Panel>
   );

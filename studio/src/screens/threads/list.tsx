@@ -21,7 +21,7 @@ import {
   titleOf,
 } from './threads-query.ts';
 
-/** Names of the columns, and what sorts by them. */
+/** Column names, with the sort key of sortable ones. */
 const COLUMNS: readonly (readonly [name: string, sort?: ThreadSort])[] = [
   ['Thread'],
   ['Status'],
@@ -44,7 +44,7 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
     return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="threads" />;
   const pages = withoutRepeats(data.pages.map((page) => page.data));
   const threads = pages.flat();
-  // Deleted ones are no longer selected.
+  // Drops deleted threads from the selection.
   const ids = threads.map(({ thread_id }) => thread_id).filter((id) => selected.has(id));
   if (threads.length === 0) {
     return next.hasNextPage ? (
@@ -105,7 +105,7 @@ function Headings({ order }: { order: ThreadOrder }) {
   );
 }
 
-/** Sorts by its column, the newest first, and the other way round when it does so already. */
+/** Sorts by its column, newest first. A second click reverses the order. */
 function SortHeading({ name, sort, order }: { name: string; sort: ThreadSort; order: ThreadOrder }) {
   const navigate = useNavigate({ from: '/threads' });
   const isSorted = sortOf(order) === sort;
@@ -129,7 +129,7 @@ function SortHeading({ name, sort, order }: { name: string; sort: ThreadSort; or
   );
 }
 
-/** A thread that changes while pages are read moves to the first one, and others move to the next. */
+/** A thread that changes between page loads moves to the first page and shifts others to the next, so pages can overlap. */
 function withoutRepeats(pages: readonly (readonly Thread[])[]): Thread[][] {
   const seen = new Set<string>();
   return pages.map((page) =>
@@ -143,10 +143,10 @@ function withoutRepeats(pages: readonly (readonly Thread[])[]): Thread[][] {
 
 function NoThreads({ isFiltered }: { isFiltered: boolean }) {
   return (
-    <Empty title={isFiltered ? 'No thread fits' : 'No threads yet'}>
+    <Empty title={isFiltered ? 'No matching threads' : 'No threads yet'}>
       {isFiltered
-        ? 'Remove a filter to see more. Titles, metadata and values have to be the same, not similar.'
-        : 'A thread begins with a chat, or when a client creates one.'}
+        ? 'Remove a filter to see more. Titles, metadata and values must match exactly.'
+        : 'Start a chat, or create a thread with any client.'}
     </Empty>
   );
 }
@@ -157,7 +157,7 @@ interface RowsProps {
   readonly select: (id: string, isOn: boolean) => void;
 }
 
-/** A page of the list. */
+/** The rows of one page. */
 function Rows({ threads, selected, select }: RowsProps) {
   const untitled = threads.filter((thread) => !titleOf(thread)).map(({ thread_id }) => thread_id);
   const { data: firstMessages } = useQuery(firstMessagesQuery(untitled));
@@ -185,7 +185,7 @@ function Rows({ threads, selected, select }: RowsProps) {
 interface RowProps {
   readonly thread: Thread;
   readonly name: string | undefined;
-  /** Of its history; undefined while it is not known. */
+  /** Size of its history. Undefined until loaded. */
   readonly bytes: number | undefined;
   readonly isSelected: boolean;
   readonly select: (isOn: boolean) => void;
