@@ -177,7 +177,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await client.assistants.update(assistant_id, { graphId: 'nested' });
     const { page } = await openStudio(browser, origin, `/runs/${run_id}?tab=graph`);
     await node(page, 'approve, done').waitFor();
-    await page.getByText('the graph with version 1 of the assistant, which executed the run').waitFor();
+    await page.getByText('graph uses version 1 of the assistant, which executed the run').waitFor();
     expect(await page.getByText('nodes that the graph no longer has').count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await page.goto(`${origin}/studio/chat/${assistant_id}/${thread_id}?graph=open`);
