@@ -10,7 +10,7 @@ import { followTheme } from './theme.ts';
 // See load-again.js.
 dispatchEvent(new Event('studio-started'));
 followTheme();
-// Its address in the page is relative, and would be of another folder in views at another depth.
+// Its href is relative and would resolve differently in views at another depth.
 const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
 if (icon) icon.setAttribute('href', icon.href);
 const root = document.getElementById('root');

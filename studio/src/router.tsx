@@ -12,8 +12,8 @@ import { NotFound, ScreenFailure, Shell } from './shell/shell.tsx';
 const root = createRootRoute({ component: Shell, notFoundComponent: NotFound });
 
 /**
- * Values of the address as text, other names are dropped. Every view is a link, so that filters and selections are there.
- * The router reads values as JSON, and keeps those that are left out here: `?metadata={"a":1}` is written back as it was.
+ * Search parameters as text; unknown names are dropped. Filters and selections are in the address, so that every view is a
+ * link. The router parses values as JSON and keeps those omitted here: `?metadata={"a":1}` is written back unchanged.
  */
 function textsOf<const Name extends string>(names: readonly Name[]) {
   return (search: { [K in Name]?: unknown } & SearchSchemaInput): { [K in Name]?: string } => {
@@ -73,7 +73,7 @@ const chat = createRoute({
   component: lazyRouteComponent(() => import('./screens/chat/chat.tsx'), 'Chat'),
 });
 const inboxTexts = textsOf(['tab', 'assistant', 'owner', 'age', 'due', 'interrupt']);
-/** Older links have the owner as `user`. */
+/** Older links call the owner `user`. */
 const inboxSearch = ({ user, ...search }: Parameters<typeof inboxTexts>[0] & { user?: unknown }) =>
   inboxTexts({ owner: user, ...search });
 const inbox = createRoute({

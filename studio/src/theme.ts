@@ -6,7 +6,7 @@ const KEY = 'studio.theme';
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
 const listeners = new Set<() => void>();
 
-/** Storage may be switched off; then the choice lasts as long as the page. */
+/** Storage may be disabled. The choice then lasts as long as the page. */
 let chosen: Theme = (() => {
   try {
     const saved = localStorage.getItem(KEY);
@@ -35,13 +35,13 @@ export function setTheme(theme: Theme): void {
   try {
     localStorage.setItem(KEY, theme);
   } catch {
-    // The choice then lasts as long as the page.
+    // Without storage the choice lasts as long as the page.
   }
   apply();
   for (const each of listeners) each();
 }
 
-/** What the page looks like now. */
+/** The theme in effect. */
 export function useLook(): 'light' | 'dark' {
   return useSyncExternalStore(
     (listener) => {

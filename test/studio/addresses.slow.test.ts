@@ -27,7 +27,7 @@ describe.runIf(hasStudio)('Studio at other addresses (needs Chromium and a build
   async function copiedKey(page: Page): Promise<boolean> {
     await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Keys' }).click();
     await page.getByRole('button', { name: 'New key' }).press('Enter');
-    await page.getByLabel('Name: what it is for').fill('pasted');
+    await page.getByLabel('Name (what the key is for)').fill('pasted');
     await page.keyboard.press('Enter');
     const key = await page.getByLabel('API key', { exact: true }).inputValue();
     await page.getByRole('button', { name: 'Copy API key' }).press('Enter');

@@ -59,11 +59,11 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
   test('the form and the JSON are one value; saving it makes a version', async () => {
     const { assistant_id } = await writer('Writer');
     const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
-    const json = page.getByLabel('Context, as JSON');
+    const json = page.getByLabel('Context as JSON');
     await page.getByRole('combobox', { name: 'language' }).selectOption('en');
     expect(JSON.parse(await json.inputValue())).toEqual({ language: 'en' });
     await json.fill('{"language": "de"');
-    await page.getByText(/^Not JSON/).waitFor();
+    await page.getByText(/^Invalid JSON/).waitFor();
     await json.fill('{"language": "en", "tone": "dry"}');
     expect(await page.getByRole('combobox', { name: 'language' }).inputValue()).toBe('"en"');
     await page.getByRole('textbox', { name: 'Name' }).fill('English writer');
@@ -84,10 +84,10 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     const { assistant_id } = await writer('Shared');
     const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
     const name = page.getByRole('textbox', { name: 'Name' });
-    const json = page.getByLabel('Context, as JSON');
+    const json = page.getByLabel('Context as JSON');
     await name.fill('Mine');
     await client.assistants.update(assistant_id, { name: 'Theirs', context: { language: 'en' } });
-    await page.getByText('Version 2 was saved meanwhile.').waitFor();
+    await page.getByText('Version 2 was saved in the meantime.').waitFor();
     expect(await name.inputValue()).toBe('Mine');
     expect(await page.getByRole('button', { name: 'Save as a new version' }).isDisabled()).toBe(true);
     expect(await violations(page)).toEqual([]);
@@ -103,7 +103,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
 
     await name.fill('Mine again');
     await client.assistants.update(assistant_id, { name: 'Theirs again' });
-    await page.getByRole('button', { name: 'Take version 4' }).press('Enter');
+    await page.getByRole('button', { name: 'Use version 4' }).press('Enter');
     expect(await name.inputValue()).toBe('Theirs again');
     await client.assistants.update(assistant_id, { name: 'Theirs at last' });
     await expect.poll(() => name.inputValue()).toBe('Theirs at last');

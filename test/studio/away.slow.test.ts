@@ -34,7 +34,7 @@ describe.runIf(hasStudio)(
       const { page } = await openStudio(browser, server.url, '/threads');
       await page.getByRole('link', { name: /^Before/ }).waitFor();
       await server.kill();
-      await page.getByRole('alert').filter({ hasText: 'The server does not answer' }).waitFor();
+      await page.getByRole('alert').filter({ hasText: 'The server is not responding' }).waitFor();
       await turn(page, 'visible');
       await page.getByRole('link', { name: /^Before/ }).waitFor();
 

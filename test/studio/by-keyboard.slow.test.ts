@@ -47,7 +47,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await node(page, 'throws, failed').waitFor();
     await page.getByRole('alert').getByText('boom 7').waitFor();
 
-    await use(page, link(page, 'Open the run'));
+    await use(page, link(page, 'Open run'));
     await page.getByRole('heading', { name: 'BoomError' }).first().waitFor();
     await use(page, page.getByRole('region', { name: 'Steps' }).getByRole('button', { name: /^throws/ }));
     await page.getByRole('heading', { name: 'throws' }).waitFor();
@@ -85,7 +85,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
 
     await toInput();
     await use(page, button(page, 'Re-run from here'));
-    await page.getByText('The run has begun').waitFor();
+    await page.getByText('The run has started').waitFor();
 
     const expected = await forkEditAndRerun(studio.client, bySdk);
     await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
@@ -105,7 +105,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     );
     await write(page, page.getByLabel(/^Answer/), typed);
     await page.keyboard.press('Enter');
-    await page.getByRole('region', { name: 'Question of the agent' }).waitFor({ state: 'detached' });
+    await page.getByRole('region', { name: 'Question from the agent' }).waitFor({ state: 'detached' });
 
     const [asked] = (await studio.client.threads.getState(bySdk)).tasks.flatMap(
       ({ interrupts }) => interrupts,
@@ -140,7 +140,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
       await write(page, dialog.getByLabel('B', { exact: true }), '38');
       await use(page, dialog.getByRole('button', { name: /^Run/ }));
       await dialog.getByRole('region', { name: 'Result' }).getByText('42', { exact: true }).waitFor();
-      await use(page, dialog.getByRole('link', { name: 'Open the run' }));
+      await use(page, dialog.getByRole('link', { name: 'Open run' }));
       await page.waitForURL(/\/runs\//);
       expect(problems).toEqual([]);
       await page.context().close();
@@ -206,15 +206,15 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await goTo(page, 'Store');
     await use(page, button(page, 'New item'));
     const dialog = page.getByRole('dialog');
-    await write(page, dialog.getByLabel('Namespace, its labels between dots'), 'shop');
+    await write(page, dialog.getByLabel('Namespace (labels separated by dots)'), 'shop');
     await write(page, dialog.getByLabel('Key'), 'monday');
-    await write(page, dialog.getByLabel('Value, as JSON'), '{"from": 9}');
+    await write(page, dialog.getByLabel('Value as JSON'), '{"from": 9}');
     await use(page, dialog.getByRole('button', { name: 'Save' }));
     await use(page, main(page).getByRole('link', { name: 'monday' }));
     expect(await value()).toEqual({ from: 9 });
 
     await use(page, dialog.getByRole('button', { name: 'Edit' }));
-    await write(page, dialog.getByLabel('Value, as JSON'), '{"from": 10}');
+    await write(page, dialog.getByLabel('Value as JSON'), '{"from": 10}');
     await use(page, dialog.getByRole('button', { name: 'Save' }));
     await page.getByRole('figure', { name: 'Value' }).getByText('10').waitFor();
     expect(await value()).toEqual({ from: 10 });

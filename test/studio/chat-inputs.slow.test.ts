@@ -67,7 +67,10 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
     await Promise.all([writeFile(notes, 'noted'), writeFile(large, Buffer.alloc(5_000_001))]);
     const { page, problems } = await open('/chat/chat');
     await drop(page, large);
-    await page.getByRole('alert').getByText('large.bin is larger than 5 MB.').waitFor();
+    await page
+      .getByRole('alert')
+      .getByText('large.bin is larger than 5 MB. Attach a smaller file.')
+      .waitFor();
     await drop(page, notes);
     await attached(page).getByText('notes.txt').waitFor();
     expect(await page.getByRole('alert').count()).toBe(0);

@@ -28,14 +28,14 @@ describe.runIf(hasStudio)(
       const page = await chat.open('chat/questions');
       await say(page, 'A trip, please');
       await page.getByLabel(/^Answer/).fill('Ada');
-      await page.getByText('is sent as text').waitFor();
+      await page.getByText('sent as text').waitFor();
       await page.getByRole('button', { name: 'Answer' }).click();
 
       await page.getByLabel('City').fill('Rome');
       await page.getByLabel('Nights').fill('two');
       await page.getByLabel('Class').selectOption('second');
       await page.getByRole('button', { name: 'Answer', exact: true }).click();
-      await page.getByText('Write a number.').waitFor();
+      await page.getByText('Enter a number.').waitFor();
       expect(await violations(page)).toEqual([]);
       await page.getByLabel('Nights').fill('2');
       await page.getByRole('button', { name: 'Answer', exact: true }).click();
@@ -52,7 +52,7 @@ describe.runIf(hasStudio)(
       await page.getByLabel('Items').fill('[2, 3]');
       await page.getByLabel('Ask').check();
       await page.getByRole('button', { name: /^Run/ }).click();
-      const questions = page.getByRole('region', { name: 'Question of the agent' });
+      const questions = page.getByRole('region', { name: 'Question from the agent' });
       await questions.nth(1).waitFor();
       await questions
         .filter({ hasText: '{"factor_for":3}' })
@@ -68,7 +68,7 @@ describe.runIf(hasStudio)(
     test('what one thread asks is not shown in another', async () => {
       const page = await chat.open('chat/chat-question');
       await say(page, 'First');
-      const question = page.getByRole('region', { name: 'Question of the agent' });
+      const question = page.getByRole('region', { name: 'Question from the agent' });
       await question.waitFor();
       await page.getByLabel(/^Answer/).fill('never sent');
       await page.getByRole('link', { name: 'New thread' }).click();

@@ -138,7 +138,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.getByRole('button', { name: 'As JSON' }).click();
     await page.getByLabel('Input as JSON').fill('{"x": 7');
     await page.getByRole('button', { name: /^Run/ }).click();
-    await page.getByText(/^Not JSON/).waitFor();
+    await page.getByText(/^Invalid JSON/).waitFor();
     await page.getByLabel('Input as JSON').fill('{"x": 7}');
     await page.getByRole('button', { name: /^Run/ }).click();
     await page.getByRole('alert').getByText('boom 7').waitFor();

@@ -73,7 +73,7 @@ describe.runIf(hasStudio)('components in Studio at other addresses (needs Debian
     const { page, problems } = await openStudio(browser, origin, `/chat/cards/${thread_id}`);
     await signIn(page, OPERATOR);
     await page.frameLocator('iframe').getByRole('button', { name: 'Ask' }).click();
-    await page.getByText('Your key may not start or stop runs.').waitFor();
+    await page.getByText('Your key cannot start or stop runs.').waitFor();
     expect((await http.get(`/threads/${thread_id}/runs`, KEY)).body).toHaveLength(1);
     expect(problems).toEqual([]);
     await page.context().close();

@@ -138,7 +138,7 @@ describe.runIf(hasStudio)(
       ]);
       const { page, problems } = await open(thread_id);
       await component(page, 'pushy')
-        .getByText(/^Nothing happened: a component starts/)
+        .getByText(/^Nothing happened: a component can start/)
         .waitFor();
       await frame(page, 'ask').getByText('4 in the state, 4 in the chat, of a run').waitFor();
       await frame(page, 'ask').getByRole('button', { name: 'Ask' }).click();
@@ -166,7 +166,7 @@ describe.runIf(hasStudio)(
         await page.locator('[role=log][aria-busy=false]').waitFor();
         await (way === 'mouse' ? page.mouse.up() : press());
         await component(page, 'eager')
-          .getByText(/^Nothing happened: a component starts/)
+          .getByText(/^Nothing happened: a component can start/)
           .waitFor();
         // What the component sent would have arrived before.
         await say(page, 'so far');
@@ -212,7 +212,7 @@ describe.runIf(hasStudio)(
 
     test('a component that leaves its page is taken away', async () => {
       const { page, problems } = await open(await threadOf(['show leaves {"to":"/docs"}']));
-      await component(page, 'leaves').getByText('It went to another page.').waitFor();
+      await component(page, 'leaves').getByText('It navigated to another page.').waitFor();
       expect(await page.locator('iframe').count()).toBe(0);
       await page.context().close();
       // The other page is not one of Studio.

@@ -42,7 +42,7 @@ describe.runIf(hasStudio)('outcomes of crons in Studio (needs Chromium and a bui
     expect(await violations(page)).toEqual([]);
     await page.goto(`${studio.origin}/studio/crons/${skipped}`);
     await line('skipped').getByText('and the cron has since ended').waitFor();
-    expect(await history.getByText('run by hand').count()).toBe(0);
+    expect(await history.getByText('triggered manually').count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await page.context().close();
     await http.post(`/threads/${thread_id}/runs/${run.body.run_id}/cancel?wait=true`, {});

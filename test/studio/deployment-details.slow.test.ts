@@ -93,16 +93,16 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
   test('hooks are set up, and each is shown with what came of it', async () => {
     const { id } = await create('hooked', 'https://git.example.com/hooked.git');
     const { page, problems } = await open(`/deployments/${id}`);
-    await page.getByText('none: hooks are refused').waitFor();
-    await button(page, 'Make the secret').press('Enter');
-    await inDialog(page, 'Make').press('Enter');
-    const secret = await page.getByLabel('Secret of hooks', { exact: true }).inputValue();
+    await page.getByText('none (hooks are rejected)').waitFor();
+    await button(page, 'Create secret').press('Enter');
+    await inDialog(page, 'Create').press('Enter');
+    const secret = await page.getByLabel('Hook secret', { exact: true }).inputValue();
     await inDialog(page, 'Done').press('Enter');
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(secret);
-    await button(page, 'Replace the secret').waitFor();
+    await button(page, 'Replace secret').waitFor();
 
-    await page.getByLabel('Service that sends the hooks').selectOption('gitlab');
+    await page.getByLabel('Hook service').selectOption('gitlab');
     const url = await page.getByText(/\/hooks\/gitlab$/).innerText();
     expect((await sendHook(url, hookOf('gitlab', secret, { ref: 'refs/heads/dev' }))).status).toBe(202);
     const github = url.replace('gitlab', 'github');
@@ -113,7 +113,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await hooks.filter({ hasText: 'refs/heads/dev was pushed' }).filter({ hasText: 'ignored' }).waitFor();
     const queued = hooks.filter({ hasText: 'queued' });
     await queued.getByText('GitHub').waitFor();
-    await queued.getByRole('link', { name: 'Its revision' }).press('Enter');
+    await queued.getByRole('link', { name: 'Open revision' }).press('Enter');
     await page.getByRole('heading', { name: /^Revision \d$/ }).waitFor();
     await page.getByRole('table', { name: 'Running now' }).getByText('serving').first().waitFor();
     expect(await violations(page)).toEqual([]);
@@ -124,25 +124,25 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
   test('tokens, deploy keys and pinned hosts are stored and deleted; a token is never shown', async () => {
     const https = await create('private', 'https://git.example.com/private.git');
     const { page, problems } = await open(`/deployments/${https.id}`);
-    await button(page, 'Store a token').press('Enter');
+    await button(page, 'Add token').press('Enter');
     await page.getByLabel('Token', { exact: true }).fill(TOKEN);
-    await inDialog(page, 'Store').press('Enter');
+    await inDialog(page, 'Save').press('Enter');
     await page.getByText(/^A token for git\.example\.com/).waitFor();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await page.content()).not.toContain(TOKEN);
     expect(await page.getByText('Deploy key').count()).toBe(0);
     await act(page, 'Delete token');
-    await page.getByText('No token: only public repositories can be fetched.').waitFor();
+    await page.getByText('No token. Only public repositories can be fetched.').waitFor();
 
     const ssh = await create('over-ssh', 'git@git.example.com:me/private.git');
     await page.goto(`${studio.server.url}/studio/deployments/${ssh.id}`);
-    await act(page, 'Make a deploy key');
+    await act(page, 'Create deploy key');
     const key = page.getByText(/^ssh-ed25519 \S+ agent-server over-ssh$/);
     await key.waitFor();
-    await page.getByRole('list', { name: 'Pinned keys of hosts' }).getByText(HOST_KEY).waitFor();
+    await page.getByRole('list', { name: 'Pinned host keys' }).getByText(HOST_KEY).waitFor();
     expect(await violations(page)).toEqual([]);
     await act(page, 'Forget host keys');
-    await page.getByRole('list', { name: 'Pinned keys of hosts' }).waitFor({ state: 'detached' });
+    await page.getByRole('list', { name: 'Pinned host keys' }).waitFor({ state: 'detached' });
     await act(page, 'Delete key');
     await key.waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
@@ -156,7 +156,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     const main = page.getByRole('main');
     await main.getByText('serving #1').waitFor();
     const revisions = page.getByRole('table', { name: 'Revisions' }).getByRole('row');
-    const share = page.getByLabel('As a canary: its share of new threads', { exact: false });
+    const share = page.getByLabel('Canary share of new threads', { exact: false });
 
     await button(page, 'Deploy newest').press('Enter');
     await share.fill('100');
@@ -184,16 +184,16 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await revisions.filter({ hasText: /#3\s*interrupted/ }).waitFor();
     await main.getByText('serving #2').waitFor();
 
-    await page.getByText('go on with the newest revision').waitFor();
+    await page.getByText('move to the newest revision').waitFor();
     await act(page, 'Pin threads');
-    await page.getByText('stay with the revision of their first run').waitFor();
+    await page.getByText('stay on the revision of their first run').waitFor();
     await act(page, 'Stop deploying pushes');
     await page.getByText('are not deployed').waitFor();
     const { body } = await studio.server.get(`/v2/deployments/${id}`);
     expect(body.source_config).toMatchObject({ pin: 'thread', build_on_push: false });
     expect((await studio.server.get(`/v2/deployments/${id}/revisions`)).body.resources).toHaveLength(3);
     await act(page, 'Unpin threads');
-    await page.getByText('go on with the newest revision').waitFor();
+    await page.getByText('move to the newest revision').waitFor();
     expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();

@@ -92,7 +92,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByRole('region', { name: 'Build log' }).getByText('added 12 packages').waitFor();
     await page.getByText('The revision is at step “install”').waitFor();
     expect(await page.getByRole('button', { name: 'Roll back' }).isDisabled()).toBe(true);
-    expect(await page.getByTitle('No earlier revision that served has its build kept.').count()).toBe(1);
+    expect(await page.getByTitle('No earlier revision has a build to roll back to.').count()).toBe(1);
     expect(await violations(page)).toEqual([]);
 
     building.resolve();
@@ -107,7 +107,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
       .filter({ hasText: /#1\s*serving/ })
       .filter({ hasText: '1 of 1 ready' })
       .waitFor();
-    const docs = page.getByRole('link', { name: 'Open its /docs' });
+    const docs = page.getByRole('link', { name: 'Open API docs' });
     expect(await docs.getAttribute('href')).toBe(`${studio.server.url}/deployments/agent/docs`);
     expect(await page.getByRole('list', { name: 'Secrets' }).innerText()).toBe('MODEL_KEY');
     await page
@@ -143,7 +143,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     const link = (role: 'listitem' | 'paragraph') =>
       page.getByRole(role).filter({ hasText: 'Executed by revision' }).getByRole('link');
     await link('paragraph').waitFor();
-    expect(await page.getByText('any more').count()).toBe(0);
+    expect(await page.getByText('no longer serves').count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await link('listitem').press('Enter');
     await page.getByRole('heading', { name: 'Revision 1' }).waitFor();
@@ -192,21 +192,21 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     });
     const dialog = page.getByRole('dialog');
     await page.getByRole('button', { name: 'Deploy newest' }).press('Enter');
-    await dialog.getByLabel('As a canary').pressSequentially('5e');
+    await dialog.getByLabel('Canary share').pressSequentially('5e');
     await dialog.getByRole('button', { name: 'Deploy newest' }).press('Enter');
     await dialog.getByRole('alert').getByText('a whole number from 1 to 99').waitFor();
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
 
     await page.getByRole('button', { name: 'Roll back' }).press('Enter');
-    await dialog.getByText('Go back to revision 3?').waitFor();
+    await dialog.getByText('Roll back to revision 3?').waitFor();
     await page.route(`**/v2/deployments/${id}`, (route) =>
       route.fulfill({ json: { ...deployment, active_revision_id: third } }),
     );
     await page.getByText('replaced #3').waitFor();
-    await dialog.getByText('Go back to revision 3?').waitFor();
+    await dialog.getByText('Roll back to revision 3?').waitFor();
     await dialog.getByRole('button', { name: 'Roll back' }).press('Enter');
-    await dialog.getByRole('alert').getByText('Another revision has come meanwhile').waitFor();
+    await dialog.getByRole('alert').getByText('A different revision is current now').waitFor();
     expect(sent).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
@@ -267,7 +267,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
 
     const reader = await open('/deployments', await keyWith('read'));
-    await reader.page.getByText('a key with the scope deployments:write or admin').waitFor();
+    await reader.page.getByText('key with the scope deployments:write or admin').waitFor();
     await reader.page.context().close();
   });
 
@@ -283,7 +283,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
       .getByRole('table', { name: 'Running now' })
       .getByText(/^\d+ MB$/)
       .waitFor();
-    await page.getByText('No token: only public repositories can be fetched.').waitFor();
+    await page.getByText('No token. Only public repositories can be fetched.').waitFor();
     const buttons = page.getByRole('main').getByRole('button');
     for (const text of await buttons.allInnerTexts()) expect(text).toMatch(/^Copy/);
     expect(problems).toEqual([]);

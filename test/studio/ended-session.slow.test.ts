@@ -89,7 +89,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
 
     await signInAgain(page, OPERATOR);
     expect(await form.getByLabel('Name').inputValue()).toBe('for the back end');
-    await form.getByText('The session had ended').waitFor();
+    await form.getByText('Your session has ended. Sign in and try again').waitFor();
     expect(await violations(page)).toEqual([]);
     await form.getByRole('button', { name: 'Create' }).press('Enter');
     await page.getByRole('textbox', { name: 'API key' }).waitFor();
@@ -200,7 +200,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     await dialog(page).waitFor();
     await signInAgain(page, OPERATOR);
     await page.getByRole('link', { name: 'Timeline' }).waitFor();
-    expect(await page.getByText('The session had ended').count()).toBe(0);
+    expect(await page.getByText('Your session has ended. Sign in and try again').count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -24,8 +24,8 @@ describe.runIf(hasStudio)(
       await page.getByLabel('Assistant').selectOption('fails');
       await found.filter({ hasText: 'nested' }).first().waitFor({ state: 'detached' });
       await found.filter({ hasText: 'boom 42' }).waitFor();
-      await page.getByLabel('Text of the error').fill('BOOM 41');
-      await page.getByLabel('Text of the error').press('Enter');
+      await page.getByLabel('Error contains').fill('BOOM 41');
+      await page.getByLabel('Error contains').press('Enter');
       await found.filter({ hasText: 'boom 42' }).waitFor({ state: 'detached' });
       expect(await found.count()).toBe(2);
       await found.getByRole('link').first().press('Enter');

@@ -134,7 +134,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     const { thread_id, run_id } = await runOf('nested', { ask: false });
     const { page, problems } = await openStudio(browser, origin, `/graphs/nested?run=${run_id}&node=child`);
     const value = (name: string) => page.getByRole('figure', { name, exact: true }).locator('pre');
-    await page.getByRole('heading', { name: 'State its last step began from' }).waitFor();
+    await page.getByRole('heading', { name: 'State before its last step' }).waitFor();
     expect(await page.getByRole('figure', { name: 'log', exact: true }).count()).toBe(0);
     await page.locator('summary').getByText('log', { exact: true }).click();
     await value('log').waitFor();
@@ -166,7 +166,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.goto(`${origin}/studio/runs/${run_id}?tab=graph`);
     await node(page, 'approve, done').waitFor();
     expect(await node(page, 'child, done').count()).toBe(0);
-    expect(await page.getByText('nodes that the graph does not have now').count()).toBe(0);
+    expect(await page.getByText('nodes that the graph no longer has').count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -177,8 +177,8 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await client.assistants.update(assistant_id, { graphId: 'nested' });
     const { page } = await openStudio(browser, origin, `/runs/${run_id}?tab=graph`);
     await node(page, 'approve, done').waitFor();
-    await page.getByText('the graph with version 1 of the assistant, which executed the run').waitFor();
-    expect(await page.getByText('nodes that the graph does not have now').count()).toBe(0);
+    await page.getByText('graph uses version 1 of the assistant, which executed the run').waitFor();
+    expect(await page.getByText('nodes that the graph no longer has').count()).toBe(0);
     expect(await violations(page)).toEqual([]);
     await page.goto(`${origin}/studio/chat/${assistant_id}/${thread_id}?graph=open`);
     await node(page, 'approve, done').waitFor();
@@ -201,29 +201,27 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     });
     await page.goto(`${origin}/studio/runs/${run_id}?tab=graph`);
     await node(page, 'check, done').waitFor();
-    await page
-      .getByText('The thread began with revision 11111111…0000, which does not serve any more')
-      .waitFor();
-    await page.getByText('nodes that the graph does not have now').waitFor();
+    await page.getByText('The thread started on revision 11111111…0000, which no longer serves').waitFor();
+    await page.getByText('nodes that the graph no longer has').waitFor();
     await page.getByRole('button', { name: 'approve done' }).click();
     await page.getByRole('heading', { name: 'Last steps' }).waitFor();
     expect(await violations(page)).toEqual([]);
     origins = { loaded_at: new Date(Date.now() + 86_400_000).toISOString() };
     await page.reload();
-    await page.getByText('The code of the graph was loaded after the run had ended').waitFor();
+    await page.getByText('The graph code was loaded after the run ended').waitFor();
 
     origins = { ...origins, run_revision_id: then, thread_revision_id: now, revision_id: now };
     await page.reload();
     await page
       .getByText(
-        'Executed by revision 11111111…0000, which does not serve any more: this is the graph of revision 22222222…0000.',
+        'Executed by revision 11111111…0000, which no longer serves. This is the graph of revision 22222222…0000.',
       )
       .waitFor();
     expect(await violations(page)).toEqual([]);
     origins = { ...origins, run_revision_id: now, thread_revision_id: then };
     await page.reload();
     await page.getByText('Executed by revision 22222222…0000.').waitFor();
-    expect(await page.getByText(/any more|after the run had ended/).count()).toBe(0);
+    expect(await page.getByText(/no longer serves|after the run ended/).count()).toBe(0);
     await page.context().close();
   });
 

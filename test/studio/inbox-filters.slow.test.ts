@@ -48,11 +48,11 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
     await shows(page, 'ok?', 'Pay?', 'Ship?');
 
     await choose('Deadline', 'Overdue');
-    await page.getByText('Nothing that waits fits').waitFor();
+    await page.getByText('No matching questions').waitFor();
     await choose('Deadline', 'Due within a day');
     await shows(page, 'Pay?', 'Ship?');
     await choose('Age', 'Waiting over an hour');
-    await page.getByText('Nothing that waits fits').waitFor();
+    await page.getByText('No matching questions').waitFor();
 
     // Two hours later.
     await page.clock.setFixedTime(start + 2 * HOUR_MS);
@@ -66,10 +66,10 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
     await choose('Deadline', 'Overdue');
     await shows(page, 'Pay?');
     expect(await violations(page)).toEqual([]);
-    await choose('Deadline', 'Any deadline or none');
+    await choose('Deadline', 'Any deadline');
     await shows(page, 'ok?', 'Pay?', 'Ship?');
     await choose('Age', 'Waiting over a day');
-    await page.getByText('Nothing that waits fits').waitFor();
+    await page.getByText('No matching questions').waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -95,7 +95,7 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
         : route.continue({ postData: '{"deadline_from": "2026-01-01T00:00:00Z", "sort_order": "asc"}' });
     });
     await page.goto(`${studio.origin}/studio/inbox?due=24`);
-    await page.getByText('None of the oldest fits').waitFor();
+    await page.getByText('No matches so far').waitFor();
     await page.getByRole('button', { name: 'Show more' }).click();
     await shows(page, 'Pay?', 'Ship?');
     expect(problems).toEqual([]);

@@ -96,7 +96,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await key('x');
     await page.getByText('2 marked').waitFor();
     await key('a');
-    await page.getByText('Nobody waits for you').waitFor();
+    await page.getByText('All caught up').waitFor();
     await until('every e-mail is sent', async () => (await mails()).length === 4);
     expect((await mails()).toSorted()).toEqual([
       'To: ana@example.com Subject: lunch',
@@ -118,7 +118,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await page.keyboard.press('x');
     await page.getByText('2 marked').waitFor();
     await page.keyboard.press('r');
-    await page.getByText('Nobody waits for you').waitFor();
+    await page.getByText('All caught up').waitFor();
     for (const thread_id of asked) {
       const [run] = await server.client.runs.list(thread_id);
       await server.client.runs.join(thread_id, run?.run_id ?? '');
@@ -137,9 +137,9 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await page.getByRole('button', { name: 'Answer as JSON' }).press('Enter');
     const field = page.getByLabel(/^Answer/);
     await field.fill('{"decisions": [{"type": "reject", "message": "Not today"}]}');
-    await page.getByText('is sent as JSON').waitFor();
+    await page.getByText('sent as JSON').waitFor();
     await field.press('Enter');
-    await page.getByText('Nobody waits for you').waitFor();
+    await page.getByText('All caught up').waitFor();
     await until(
       'the run has ended',
       async () => (await server.client.threads.get(thread_id)).status === 'idle',
@@ -181,13 +181,13 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
 
   test('questions in other shapes are answered, and a new one appears without a reload', async () => {
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
-    await page.getByText('Nobody waits for you').waitFor();
+    await page.getByText('All caught up').waitFor();
     const thread_id = await ask('questions', 'A trip, please');
     await page.getByRole('heading', { name: 'What is your name?' }).waitFor();
     await page.keyboard.press('e');
     await typing(page);
     await page.keyboard.type('{"first": "Ada"}');
-    await page.getByText('is sent as JSON').waitFor();
+    await page.getByText('sent as JSON').waitFor();
     await page.keyboard.press('Enter');
 
     await page.getByRole('heading', { name: 'Where to?' }).waitFor();
@@ -198,12 +198,12 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await page.keyboard.type('2');
     await page.keyboard.press('Enter');
 
-    await page.getByRole('heading', { name: 'May I call book?' }).waitFor();
+    await page.getByRole('heading', { name: 'Allow the call to book?' }).waitFor();
     await page.keyboard.press('w');
     await typing(page);
     await page.keyboard.type('Is there a pool?');
     await page.keyboard.press('Enter');
-    await page.getByText('Nobody waits for you').waitFor();
+    await page.getByText('All caught up').waitFor();
     await server.client.runs
       .list(thread_id)
       .then(([run]) => server.client.runs.join(thread_id, run?.run_id ?? ''));
@@ -230,7 +230,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     };
     await page.locator('[aria-current=true]', { hasText: 'fay@example.com' }).waitFor();
     await answerElsewhere(asked[0] as string);
-    await page.getByText('Somebody else has answered this meanwhile').waitFor();
+    await page.getByText('Someone else answered this in the meantime').waitFor();
     await left(page, 2);
     await page.keyboard.press('a');
     expect(await violations(page)).toEqual([]);
@@ -260,17 +260,17 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
 
     // The address still names the one that is answered.
     await page.reload();
-    await page.getByRole('heading', { name: 'The question of this link' }).waitFor();
-    await page.getByText('Somebody else has answered this meanwhile').waitFor();
+    await page.getByRole('heading', { name: 'This question' }).waitFor();
+    await page.getByText('Someone else answered this in the meantime').waitFor();
     await page.keyboard.press('a');
     expect(await page.locator('[aria-current=true]').count()).toBe(0);
     await page.keyboard.press('j');
     await page.locator('[aria-current=true]', { hasText: 'hal@example.com' }).waitFor();
     expect(await server.client.runs.list(asked[2] as string)).toHaveLength(1);
     await server.client.threads.delete(asked[2] as string);
-    await page.getByText('This no longer waits').waitFor();
-    await page.getByRole('button', { name: /^Go on/ }).press('Enter');
-    await page.getByText('Nobody waits for you').waitFor();
+    await page.getByText('This question is no longer open').waitFor();
+    await page.getByRole('button', { name: /^Continue/ }).press('Enter');
+    await page.getByText('All caught up').waitFor();
     expect(problems).toEqual([]);
   });
 

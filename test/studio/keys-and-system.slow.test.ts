@@ -45,7 +45,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
   test('the list says what a key may do, when it ends and when it was used last', async () => {
     const { page, problems } = await open('/keys');
     await page.getByRole('button', { name: 'New key' }).press('Enter');
-    await page.getByLabel('Name: what it is for').fill('reports');
+    await page.getByLabel('Name (what the key is for)').fill('reports');
     await page.getByLabel('Scope').selectOption('read: only reads');
     await page.getByLabel('Ends').selectOption('After 7 days');
     await page.getByRole('dialog').getByRole('button', { name: 'Create' }).press('Enter');
@@ -89,7 +89,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     const body = { name: 'reader', scope: 'read' };
     const { key } = (await studio.http.post('/keys', body, { 'x-api-key': OPERATOR })).body;
     const { page } = await open('/keys', key);
-    await page.getByText('Not for this key').waitFor();
+    await page.getByText('Not available with this key').waitFor();
     for (const [screen, action] of [
       ['Webhooks', 'Send a test'],
       ['Crons', 'New cron'],
@@ -104,7 +104,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
 
   test('the system shows its processes and draws what one of them measured', async () => {
     const { page, problems } = await open('/system');
-    await page.getByRole('img', { name: /^Delay of the event loop: now 99 %/ }).waitFor();
+    await page.getByRole('img', { name: /^Event loop delay: now 99 %/ }).waitFor();
     await page.getByRole('table', { name: 'Processes' }).getByText(String(process.pid)).waitFor();
     await page.getByText(`The last hour of process ${process.pid} on`).waitFor();
     expect(await violations(page)).toEqual([]);
@@ -116,10 +116,10 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     const body = { name: 'watcher', scope: 'read' };
     const { key } = (await studio.http.post('/keys', body, { 'x-api-key': OPERATOR })).body;
     const { page, problems } = await open('/system', key);
-    await page.getByText('Processes and storage are for callers without limits').waitFor();
+    await page.getByText('Processes and storage need an unrestricted key').waitFor();
 
     // What was measured stays while another screen is open.
-    const since = await page.getByText(/^Of the process that answers, since/).innerText();
+    const since = await page.getByText(/^The process that answered, since/).innerText();
     const screens = page.getByRole('navigation', { name: 'Screens' });
     await page.clock.install();
     await page.clock.fastForward(90_000);
@@ -159,7 +159,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
 
   test('the system follows what graphs print, by level and assistant, and leads to the run', async () => {
     const { page, problems } = await open('/system');
-    await page.getByText('Follows what graphs print').waitFor();
+    await page.getByText('Following the output of all graphs').waitFor();
     const key = { 'x-api-key': OPERATOR };
     const { thread_id } = (await studio.http.post('/threads', {}, key)).body;
     const print = (what: string) =>
@@ -168,7 +168,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     const lines = page.getByRole('region', { name: 'Lines' }).getByRole('listitem');
     await lines.filter({ hasText: 'a debug line' }).waitFor();
     await page.getByLabel('Level').selectOption('warn');
-    await page.getByText('Follows what graphs print').waitFor();
+    await page.getByText('Following the output of all graphs').waitFor();
     await print('each_method');
     await lines.filter({ hasText: 'an error line' }).waitFor();
     expect(await lines.count()).toBe(2);
@@ -179,7 +179,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     // Of one run, also what it printed before the page was opened.
     const [run] = (await studio.http.get(`/threads/${thread_id}/runs`, key)).body;
     await page.goto(`${studio.origin}/studio/system?level=warn`);
-    await page.getByRole('searchbox', { name: 'Id of a run' }).fill(run.run_id);
+    await page.getByRole('searchbox', { name: 'Run id' }).fill(run.run_id);
     await page.keyboard.press('Enter');
     await page.getByText('The run has ended').waitFor();
     await lines.filter({ hasText: 'an error line' }).waitFor();

@@ -76,14 +76,14 @@ describe.runIf(hasStudio)('answers that come late to Studio (needs Debian packag
     const [newest, ...older] = await chat.server.client.threads.getHistory(second);
     const [at] = older.map(({ checkpoint }) => checkpoint.checkpoint_id);
     const page = await chat.open(`chat/chat/${second}?at=${at}`);
-    await page.getByRole('link', { name: 'Newest version' }).waitFor();
+    await page.getByRole('link', { name: 'Latest version' }).waitFor();
     await page.evaluate(`history.pushState(null, '', ${JSON.stringify(`/studio/chat/chat/${first}`)})`);
     await says(page, 'You said: First');
     const sending = held(page, /\/runs$/);
     await say(page, 'Late');
     const { pass } = await sending;
     await page.goBack();
-    await page.getByRole('link', { name: 'Newest version' }).waitFor();
+    await page.getByRole('link', { name: 'Latest version' }).waitFor();
     const created = page.waitForResponse(/\/runs$/);
     await pass();
     await created;

@@ -56,7 +56,7 @@ describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debia
     const before = await server.client.threads.getState(thread_id);
     for (const text of ['Two', 'Three']) {
       await editMessage(page, text, 'Zero');
-      await page.getByRole('alert').getByText('the message has no id').waitFor();
+      await page.getByRole('alert').getByText('it has no id').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
     }
     expect(await server.client.threads.getState(thread_id)).toEqual(before);

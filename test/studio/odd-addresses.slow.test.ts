@@ -33,7 +33,7 @@ describe.runIf(hasStudio)(
       ['/threads/100%', 'thread'],
     ])('%s: there is no such thing', async (path, kind) => {
       const { page, problems } = await openStudio(browser, origin, path);
-      await page.getByText(`There is no such ${kind}`).waitFor();
+      await page.getByText(`The id of this ${kind} is not a UUID`).waitFor();
       expect(await violations(page)).toEqual([]);
       expect(problems).toEqual([]);
       await page.context().close();
@@ -41,7 +41,7 @@ describe.runIf(hasStudio)(
 
     test('below no screen there is no such page', async () => {
       const { page, problems } = await openStudio(browser, origin, '/%ff');
-      await page.getByRole('heading', { name: 'There is no such page' }).waitFor();
+      await page.getByRole('heading', { name: 'Page not found' }).waitFor();
       expect(problems).toEqual([]);
       await page.context().close();
     });
@@ -62,7 +62,7 @@ describe.runIf(hasStudio)(
 
     test.each(['age=zzz', 'due=1e99', 'due=true'])('the inbox with %s shows what waits', async (query) => {
       const { page, problems } = await openStudio(browser, origin, `/inbox?${query}`);
-      await page.getByText(/Nothing that waits fits|Nobody waits for you/).waitFor();
+      await page.getByText(/No matching questions|All caught up/).waitFor();
       expect(problems).toEqual([]);
       await page.context().close();
     });

@@ -59,7 +59,7 @@ describe.runIf(hasStudio)('odd contents in Studio (needs Chromium and a build of
       const { page, problems } = await open(`/threads?${search}`);
       await page
         .getByRole('main')
-        .getByText(/No thread fits|Write name=value|unknown value|is not a JSON object/)
+        .getByText(/No matching threads|Enter name=value|unknown value|is not a JSON object/)
         .first()
         .waitFor();
       await page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Threads' }).click();

@@ -33,7 +33,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await result(dialog).getByText('42', { exact: true }).waitFor();
     await result(dialog).getByText('success', { exact: true }).waitFor();
 
-    await dialog.getByLabel('What is executed').selectOption('Tool shout');
+    await dialog.getByLabel('Execute').selectOption('Tool shout');
     await dialog.getByRole('button', { name: 'As JSON' }).click();
     await dialog.getByLabel('Input as JSON').fill('{"text": ""}');
     await execute(dialog);
@@ -42,7 +42,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
       .first()
       .waitFor();
 
-    await result(dialog).getByRole('link', { name: 'Open the run' }).click();
+    await result(dialog).getByRole('link', { name: 'Open run' }).click();
     await page.waitForURL(/\/runs\//);
     await page.getByText('tools', { exact: true }).first().waitFor();
     await page.context().close();
@@ -69,7 +69,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     });
     await studio.client.runs.join(thread_id, run_id);
     const { page, dialog } = await open('plain', run_id);
-    await dialog.getByText('the state that its last step in the run began from').waitFor();
+    await dialog.getByText('the state its last step in the run started from').waitFor();
     expect(await dialog.getByLabel('Topic').inputValue()).toBe('tea');
     await dialog.getByLabel('Topic').fill('coffee');
     await page.keyboard.press('Control+Enter');
@@ -86,7 +86,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await studio.client.runs.wait(thread_id, 'alone', { input: { topic: 'tea' }, interruptAfter: ['plain'] });
     const { page, dialog } = await open('plain');
     await execute(dialog);
-    await result(dialog).getByRole('link', { name: 'Open the run' }).waitFor();
+    await result(dialog).getByRole('link', { name: 'Open run' }).waitFor();
     const [newest] = await studio.client.threads.search({ sortBy: 'updated_at' });
     expect(newest?.metadata).toMatchObject({ title: 'plain on its own', graph_id: 'alone' });
     await page.goto(`${studio.origin}/studio/chat`);
@@ -108,7 +108,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
 
   test('an input of its own, an error, and a node that the run does not execute are shown', async () => {
     const own = await open('each');
-    await own.dialog.getByLabel('What is executed').selectOption('input');
+    await own.dialog.getByLabel('Execute').selectOption('input');
     await own.dialog.getByLabel('Input as JSON').fill('{"item": "pear"}');
     await execute(own.dialog);
     await result(own.dialog).getByText('each pear').waitFor();

@@ -51,10 +51,10 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     await page.getByText('ok?').first().waitFor();
     await page.goBack();
     await follow('Running');
-    await page.getByText('No run fits').waitFor();
+    await page.getByText('No matching runs').waitFor();
     await page.goBack();
     await follow('0 waiting');
-    await page.getByText('No run fits').waitFor();
+    await page.getByText('No matching runs').waitFor();
     expect(await page.getByLabel('Status').inputValue()).toBe('pending');
     await page.goBack();
     await follow('Dead webhooks');

@@ -8,9 +8,9 @@ describe.runIf(hasStudio)(
     const studio = useStudioServer(['asks']);
 
     test.each([
-      ['/runs?error=odd', 'runs', '**/runs/search', 'No run fits'],
-      ['/threads?owner=ana', 'threads', '**/threads/search', 'No thread fits'],
-      ['/inbox?tab=answered', 'answers', '**/interrupts/answers/search', 'Nothing was answered yet'],
+      ['/runs?error=odd', 'runs', '**/runs/search', 'No matching runs'],
+      ['/threads?owner=ana', 'threads', '**/threads/search', 'No matching threads'],
+      ['/inbox?tab=answered', 'answers', '**/interrupts/answers/search', 'No answers yet'],
     ])('%s goes on after a first page without a row', async (path, what, url, none) => {
       const { page, problems } = await openStudio(studio.browser, studio.origin, '');
       // As where the server has examined the newest of a million.
@@ -20,7 +20,7 @@ describe.runIf(hasStudio)(
         return route.fulfill({ json: [], headers: isLast ? {} : { 'X-Pagination-Next': 'further' } });
       });
       await page.goto(`${studio.origin}/studio${path}`);
-      await page.getByText('None found so far').waitFor();
+      await page.getByText('No matches so far').waitFor();
       await page.getByRole('button', { name: `Show older ${what}` }).click();
       await page.getByText(none).waitFor();
       expect(problems).toEqual([]);
@@ -30,7 +30,7 @@ describe.runIf(hasStudio)(
     test('conversations are found behind threads that no run has used', async () => {
       const { page, problems } = await openStudio(studio.browser, studio.origin, '');
       await page.getByRole('link', { name: 'Chat', exact: true }).first().click();
-      await page.getByText('Choose an assistant to begin one.').waitFor();
+      await page.getByText('Choose an assistant to start one.').waitFor();
       const { thread_id } = await studio.client.threads.create({ metadata: { title: 'Lunch' } });
       await studio.client.runs.wait(thread_id, 'asks', { input: { ask: 'Soup?' } });
       for (let n = 0; n < 25; n++) await studio.client.threads.create();

@@ -71,7 +71,7 @@ describe.runIf(hasStudio)('the palette of Studio (needs Chromium and a build of 
     await page.keyboard.press('ArrowUp');
     await choices(page).last().and(page.locator('[aria-selected=true]')).waitFor();
     await look(page, 'nothing of this name');
-    await page.getByText('Nothing has this name.').waitFor();
+    await page.getByText('No results.').waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -116,7 +116,7 @@ describe.runIf(hasStudio)('the palette of Studio (needs Chromium and a build of 
     await page.goto(`${studio.origin}/studio/threads`);
     await page.getByText('Seen as jane').waitFor();
     await look(page, 'salar');
-    await page.getByText('Nothing has this name.').waitFor();
+    await page.getByText('No results.').waitFor();
     expect(await choices(page).count()).toBe(0);
     expect(problems).toEqual([]);
     await page.context().close();
@@ -135,7 +135,7 @@ describe.runIf(hasStudio)('the palette of a Studio with deployments (needs Chrom
     await choose(page, /^support-deskDeployment$/);
     await page.waitForURL(`**/studio/deployments/${id}`);
     await look(page, 'nothing of this name');
-    await page.getByText('Nothing has this name.').waitFor();
+    await page.getByText('No results.').waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -17,7 +17,7 @@ describe.runIf(hasStudio)('starting a run again in Studio (needs Debian package 
     const input = page.getByRole('textbox', { name: 'Input' });
     expect(JSON.parse(await input.inputValue())).toEqual({ topic: 'tea', length: 2 });
     await input.fill('{"topic": "tea"');
-    await page.getByText(/^Not JSON/).waitFor();
+    await page.getByText(/^Invalid JSON/).waitFor();
     expect(await page.getByRole('button', { name: 'Start run' }).isDisabled()).toBe(true);
     await input.fill('{"topic": "coffee", "length": 3}');
     await page.getByRole('button', { name: 'Start run' }).click();

@@ -24,7 +24,7 @@ describe.runIf(hasStudio)('the events of a run in Studio (needs Debian package c
 
     await page.getByRole('button', { name: 'updates 3' }).click();
     await page.getByText('3 of 6 events').waitFor();
-    await page.getByLabel('Text of the events').fill('CHILD');
+    await page.getByLabel('Search events').fill('CHILD');
     await page.getByText('1 of 6 events').waitFor();
     await rows(page).click();
     await page.getByRole('heading', { name: 'custom child' }).waitFor();
@@ -58,12 +58,12 @@ describe.runIf(hasStudio)('the events of a run in Studio (needs Debian package c
     await page.getByRole('button', { name: 'Pause' }).click();
     await page.getByText(/events, paused/).waitFor();
     await studio.client.runs.join(thread_id, run_id);
-    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByRole('button', { name: 'Resume' }).click();
     const all = await page.getByText(/^\d+ events$/).innerText();
     await page.reload();
     await page.getByText(/^\d+ events$/).waitFor();
     expect(await page.getByText(/^\d+ events$/).innerText()).toBe(all);
-    await page.getByLabel('Text of the events').fill('t199 ');
+    await page.getByLabel('Search events').fill('t199 ');
     await expect.poll(() => rows(page).count()).toBeGreaterThan(0);
     await page.context().close();
   });
@@ -71,7 +71,7 @@ describe.runIf(hasStudio)('the events of a run in Studio (needs Debian package c
   test('a run that kept no events says so', async () => {
     const { run_id } = await endedRun(studio.client, 'nested', { input: {}, streamResumable: false });
     const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=events`);
-    await page.getByText('The events of this run were not kept').waitFor();
+    await page.getByText('No stored events for this run').waitFor();
     await page.context().close();
   });
 });

@@ -13,16 +13,16 @@ describe.runIf(hasStudio)('what a run in Studio needs next (needs Chromium and a
     const { run_id } = await client.runs.create(thread_id, 'asks', { input: { ask: 'Shall I?' } });
     await client.runs.join(thread_id, run_id);
     const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
-    await page.getByText('asks you', { exact: true }).waitFor();
+    await page.getByText('waiting for you', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'Lunch with Ana' }).waitFor();
     expect(await violations(page)).toEqual([]);
     await page.getByRole('link', { name: 'Answer', exact: true }).click();
     await page.getByText('Shall I?').first().waitFor();
 
     await page.goBack();
-    await page.getByText('asks you', { exact: true }).waitFor();
+    await page.getByText('waiting for you', { exact: true }).waitFor();
     await client.runs.wait(thread_id, 'asks', { command: { resume: 'Yes' } });
-    await expect.poll(() => page.getByText('asks you', { exact: true }).count()).toBe(0);
+    await expect.poll(() => page.getByText('waiting for you', { exact: true }).count()).toBe(0);
     expect(await page.getByRole('link', { name: 'Answer', exact: true }).count()).toBe(0);
     await page.context().close();
   });

@@ -58,14 +58,14 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     expect(new URL(page.url()).searchParams.get('metadata')).toBe('team=ham & eggs');
     await metadata.fill('nonsense');
     await metadata.press('Enter');
-    await page.getByText('Write name=value instead of “nonsense”.').waitFor();
+    await page.getByText('Enter name=value instead of “nonsense”.').waitFor();
     await metadata.fill('');
     await metadata.press('Enter');
     await shows(fish, ham);
 
     const until = page.getByLabel('Until', { exact: true });
     await until.selectOption('Created until an hour ago');
-    await page.getByText('No run fits').waitFor();
+    await page.getByText('No matching runs').waitFor();
     // Two hours later.
     await page.clock.setFixedTime(start + 2 * HOUR_MS);
     await page.reload();

@@ -28,7 +28,7 @@ describe.runIf(hasStudio)('saved views of Studio (needs Chromium and a build of 
 
   async function save(page: Page, name: string): Promise<void> {
     await openViews(page);
-    await dialog(page).getByLabel('Name for the filters that are set').fill(name);
+    await dialog(page).getByLabel('Name for the current filters').fill(name);
     await page.keyboard.press('Enter');
     await views(page).filter({ hasText: name }).waitFor();
   }
@@ -40,7 +40,7 @@ describe.runIf(hasStudio)('saved views of Studio (needs Chromium and a build of 
       'Metadata, such as',
       'team=ham',
     ],
-    ['runs', '?status=error&error=boom', 'Text of the error', 'boom'],
+    ['runs', '?status=error&error=boom', 'Error contains', 'boom'],
     ['inbox', '?age=24&owner=ana', 'Owner', 'ana'],
   ])('filters of the %s are saved, opened, renamed and deleted', async (screen, search, field, value) => {
     const { page, problems } = await open(`/${screen}${search}`);
@@ -48,7 +48,7 @@ describe.runIf(hasStudio)('saved views of Studio (needs Chromium and a build of 
     expect(await violations(page)).toEqual([]);
     await page.goto(`${studio.origin}/studio/${screen}`);
     await openViews(page);
-    await page.getByText('Set filters to save them here under a name.').waitFor();
+    await page.getByText('Set filters on the screen to save them as a view.').waitFor();
     await dialog(page).getByRole('link', { name: 'On call' }).press('Enter');
     await dialog(page).waitFor({ state: 'detached' });
     await expect.poll(() => page.getByLabel(field).inputValue(), { timeout: 20_000 }).toBe(value);

@@ -35,7 +35,7 @@ describe('fields from a JSON Schema', () => {
   test('what is no number is refused, white space as well', () => {
     const schema = { nights: { type: 'integer' } };
     for (const nights of ['two', ' '])
-      expect(sent(schema, { nights }).errors).toEqual({ nights: 'Write a number.' });
+      expect(sent(schema, { nights }).errors).toEqual({ nights: 'Enter a number.' });
     expect(sent(schema, { nights: ' 2 ' })).toEqual({ values: { nights: 2 }, errors: {} });
   });
 });

@@ -55,8 +55,8 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
 
   test('an operator follows the log from before the page was opened, by level, and gets to the run of a line', async () => {
     const { page, problems } = await open('/system');
-    await page.getByText('Follows what graphs print').waitFor();
-    await page.getByLabel('Log', { exact: true }).selectOption('The server');
+    await page.getByText('Following the output of all graphs').waitFor();
+    await page.getByLabel('Log', { exact: true }).selectOption('Server log');
     await follows(page);
     await lineOf(page, 'ready').first().waitFor();
     await askFor('asked');
@@ -82,7 +82,7 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
     const headers = { 'x-api-key': OPERATOR, 'content-type': 'application/json' };
     const answer = await fetch(`${server.url}/keys`, { method: 'POST', headers, body });
     const { page } = await open('/system?log=server', ((await answer.json()) as { key: string }).key);
-    await page.getByText('Follows what graphs print').waitFor();
+    await page.getByText('Following the output of all graphs').waitFor();
     expect(await page.getByLabel('Log', { exact: true }).count()).toBe(0);
     await page.context().close();
   });
@@ -121,7 +121,7 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
     await follows(page);
     await askFor('restarted');
     await lineOf(page, 'GET /threads/restarted').waitFor();
-    expect(await lineOf(page, 'answers now, which started at').count()).toBe(1);
+    expect(await lineOf(page, 'answers now. It started at').count()).toBe(1);
     for (const name of ['killed', 'restarted'])
       expect([name, await lineOf(page, `GET /threads/${name} `).count()]).toEqual([name, 1]);
     expect(problems).toEqual([]);

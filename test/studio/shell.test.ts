@@ -31,7 +31,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.getByText('Invalid API key').waitFor();
     expect(await violations(page)).toEqual([]);
     await signIn(page, OPERATOR);
-    await page.getByText('No run fits').waitFor();
+    await page.getByText('No matching runs').waitFor();
     await page.getByRole('button', { name: 'Sign out' }).press('Enter');
     await page.getByLabel('API key').waitFor();
     expect(problems).toEqual([]);
@@ -137,7 +137,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox').fill('view as');
     await page.keyboard.press('Enter');
-    await page.getByLabel('Identity of the user').fill('ben');
+    await page.getByLabel('User identity').fill('ben');
     await page.keyboard.press('Enter');
     await page.getByText('Seen as ben').waitFor();
     expect(problems).toEqual([]);

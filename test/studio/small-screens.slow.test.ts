@@ -148,7 +148,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     expect(height).toBeLessThan(56);
     await page.getByRole('button', { name: /^Go to/ }).click();
     await page.getByRole('option', { name: 'View as user' }).click();
-    await page.getByLabel('Identity of the user').waitFor();
+    await page.getByLabel('User identity').waitFor();
     await page.context().close();
   });
 

@@ -109,11 +109,11 @@ describe.runIf(hasStudio)(
         (route) => route.abort(),
         async () => {
           await open(screen);
-          await alert('The server does not answer').waitFor();
+          await alert('The server is not responding').waitFor();
         },
       );
       await page.getByRole('button', { name: 'Try again' }).first().click();
-      await expect.poll(() => alert('The server does not answer').count()).toBe(0);
+      await expect.poll(() => alert('The server is not responding').count()).toBe(0);
       await loaded(page);
     });
 

@@ -26,7 +26,7 @@ describe.runIf(hasStudio)('the store in Studio with an index (needs Chromium and
       for (const [key, text] of Object.entries({ bike: 'rides a red bicycle', cup: 'likes green tea' }))
         await http.send('PUT', '/store/items', { namespace: ['ana'], key, value: { text } });
       const { page, problems } = await openStudio(browser, origin, '/store');
-      await page.getByLabel('Words or meaning').fill('coffee');
+      await page.getByLabel('Search items').fill('coffee');
       await page.keyboard.press('Enter');
       const items = page.getByRole('table', { name: 'Items' });
       await items.getByRole('columnheader', { name: 'Score' }).waitFor();

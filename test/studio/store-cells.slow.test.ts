@@ -34,7 +34,7 @@ describe.runIf(hasStudio)(
       const field = page.getByRole('textbox', { name: 'cups of tea', exact: true });
       await field.fill('four');
       await field.press('Enter');
-      await page.getByRole('alert').getByText('Not JSON').waitFor();
+      await page.getByRole('alert').getByText('Invalid JSON').waitFor();
       await field.fill('4');
       await field.press('Enter');
       await cell('cups: 4').waitFor();

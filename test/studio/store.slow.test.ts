@@ -36,7 +36,7 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
       .getByRole('navigation', { name: 'Namespaces' })
       .getByRole('link', { name: 'ana' })
       .press('Enter');
-    await page.getByLabel('Words or meaning').fill('bicycle');
+    await page.getByLabel('Search items').fill('bicycle');
     await page.keyboard.press('Enter');
     await items.getByRole('columnheader', { name: 'Score' }).waitFor();
     expect(await items.getByRole('row').count()).toBe(2);
@@ -60,7 +60,7 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     const { page, problems } = await openStudio(browser, origin, '/store?namespace=brief');
     await page.getByRole('button', { name: 'New item' }).press('Enter');
     await page.getByLabel('Key').fill('note');
-    await page.getByLabel('Expires').selectOption('After some minutes');
+    await page.getByLabel('Expires').selectOption('After a number of minutes');
     await page.getByRole('spinbutton', { name: 'Minutes' }).fill('90');
     await page.getByRole('button', { name: 'Save' }).press('Enter');
     await page.getByRole('link', { name: 'note' }).press('Enter');
@@ -96,7 +96,7 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     await page.getByRole('button', { name: 'New item' }).press('Enter');
     await page.getByLabel('Key').fill('saturday');
     await page.getByLabel('Value').fill('[9, 14]');
-    await page.getByText('A value is an object').waitFor();
+    await page.getByText('The value must be a JSON object').waitFor();
     await page.getByLabel('Value').fill('{"from": 9}');
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Save' }).press('Enter');
@@ -112,7 +112,7 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
 
     await put(['shop', 'hours'], 'sunday', 'closed');
     await page.reload();
-    await page.getByLabel('Select all that are shown').press('Space');
+    await page.getByLabel('Select all shown').press('Space');
     await page.getByText('2 selected').waitFor();
     await page.getByRole('button', { name: 'Delete' }).press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).press('Enter');

@@ -29,7 +29,7 @@ describe.runIf(hasStudio)('subgraphs in the chat and inbox of Studio (needs Chro
   test('a question of a subgraph is answered in the chat', async () => {
     const { page, problems } = await open('/chat/nested');
     await start(page, { ask: true });
-    const question = page.getByRole('region', { name: 'Question of the agent' });
+    const question = page.getByRole('region', { name: 'Question from the agent' });
     await question.getByText('from the child').waitFor();
     await question.getByLabel(/^Answer/).fill('Ada');
     await page.keyboard.press('Enter');
@@ -68,7 +68,7 @@ describe.runIf(hasStudio)('subgraphs in the chat and inbox of Studio (needs Chro
     await page.locator('input:focus, textarea:focus').waitFor();
     await page.keyboard.type('Bo');
     await page.keyboard.press('Enter');
-    await page.getByText('Nobody waits for you').waitFor();
+    await page.getByText('All caught up').waitFor();
     const [run] = await studio.client.runs.list(thread_id);
     await studio.client.runs.join(thread_id, run?.run_id ?? '');
     expect(await logOf(thread_id)).toEqual(['first', 'child:"Bo"']);

@@ -27,7 +27,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     const thread_id = await waiting({ title: 'Lunch' });
     const { page, problems } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);
     await page.getByRole('heading', { name: 'Lunch', level: 1 }).waitFor();
-    await row(page, 'waits at ask').waitFor();
+    await row(page, 'waiting at ask').waitFor();
     await changes(page).getByText('"a:1"').waitFor();
     await changes(page).getByText('x unchanged').waitFor();
     await page.getByText('ask waits for an answer').waitFor();
@@ -41,7 +41,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
 
     // Against another than the parent.
     await tree(page).press('Home');
-    await page.getByRole('button', { name: 'Compare with another …' }).click();
+    await page.getByRole('button', { name: 'Compare with …' }).click();
     await row(page, 'start of a run').click();
     await page.getByText('compared with step -1').waitFor();
     await page.getByText('2 of 2 channels changed').waitFor();
@@ -76,8 +76,8 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
 
     await row(page, 'input').click();
     await page.getByRole('button', { name: 'Re-run from here' }).click();
-    await page.getByRole('link', { name: 'The run has begun' }).waitFor();
-    await row(page, 'waits at ask').waitFor();
+    await page.getByRole('link', { name: 'The run has started' }).waitFor();
+    await row(page, 'waiting at ask').waitFor();
     await row(page, 'branch end').first().waitFor();
 
     const expected = await forkEditAndRerun(studio.client, bySdk);
@@ -88,7 +88,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
   test('shows at once what another client changes, and what the server refuses', async () => {
     const thread_id = await waiting();
     const { page, problems } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);
-    await row(page, 'waits at ask').waitFor();
+    await row(page, 'waiting at ask').waitFor();
     await studio.client.threads.updateState(thread_id, { values: { x: 5 }, asNode: 'before' });
     await row(page, 'edited by hand').waitFor();
     await line(page, '+ 5').waitFor();
@@ -119,10 +119,10 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     const { page, problems } = await openStudio(studio.browser, locks, `/threads/${thread_id}`);
     await page.getByLabel('API key').fill(key);
     await page.keyboard.press('Enter');
-    await row(page, 'waits at ask').waitFor();
+    await row(page, 'waiting at ask').waitFor();
     await line(page, '"a:1"').waitFor();
     const buttons = await page.getByRole('main').getByRole('button').allInnerTexts();
-    expect(buttons).toEqual(['Export', 'Compare with another …', 'Copy']);
+    expect(buttons).toEqual(['Export', 'Compare with …', 'Copy']);
     expect(problems).toEqual([]);
   });
 
@@ -163,7 +163,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     await page.waitForURL(
       (url) => /\/threads\/[\da-f-]{36}$/.test(url.pathname) && !url.href.includes(thread_id),
     );
-    await row(page, 'waits at ask').waitFor();
+    await row(page, 'waiting at ask').waitFor();
     await page.getByRole('button', { name: 'Delete' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
     await page.waitForURL(/\/studio\/threads$/);

@@ -83,19 +83,19 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
 
     await page.getByLabel('Metadata').fill('nonsense');
     await page.keyboard.press('Enter');
-    await page.getByText('Write name=value instead of “nonsense”.').waitFor();
+    await page.getByText('Enter name=value instead of “nonsense”.').waitFor();
     await page.getByLabel('Metadata').fill('');
     await page.keyboard.press('Enter');
     for (const wanted of [lunch, 'Lunch', 'unc']) {
-      await page.getByLabel('Id or words of the title').fill(wanted);
+      await page.getByLabel('Thread id or words from the title').fill(wanted);
       await page.keyboard.press('Enter');
       await expect
         .poll(() => rows(page).allInnerTexts(), PATIENTLY)
         .toEqual([expect.stringContaining('Lunch')]);
     }
-    await page.getByLabel('Id or words of the title').fill('Breakfast');
+    await page.getByLabel('Thread id or words from the title').fill('Breakfast');
     await page.keyboard.press('Enter');
-    await page.getByText('No thread fits').waitFor();
+    await page.getByText('No matching threads').waitFor();
     expect(problems).toEqual([]);
   });
 
@@ -183,7 +183,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await page.getByLabel('Select all shown threads').press('Space');
     await page.getByText('2 threads selected').waitFor();
     await page.getByRole('button', { name: 'Cancel runs' }).press('Enter');
-    await page.getByText('Stopping 1 run.').waitFor();
+    await page.getByText('Cancelling 1 run.').waitFor();
     await client.runs.join(first, run_id).catch(() => undefined);
     expect((await client.runs.get(first, run_id)).status).toBe('interrupted');
 
@@ -195,7 +195,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     // Leaves the second.
     await page.getByLabel('Select One').uncheck();
     await page.getByRole('button', { name: 'Copy' }).click();
-    await page.getByText('Made 1 copy.').waitFor();
+    await page.getByText('Created 1 copy.').waitFor();
     await expect.poll(() => rows(page).count(), PATIENTLY).toBe(3);
 
     const download = page.waitForEvent('download');
@@ -235,7 +235,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
 
   test('what another client does is seen at once, and the page is accessible in both themes', async () => {
     const { page, problems } = await openStudio(browser, origin, '/threads?metadata=team%3Dlive');
-    await page.getByText('No thread fits').waitFor();
+    await page.getByText('No matching threads').waitFor();
     const thread_id = await named('Begun', { team: 'live' });
     await rows(page).getByText('Begun').waitFor();
     await client.threads.update(thread_id, { metadata: { title: 'Renamed' } });

@@ -43,9 +43,9 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     await page.getByText('the shop is closed').waitFor();
     expect(await violations(page)).toEqual([]);
 
-    await page.getByRole('link', { name: 'Open the delivery' }).press('Enter');
+    await page.getByRole('link', { name: 'Open delivery' }).press('Enter');
     await page.getByText(/^Given up/).waitFor();
-    await page.getByText('Headers of the answer').press('Enter');
+    await page.getByText('Response headers').press('Enter');
     await page.getByText('opens-at-8').waitFor();
     await page.getByRole('figure', { name: 'Body' }).getByText('"langsmith_session_name": null').waitFor();
     expect(await violations(page)).toEqual([]);
@@ -85,10 +85,10 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     await rows.nth(2).waitFor();
     expect(await rows.count()).toBe(3);
 
-    await page.getByRole('button', { name: 'Redeliver dead ones' }).click();
-    await page.getByText(/^2 dead deliveries that fit the filters/).waitFor();
+    await page.getByRole('button', { name: 'Redeliver dead' }).click();
+    await page.getByText(/^2 dead deliveries that match the filters/).waitFor();
     await page.getByRole('button', { name: 'Redeliver 2' }).click();
-    await page.getByText('2 of 2 are on their way.').waitFor();
+    await page.getByText('2 of 2 queued for delivery.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('delivered', { exact: true }).nth(1).waitFor();
     const dead = (await http.get('/webhooks/deliveries?status=dead')).body as { url: string }[];
@@ -114,9 +114,9 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     const rows = page.getByRole('table', { name: 'Deliveries' }).getByRole('row');
     await rows.nth(1).waitFor();
     expect(await rows.count()).toBe(2);
-    await page.getByRole('button', { name: 'Redeliver dead ones' }).click();
+    await page.getByRole('button', { name: 'Redeliver dead' }).click();
     await page.getByRole('button', { name: 'Redeliver 1' }).click();
-    await page.getByText('1 of 1 are on their way.').waitFor();
+    await page.getByText('1 of 1 queued for delivery.').waitFor();
     await page.keyboard.press('Escape');
     await page.getByText('delivered', { exact: true }).waitFor();
     expect([await deadOf(wanted), await deadOf(other)]).toMatchObject([[], [{ url }]]);
@@ -134,7 +134,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     const history = page.getByRole('table', { name: 'History' });
     await page.getByRole('button', { name: 'Run now' }).press('Enter');
     await history.getByText('error', { exact: true }).waitFor();
-    await history.getByText('run by hand').waitFor();
+    await history.getByText('triggered manually').waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
     await http.send('DELETE', `/runs/crons/${failing}`);
@@ -169,7 +169,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     expect(await violations(page)).toEqual([]);
     await page.getByRole('button', { name: 'Create' }).press('Enter');
 
-    await page.getByText('It has not fired yet', { exact: true }).waitFor();
+    await page.getByText('Not fired yet', { exact: true }).waitFor();
     const [cron] = (await http.post('/runs/crons/search', {})).body;
     expect(cron).toMatchObject({ schedule: '30 7 * * *', timezone: 'Asia/Tokyo' });
     await page.getByRole('button', { name: 'Edit' }).press('Enter');

@@ -23,7 +23,7 @@ describe.runIf(hasStudio)('answers of users in the inbox of Studio (needs Chromi
     await signIn(page, OPERATOR);
     await page.getByRole('heading', { name: 'Pay?' }).waitFor();
     await run({ command: { resume: 'yes' } });
-    await page.getByText('alice has answered this meanwhile').waitFor();
+    await page.getByText('alice answered this in the meantime').waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -53,7 +53,7 @@ describe.runIf(hasStudio)('answers of users in the inbox of Studio (needs Chromi
       await page.getByLabel('Owner').press('Enter');
     };
     await owner('bob');
-    await page.getByText('No answer fits').waitFor();
+    await page.getByText('No matching answers').waitFor();
     await owner('alice');
     await row.getByRole('link').click();
     await page.waitForURL(/\/runs\/[\da-f-]{36}/);

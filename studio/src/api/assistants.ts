@@ -3,10 +3,10 @@ import { api, dataOf, type Schemas } from './client.ts';
 
 export type Assistant = Schemas['Assistant'];
 
-/** Assistants that fit into choices and names, of which a server has few. */
+/** Assistants loaded for selects and names. A server has few. */
 const MAX_ASSISTANTS = 1000;
 
-/** What lists show. The rest, a prompt in its context for example, may be large. */
+/** Fields that lists show. The others, such as a prompt in the context, can be large. */
 const LISTED = [
   'assistant_id',
   'graph_id',
@@ -26,23 +26,23 @@ export const assistantsQuery = queryOptions({
   staleTime: 60_000,
 });
 
-/** What people call an assistant: its name, else that of its graph. */
+/** Display name of an assistant: its own name, or else that of its graph. */
 export function assistantName({ name, graph_id }: Pick<Assistant, 'name' | 'graph_id'>): string {
   return name && name !== 'Untitled' ? name : graph_id;
 }
 
-/** The one that the server made of a graph. */
+/** The default assistant that the server creates for a graph. */
 export const isSystemAssistant = ({ metadata }: Pick<Assistant, 'metadata'>): boolean =>
   metadata['created_by'] === 'system';
 
-/** Of the assistants of one graph, the server's own, or the first. */
+/** Of the assistants of one graph, the server's default one, or else the first. */
 export function mainAssistant<Listed extends ListedAssistant>(
   assistants: readonly Listed[],
 ): Listed | undefined {
   return assistants.find(isSystemAssistant) ?? assistants[0];
 }
 
-/** The assistant of an address: by its id or, as the API finds it, the one that the server made of the graph of this name. */
+/** The assistant with this id or, as in the API, the default assistant of the graph with this name. */
 export function assistantAt(assistants: readonly ListedAssistant[], id: string): ListedAssistant | undefined {
   return (
     assistants.find(({ assistant_id }) => assistant_id === id) ??

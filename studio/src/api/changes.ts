@@ -4,20 +4,23 @@ import { API_URL } from './base.ts';
 import { sessionQuery } from './session.ts';
 import { watchVisibility } from './visibility.ts';
 
-/** Ids of rows of one kind that changed; with `more`, others too. */
+/** Ids of the changed rows of one kind. With `more`, the list is incomplete. */
 interface ChangedIds {
   readonly ids: readonly string[];
   readonly more: boolean;
 }
 
-/** Before the browser's own attempts are told to the reader, and between ours where it makes none, ms. */
+/**
+ * Delay before the reader is told that the browser is reconnecting, and between our own attempts where it does not
+ * reconnect, ms.
+ */
 const AWAY_MS = 5_000;
 
 /**
- * Keeps what is shown fresh while other clients and the server change it, without polling. By convention a query key
- * begins with the kind of its rows, `run` or `thread` for example, and goes on with the id of one, or with `list`. Out of
- * sight the page hears nothing, and reads everything anew when it is seen again. True while the server is away.
- * `session` tells the sessions of this page apart, as each hears of other rows; `undefined` hears nothing.
+ * Keeps the shown data fresh without polling, as other clients and the server change it. By convention a query key starts
+ * with the kind of its rows, such as `run` or `thread`, followed by an id or `list`. A hidden page does not listen, and
+ * refetches everything when it is visible again. Returns true while the server is unreachable. `session` identifies the
+ * session, as each sees different rows; `undefined` does not listen.
  */
 export function useLiveQueries(session: string | undefined): boolean {
   const client = useQueryClient();
@@ -28,7 +31,7 @@ export function useLiveQueries(session: string | undefined): boolean {
     let timer: ReturnType<typeof setTimeout> | undefined;
     function open() {
       source = new EventSource(`${API_URL}/system/changes`);
-      // What changed before a connection is unknown: also between the first answers and the first connection.
+      // Changes before a connection are unknown, including those between the first responses and the first connection.
       source.addEventListener('ready', () => {
         clearTimeout(timer);
         timer = undefined;
@@ -47,7 +50,7 @@ export function useLiveQueries(session: string | undefined): boolean {
     function lose() {
       timer = undefined;
       setAway(true);
-      // After an answer that is no stream, such as a proxy's, the browser does not try again. It may be the session's end.
+      // The browser does not reconnect after a response that is not a stream, such as a proxy's. The session may have ended.
       if (source?.readyState !== EventSource.CLOSED) return;
       void client.invalidateQueries({ queryKey: sessionQuery.queryKey });
       open();
@@ -75,17 +78,17 @@ function isOf(kind: string, { ids, more }: ChangedIds) {
       : kind === 'thread' && queryKind === 'run' && (more || ids.includes(threadOf(state.data)));
 }
 
-/** The thread of a run. Runs that are deleted with their thread are not named. */
+/** The thread of a run. Runs deleted with their thread are not reported. */
 function threadOf(data: unknown): string {
   return (data as { readonly thread_id?: string } | undefined)?.thread_id ?? '';
 }
 
-/** Queries that are fetched again when their fetch has ended. */
+/** Queries to refetch once their current fetch has ended. */
 const behind = new WeakSet<Query>();
 
 /**
- * Fetches anew what a change concerns. A fetch that is under way may have read before the change. It is not dropped: while
- * changes come faster than answers, none would ever arrive. Another one follows it.
+ * Refetches the queries that a change affects. A fetch in flight may have read before the change. It is not cancelled, or no
+ * response would ever arrive while changes are faster; another fetch follows it.
  */
 function refresh(client: QueryClient, filters: QueryFilters): void {
   for (const query of client.getQueryCache().findAll(filters)) {
@@ -101,7 +104,7 @@ function refreshAfterwards(client: QueryClient, query: Query): void {
     if (event.query !== query || (event.type !== 'removed' && query.state.fetchStatus !== 'idle')) return;
     unsubscribe();
     behind.delete(query);
-    // What has just ended is not over before this turn is.
+    // A fetch that has just ended counts as running until this turn of the event loop ends.
     queueMicrotask(() => refresh(client, { queryKey: query.queryKey, exact: true }));
   });
 }

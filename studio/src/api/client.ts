@@ -5,13 +5,13 @@ import type { components, paths } from './openapi.d.ts';
 /** Schemas of the API by name, from its OpenAPI document. */
 export type Schemas = components['schemas'];
 
-/** Calls the operations of the OpenAPI document, and nothing else. */
+/** Typed client for the operations of the OpenAPI document. */
 export const api = createClient<paths>({ baseUrl: API_URL, credentials: 'same-origin' });
 
-/** An answer that is not a success. `message` is written by the server for the reader. */
+/** A response with an error status. `message` is the server's text for the reader. */
 export class ApiError extends Error {
   readonly status: number;
-  /** How long the server asks to wait before another attempt, ms. */
+  /** How long the server asks to wait before a retry, ms. */
   readonly retry_after_ms: number | undefined;
 
   constructor(status: number, message: string, retry_after_ms?: number) {
@@ -22,17 +22,17 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer: the server is away, or the network is. */
+/** No response: the server or the network is down. */
 export class Unreachable extends Error {
   override readonly name = 'Unreachable';
 }
 
-/** In place of the server's words, which are about a header that the browser does not send any more. */
-const SIGNED_OUT = 'The session had ended. Please try again.';
+/** Replaces the server's text, which names a header that the browser no longer sends. */
+const SIGNED_OUT = 'Your session has ended. Sign in and try again.';
 
 const whenSignedOut = new Set<() => void>();
 
-/** Calls `listener` for each request that is refused as it has no session. */
+/** Calls `listener` for each request that is rejected because it has no session. */
 export function onSignedOut(listener: () => void): void {
   whenSignedOut.add(listener);
 }
@@ -43,17 +43,17 @@ interface Answer<Data> {
   readonly response: Response;
 }
 
-/** The data of an answer. Throws `ApiError` for any other answer than a success, and `Unreachable` without one. */
+/** The data of a response. Throws `ApiError` for an error status, and `Unreachable` if there is no response. */
 export async function dataOf<Data>(answering: Promise<Answer<Data>>): Promise<Data> {
   return (await pageOf(answering)).data;
 }
 
-/** The data of an answer that is a page of a list, and the cursor of the next page. */
+/** The data of a response that is one page of a list, and the cursor of the next page. */
 export async function pageOf<Data>(
   answering: Promise<Answer<Data>>,
 ): Promise<{ data: Data; next: string | undefined }> {
   const { data, error, response } = await answering.catch((cause: unknown) => {
-    throw new Unreachable('The server does not answer.', { cause });
+    throw new Unreachable('The server is not responding.', { cause });
   });
   if (response.status === 401 && !response.url.endsWith('/studio/session')) {
     for (const each of whenSignedOut) each();
@@ -71,7 +71,7 @@ function detailOf(error: unknown, { status, statusText }: Response): string {
   return typeof error === 'string' && error !== '' ? error : `${status} ${statusText}`.trim();
 }
 
-/** Of a header in seconds; the server sends no other. */
+/** From a header in seconds, the only form that the server sends. */
 function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? Number.NaN);
   return Number.isFinite(seconds) ? 1000 * seconds : undefined;

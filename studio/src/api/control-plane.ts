@@ -47,11 +47,11 @@ interface LogPage {
 }
 
 /**
- * The control plane of deployments. The OpenAPI document that the other calls come from is that of a server without
- * deployments, so that these have the types of the server's own schemas. All throw as `dataOf` does.
+ * Client of the deployments control plane. The OpenAPI document behind the other calls is of a server without deployments,
+ * so these use the types of the server's schemas. All throw like `dataOf`.
  */
 export const controlPlane = {
-  /** The newest first, all or those with this text in their name. `limit`: at most 100. */
+  /** Newest first: all of them, or those with this text in their name. `limit`: at most 100. */
   list: (limit: number, offset: number, name_contains?: string): Promise<DeploymentsList> => {
     const named = name_contains === undefined ? '' : `&name_contains=${encodeURIComponent(name_contains)}`;
     return call('GET', `/v2/deployments?limit=${limit}&offset=${offset}${named}`);
@@ -61,48 +61,51 @@ export const controlPlane = {
 
   delete: (id: string): Promise<void> => call('DELETE', at(id)),
 
-  /** The newest first. `limit`: at most 100. */
+  /** Newest first. `limit`: at most 100. */
   revisions: (id: string, limit: number): Promise<RevisionsList> =>
     call('GET', at(id, `/revisions?limit=${limit}`)),
 
   revision: (id: string, revision_id: string): Promise<Revision> => call('GET', atRevision(id, revision_id)),
 
-  /** Of any deployment. */
+  /** A revision of any deployment. */
   explainRevision: (revision_id: string): Promise<RevisionExplanation> =>
     call('GET', `/v2/revisions/${encodeURIComponent(revision_id)}/explain`),
 
-  /** Changes settings of all revisions; what is not named stays. Deploys nothing. */
+  /** Changes settings of all revisions. Omitted settings are kept, and nothing is deployed. */
   configure: (id: string, source_config: Pick<SourceConfig, 'build_on_push' | 'pin'>): Promise<Deployment> =>
     call('PATCH', at(id), { source_config }),
 
-  /** Builds and deploys the newest sources. `canary_percent`: as a canary with that share of what is new, 1 to 99. */
+  /**
+   * Builds and deploys the newest sources. `canary_percent` (1 to 99) deploys a canary with that share of new threads and
+   * stateless runs.
+   */
   deployNewest: (id: string, canary_percent?: number): Promise<Revision> =>
     call('POST', at(id, '/revisions'), { trigger: 'manual', canary_percent }),
 
-  /** Deploys the same code once more. */
+  /** Deploys the same code again. */
   redeploy: (id: string, revision_id: string): Promise<Deployment> =>
     call('POST', atRevision(id, revision_id, '/redeploy')),
 
-  /** Ends a revision that is on its way, or a canary. */
+  /** Stops a revision that is being deployed, or a canary. */
   interrupt: (id: string, revision_id: string): Promise<Revision> =>
     call('POST', atRevision(id, revision_id, '/interrupt')),
 
-  /** A canary serves everything from then on. */
+  /** Promotes a canary to serve all traffic. */
   promote: (id: string, revision_id: string): Promise<Revision> =>
     call('POST', atRevision(id, revision_id, '/promote')),
 
-  /** What it does at this moment, and what to do next. */
+  /** Current state of a deployment, and the next step. */
   health: (id: string): Promise<DeploymentHealth> => call('GET', at(id, '/health')),
 
-  /** All that are kept, the newest first. */
+  /** All stored ones, newest first. */
   hooks: (id: string): Promise<DeploymentHooksList> => call('GET', at(id, '/hooks?limit=100')),
 
-  /** In place of the one before; shown this once. */
+  /** Replaces the previous one. The response is the only place where it is shown. */
   createHookSecret: (id: string): Promise<DeploymentHookSecret> => call('POST', at(id, '/hook-secret')),
 
   deployKey: (id: string): Promise<DeployKey> => call('GET', at(id, '/deploy-key')),
 
-  /** In place of the one before. */
+  /** Replaces the previous one. */
   createDeployKey: (id: string): Promise<DeployKey> => call('POST', at(id, '/deploy-key')),
 
   token: (id: string): Promise<RepositoryToken> => call('GET', at(id, '/repository-token')),

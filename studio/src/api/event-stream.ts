@@ -1,13 +1,13 @@
 /** One server-sent event. */
 export interface StreamEvent {
-  /** `message` if the server named none. */
+  /** `message` if the server sent no name. */
   readonly event: string;
   readonly data: string;
-  /** To resume after; absent in streams that cannot be resumed. */
+  /** Id to resume after. Absent in streams that cannot be resumed. */
   readonly id?: string;
 }
 
-/** Reads server-sent events as they come. Ends with the body; throws what its connection throws. */
+/** Reads server-sent events as they arrive. Ends with the body, and throws connection errors. */
 export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerator<StreamEvent> {
   const reader = body.getReader();
   const decoder = new TextDecoder();
@@ -34,7 +34,7 @@ export async function* eventsOf(body: ReadableStream<Uint8Array>): AsyncGenerato
   }
 }
 
-/** Lines that begin with a colon are comments, which keep the connection open. */
+/** Lines that start with a colon are comments that keep the connection open. */
 function readField(line: string, fields: Record<string, string>): void {
   const [, name, value] = /^([a-z]+):? ?(.*)$/.exec(line) ?? [];
   if (name === undefined || value === undefined) return;

@@ -3,23 +3,23 @@ import { eventsOf, type StreamEvent } from './event-stream.ts';
 import { untilSignedIn } from './query-client.ts';
 import { untilVisible, watchVisibility } from './visibility.ts';
 
-/** First and longest wait before a stream is joined again, ms; `asked` is the longest that the server may ask for. */
+/** First and longest wait before a stream is rejoined, ms. `asked` caps what the server may ask for. */
 const RETRY_MS = { first: 250, most: 5_000, asked: 60_000 };
 
-/** Refusals that pass: a request that took too long, and one too many. */
+/** Temporary rejections: request timeout and too many requests. */
 const TEMPORARY = [408, 429];
 
 export interface Source {
   /** Opens the stream after the event with the id `last`; `-1` before the first one. */
   readonly join: (last: string, signal: AbortSignal) => Promise<unknown>;
-  /** Asked when a stream has ended: whether nothing will follow. */
+  /** Called when a stream has ended. True if nothing will follow. */
   readonly isOver: () => Promise<boolean>;
 }
 
 /**
- * The events of a stream, each once and in order, until it is over or `signal` aborts. It is joined again after the last
- * one when the connection is lost, when the server restarts, when the page is seen again, and when its caller is signed in
- * again; out of sight and signed out it asks for nothing. Throws the server's refusal, unless that passes.
+ * The events of a stream, each once and in order, until it ends or `signal` aborts. Rejoins after the last event when the
+ * connection is lost, the server restarts, the page is visible again, or its caller is signed in again. A hidden or
+ * signed-out page sends no requests. Throws `ApiError` unless the rejection is temporary.
  */
 export async function* followStream(
   { join, isOver }: Source,
@@ -51,7 +51,7 @@ export async function* followStream(
     } finally {
       unwatch();
       signal.removeEventListener('abort', letGo);
-      // The consumer may have stopped in the middle.
+      // The consumer may have stopped early.
       connection.abort();
     }
     await untilVisible(signal);
@@ -60,7 +60,7 @@ export async function* followStream(
   }
 }
 
-/** Resolves after a time, or when `signal` aborts. */
+/** Resolves after the delay, or when `signal` aborts. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const timer = setTimeout(done, ms);

@@ -2,18 +2,18 @@ import { QueryCache, QueryClient } from '@tanstack/react-query';
 import { ApiError, onSignedOut, Unreachable } from './client.ts';
 import { sessionQuery, watchOtherTabs } from './session.ts';
 
-/** Attempts after the first when the server does not answer or is busy. */
+/** Retries if the server does not respond or is busy. */
 const MAX_RETRIES = 2;
 
-/** Before the first of them, ms; twice as long before each other. */
+/** Delay before the first retry, ms. Doubles with each further one. */
 const RETRY_MS = 400;
 
-/** A refusal stays one; a server that is away may come back. */
+/** A rejection is final; an unreachable server may come back. */
 function isTemporary(error: unknown): boolean {
   return !(error instanceof ApiError) || error.status >= 500;
 }
 
-/** No answer about what was asked: the session has ended, a proxy speaks in the server's place, or nobody does. */
+/** The server itself did not answer: the session has ended, a proxy responded instead, or nothing did. */
 function isNoAnswer(error: unknown): boolean {
   return (
     error instanceof Unreachable || (error instanceof ApiError && [401, 502, 503, 504].includes(error.status))
@@ -23,13 +23,13 @@ function isNoAnswer(error: unknown): boolean {
 export const queryClient: QueryClient = new QueryClient({
   queryCache: new QueryCache({
     onError(error, query) {
-      // What was read stays on the page while the server is away or nobody is signed in, which the page says once.
+      // Loaded data stays on the page while the server is unreachable or nobody is signed in. One notice says so.
       if (isNoAnswer(error) && query.state.data !== undefined)
         query.setState({ status: 'success', error: null });
     },
   }),
   defaultOptions: {
-    // The server may run on a machine without any network.
+    // The server may run on a machine without a network.
     queries: {
       networkMode: 'always',
       staleTime: 5_000,
@@ -41,12 +41,12 @@ export const queryClient: QueryClient = new QueryClient({
 });
 
 watchOtherTabs(queryClient);
-// The session has ended elsewhere: by time, or because its key was revoked.
+// The session expired, or its key was revoked.
 onSignedOut(() => void queryClient.invalidateQueries({ queryKey: sessionQuery.queryKey }));
 
-/** Resolves when somebody is signed in, or `signal` aborts. */
+/** Resolves when someone is signed in, or `signal` aborts. */
 export async function untilSignedIn(signal: AbortSignal): Promise<void> {
-  // Whether the session has ended is being asked for.
+  // Find out first whether the session has ended.
   await queryClient.fetchQuery({ ...sessionQuery, staleTime: 0 }).catch(() => {});
   await new Promise<void>((resolve) => {
     function look() {

@@ -4,7 +4,10 @@ import { followStream } from './follow-stream.ts';
 
 type Place = Pick<Schemas['Run'], 'thread_id' | 'run_id'>;
 
-/** The events of a run from its first one until it has ended: the server keeps them. Throws the server's refusal. */
+/**
+ * All events of a run, from the first one until it ends; the server stores them. Throws `ApiError` if the server rejects the
+ * request.
+ */
 export function runEvents(path: Place, signal: AbortSignal): AsyncGenerator<StreamEvent> {
   return followStream(
     {

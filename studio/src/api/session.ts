@@ -9,7 +9,7 @@ import { STUDIO_PATH } from './base.ts';
 import { api, dataOf, type Schemas } from './client.ts';
 
 export interface Session extends Readonly<Schemas['StudioSession']> {
-  /** It is over, by time or because its key was revoked. The page keeps what it holds for whom it was of. */
+  /** The session expired, or its key was revoked. The page keeps its content for the same caller. */
   readonly has_ended: boolean;
 }
 type Begin = Schemas['StudioSessionCreate'];
@@ -21,14 +21,14 @@ export const sessionQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Who is signed in, and what they may do. The server decides; the page only hides what it would refuse. */
+/** Who is signed in and what they may do. The server enforces it; the page only hides what would be rejected. */
 export function useSession(): Session & { can: (scope: 'run' | 'admin') => boolean } {
   const { data } = useSuspenseQuery(sessionQuery);
   const scopes = data.read_only ? ['read'] : SCOPES.slice(0, SCOPES.indexOf(data.scope ?? 'read') + 1);
   return { ...data, can: (scope) => scopes.includes(scope) };
 }
 
-/** What the caller may do with deployments. An administrator of the server may; a user never. */
+/** The caller's access to deployments. Server administrators have it; users never do. */
 export function useDeploymentAccess(): { canSee: boolean; canChange: boolean } {
   const { scope, unrestricted, read_only } = useSession();
   const canSee = unrestricted && (scope === 'admin' || scope === 'deployments:write');
@@ -37,7 +37,7 @@ export function useDeploymentAccess(): { canSee: boolean; canChange: boolean } {
 
 const SCOPES = ['read', 'run', 'admin'];
 
-/** Signs in, or changes the view. Whose session has ended gets back the view of a user that it had. */
+/** Signs in, or changes the view. After an expired session, the caller gets back the user view it had. */
 export function useSignIn() {
   const client = useQueryClient();
   return useMutation({
@@ -52,7 +52,7 @@ export function useSignIn() {
   });
 }
 
-/** Signs out; nothing is kept for anybody. */
+/** Signs out and drops everything the page holds. */
 export function useSignOut() {
   const client = useQueryClient();
   return useMutation({
@@ -64,10 +64,10 @@ export function useSignOut() {
   });
 }
 
-/** Other tabs of the browser, which have the same cookie. */
+/** Other tabs of this browser share the cookie. */
 let otherTabs: BroadcastChannel | undefined;
 
-/** Notices a session that other tabs begin, change or end. Call it once. */
+/** Follows sessions that other tabs start, change or end. Call it once. */
 export function watchOtherTabs(client: QueryClient): void {
   otherTabs = new BroadcastChannel(`${STUDIO_PATH} session`);
   otherTabs.addEventListener('message', ({ data }: MessageEvent<Session>) => {
@@ -83,7 +83,7 @@ function sessionOf(client: QueryClient): Session | undefined {
   return client.getQueryData(sessionQuery.queryKey);
 }
 
-/** An answer about the session may be under way that is older than this one. */
+/** An older response about the session may still be in flight. */
 async function replace(client: QueryClient, session: Session): Promise<void> {
   await client.cancelQueries({ queryKey: sessionQuery.queryKey });
   client.setQueryData(sessionQuery.queryKey, session);
@@ -92,12 +92,12 @@ async function replace(client: QueryClient, session: Session): Promise<void> {
 
 const forgetting = new Set<() => void>();
 
-/** Calls `forget` when somebody else is to use the page, for what is kept outside the cache of queries. */
+/** Calls `forget` when another caller takes over the page. For state kept outside the query cache. */
 export function onForget(forget: () => void): void {
   forgetting.add(forget);
 }
 
-/** What the page makes of a session that it receives: goes on, waits for its caller, or begins anew for another one. */
+/** Applies a received session: continue, wait for the same caller, or start over for another one. */
 function reconcile(client: QueryClient, received: Schemas['StudioSession']): Session {
   const before = sessionOf(client);
   if (before?.signed_in && !received.signed_in) return { ...before, has_ended: true };
@@ -107,7 +107,7 @@ function reconcile(client: QueryClient, received: Schemas['StudioSession']): Ses
   return { ...received, has_ended: false };
 }
 
-/** Names one caller and what they see, by which all that the page holds is kept apart. */
+/** Identifies a caller and their view. All page state is keyed by it. */
 export function callerKey({ caller, viewing_as }: Pick<Session, 'caller' | 'viewing_as'>): string {
   return JSON.stringify([caller, viewing_as]);
 }
@@ -116,13 +116,13 @@ function isSame(one: Session, other: Schemas['StudioSession']): boolean {
   return one.signed_in && callerKey(one) === callerKey(other);
 }
 
-/** What could not be read without a session is read for the first time, all else anew. */
+/** Loads what failed without a session, and refetches the rest. */
 function resume(client: QueryClient): void {
   void client.resetQueries({ predicate: ({ state }) => state.error !== null && state.data === undefined });
   void client.invalidateQueries(OTHERS);
 }
 
-/** All that is not the session, which stays in the cache: its observers would not notice a new one in its place. */
+/** Every query but the session. That one stays in the cache, as its observers would not notice a replacement. */
 const OTHERS = { predicate: ({ queryKey }: { queryKey: readonly unknown[] }) => queryKey[0] !== 'session' };
 
 function forget(client: QueryClient): void {

@@ -1,6 +1,6 @@
 import { api, dataOf, type Schemas } from './client.ts';
 
-/** What runs of Studio emit, so that a chat can follow each of them from its beginning. */
+/** Stream modes of runs started by Studio, so that a chat can follow each from its start. */
 const STREAM = {
   stream_mode: ['values' as const, 'messages-tuple' as const, 'custom' as const],
   stream_subgraphs: true,

@@ -4,7 +4,7 @@ export function isObject(value: unknown): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** The first of several names that has a value: Python writes `action_requests`, JavaScript `actionRequests`. */
+/** The value of the first of these names that has one: Python writes `action_requests`, JavaScript `actionRequests`. */
 export function either(object: JsonObject, ...names: readonly string[]): unknown {
   return names.map((name) => object[name]).find((value) => value !== undefined);
 }
@@ -18,16 +18,19 @@ export function newId(): string {
   return [8, 12, 16, 20].reduceRight((text, at) => `${text.slice(0, at)}-${text.slice(at)}`, hex);
 }
 
-/** The last one that has a form, of the year 9999. */
+/** The latest time with a four-digit year. */
 const MAX_TIME_MS = 253_402_300_799_999;
 
-/** The time so many hours from now, not before 1970; `undefined` for what is no number, which an address may have. */
+/**
+ * The time this many hours from now, 1970 at the earliest. `undefined` if it is not a number, as an address may contain
+ * anything.
+ */
 export function hoursFromNow(hours: number): string | undefined {
   const time_ms = Math.max(0, Date.now() + hours * 3_600_000);
   return Number.isFinite(hours) && time_ms < MAX_TIME_MS ? new Date(time_ms).toISOString() : undefined;
 }
 
-/** A value that was typed as JSON, or the text itself. */
+/** The value of a text that is JSON, or else the text itself. */
 export function typedValue(text: string): { value: unknown; isJson: boolean } {
   try {
     return { value: JSON.parse(text), isJson: true };

@@ -1,7 +1,10 @@
-/** How long a page may be out of sight before it lets go of its streams, ms: looking at another tab for a moment is common. */
+/** How long a page may be hidden before it closes its streams, ms. A quick look at another tab should not close them. */
 const HIDDEN_MS = 20_000;
 
-/** Calls `onHide` when the page has been out of sight for a while, and `onShow` when it is seen again. Returns its end. */
+/**
+ * Calls `onHide` when the page has been hidden for a while, and `onShow` when it is visible again. Returns a function that
+ * stops it.
+ */
 export function watchVisibility(onHide: () => void, onShow: () => void): () => void {
   let timer: ReturnType<typeof setTimeout> | undefined;
   let isAsleep = false;
@@ -25,7 +28,7 @@ export function watchVisibility(onHide: () => void, onShow: () => void): () => v
   };
 }
 
-/** Resolves at once for a page in sight, else when it is seen again or `signal` aborts. */
+/** Resolves at once if the page is visible, or else when it becomes visible or `signal` aborts. */
 export function untilVisible(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     function look() {

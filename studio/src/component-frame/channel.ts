@@ -1,9 +1,9 @@
 import type { FromFrame, ToFrame } from './protocol.ts';
 
 /*
- * The code of a component runs in this realm after this module: it may replace every function of the page, but gets at no
- * variable of this closure. What is needed later is therefore bound now, and no event of the port is read by a method that
- * could have been replaced.
+ * The code of a component runs in this realm after this module. It can replace every global function, but cannot reach this
+ * closure. Everything needed later is therefore bound now, and port events are never read by a method that could have been
+ * replaced.
  */
 
 const dataOf = bound<MessageEvent, unknown>(MessageEvent.prototype, 'data');
@@ -20,15 +20,18 @@ function bound<Owner extends object, Value>(prototype: Owner, name: keyof Owner)
 }
 
 let post: (message: FromFrame) => void = () => undefined;
-/** Each use by a person starts one run at most. */
+/** Each user interaction starts at most one run. */
 let isUnspent = false;
 
-/** What makes a page active (HTML §6.4.1), without those that repeat one use: a click is a `pointerdown` and more. */
+/**
+ * Events that activate a page (HTML §6.4.1), without duplicates of the same interaction: a click is a `pointerdown` and
+ * more.
+ */
 const USES = ['keydown', 'pointerdown', 'pointerup'];
 const isRepeated = bound<KeyboardEvent, boolean>(KeyboardEvent.prototype, 'repeat');
 const pointerType = bound<PointerEvent, string>(PointerEvent.prototype, 'pointerType');
 
-/** Waits for the port of the chat, which is the parent; other frames of the page may send messages, too. */
+/** Waits for the port of the chat, the parent window. Other frames of the page can send messages, too. */
 export function connect(onMessage: (message: ToFrame) => void): void {
   function onPort({ source, ports: [port] }: MessageEvent) {
     if (source !== parent || port === undefined) return;
@@ -47,7 +50,7 @@ function onUse(event: Event): void {
   post({ type: 'used' });
 }
 
-/** A held key repeats itself; a mouse makes the page active when it is pressed, a finger when it leaves. */
+/** A held key repeats. A mouse activates the page when pressed, a finger when lifted. */
 function isNewUse(event: Event): boolean {
   if (event.type === 'keydown') return !isRepeated(event as KeyboardEvent);
   return (pointerType(event as PointerEvent) === 'mouse') === (event.type === 'pointerdown');
@@ -55,19 +58,19 @@ function isNewUse(event: Event): boolean {
 
 export type Report = Extract<FromFrame, { type: 'drawn' | 'height' | 'failed' | 'wants stream' }>;
 
-/** Tells the chat what became of the component. */
+/** Reports the state of the component to the chat. */
 export function report(message: Report): void {
   post(message);
 }
 
-/** Asks the chat to start a run. Only a person can: without a click or a key in this frame it is refused. */
+/** Asks the chat to start a run. Rejected without a click or key press in this frame. */
 export function submit(values: unknown, command: unknown): void {
   if (!isUnspent || !isActive(userActivation)) {
     post({ type: 'refused', reason: NO_USE });
     return;
   }
   isUnspent = false;
-  // Events and functions cannot be sent; JSON is what the API takes.
+  // Events and functions cannot be sent. The API takes JSON.
   post({ type: 'submit', values: plain(values), command: plain(command) });
 }
 
@@ -77,7 +80,8 @@ export function stop(): void {
   else post({ type: 'refused', reason: NO_USE });
 }
 
-const NO_USE = 'Nothing happened: a component starts or stops runs only when you click or press a key in it.';
+const NO_USE =
+  'Nothing happened: a component can start or stop a run only when you click it or press a key in it.';
 
 function plain(value: unknown): unknown {
   return value === undefined ? undefined : fromJson(toJson(value) ?? 'null');

@@ -46,7 +46,7 @@ Reflect.set(window, Symbol.for('LGUI_EXT_STORE'), {
 });
 new ResizeObserver(() => report({ type: 'height', px: host.getBoundingClientRect().height })).observe(host);
 
-/** Loads the files of a bundle, style sheets first, and lets it render. */
+/** Loads the files of a bundle, style sheets first, and renders it. */
 function load({ files, global, name }: Shown): void {
   const shadow = host.attachShadow({ mode: 'open' });
   for (const file of files) {
@@ -54,7 +54,7 @@ function load({ files, global, name }: Shown): void {
     const element = isStyle
       ? Object.assign(document.createElement('link'), { rel: 'stylesheet', href: file })
       : Object.assign(document.createElement('script'), { src: file });
-    element.addEventListener('error', () => fail(`${file} did not arrive.`));
+    element.addEventListener('error', () => fail(`${file} could not be loaded.`));
     if (!isStyle) element.addEventListener('load', () => render(global, name));
     shadow.append(element);
   }
@@ -63,7 +63,7 @@ function load({ files, global, name }: Shown): void {
 function render(global: string, name: string): void {
   try {
     const bundle = Reflect.get(window, global) as { render(name: string, id: string): void } | undefined;
-    if (bundle === undefined) throw new Error('Its script failed.');
+    if (bundle === undefined) throw new Error('Its script failed to run.');
     bundle.render(name, HOST);
   } catch (error) {
     fail(error);
@@ -82,7 +82,7 @@ function draw(): void {
   );
 }
 
-/** Beside the component, so that it is drawn no earlier. */
+/** A sibling of the component, so that it is never drawn earlier. */
 function Drawn({ version }: { version: number }) {
   useEffect(() => report({ type: 'drawn', version }), [version]);
   return null;

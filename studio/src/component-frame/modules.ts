@@ -3,7 +3,7 @@ import * as JsxRuntime from 'react/jsx-runtime';
 import * as ReactDOM from 'react-dom';
 import { useStreamContext } from './stream.ts';
 
-/** The modules that no bundle contains, because the page has them (CONTRACT §2, `/ui`). */
+/** Modules that the page provides and bundles leave out (CONTRACT §2, `/ui`). */
 const MODULES: Readonly<Record<string, unknown>> = {
   react: React,
   'react-dom': ReactDOM,
@@ -17,11 +17,14 @@ const MODULES: Readonly<Record<string, unknown>> = {
 
 function notHere(name: string) {
   return () => {
-    throw new Error(`${name} does not work in the frame of a component.`);
+    throw new Error(`${name} is not available inside a component.`);
   };
 }
 
-/** Gives bundles their modules. `onMissing` hears why one cannot run: the error of a script itself is hidden from the page. */
+/**
+ * Provides modules to bundles. `onMissing` receives the reason if one cannot run: the page cannot see the script's own
+ * error.
+ */
 export function provideModules(onMissing: (reason: string) => void): void {
   Reflect.set(window, Symbol.for('LGUI_REQUIRE'), (name: string) => {
     if (Object.hasOwn(MODULES, name)) return MODULES[name];

@@ -1,6 +1,6 @@
 import type { JsonObject } from '../api/values.ts';
 
-/** What a component is told about the thread, by `useStreamContext`. */
+/** The thread state that a component gets from `useStreamContext`. */
 export interface StreamState {
   readonly values: JsonObject;
   readonly messages: readonly unknown[];
@@ -11,31 +11,31 @@ export interface StreamState {
   readonly threadId: string;
 }
 
-/** A component and what it is to show. */
+/** A component and its props. */
 export interface Shown {
-  /** Counts from 1; `drawn` names it. */
+  /** Counts from 1. `drawn` refers to it. */
   readonly version: number;
   readonly name: string;
   /** Global variable of the bundle. */
   readonly global: string;
-  /** URLs of the bundle: style sheets and scripts. */
+  /** URLs of the bundle's style sheets and scripts. */
   readonly files: readonly string[];
   readonly props: JsonObject;
   readonly meta: unknown;
   readonly theme: string;
 }
 
-/** What the chat sends to the frame. */
+/** Messages from the chat to the frame. */
 export type ToFrame =
   | { readonly type: 'show'; readonly shown: Shown }
   | { readonly type: 'stream'; readonly stream: StreamState };
 
-/** What the frame sends to the chat. The chat trusts none of it to have these types. */
+/** Messages from the frame to the chat. The chat validates them. */
 export type FromFrame =
   | { readonly type: 'drawn'; readonly version: number }
   | { readonly type: 'height'; readonly px: number }
   | { readonly type: 'failed'; readonly reason: string }
-  /** A person has used the component: what it keeps is worth something. */
+  /** Someone has used the component, so its state is worth keeping. */
   | { readonly type: 'used' }
   | { readonly type: 'wants stream' }
   | { readonly type: 'submit'; readonly values: unknown; readonly command: unknown }

@@ -2,7 +2,7 @@ import { createContext, use } from 'react';
 import { report, stop, submit } from './channel.ts';
 import type { StreamState } from './protocol.ts';
 
-/** As the official client gives it; what it has besides has no meaning in a frame. */
+/** The subset of the official client's stream that makes sense in a frame. */
 interface StreamContext extends StreamState {
   readonly meta: unknown;
   readonly interrupt: unknown;
@@ -10,7 +10,7 @@ interface StreamContext extends StreamState {
   readonly stop: () => Promise<void>;
 }
 
-/** `undefined` until the chat has sent the state, which it does only to components that ask. */
+/** `undefined` until the chat has sent the state. It does so only for components that ask. */
 export const Stream = createContext<StreamContext | undefined>(undefined);
 
 let arrive: () => void;
@@ -23,7 +23,7 @@ export function useStreamContext(): StreamContext {
   if (stream) return stream;
   report({ type: 'wants stream' });
   use(arriving);
-  throw new Error('The state of the thread did not arrive.');
+  throw new Error('The state of the thread could not be loaded.');
 }
 
 export function contextOf(stream: StreamState | undefined, meta: unknown): StreamContext | undefined {

@@ -3,7 +3,7 @@ import { count } from '../ui/format.tsx';
 import type { Screen } from './navigation.ts';
 
 interface Attention {
-  /** How much of what the screen shows somebody has to look at. */
+  /** Number of entries of a screen that need attention. */
   readonly value: number;
   readonly isMore?: boolean;
   readonly what: string;
@@ -32,7 +32,7 @@ interface CountProps extends Pick<Screen, 'to'> {
   readonly overview: Schemas['SystemOverview'];
 }
 
-/** Beside the link to a screen: what is to be looked at there. */
+/** Badge beside a screen link: number of entries that need attention. */
 export function Count({ to, overview }: CountProps) {
   const attention = ATTENTION[to]?.(overview);
   if (!attention || attention.value === 0) return null;
@@ -43,7 +43,7 @@ export function Count({ to, overview }: CountProps) {
       role="img"
       aria-label={`${text} ${what}`}
       title={`${text} ${what}`}
-      // A click goes to the link below it.
+      // Clicks pass through to the link below.
       className={`pointer-events-none rounded-[10px] px-1.5 text-center text-xs leading-5 font-medium tabular-nums md:absolute md:top-[5px] md:right-2 md:min-w-5 ${look}`}
     >
       {text}

@@ -1,6 +1,6 @@
 import type { Session } from '../api/session.ts';
 
-/** Screens in the order of the sidebar, in groups. */
+/** Screens in sidebar order, in groups. */
 const GROUPS = [
   [
     { to: '/', label: 'Overview' },
@@ -26,7 +26,7 @@ const GROUPS = [
 
 export type Screen = (typeof GROUPS)[number][number];
 
-/** The groups of a session: deployments where there are any, and nothing else for a key that is for them only. */
+/** Screen groups for a session. Deployments only if enabled, and nothing else for a deployments-only key. */
 export function groupsOf({ deployments, scope }: Session): readonly (readonly Screen[])[] {
   const isOnly = scope === 'deployments:write';
   return GROUPS.map((screens) =>

@@ -3,15 +3,14 @@ import { type ReactNode, useCallback, useEffect, useState, useSyncExternalStore 
 import { Button } from '../ui/button.tsx';
 import { isShown, watchShown } from '../ui/shown-errors.ts';
 
-/** What is wrong with the page as a whole, above it. */
+/** Page-wide notices: connection lost, or data that failed to load. */
 export function Notices({ isAway }: { isAway: boolean }) {
   const client = useQueryClient();
   const missing = useLasting(useMissing());
   if (isAway) {
     return (
       <Notice>
-        The server does not answer. What you see is what was read last; it goes on by itself when the server
-        is back.
+        The server is not responding. You see the data that was loaded last. Studio reconnects automatically.
       </Notice>
     );
   }
@@ -20,7 +19,7 @@ export function Notices({ isAway }: { isAway: boolean }) {
     client.refetchQueries({ type: 'active', predicate: ({ state }) => state.error !== null });
   return (
     <Notice>
-      A part of this page could not be loaded: {missing}
+      Part of this page could not be loaded: {missing}
       <Button onClick={() => void tryAgain()}>Try again</Button>
     </Notice>
   );
@@ -37,10 +36,10 @@ function Notice({ children }: { children: ReactNode }) {
   );
 }
 
-/** How long something is missing before the page says so, ms: most parts of it say so themselves in the next moment. */
+/** Delay before the notice, ms: most parts of the page show their own error by then. */
 const LASTING_MS = 500;
 
-/** `text` once it has been there for a while. */
+/** `text` once it has lasted for a while. */
 function useLasting(text: string | undefined): string | undefined {
   const [lasting, setLasting] = useState<string>();
   useEffect(() => {
@@ -50,7 +49,7 @@ function useLasting(text: string | undefined): string | undefined {
   return text === undefined ? undefined : lasting;
 }
 
-/** The error of a question that no part of the page shows, such as that for the names of assistants. */
+/** The error of a query that no part of the page shows, such as the one for assistant names. */
 function useMissing(): string | undefined {
   const client = useQueryClient();
   const watch = useCallback(

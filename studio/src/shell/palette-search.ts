@@ -7,30 +7,30 @@ import { namespacesQuery } from '../screens/store/store-queries.ts';
 import { metadataOf } from '../screens/threads/metadata-text.ts';
 import { titleOf } from '../screens/threads/threads-query.ts';
 
-/** A page of something that has a name. */
+/** A link to a named entity. */
 export interface Found {
   readonly kind: 'Assistant' | 'Graph' | 'Thread' | 'Cron' | 'Namespace' | 'Key' | 'Deployment';
   readonly id: string;
   readonly name: string;
 }
 
-/** What a caller may ask for. */
+/** What the caller may search. */
 interface Searchable {
   readonly deployments: boolean;
   readonly keys: boolean;
   readonly others: boolean;
 }
 
-/** Of each kind. */
+/** Maximum number of results per kind. */
 const MAX_FOUND = 5;
-/** Crons have no names that the server could search, only schedules and assistants. */
+/** Crons have no names that the server could search, so the newest are matched here. */
 const MAX_CRONS = 500;
-/** Shorter texts are in too many names. */
+/** Shorter texts match too many names. */
 const MIN_LENGTH = 2;
-/** The longest text that the API accepts for titles. */
+/** Maximum length that the API accepts for titles. */
 const MAX_LENGTH = 200;
 
-/** What has this text in its name, a few of each kind. A kind that is refused has nothing. */
+/** Entities with this text in their name, a few of each kind. Kinds that the server rejects are empty. */
 export function foundQuery(text: string, { deployments, keys, others }: Searchable) {
   return queryOptions({
     queryKey: ['palette', text],
@@ -70,7 +70,7 @@ async function graphsOf(text: string, client: QueryClient): Promise<Found[]> {
     }));
 }
 
-/** By words of the title, or by metadata such as `user=ana`. */
+/** Searches by words of the title, or by metadata such as `user=ana`. */
 async function threadsOf(text: string, _client: QueryClient, signal: AbortSignal): Promise<Found[]> {
   const select = ['thread_id' as const, 'metadata' as const];
   const wanted = isMetadata(text) ? { metadata: metadataOf(text) } : { title: text };

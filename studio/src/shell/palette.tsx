@@ -7,27 +7,27 @@ import { TextInput } from '../ui/fields.tsx';
 import { groupsOf } from './navigation.ts';
 import { type Found, foundQuery } from './palette-search.ts';
 
-/** Of runs, threads and others. */
+/** An id of a run, thread or other entity. */
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
-/** Without another letter, before the server is asked, ms. */
+/** Debounce before the server is searched, ms. */
 const PAUSE_MS = 150;
 
 interface Choice {
   readonly label: string;
-  /** What it is, if not a screen. */
+  /** Kind of entity, if not a screen. */
   readonly kind?: string;
-  /** Tells it from others with the same label. */
+  /** Distinguishes it from others with the same label. */
   readonly id?: string;
   readonly go: () => void;
 }
 
 interface PaletteProps {
-  /** Asks whose view to take; `undefined` for who may not. */
+  /** Opens the view-as dialog. `undefined` if the caller may not. */
   readonly viewAs: (() => void) | undefined;
 }
 
-/** Goes to any screen, or to what a name or an id names. Opens with ⌘K or Ctrl K. */
+/** Command palette: opens any screen, or an entity by name or id. ⌘K or Ctrl+K. */
 export function Palette({ viewAs }: PaletteProps) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
@@ -115,7 +115,7 @@ function Choices({ close, viewAs }: PaletteProps & { close: () => void }) {
   );
 }
 
-/** Screens at once; below them, when the server has answered, what has this name. */
+/** Matching screens at once, followed by the search results of the server. */
 function useChoices(query: string, viewAs: PaletteProps['viewAs']): { choices: Choice[]; note?: string } {
   const navigate = useNavigate();
   const session = useSession();
@@ -151,12 +151,12 @@ function useChoices(query: string, viewAs: PaletteProps['viewAs']): { choices: C
   }));
   const choices = [...known, ...named];
   if (error) return { choices, note: error.message };
-  return choices.length === 0 ? { choices, note: 'Nothing has this name.' } : { choices };
+  return choices.length === 0 ? { choices, note: 'No results.' } : { choices };
 }
 
 type Navigate = ReturnType<typeof useNavigate>;
 
-/** What may have a pasted id, the likely first. */
+/** Kinds of entities that a pasted id may belong to, most likely first. */
 const BY_ID = ['Run', 'Thread', 'Assistant', 'Cron', 'Delivery'] as const;
 
 const PAGES: Readonly<
@@ -174,7 +174,7 @@ const PAGES: Readonly<
     void navigate({ to: '/deployments/$deploymentId', params: { deploymentId: id } }),
 };
 
-/** The text once it has not changed for a moment. */
+/** The debounced text. */
 function useDebounced(text: string): string {
   const [settled, setSettled] = useState(text);
   useEffect(() => {

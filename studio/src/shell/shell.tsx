@@ -11,24 +11,24 @@ import { SignIn, SignInAgain } from './sign-in.tsx';
 import { TopBar } from './top-bar.tsx';
 
 /**
- * What is around every screen; without a session, the way to one. When a session ends, the screen stays below that, so that
- * nothing that is being written is lost.
+ * The frame around every screen, or the sign-in without a session. When a session ends, the screen stays mounted below the
+ * sign-in, so that no draft is lost.
  */
 export function Shell() {
   const router = useRouter();
   const { data: session, error, isPending, refetch } = useQuery(sessionQuery);
-  // A key for deployments only may not hear of anything else.
+  // A deployments-only key may not receive other changes.
   const isHearing =
     session?.signed_in === true && !session.has_ended && session.scope !== 'deployments:write';
   const isAway = useLiveQueries(isHearing ? `${session.viewing_as} ${session.expires_at}` : undefined);
   const hasEnded = session?.has_ended === true;
-  // A screen that could not be shown without a session is tried again with one.
+  // Retry a screen that failed without a session.
   useEffect(() => (hasEnded ? () => void router.invalidate() : undefined), [hasEnded, router]);
   if (isPending) return <Loading what="Studio" />;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!session.signed_in) return <SignIn session={session} />;
   return (
-    // For another caller everything begins anew.
+    // The key resets everything for another caller.
     <div
       key={callerKey(session)}
       className="grid h-full grid-rows-[auto_1fr] md:grid-cols-[196px_1fr] md:grid-rows-1"
@@ -54,16 +54,16 @@ export function Shell() {
 
 export function NotFound() {
   return (
-    <Page title="There is no such page">
-      <p className="text-ink-2">The address may be of another version of Studio.</p>
+    <Page title="Page not found">
+      <p className="text-ink-2">Check the address: it may belong to another version of Studio.</p>
     </Page>
   );
 }
 
-/** A screen that fails leaves the rest usable. */
+/** Error boundary of a screen. The rest of Studio stays usable. */
 export function ScreenFailure({ error, reset }: ErrorComponentProps) {
   return (
-    <Page title="This page has a problem">
+    <Page title="Something went wrong">
       <Failure error={error} retry={reset} />
     </Page>
   );

@@ -8,10 +8,10 @@ import { byteSize } from '../ui/format.tsx';
 import { Count } from './count.tsx';
 import { groupsOf } from './navigation.ts';
 
-/** Links to the screens; a strip above them on a small one. */
+/** Navigation: a sidebar, or a strip at the top on small screens. */
 export function Sidebar() {
   const session = useSession();
-  // Whoever may not read the state of the whole server sees the links only.
+  // Callers who may not read the overview see the links only.
   const isAllowed = session.unrestricted && session.can('admin');
   const { data: overview } = useQuery({ ...overviewQuery, enabled: isAllowed });
   const nav = useRef<HTMLElement>(null);
@@ -57,7 +57,7 @@ export function Sidebar() {
   );
 }
 
-/** Version, storage and its size. */
+/** Server version, storage engine and size. */
 function Server({ overview: { storage, versions } }: { overview: Schemas['SystemOverview'] }) {
   const engine = storage.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL';
   return (

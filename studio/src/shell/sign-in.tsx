@@ -4,23 +4,23 @@ import { type Session, useSignIn } from '../api/session.ts';
 import { Button } from '../ui/button.tsx';
 import { Field, TextInput } from '../ui/fields.tsx';
 
-/** Asks for a key or a token, which the server exchanges for a cookie: the page keeps neither. */
+/** Asks for a key or token, which the server exchanges for a cookie. The page stores neither. */
 export function SignIn({ session }: { session: Session }) {
   return (
     <SignInForm session={session} title="Agent Server">
-      Create a key with <code className="font-mono">agent-server keys create</code>. It stays on the server;
-      this browser gets a cookie for 12 hours.
+      Create a key with <code className="font-mono">agent-server keys create</code>. This browser stores only
+      a session cookie, valid for 12 hours.
     </SignInForm>
   );
 }
 
-/** Asks again in front of the page, which can neither be read nor used meanwhile, and goes on then where it was. */
+/** Modal sign-in after a session has ended. The page below is hidden and inert, and continues where it was. */
 export function SignInAgain({ session }: { session: Session }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [focused] = useState(() => document.activeElement);
   useLayoutEffect(() => dialog.current?.showModal(), []);
   useEffect(() => {
-    // Keys of the page below; what they do in fields and to buttons stays.
+    // Blocks the page's shortcuts. Native keys in fields and on buttons still work.
     const stop = (event: Event) => event.stopPropagation();
     addEventListener('keydown', stop, true);
     return () => {
@@ -33,14 +33,14 @@ export function SignInAgain({ session }: { session: Session }) {
       ref={dialog}
       id="signed-out"
       aria-labelledby="sign-in-title"
-      // It has to be answered: whatever way the browser has to close it, it opens again.
+      // Cannot be dismissed: if the browser closes it, it reopens.
       onCancel={(event) => event.preventDefault()}
       onClose={() => dialog.current?.showModal()}
       className="m-0 h-dvh max-h-none w-screen max-w-none border-0 bg-bg p-0 text-ink"
     >
       <SignInForm session={session} title="Your session has ended">
-        Sign in again to go on where you were: what you have written is still there. For anybody else, the
-        page begins anew.
+        Sign in again to continue where you left off; your drafts are kept. If someone else signs in, the page
+        starts over.
       </SignInForm>
     </dialog>,
     document.body,

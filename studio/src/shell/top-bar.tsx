@@ -6,7 +6,7 @@ import { Select } from '../ui/fields.tsx';
 import { Palette } from './palette.tsx';
 import { useMayViewAs, ViewAs } from './view-as.tsx';
 
-/** Whose view this is, the search, the theme. */
+/** Top bar: whose view this is, search and theme. */
 export function TopBar() {
   const { authentication, viewing_as, user, read_only } = useSession();
   const [isChoosingUser, setChoosingUser] = useState(false);
@@ -27,7 +27,7 @@ export function TopBar() {
       {read_only && <p className="rounded-md bg-idle-bg px-2 text-ink-2">Read only</p>}
       {user !== null && viewing_as === null && <p className="text-ink-2">{user}</p>}
       {viewAs && (
-        // On a telephone, the palette beside it has it.
+        // On small screens it is in the palette.
         <Button look="quiet" className="max-sm:hidden" onClick={viewAs}>
           View as user
         </Button>

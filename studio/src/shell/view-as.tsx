@@ -4,7 +4,7 @@ import { DialogForm } from '../ui/confirm.tsx';
 import { Dialog } from '../ui/dialog.tsx';
 import { Field, TextInput } from '../ui/fields.tsx';
 
-/** Whether the server lets this session take the view of a user. */
+/** Whether this session may view Studio as a user. */
 export function useMayViewAs(): boolean {
   const { authentication, unrestricted, viewing_as, can } = useSession();
   return authentication && unrestricted && viewing_as === null && can('admin');
@@ -15,7 +15,7 @@ interface ViewAsProps {
   readonly onClose: () => void;
 }
 
-/** Asks whose view an administrator takes. */
+/** Asks an administrator which user to view Studio as. */
 export function ViewAs({ open, onClose }: ViewAsProps) {
   return (
     <Dialog title="View as user" open={open} onClose={onClose}>
@@ -31,10 +31,10 @@ function Form({ onClose }: Pick<ViewAsProps, 'onClose'>) {
   return (
     <DialogForm action="View" sending={{ ...signIn, mutate }} close={onClose}>
       <p className="text-ink-2">
-        Until you end it, you see what this user sees, and what you do is done as this user. The log of the
-        server records it.
+        You see what this user sees, and your actions are performed as this user, until you leave the view.
+        The server log records it.
       </p>
-      <Field label="Identity of the user">
+      <Field label="User identity">
         <TextInput
           required
           autoFocus

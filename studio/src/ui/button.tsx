@@ -9,7 +9,7 @@ const LOOKS = {
 
 export type ButtonLook = keyof typeof LOOKS;
 
-/** Classes of a button, for links that look like one. */
+/** Button classes, for links that look like buttons. */
 export function buttonClass(look: ButtonLook = 'plain'): string {
   return `inline-flex h-7 items-center justify-center gap-1.5 rounded-[7px] border px-2.5 text-sm font-medium whitespace-nowrap disabled:opacity-50 disabled:pointer-events-none ${LOOKS[look]}`;
 }

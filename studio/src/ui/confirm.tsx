@@ -3,18 +3,18 @@ import { Button, type ButtonLook } from './button.tsx';
 import { Dialog } from './dialog.tsx';
 
 interface ConfirmProps {
-  /** Of the button that asks, and of the one that does it. */
+  /** Label of the button that opens the confirmation, and of the one that confirms. */
   readonly action: string;
   readonly question: ReactNode;
   readonly look?: ButtonLook;
   readonly disabled?: boolean;
-  /** What would be done. */
+  /** The consequences of the action. */
   readonly children: ReactNode;
   readonly onOpen?: () => void;
   readonly onConfirm: () => Promise<unknown>;
 }
 
-/** A button that asks before it does what cannot be undone. A refusal of the server is shown in the question. */
+/** A button that asks for confirmation. Server errors are shown in the dialog. */
 export function Confirm({ action, question, look = 'danger', disabled, ...props }: ConfirmProps) {
   const { children, onOpen, onConfirm } = props;
   const [isOpen, setOpen] = useState(false);
@@ -57,7 +57,7 @@ export function Confirm({ action, question, look = 'danger', disabled, ...props 
   );
 }
 
-/** The last line of a dialog: what went wrong, and what can be done. */
+/** Footer of a dialog: the error and the buttons. */
 export function DialogButtons({ error = '', children }: { error?: string; children: ReactNode }) {
   return (
     <div className="flex flex-col gap-3">
@@ -72,7 +72,7 @@ export function DialogButtons({ error = '', children }: { error?: string; childr
 }
 
 interface DialogFormProps {
-  /** Of the button that sends it, and of the one that leaves it. */
+  /** Labels of the submit and the close button. */
   readonly action: string;
   readonly leave?: string;
   readonly sending: {
@@ -84,7 +84,7 @@ interface DialogFormProps {
   readonly children: ReactNode;
 }
 
-/** A form in a dialog. A refusal of the server is shown in it. */
+/** A form in a dialog. Server errors are shown in it. */
 export function DialogForm({ action, leave = 'Cancel', sending, close, children }: DialogFormProps) {
   return (
     <form

@@ -4,19 +4,19 @@ import { copyText } from './copy.ts';
 
 interface CopyButtonProps {
   readonly text: string;
-  /** For screen readers: what is copied, unless the part of the page around the button has a name that says so. */
+  /** For screen readers: what is copied. Optional if a named region around the button says so. */
   readonly what?: string;
   readonly look?: ButtonLook;
   readonly className?: string;
 }
 
-/** Copies a text and says whether it did. */
+/** Copies a text and reports the result. */
 export function CopyButton({ text, what, look = 'quiet', className = '' }: CopyButtonProps) {
   const [last, setLast] = useState({ text: '', says: '' });
   async function copy() {
     const says = await copyText(text).then(
       () => 'Copied',
-      () => 'Not copied',
+      () => 'Copy failed',
     );
     setLast({ text, says });
   }

@@ -1,14 +1,15 @@
 /**
- * Copies text. Pages that were not loaded securely, such as over plain HTTP in a network, have no clipboard interface, and a
- * browser may refuse it: the older way is tried then. Rejects if that is refused too.
+ * Copies text. Insecure pages, such as over plain HTTP, have no clipboard interface, and a browser may refuse it. Falls back
+ * to the older way, and rejects if that is refused too.
  */
 export async function copyText(text: string): Promise<void> {
   try {
     if (navigator.clipboard) return await navigator.clipboard.writeText(text);
   } catch {
-    // See above.
+    // No clipboard interface, or it refused: use the older way.
   }
-  if (!copySelected(text)) throw new Error('The browser does not let this page copy.');
+  if (!copySelected(text))
+    throw new Error('The browser blocked the copy. Select the text and copy it yourself.');
 }
 
 function copySelected(text: string): boolean {
@@ -16,7 +17,7 @@ function copySelected(text: string): boolean {
   const area = document.createElement('textarea');
   area.value = text;
   area.className = 'fixed opacity-0';
-  // What is behind a dialog can have no selection.
+  // Content behind a modal dialog cannot have a selection.
   (focused?.closest('[role=dialog]') ?? document.body).append(area);
   area.select();
   const isCopied = document.execCommand('copy');

@@ -3,16 +3,16 @@ import type { ReactNode } from 'react';
 import { useSession } from '../api/session.ts';
 
 interface DialogProps {
-  /** What others wrote in it is in a `<bdi>`, as wherever it stands beside words of ours. */
+  /** Wrap user content in `<bdi>`, as everywhere next to our own text. */
   readonly title: ReactNode;
   readonly open: boolean;
   readonly onClose: () => void;
   readonly children: ReactNode;
 }
 
-/** A question that is in front of the page. Escape closes it, and the focus goes back to where it was. */
+/** A modal dialog. Escape closes it and restores the focus. */
 export function Dialog({ title, open, onClose, children }: DialogProps) {
-  // Who signs in again does so outside of it, which must not close it.
+  // The sign-in dialog is outside of it and must not close it.
   const { has_ended } = useSession();
   return (
     <Base.Root open={open} onOpenChange={(isOpen) => !isOpen && !has_ended && onClose()}>

@@ -7,7 +7,7 @@ const LOOKS = {
   delete: ['removed: ', '−', 'bg-err-bg text-err'],
 } as const;
 
-/** A line of a comparison; what happened to it is said in words too. */
+/** A line of a diff. The kind of change is also given as text. */
 export function DiffText({ line: { kind, text } }: { line: DiffLine }) {
   const [word, sign, look] = LOOKS[kind];
   return (

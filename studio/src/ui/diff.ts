@@ -1,4 +1,4 @@
-/** A line of a comparison; `fold` stands for lines that are the same on both sides. */
+/** A line of a diff. `fold` stands for unchanged lines. */
 export interface DiffLine {
   readonly kind: 'same' | 'add' | 'delete' | 'fold';
   readonly text: string;
@@ -6,15 +6,17 @@ export interface DiffLine {
 
 /** Lines of context around a change. */
 const CONTEXT = 3;
-/** Pairs of lines that are compared; larger changes are shown whole, first what was, then what is. */
+/** Maximum number of line pairs compared. Larger changes are shown as all old lines, then all new ones. */
 const MAX_PAIRS = 4_000_000;
 
-/** Compares two values as JSON, line by line. `undefined` has no lines. */
+/** Line diff of two values as JSON. `undefined` has no lines. */
 export function diffOf(before: unknown, after: unknown): DiffLine[] {
   return folded(diffLines(linesOf(before), linesOf(after)));
 }
 
-/** A list has the lines of its items, without brackets and commas: an added item is only its own lines. */
+/**
+ * A list is rendered as the lines of its items, without brackets and commas, so that an added item changes no other line.
+ */
 function linesOf(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(jsonLines);
   return value === undefined ? [] : jsonLines(value);
@@ -41,12 +43,12 @@ function linesAs(kind: DiffLine['kind'], lines: readonly string[]): DiffLine[] {
   return lines.map((text) => ({ kind, text }));
 }
 
-/** Along a longest common subsequence. */
+/** Diff along a longest common subsequence. */
 function changes(before: readonly string[], after: readonly string[]): DiffLine[] {
   if (before.length * after.length > MAX_PAIRS || before.length === 0 || after.length === 0)
     return [...linesAs('delete', before), ...linesAs('add', after)];
   const width = after.length + 1;
-  // Length of the longest common subsequence of what follows line i of one and line j of the other.
+  // Length of the longest common subsequence after line i of one and line j of the other.
   const lengths = new Uint16Array((before.length + 1) * width);
   const lengthAt = (i: number, j: number) => lengths[i * width + j] as number;
   for (let i = before.length - 1; i >= 0; i--) {
@@ -72,7 +74,7 @@ function changes(before: readonly string[], after: readonly string[]): DiffLine[
   return lines;
 }
 
-/** Leaves out what is the same and further from a change than `CONTEXT`. */
+/** Folds unchanged lines that are further from a change than `CONTEXT`. */
 function folded(lines: readonly DiffLine[]): DiffLine[] {
   const isNear = new Uint8Array(lines.length);
   lines.forEach(({ kind }, at) => {

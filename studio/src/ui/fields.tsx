@@ -15,7 +15,7 @@ interface SelectProps extends ComponentProps<'select'> {
   readonly options: readonly (readonly [value: string, label: string])[];
 }
 
-/** A choice of a few; the browser's own, which every device knows how to show. */
+/** A native select, which every device displays well. */
 export function Select({ options, className = '', ...props }: SelectProps) {
   return (
     <select {...props} className={`h-7 pr-1 ${BOX} ${className}`}>
@@ -28,7 +28,7 @@ export function Select({ options, className = '', ...props }: SelectProps) {
   );
 }
 
-/** A labelled field, with what is wrong with it. */
+/** A labelled field with its error. */
 export function Field({
   label,
   error,

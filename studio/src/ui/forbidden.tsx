@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
 import { Empty } from './states.tsx';
 
-/** In place of a screen that this caller may not see. */
+/** Shown instead of a screen that the caller may not see. */
 export function Forbidden({ children }: { children: ReactNode }) {
-  return <Empty title="Not for this key">{children}</Empty>;
+  return <Empty title="Not available with this key">{children}</Empty>;
 }

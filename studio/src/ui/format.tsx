@@ -4,10 +4,10 @@ let now = Date.now();
 const listeners = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
-/** One clock for all ages on the page, which stands still while none is shown. */
+/** One clock for all ages on the page. Stopped while none is shown. */
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
-  // It stood still since the last age went out of sight, perhaps for hours.
+  // The clock was stopped while no age was shown, perhaps for hours.
   if (timer === undefined) now = Date.now();
   timer ??= setInterval(() => {
     now = Date.now();
@@ -21,7 +21,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** Present time, epoch ms, to the second. */
+/** Current time, epoch ms, updated every second. */
 export function useNow(): number {
   return useSyncExternalStore(subscribe, () => now);
 }
@@ -33,7 +33,7 @@ const UNITS = [
   ['s', 1000],
 ] as const;
 
-/** How long ago something was, in its largest unit; the moment itself on hover. */
+/** Time since an event, in its largest unit. The exact time is the tooltip. */
 export function Ago({ at }: { at: string }) {
   const past = Math.max(0, useNow() - Date.parse(at));
   const [unit, ms] = UNITS.find(([, ms]) => past >= ms) ?? ['s', 1000];
@@ -45,7 +45,7 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
-/** How long it is until something, to the second; the moment itself on hover. */
+/** Time until an event, to the second. The exact time is the tooltip. */
 export function Until({ at }: { at: string }) {
   const left = Math.max(0, Date.parse(at) - useNow());
   const seconds = Math.floor(left / 1000);
@@ -56,7 +56,17 @@ export function Until({ at }: { at: string }) {
   );
 }
 
-/** A duration of `ms` milliseconds to read: `340 ms`, `2.31 s`, `4 min 10 s`, `2 d 3 h`. */
+const ISO_TIME = /\b\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})/g;
+
+/** A text of the server with its ISO times in local time, as everywhere else in Studio. */
+export function localTimes(text: string): string {
+  return text.replace(ISO_TIME, (at) => {
+    const time = new Date(at);
+    return Number.isNaN(time.getTime()) ? at : time.toLocaleString();
+  });
+}
+
+/** Formats a duration in ms: `340 ms`, `2.31 s`, `4 min 10 s`, `2 d 3 h`. */
 export function duration(ms: number): string {
   if (ms < 1000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 2 : 1)} s`;
@@ -67,7 +77,7 @@ export function duration(ms: number): string {
   return `${Math.floor(ms / size)} ${unit}${rest > 0 ? ` ${rest} ${smaller}` : ''}`;
 }
 
-/** A size of `bytes` to read: `41 MB`. */
+/** Formats a size in bytes: `41 MB`. */
 export function byteSize(bytes: number): string {
   const units = ['B', 'kB', 'MB', 'GB', 'TB'];
   const power = bytes === 0 ? 0 : Math.min(units.length - 1, Math.floor(Math.log10(bytes) / 3));
@@ -77,7 +87,7 @@ export function byteSize(bytes: number): string {
 
 const COUNT = new Intl.NumberFormat('en');
 
-/** `3,358`. */
+/** Formats a number: `3,358`. */
 export function count(value: number): string {
   return COUNT.format(value);
 }
@@ -87,7 +97,7 @@ export function plural(value: number, one: string, many = `${one}s`): string {
   return value === 1 ? one : many;
 }
 
-/** The ends of an id, enough to tell it from others. */
+/** Start and end of an id, enough to recognize it. */
 export function shortId(id: string): string {
   return id.length <= 13 ? id : `${id.slice(0, 8)}…${id.slice(-4)}`;
 }

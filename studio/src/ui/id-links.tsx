@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
 import { shortId } from './format.tsx';
 
-/** Of a link whose text is an id. */
+/** Classes of a link whose text is an id. */
 export const ID_LINK = 'font-mono text-xs text-accent hover:underline';
 
-/** A link to a run where its name is not known or goes without saying. */
+/** A link to a run by its id. */
 export function RunIdLink({ run_id }: { run_id: string }) {
   return (
     <Link to="/runs/$runId" params={{ runId: run_id }} className={ID_LINK}>

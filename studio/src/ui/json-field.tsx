@@ -2,27 +2,27 @@ import type { ComponentProps } from 'react';
 import { typedValue } from '../api/values.ts';
 import { Field, TextArea } from './fields.tsx';
 
-/** What was typed, as a value or with what is wrong with it. */
+/** The parsed value, or the error. */
 export type Typed =
   | { readonly value: unknown; readonly error?: undefined }
   | { readonly error: string; readonly value?: undefined };
 
-/** Reads text as JSON. Empty text is `undefined`. */
+/** Parses JSON. Empty text is `undefined`. */
 export function typedJson(text: string): Typed {
   if (text.trim() === '') return { value: undefined };
   try {
     return { value: JSON.parse(text) as unknown };
   } catch (error) {
-    return { error: `Not JSON: ${error instanceof Error ? error.message : String(error)}` };
+    return { error: `Invalid JSON: ${error instanceof Error ? error.message : String(error)}` };
   }
 }
 
-/** What was typed where most values are words: JSON if it can be, else the text. */
+/** Parses text that is mostly plain words: JSON if valid, or else a string. */
 export function jsonOrText(text: string): unknown {
   return typedValue(text).value;
 }
 
-/** A box for JSON. Tab leaves it, as every other field. */
+/** A text area for JSON. Tab leaves it, as with any other field. */
 export function JsonInput({ className = '', ...props }: ComponentProps<'textarea'>) {
   return (
     <TextArea spellCheck={false} rows={8} {...props} className={`font-mono text-xs/[18px] ${className}`} />
@@ -36,7 +36,7 @@ interface JsonFieldProps {
   readonly rows?: number;
 }
 
-/** A value to write as JSON. It says at once what is wrong. */
+/** A JSON field that shows errors while typing. */
 export function JsonField({ label, text, onChange, rows = 8 }: JsonFieldProps) {
   const { error } = typedJson(text);
   return (

@@ -1,6 +1,6 @@
 import { CopyButton } from './copy-button.tsx';
 
-/** A value as JSON, with what copies it. Long ones scroll. */
+/** A value as JSON with a copy button. Long ones scroll. */
 export function Json({ value, label }: { value: unknown; label: string }) {
   const text = JSON.stringify(value, null, 2) ?? 'undefined';
   return (

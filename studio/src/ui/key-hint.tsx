@@ -1,4 +1,4 @@
-/** The key that does the same, where there may be a keyboard. */
+/** The shortcut of an action. Hidden on touch devices. */
 export function KeyHint({ children }: { children: string }) {
   return (
     <span

@@ -8,18 +8,18 @@ export interface LogLine {
   readonly level: string;
   readonly node: string | null;
   readonly message: string;
-  /** Where in the code it was printed. */
+  /** Source location of the log call. */
   readonly at: string | null;
 }
 
 interface LogLinesProps<Line extends LogLine> {
   readonly lines: readonly Line[];
   readonly keyOf: (line: Line) => string | number;
-  /** Between the time and the node. */
+  /** Content between the time and the node. */
   readonly before?: (line: Line) => ReactNode;
 }
 
-/** What code printed, with the node that did. */
+/** Log lines, with the node that wrote them. */
 export function LogLines<Line extends LogLine>({ lines, keyOf, before }: LogLinesProps<Line>) {
   return (
     <ol className="font-mono text-xs/[18px]">

@@ -2,13 +2,13 @@ import type { ReactNode } from 'react';
 
 interface PageProps {
   readonly title: ReactNode;
-  /** Beside the title: a status, an id. */
+  /** Shown beside the title, such as a status or an id. */
   readonly beside?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** A screen: its title, what can be done, and its content. */
+/** A screen with title, actions and content. */
 export function Page({ title, beside, actions, children }: PageProps) {
   return (
     <main id="main" className="flex min-h-0 flex-1 flex-col gap-4 overflow-auto p-5">
@@ -36,7 +36,7 @@ export function Panel({ title, children }: { title: string; children: ReactNode 
   );
 }
 
-/** Names and values, in two columns. */
+/** Names and values in two columns. */
 export function Facts({ items }: { items: readonly (readonly [string, ReactNode])[] }) {
   return (
     <dl className="grid grid-cols-[minmax(72px,max-content)_1fr] gap-x-3 gap-y-1">

@@ -2,71 +2,77 @@ import type { InfiniteData, UseInfiniteQueryResult } from '@tanstack/react-query
 import type { ReactNode } from 'react';
 import { Button } from './button.tsx';
 import { Empty, Failure, Loading } from './states.tsx';
-import { useMore } from './use-more.ts';
+import { type More, useMore } from './use-more.ts';
 
-/** A page of rows, alone or with the cursor of the next one. */
+/** One page of rows, with or without the cursor of the next page. */
 type PageOf<Row> = readonly Row[] | { readonly data: readonly Row[] };
 
 interface PagedListProps<Row> {
   readonly query: UseInfiniteQueryResult<InfiniteData<PageOf<Row>>>;
-  /** As in "Loading runs". */
+  /** Completes "Loading …". */
   readonly what: string;
-  /** Of the button that loads the next page. */
+  /** Label of the button that loads the next page. */
   readonly more: string;
-  /** Instead of no rows. */
+  /** Shown if the list has no rows. */
   readonly empty: ReactNode;
   readonly children: (rows: readonly Row[]) => ReactNode;
 }
 
-/** Rows that are loaded page by page, and what is shown while there are none. */
+/** Rows loaded page by page, with their loading, empty and error states. */
 export function PagedList<Row>({ query, what, more, empty, children }: PagedListProps<Row>) {
-  const { data, error, refetch, hasNextPage } = query;
-  const { isLoading, loadMore } = useMore(query);
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what={what} />;
+  const { data } = query;
+  const next = useMore(query);
+  if (!data) return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what={what} />;
   const rows = data.pages.flatMap((page) => ('data' in page ? page.data : page));
-  if (rows.length === 0) return hasNextPage ? <NoneSoFar {...{ more, isLoading, loadMore }} /> : empty;
+  if (rows.length === 0) return next.hasNextPage ? <NoneSoFar more={more} next={next} /> : empty;
   return (
     <>
       {children(rows)}
-      {hasNextPage && (
-        <Button className="self-center" disabled={isLoading} onClick={loadMore}>
-          {more}
-        </Button>
-      )}
+      <NextPage more={more} next={next} />
     </>
   );
 }
 
-interface NoneSoFarProps {
-  /** Of the button that loads the next page. */
+interface NextPageProps {
+  /** Label of the button that loads the next page. */
   readonly more: string;
-  readonly isLoading: boolean;
-  readonly loadMore: () => void;
+  readonly next: More;
+  readonly className?: string;
 }
 
-/** Instead of rows, while pages are without one although more follow: the server examines a part of a long list at a time. */
-export function NoneSoFar({ more, isLoading, loadMore }: NoneSoFarProps) {
+/** Below the loaded rows: the button for the next page, or why loading failed. The rows stay in either case. */
+export function NextPage({ more, next, className = 'self-center' }: NextPageProps) {
+  const { error, hasNextPage, isLoading, loadMore, retry } = next;
+  if (error) return <Failure error={error} retry={retry} />;
+  if (!hasNextPage) return null;
+  return (
+    <Button className={className} disabled={isLoading} onClick={loadMore}>
+      {more}
+    </Button>
+  );
+}
+
+/** Shown while the loaded pages are empty but more follow: the server scans a long list one part at a time. */
+export function NoneSoFar({ more, next }: NextPageProps) {
   return (
     <>
-      <Empty title="None found so far">Only a part of the list has been searched.</Empty>
-      <Button className="self-center" disabled={isLoading} onClick={loadMore}>
-        {more}
-      </Button>
+      <Empty title="No matches so far">Only part of the list has been searched.</Empty>
+      <NextPage more={more} next={next} />
     </>
   );
 }
 
 interface EmptyListProps {
   readonly filters: object;
-  /** Titles with a filter and without one. */
+  /** Title if filters are set. */
   readonly fits: string;
+  /** Title if no filter is set. */
   readonly none: string;
-  /** How the first row comes about. */
+  /** How to get the first row. */
   readonly children: ReactNode;
 }
 
-/** A list without rows: its filters may be the reason. */
+/** The empty state of a list whose filters may be the reason. */
 export function EmptyList({ filters, fits, none, children }: EmptyListProps) {
   const isFiltered = Object.values(filters).some(Boolean);
   return (

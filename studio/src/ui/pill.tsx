@@ -10,7 +10,7 @@ const TONES = {
 
 export type Tone = keyof typeof TONES;
 
-/** A state in a word, with a dot of its colour. */
+/** A state as a word, with a coloured dot. */
 export function Pill({ tone, children }: { tone: Tone; children: ReactNode }) {
   return (
     <span
@@ -22,7 +22,7 @@ export function Pill({ tone, children }: { tone: Tone; children: ReactNode }) {
   );
 }
 
-/** Tones of the states of runs, threads, attempts and steps. */
+/** Tones by status of runs, threads, attempts and steps. */
 const STATUS_TONES: Readonly<Record<string, Tone>> = {
   success: 'ok',
   running: 'run',

@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../api/values.ts';
 import { Field, Select, TextArea, TextInput } from './fields.tsx';
 
-/** What was typed into the fields, by property. Texts of numbers and JSON are read by `valuesOf`. */
+/** The typed values by property. `valuesOf` parses numbers and JSON. */
 export type Draft = Readonly<Record<string, string | boolean>>;
 
 type Kind = 'text' | 'number' | 'boolean' | 'choice' | 'json';
@@ -10,14 +10,14 @@ export interface Property {
   readonly name: string;
   readonly label: string;
   readonly kind: Kind;
-  /** Of the kind `choice`, as the schema has them: numbers stay numbers. */
+  /** Options of the kind `choice`, with their types: numbers stay numbers. */
   readonly choices: readonly unknown[];
   readonly hint: string;
   readonly isRequired: boolean;
   readonly initial: unknown;
 }
 
-/** The fields for an object of this JSON Schema; `undefined` if it describes no object with known properties. */
+/** The fields of an object schema. `undefined` if the schema is not an object with known properties. */
 export function propertiesOf(schema: unknown): readonly Property[] | undefined {
   if (!isObject(schema) || !isObject(schema['properties'])) return undefined;
   const required = Array.isArray(schema['required']) ? schema['required'] : [];
@@ -37,7 +37,7 @@ export function propertiesOf(schema: unknown): readonly Property[] | undefined {
   return properties.length > 0 ? properties : undefined;
 }
 
-/** Fields for a value without a schema, such as the arguments of a tool. */
+/** Fields for a value without a schema, such as tool arguments. */
 export function propertiesLike(value: JsonObject): readonly Property[] {
   return Object.entries(value).map(([name, initial]) => ({
     name,
@@ -86,7 +86,7 @@ function fieldValue(kind: Kind, value: unknown): string | boolean {
   return kind === 'json' ? JSON.stringify(value, null, 2) : String(value ?? '');
 }
 
-/** The values of the fields, and by property what is wrong. Empty fields that nobody needs are left out. */
+/** The parsed values, and errors by property. Empty optional fields are left out. */
 export function valuesOf(
   properties: readonly Property[],
   draft: Draft,
@@ -96,17 +96,17 @@ export function valuesOf(
   for (const { name, kind, choices, isRequired } of properties) {
     const text = draft[name] ?? '';
     if (text === '' && (kind !== 'text' || !isRequired)) {
-      if (isRequired) errors[name] = 'Fill in this field.';
+      if (isRequired) errors[name] = 'Enter a value.';
       continue;
     }
-    // White space alone would be 0.
+    // `Number` reads white space as 0.
     if (kind === 'number' && (String(text).trim() === '' || !Number.isFinite(Number(text))))
-      errors[name] = 'Write a number.';
+      errors[name] = 'Enter a number.';
     if (kind === 'json') {
       try {
         values[name] = JSON.parse(String(text));
       } catch {
-        errors[name] = 'Not JSON: texts need quotation marks.';
+        errors[name] = 'Invalid JSON: put text in quotation marks.';
       }
     } else if (kind === 'choice') values[name] = chosen(choices, text);
     else values[name] = kind === 'number' ? Number(text) : text;
@@ -114,7 +114,7 @@ export function valuesOf(
   return { values, errors };
 }
 
-/** A value that is not among the choices stays the text that it is shown as. */
+/** A value that is not an option stays a string. */
 function chosen(choices: readonly unknown[], text: string | boolean): unknown {
   const at = choices.findIndex((each) => String(each) === text);
   return at < 0 ? text : choices[at];
@@ -151,7 +151,7 @@ export function SchemaFields({
   ));
 }
 
-/** Texts longer than this get several lines, characters. */
+/** Longer texts get a multi-line field, characters. */
 const LINE_LENGTH = 72;
 
 interface ControlProps {

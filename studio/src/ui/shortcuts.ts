@@ -1,14 +1,14 @@
 import { useEffect, useRef } from 'react';
 
-/** What keys do, by `KeyboardEvent.key`. */
+/** Shortcuts by `KeyboardEvent.key`. */
 export type Shortcuts = Readonly<Record<string, (() => void) | undefined>>;
 
 const FIELDS = 'input, textarea, select, [contenteditable="true"], [role="dialog"]';
 
-/** Keys that move go on while they are held down. Any other acts once: what comes next has not been read yet. */
+/** Navigation keys repeat while held. Others act once: the reader has not seen what comes next. */
 const REPEATED = new Set(['j', 'k']);
 
-/** Keys for the page while nobody writes: not in fields and dialogs, and not together with a modifier. */
+/** Page shortcuts. Ignored in fields and dialogs, and with a modifier. */
 export function useShortcuts(shortcuts: Shortcuts, isOn = true): void {
   const latest = useRef(shortcuts);
   useEffect(() => {

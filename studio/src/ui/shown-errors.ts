@@ -1,6 +1,6 @@
 import { useEffect } from 'react';
 
-/** Errors that a part of the page shows, and by how many parts. */
+/** Errors currently shown, with the number of components showing each. */
 const shown = new Map<unknown, number>();
 const listeners = new Set<() => void>();
 
@@ -11,7 +11,7 @@ function change(error: unknown, by: number): void {
   for (const listener of listeners) listener();
 }
 
-/** Says that the calling part of the page shows an error, as long as it does. */
+/** Registers an error as shown while the calling component is mounted. */
 export function useShows(error: unknown): void {
   useEffect(() => {
     change(error, 1);
@@ -23,7 +23,7 @@ export function isShown(error: unknown): boolean {
   return shown.has(error);
 }
 
-/** Calls `listener` whenever what is shown changes. Returns its end. */
+/** Calls `listener` when the shown errors change. Returns the unsubscribe function. */
 export function watchShown(listener: () => void): () => void {
   listeners.add(listener);
   return () => listeners.delete(listener);

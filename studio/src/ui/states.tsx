@@ -4,7 +4,7 @@ import { ApiError, Unreachable } from '../api/client.ts';
 import { Button } from './button.tsx';
 import { useShows } from './shown-errors.ts';
 
-/** Nothing moves until it takes long enough to be noticed. */
+/** Appears only if loading takes long enough to be noticed. */
 export function Loading({ what }: { what: string }) {
   return (
     <p role="status" className="animate-[appear_0s_300ms_both] p-6 text-ink-3">
@@ -13,7 +13,7 @@ export function Loading({ what }: { what: string }) {
   );
 }
 
-/** A list without rows: what it would show, and how to get there. */
+/** An empty state: what is missing, and how to get there. */
 export function Empty({ title, children }: { title: string; children?: ReactNode }) {
   return (
     <div className="flex flex-col items-center gap-1 p-10 text-center">
@@ -23,14 +23,14 @@ export function Empty({ title, children }: { title: string; children?: ReactNode
   );
 }
 
-/** What went wrong, in the server's words, and what to do. */
+/** An error in the server's words, with a retry. */
 export function Failure({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
   const { title, hint } = describe(error);
   const client = useQueryClient();
   useShows(error);
   function tryAgain() {
     retry?.();
-    // What else failed did so for the same reason, as a rule: the server was away.
+    // Other queries usually failed for the same reason, so retry them too.
     void client.refetchQueries({ type: 'active', predicate: ({ state }) => state.status === 'error' });
   }
   return (
@@ -42,19 +42,20 @@ export function Failure({ error, retry }: { error: unknown; retry?: (() => void)
   );
 }
 
-/** About what an address has in place of an id. */
+/** The server's error for an invalid id in the address. */
 const NO_ID = /^Invalid (\w+) ID: must be a UUID$/;
 
 function describe(error: unknown): { title: string; hint: string } {
   const hint = error instanceof Error ? error.message : String(error);
-  if (error instanceof Unreachable) return { title: 'The server does not answer', hint: 'Is it running?' };
-  if (!(error instanceof ApiError)) return { title: 'This page has a problem', hint };
+  if (error instanceof Unreachable)
+    return { title: 'The server is not responding', hint: 'Check that it is running, then try again.' };
+  if (!(error instanceof ApiError)) return { title: 'Something went wrong', hint };
   if (error.status === 401) return { title: 'Signed out', hint };
   if (error.status === 403) return { title: 'Not allowed', hint };
   if (error.status === 404) return { title: 'Not found', hint };
   const [, kind] = (error.status === 422 && NO_ID.exec(hint)) || [];
   if (kind !== undefined) {
-    return { title: 'Not found', hint: `There is no such ${kind}: the id of one would be a UUID.` };
+    return { title: 'Not found', hint: `The id of this ${kind} is not a UUID. Check the address.` };
   }
-  return { title: `The server answered with ${error.status}`, hint };
+  return { title: `The server responded with ${error.status}`, hint };
 }

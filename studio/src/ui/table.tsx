@@ -3,16 +3,16 @@ import { Card } from './page.tsx';
 
 interface TableProps {
   readonly label: string;
-  /** Names of the columns; those that no one needs to see are in `<span className="sr-only">`. */
+  /** Column names. Wrap those for screen readers only in `<span className="sr-only">`. */
   readonly columns: readonly ReactNode[];
   readonly children: ReactNode;
   readonly onKeyDown?: KeyboardEventHandler<HTMLTableElement>;
 }
 
-/** Rows under the names of their columns; too wide for the page, it scrolls by itself. */
+/** A table that scrolls by itself if it is too wide. */
 export function Table({ label, columns, children, onKeyDown }: TableProps) {
   return (
-    // What is hidden in a cell is placed within it, or the page would be as wide as the table.
+    // Positions hidden content within its cell, or it would widen the page.
     <Card className="relative flex-none overflow-x-auto">
       <table aria-label={label} className="w-full text-left" onKeyDown={onKeyDown}>
         <thead className="text-xs text-ink-3">

@@ -6,10 +6,10 @@ interface Tab<Name extends string> {
   readonly label: ReactNode;
 }
 
-/** Views of one thing. Each is a link: `tab` in the address says which. */
+/** Tabs as links. `tab` in the address selects one. */
 export function Tabs<Name extends string>({ tabs, open }: { tabs: readonly Tab<Name>[]; open: Name }) {
   const nav = useRef<HTMLElement>(null);
-  // On a small screen the row scrolls: a link to a view shows its tab too.
+  // On small screens the row scrolls, so bring the open tab into view.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another tab is open with another name
   useEffect(() => {
     nav.current
@@ -24,10 +24,10 @@ export function Tabs<Name extends string>({ tabs, open }: { tabs: readonly Tab<N
           to="."
           search={(before: object) => ({ ...before, tab: i === 0 ? undefined : name })}
           replace
-          // Otherwise the first tab, without `tab`, is current beside any other.
+          // Exact, or the first tab, which has no `tab`, would always be current.
           activeOptions={{ explicitUndefined: true }}
           aria-current={name === open ? 'page' : undefined}
-          // The row scrolls, which clips what is outside of it: the ring of the focus is inside.
+          // Inset focus ring: the scrolling row clips what is outside.
           className={
             name === open
               ? 'border-b-2 border-accent pt-1.5 pb-2 font-medium whitespace-nowrap focus-visible:-outline-offset-2'

@@ -7,7 +7,7 @@ interface TailBoxProps {
   readonly children: ReactNode;
 }
 
-/** A box of lines that stays at the newest one, unless the reader looks at older ones. */
+/** A log box that stays at the newest line unless the reader scrolls up. */
 export function TailBox({ label, lines, className = 'h-64', children }: TailBoxProps) {
   const box = useRef<HTMLElement>(null);
   const isAtEnd = useRef(true);

@@ -6,11 +6,11 @@ interface TextFilterProps {
   readonly className: string;
   readonly value: string | undefined;
   readonly set: (value: string) => void;
-  /** Throws an error that says what is wrong. */
+  /** Validates the text. Throws a readable error. */
   readonly check?: (value: string) => unknown;
 }
 
-/** Applies with Enter and when it is left. */
+/** A text filter. Applies on Enter and on blur. */
 export function TextFilter({ label, className, value = '', set, check }: TextFilterProps) {
   const [text, setText] = useState(value);
   const [problem, setProblem] = useState<string>();

@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'react';
 
-/** Of an infinite query, what its next page needs. */
+/** The parts of an infinite query that loading its next page needs. */
 interface Pages {
   readonly data: { readonly pages: readonly unknown[] } | undefined;
   readonly error: unknown;
@@ -11,11 +11,21 @@ interface Pages {
   readonly refetch: (options: { cancelRefetch: boolean }) => Promise<unknown>;
 }
 
+/** What `NextPage` shows below the rows of a list. */
+export interface More {
+  readonly error: unknown;
+  readonly hasNextPage: boolean;
+  readonly isLoading: boolean;
+  readonly loadMore: () => void;
+  readonly retry: () => void;
+}
+
 /**
- * Loads the next page of a list when `loadMore` is called. It comes before the pages that are being loaded anew for a change by
- * another client, of which there may be one after the other; these follow it. What cancels the next page makes it asked for again.
+ * Loads the next page of a list when `loadMore` is called. The next page goes before a refetch of the loaded pages: other
+ * clients may cause one refetch after another, and the reader would wait for all of them. A next page that is cancelled is
+ * requested again, and one that failed after `retry`.
  */
-export function useMore(pages: Pages) {
+export function useMore(pages: Pages): More {
   const { data, error, hasNextPage, isFetching, isFetchingNextPage, fetchNextPage, refetch } = pages;
   const [wanted, setWanted] = useState(1);
   const loaded = data?.pages.length ?? 0;
@@ -25,5 +35,11 @@ export function useMore(pages: Pages) {
     const isInTheWay = isFetching;
     void fetchNextPage().then(() => isInTheWay && refetch({ cancelRefetch: false }));
   }, [isLoading, isFetching, isFetchingNextPage, error, fetchNextPage, refetch]);
-  return { isLoading, loadMore: () => setWanted(loaded + 1) };
+  return {
+    error,
+    hasNextPage,
+    isLoading,
+    loadMore: () => setWanted(loaded + 1),
+    retry: () => void refetch({ cancelRefetch: true }),
+  };
 }

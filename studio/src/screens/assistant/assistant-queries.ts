@@ -7,7 +7,7 @@ export const assistantQuery = (assistant_id: string) =>
     queryFn: () => dataOf(api.GET('/assistants/{assistant_id}', { params: { path: { assistant_id } } })),
   });
 
-/** Versions that are listed; older ones are hardly ever wanted. */
+/** Number of versions listed. Older ones are rarely needed. */
 const MAX_VERSIONS = 100;
 
 /** Newest first. */
@@ -23,7 +23,7 @@ export const versionsQuery = (assistant_id: string) =>
       ),
   });
 
-/** Changes of an assistant; each makes a version, or chooses one. What the page shows is read anew. */
+/** Mutations of an assistant. Each creates or selects a version, and the page reloads what it shows. */
 export function useAssistantChanges(assistant_id: string) {
   const client = useQueryClient();
   const onSuccess = () => client.invalidateQueries({ queryKey: ['assistant'] });

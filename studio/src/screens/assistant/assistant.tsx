@@ -14,7 +14,7 @@ import { assistantQuery, useAssistantChanges } from './assistant-queries.ts';
 import { Settings } from './settings.tsx';
 import { Versions } from './versions.tsx';
 
-// What conversations need is loaded when a version is tried.
+// Loaded on demand: only the Try tab needs the chat.
 const TryVersions = lazy(async () => ({ default: (await import('./try-versions.tsx')).TryVersions }));
 
 const TABS = [
@@ -65,7 +65,7 @@ function View({ assistant }: { assistant: AssistantData }) {
         .
       </p>
       <Tabs tabs={TABS} open={tab} />
-      {/* What was written there is not lost by looking at another tab. */}
+      {/* Stays mounted, so that a draft survives a switch of tabs. */}
       <div hidden={tab === 'versions' || tab === 'try'}>
         <Settings assistant={assistant} />
       </div>
@@ -131,8 +131,8 @@ function Delete({ assistant, close }: { assistant: AssistantData; close: () => v
   return (
     <>
       <p>
-        “<bdi>{assistantName(assistant)}</bdi>” and all its versions are deleted. Its threads stay. This
-        cannot be undone.
+        “<bdi>{assistantName(assistant)}</bdi>” and all its versions will be deleted. Its threads are kept.
+        This cannot be undone.
       </p>
       {remove.error && (
         <p role="alert" className="text-err">
@@ -141,7 +141,7 @@ function Delete({ assistant, close }: { assistant: AssistantData; close: () => v
       )}
       <div className="flex justify-end gap-2">
         <Button look="quiet" onClick={close}>
-          Keep it
+          Cancel
         </Button>
         <Button
           look="danger"

@@ -2,7 +2,7 @@ import type { Assistant } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
 import { typedJson } from '../../ui/json-field.tsx';
 
-/** What can be written. JSON is kept as its text, so that it may be wrong for a while. */
+/** The editable fields. JSON is kept as text, because it is invalid while being typed. */
 export interface Draft {
   readonly name: string;
   readonly description: string;
@@ -28,7 +28,7 @@ export function draftOf({ name, description, context, config, metadata }: Assist
 
 export const JSON_FIELDS = ['context', 'config', 'metadata'] as const;
 
-/** The fields that differ from what the server has. */
+/** The fields that differ from the server's version. */
 export function changesOf(draft: Draft, before: Draft): Schemas['AssistantPatch'] {
   const patch: Record<string, unknown> = {};
   for (const field of ['name', 'description'] as const)
@@ -36,12 +36,12 @@ export function changesOf(draft: Draft, before: Draft): Schemas['AssistantPatch'
   for (const field of JSON_FIELDS) {
     if (draft[field] !== before[field]) patch[field] = typedJson(draft[field]).value ?? {};
   }
-  // One without the other empties the other.
+  // The server clears one if only the other is sent.
   if ('config' in patch) patch['context'] ??= typedJson(draft.context).value ?? {};
   return patch;
 }
 
-/** What was written since `before`, on top of what another client has saved. */
+/** Applies the edits since `before` on top of what another client has saved. */
 export function rebased(draft: Draft, before: Draft, after: Draft): Draft {
   const kept = Object.entries(draft).filter(([field, text]) => text !== before[field as keyof Draft]);
   return { ...after, ...Object.fromEntries(kept) };

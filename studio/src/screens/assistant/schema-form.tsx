@@ -4,15 +4,15 @@ import { Field, Select, TextArea, TextInput } from '../../ui/fields.tsx';
 interface SchemaFormProps {
   /** JSON Schema of an object. */
   readonly schema: JsonObject;
-  /** Around the schema, for its references. */
+  /** Root schema, for resolving references. */
   readonly root?: JsonObject;
   readonly value: JsonObject;
   readonly onChange: (value: JsonObject) => void;
 }
 
 /**
- * Fields for the usual kinds of values: text, numbers, choices, lists of texts, and objects of these. A field that is
- * emptied is left out of the value, so that the default of the graph applies; what has no field stays as it is.
+ * Fields for the common types: text, numbers, choices, lists of texts, and objects of these. An emptied field is left out of
+ * the value, so that the graph's default applies. Values without a field are kept.
  */
 export function SchemaForm({ schema, root = schema, value, onChange }: SchemaFormProps) {
   const properties = isObject(schema['properties']) ? Object.entries(schema['properties']) : [];
@@ -36,7 +36,7 @@ function replaced(value: JsonObject, name: string, next: unknown): JsonObject {
   return name in value ? { ...value, [name]: next } : { ...others, [name]: next };
 }
 
-/** Follows a reference, and takes the kind beside `null`. */
+/** Resolves a reference, and picks the type besides `null`. */
 function resolved(schema: unknown, root: JsonObject): JsonObject {
   if (!isObject(schema)) return {};
   const { $ref: reference, anyOf: choices } = schema;
@@ -83,7 +83,7 @@ function Property({ name, schema, root, isRequired, value, onChange }: PropertyP
   );
 }
 
-/** Texts of this many characters get several lines. */
+/** Texts of this length get a multi-line field, characters. */
 const LONG = 60;
 
 type ControlProps = Pick<PropertyProps, 'schema' | 'value' | 'onChange'>;
@@ -108,7 +108,7 @@ function Control({ schema, value, onChange }: ControlProps) {
   if (kind === 'array' && isObject(items) && items['type'] === 'string') {
     return <Lines value={value} onChange={onChange} />;
   }
-  if (kind !== 'string') return <p className="text-ink-3">Write this one as JSON.</p>;
+  if (kind !== 'string') return <p className="text-ink-3">Edit this field as JSON.</p>;
   const text = typeof value === 'string' ? value : '';
   const onText = ({ target }: { target: { value: string } }) =>
     onChange(target.value === '' ? undefined : target.value);
@@ -146,7 +146,7 @@ function Lines({ value, onChange }: Omit<ControlProps, 'schema'>) {
   return (
     <TextArea
       rows={Math.min(10, Math.max(3, lines.length + 1))}
-      placeholder="One on each line"
+      placeholder="One per line"
       value={lines.join('\n')}
       onChange={({ target }) => onChange(target.value === '' ? undefined : target.value.split('\n'))}
     />

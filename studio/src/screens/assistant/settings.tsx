@@ -22,7 +22,7 @@ export function Settings({ assistant }: { assistant: Assistant }) {
   const patch = isWrong ? {} : changesOf(draft, before);
   const hasChanges = isWrong || Object.keys(patch).length > 0;
   const isAsking = isBehind && hasChanges && !save.isPending;
-  // Nothing was written that it could replace.
+  // There are no edits that it could replace.
   if (isBehind && !hasChanges) adopt(assistant);
   function submit(event: FormEvent) {
     event.preventDefault();
@@ -71,7 +71,7 @@ export function Settings({ assistant }: { assistant: Assistant }) {
   );
 }
 
-/** What is written, and the version it began with: `isBehind` when another client has saved one since. */
+/** The draft and its base version. `isBehind` if another client has saved a newer version. */
 function useDraft(assistant: Assistant) {
   const [base, setBase] = useState(assistant);
   const [draft, setDraft] = useState(() => draftOf(assistant));
@@ -81,7 +81,7 @@ function useDraft(assistant: Assistant) {
     before,
     isBehind: base.version !== assistant.version,
     set: (change: Partial<Draft>) => setDraft({ ...draft, ...change }),
-    /** Begins anew with a version. */
+    /** Resets the draft to a version. */
     adopt(version: Assistant) {
       setBase(version);
       setDraft(draftOf(version));
@@ -99,7 +99,7 @@ interface NewerVersionProps {
   readonly replace: () => void;
 }
 
-/** Another client has saved a version while this one was being written. */
+/** Shown if another client saved a version while this draft was open. */
 function NewerVersion({ version, keep, replace }: NewerVersionProps) {
   return (
     <div
@@ -107,8 +107,8 @@ function NewerVersion({ version, keep, replace }: NewerVersionProps) {
       className="flex flex-wrap items-center gap-2 rounded-[10px] border border-wait bg-wait-bg px-4 py-3"
     >
       <p className="min-w-60 flex-1">
-        <b className="font-semibold">Version {version} was saved meanwhile.</b> Your changes are still here
-        and not saved.
+        <b className="font-semibold">Version {version} was saved in the meantime.</b> Your changes are still
+        here, but not saved.
       </p>
       <Link
         to="."
@@ -116,9 +116,9 @@ function NewerVersion({ version, keep, replace }: NewerVersionProps) {
         target="_blank"
         className={buttonClass('quiet')}
       >
-        See what it changed
+        View its changes
       </Link>
-      <Button onClick={replace}>Take version {version}</Button>
+      <Button onClick={replace}>Use version {version}</Button>
       <Button look="primary" onClick={keep}>
         Keep my changes
       </Button>
@@ -134,15 +134,15 @@ interface JsonFieldsProps {
 function JsonFields({ draft, set }: JsonFieldsProps) {
   return (
     <Card className="flex flex-col gap-3 p-4">
-      <JsonField label="Context, as JSON" text={draft.context} onChange={(context) => set({ context })} />
+      <JsonField label="Context as JSON" text={draft.context} onChange={(context) => set({ context })} />
       <JsonField
-        label="Configuration without the context: recursion_limit, tags"
+        label="Other configuration: recursion_limit, tags"
         rows={4}
         text={draft.config}
         onChange={(config) => set({ config })}
       />
       <JsonField
-        label="Metadata; keys that are left out stay"
+        label="Metadata (keys you leave out are kept)"
         rows={5}
         text={draft.metadata}
         onChange={(metadata) => set({ metadata })}
@@ -157,18 +157,18 @@ interface ContextFormProps {
   readonly onChange: (text: string) => void;
 }
 
-/** Fields for the context, from the schema of the graph. They and the JSON are one value. */
+/** Fields for the context, from the graph's schema. They edit the same value as the JSON. */
 function ContextForm({ assistant, text, onChange }: ContextFormProps) {
   const { data, error } = useQuery(schemasQuery(assistant.assistant_id));
   if (error) return <Failure error={error} />;
   if (!data) return <Loading what="the schema" />;
   const schema = data.context_schema ?? data.config_schema;
   if (!schema || !isObject(schema['properties'])) {
-    return <p className="text-ink-3">The graph declares no schema of its context. Write it as JSON.</p>;
+    return <p className="text-ink-3">The graph declares no context schema. Edit the context as JSON.</p>;
   }
   const { value, error: problem } = typedJson(text);
   if (problem !== undefined || !(value === undefined || isObject(value))) {
-    return <p className="text-ink-3">The fields are back as soon as the JSON is right.</p>;
+    return <p className="text-ink-3">Fix the JSON to see the fields again.</p>;
   }
   return (
     <SchemaForm

@@ -14,7 +14,7 @@ interface TriedProps {
   readonly thread_id: string;
 }
 
-/** What a version has answered, as it comes; how long it took, and its tokens. */
+/** The streamed answer of a version, with its duration and tokens. */
 export function Tried({ label, graph_id, thread_id }: TriedProps) {
   const chat = useChat({
     assistant_id: graph_id,
@@ -45,7 +45,7 @@ export function Tried({ label, graph_id, thread_id }: TriedProps) {
       {run && (
         <footer className="flex flex-wrap items-center gap-x-3 gap-y-1 border-t border-line pt-2 text-ink-2">
           {state.interrupts.length > 0 && !chat.is_busy ? (
-            <Pill tone="wait">asks you</Pill>
+            <Pill tone="wait">waiting for you</Pill>
           ) : (
             <StatusPill status={run.status} />
           )}
@@ -55,7 +55,7 @@ export function Tried({ label, graph_id, thread_id }: TriedProps) {
             params={{ runId: run.run_id }}
             className={`ml-auto ${buttonClass('quiet')}`}
           >
-            Open the run
+            Open run
           </Link>
         </footer>
       )}

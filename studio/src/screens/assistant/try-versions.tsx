@@ -15,7 +15,7 @@ import { settingsOf, type Version } from './version.ts';
 
 const PLACES = ['Left', 'Right'] as const;
 
-/** Two versions answer the same input side by side. Which ones, and their threads, are in the address. */
+/** Runs two versions on the same input side by side. The versions and their threads are in the address. */
 export function TryVersions({ assistant }: { assistant: Assistant }) {
   const { version, against, tried } = useSearch({ from: '/assistants/$assistantId' });
   const versions = useQuery(versionsQuery(assistant.assistant_id));
@@ -30,7 +30,7 @@ export function TryVersions({ assistant }: { assistant: Assistant }) {
   const left = find(against) ?? find(right.version - 1) ?? right;
   const sides = [left, right];
   const threads = tried?.split(',') ?? [];
-  /** Another version has not answered yet. */
+  /** A newly selected version has no answer yet. */
   const choose = (place: 'version' | 'against', chosen: string) =>
     void navigate({
       search: ({ tried: _, ...before }) => ({
@@ -54,7 +54,7 @@ export function TryVersions({ assistant }: { assistant: Assistant }) {
               options={all.map(({ version: number }) => [String(number), `Version ${number}`] as const)}
             />
             {threads[i] === undefined ? (
-              <p className="text-ink-3">Its answer will be here.</p>
+              <p className="text-ink-3">The answer will appear here.</p>
             ) : (
               <Tried
                 key={threads[i]}
@@ -97,7 +97,7 @@ interface Start {
   readonly onRefused?: () => void;
 }
 
-/** One input for both. Each version has a new thread. */
+/** One input for both versions, each on a new thread. */
 function Input({ assistant, sides, onStarted }: InputProps) {
   const { assistant_id } = assistant;
   const { can } = useSession();
@@ -131,7 +131,7 @@ function Input({ assistant, sides, onStarted }: InputProps) {
         schema={schemas.input_schema}
         isDisabled={start.isPending}
         onStop={undefined}
-        // Options of the call: late threads of this assistant do not go into the address of another one.
+        // Options of the call: threads created late must not end up in the address of another assistant.
         onMessage={(message, onRefused) =>
           start.mutate({ input: { messages: [message] }, onRefused }, { onSuccess: onStarted })
         }

@@ -3,15 +3,15 @@ import type { Schemas } from '../../api/client.ts';
 
 export type Version = Schemas['AssistantVersion'];
 
-/** What a version is of, without its number and time. Configurable values are those of the context. */
+/** The content of a version, without its number and time. Configurable values equal the context. */
 export function contentOf({ name, description, graph_id, config, context, metadata }: Version) {
   const { configurable: _, ...rest } = config;
   return { name, description, graph_id, context, config: rest, metadata };
 }
 
 /**
- * How a run gets the settings of a version: runs of an assistant have those of its newest one, so that it is a run of the
- * graph's own assistant that brings them along. `leaks` are settings of `own`, that assistant, that the version does not have.
+ * How to run a version: runs of an assistant always use its latest one, so this is a run of the graph's default assistant,
+ * `own`, with the settings of the version. `leaks` are settings of `own` that the version does not have.
  */
 export function settingsOf(version: Version, own?: Assistant) {
   const { graph_id, context, config } = contentOf(version);

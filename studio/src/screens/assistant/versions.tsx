@@ -12,7 +12,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { useAssistantChanges, versionsQuery } from './assistant-queries.ts';
 import { contentOf, type Version } from './version.ts';
 
-/** All versions, and what one changed; which two are compared is in the address. */
+/** All versions, and the diff of two of them. The address names the two. */
 export function Versions({ assistant }: { assistant: Assistant }) {
   const { version: chosen, against } = useSearch({ from: '/assistants/$assistantId' });
   const { data, error, refetch } = useQuery(versionsQuery(assistant.assistant_id));

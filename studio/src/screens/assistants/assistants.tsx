@@ -13,7 +13,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { CreateAssistant } from './create.tsx';
 
-/** All assistants: graphs with a configuration of their own. */
+/** List of all assistants, each a graph with its own configuration. */
 export function Assistants() {
   const [isCreating, setCreating] = useState(false);
   const { can } = useSession();
@@ -76,8 +76,8 @@ function List() {
   );
   if (fitting.length === 0) {
     return (
-      <EmptyList filters={{ name, graph }} fits="No assistant fits" none="No assistants">
-        Name a graph in the configuration.
+      <EmptyList filters={{ name, graph }} fits="No matching assistants" none="No assistants">
+        Add a graph to the configuration.
       </EmptyList>
     );
   }

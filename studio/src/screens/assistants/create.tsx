@@ -6,7 +6,7 @@ import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { Button } from '../../ui/button.tsx';
 import { Field, Select, TextInput } from '../../ui/fields.tsx';
 
-/** Creates an assistant, then goes to it, unless the reader has gone elsewhere meanwhile. */
+/** Creates an assistant and opens it, unless the reader has left the screen. */
 export function useCreateAssistant(onCreated?: () => void) {
   const client = useQueryClient();
   const navigate = useNavigate();
@@ -25,7 +25,7 @@ export function useCreateAssistant(onCreated?: () => void) {
   return { create, error, isPending };
 }
 
-/** Asks for a graph and a name; the rest has a page of its own. */
+/** Asks for a graph and a name. Everything else is on the assistant's page. */
 export function CreateAssistant({ close }: { close: () => void }) {
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const graphs = [...new Set(assistants.map(({ graph_id }) => graph_id))].sort();

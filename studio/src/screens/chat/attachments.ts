@@ -1,12 +1,12 @@
 import type { Block, Message } from './messages.ts';
 
-/** Larger files belong into a store that the graph can read, bytes. */
+/** Larger files belong in a store that the graph can read. Bytes. */
 const MAX_BYTES = 5_000_000;
 
-/** Files as blocks of a message: images as models of all providers take them, others with their name and type. */
+/** Files as content blocks: images in the form that all providers accept, other files with name and type. */
 export async function blocksOfFiles(files: readonly File[]): Promise<Block[]> {
   const large = files.find(({ size }) => size > MAX_BYTES);
-  if (large) throw new Error(`${large.name} is larger than 5 MB.`);
+  if (large) throw new Error(`${large.name} is larger than 5 MB. Attach a smaller file.`);
   return Promise.all(files.map(blockOf));
 }
 
@@ -26,18 +26,18 @@ function dataUrl(file: File): Promise<string> {
   return new Promise((resolve, reject) => {
     const reader = new FileReader();
     reader.addEventListener('load', () => resolve(String(reader.result)));
-    reader.addEventListener('error', () => reject(new Error(`${file.name} cannot be read.`)));
+    reader.addEventListener('error', () => reject(new Error(`${file.name} could not be read.`)));
     reader.readAsDataURL(file);
   });
 }
 
-/** The content of a message: text alone where nothing is attached. */
+/** The content of a message: a plain string if nothing is attached. */
 export function contentOf(text: string, blocks: readonly Block[]): Message['content'] {
   if (blocks.length === 0) return text;
   return text === '' ? blocks : [{ type: 'text', text }, ...blocks];
 }
 
-/** The content of a message with another text; images and files stay. */
+/** The content of a message with a new text. Images and files are kept. */
 export function withText({ content }: Message, text: string): Message['content'] {
   return typeof content === 'string'
     ? text

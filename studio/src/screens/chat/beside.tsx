@@ -8,15 +8,15 @@ import { mayStopAt, useBreakpoints } from '../graph/breakpoints.ts';
 import { NodeBreakpoints } from '../graph/node-breakpoints.tsx';
 import { Column } from './column.tsx';
 
-// A conversation does not wait for what draws graphs.
+// Lazy, so that a conversation does not wait for the graph renderer.
 const GraphView = lazy(async () => ({ default: (await import('../graph/graph-view.tsx')).GraphView }));
 
-/** Whether the graph is shown beside the conversation; the address says so. */
+/** Whether the graph is shown beside the conversation, from the address. */
 export function useHasGraph(): boolean {
   return (useSearch({ strict: false }) as { graph?: string }).graph !== undefined;
 }
 
-/** Shows the graph, or no longer. */
+/** Shows or hides the graph. */
 export function GraphToggle() {
   const hasGraph = useHasGraph();
   return (
@@ -35,12 +35,12 @@ export function GraphToggle() {
 
 interface BesideGraphProps {
   readonly assistant_id: string;
-  /** The run whose way through the graph is shown. */
+  /** The run whose path through the graph is shown. */
   readonly run_id: string | undefined;
   readonly children: ReactNode;
 }
 
-/** A conversation, and beside it, if one wants, the graph, in which the nodes light up as they are executed. */
+/** A conversation with an optional graph beside it, whose nodes light up as they execute. */
 export function BesideGraph({ assistant_id, run_id, children }: BesideGraphProps) {
   if (!useHasGraph()) return <Column>{children}</Column>;
   return (

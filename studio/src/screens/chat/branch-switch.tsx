@@ -5,14 +5,14 @@ import { buttonClass } from '../../ui/button.tsx';
 import { type Fork, forksOf } from './branches.ts';
 import { messageCountQuery, treeQuery } from './chat-queries.ts';
 
-/** Forks of the shown branch by the index of the first message that differs. */
+/** Forks of the shown branch, by index of the first message that differs. */
 export function useForks(thread_id: string, head_id: string | null | undefined): ReadonlyMap<number, Fork> {
   const { data: tree } = useQuery(treeQuery(thread_id));
   const forks = useMemo(() => (tree && head_id ? forksOf(tree, head_id) : []), [tree, head_id]);
   const counts = useQueries({
     queries: forks.map(({ parent_id }) => messageCountQuery(thread_id, parent_id)),
   });
-  // Where histories fork twice at one message, the later fork is the one between its versions.
+  // If histories fork twice at one message, the later fork separates its versions.
   return new Map(
     forks.flatMap((fork, i) => {
       const count = counts[i]?.data;
@@ -21,7 +21,7 @@ export function useForks(thread_id: string, head_id: string | null | undefined):
   );
 }
 
-/** ‹2/3›: the branches that begin at a message. Each is a link. */
+/** ‹2/3›: links to the branches that start at a message. */
 export function BranchSwitch({ fork: { heads, position } }: { fork: Fork }) {
   return (
     <nav aria-label="Versions of this message" className="flex items-center text-xs text-ink-2 tabular-nums">

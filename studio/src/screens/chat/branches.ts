@@ -2,13 +2,13 @@ import type { Schemas } from '../../api/client.ts';
 
 export type CheckpointNode = Schemas['CheckpointNode'];
 
-/** A place where the history of a thread forks, seen from one branch. */
+/** A fork in the history of a thread, seen from one branch. */
 export interface Fork {
-  /** The checkpoint that the branches have in common. */
+  /** The last checkpoint that the branches share. */
   readonly parent_id: string;
   /** The newest checkpoint of each branch, oldest branch first. */
   readonly heads: readonly string[];
-  /** Which of them is shown. */
+  /** Index of the shown branch. */
   readonly position: number;
 }
 
@@ -21,7 +21,7 @@ export function lineageOf(tree: readonly CheckpointNode[], head_id: string): rea
   return lineage.reverse();
 }
 
-/** Where other branches leave the one that leads to `head_id`, oldest first. */
+/** The forks along the branch that leads to `head_id`, oldest first. */
 export function forksOf(tree: readonly CheckpointNode[], head_id: string): readonly Fork[] {
   const children = Map.groupBy(tree, (node) => node.parent_checkpoint_id ?? '');
   return lineageOf(tree, head_id).flatMap((node): Fork[] => {
@@ -50,8 +50,8 @@ function newestBelow(id: string, children: ReadonlyMap<string, readonly Checkpoi
 }
 
 /**
- * The checkpoint to continue from so that the one at `index` of the lineage, and what follows it, happens anew. All
- * versions of a message fork from the same checkpoint: those that only began a version are passed over.
+ * The checkpoint to continue from to rerun the one at `index` of the lineage and all that follow. All versions of a message
+ * fork from the same checkpoint: checkpoints that only started a version are skipped.
  */
 export function forkPoint(lineage: readonly CheckpointNode[], index: number): string | undefined {
   let at = index - 1;
@@ -63,7 +63,7 @@ function isBeginning(node: CheckpointNode | undefined): boolean {
   return (node?.source === 'input' || node?.source === 'fork') && node.changed_channels?.length === 0;
 }
 
-/** Index of the first of `count` that fulfils `test`, where all later ones do as well; `count` if none does. */
+/** Binary search: index of the first of `count` that passes `test`, given that all later ones pass. `count` if none does. */
 export async function firstWhere(count: number, test: (index: number) => Promise<boolean>): Promise<number> {
   let [low, high] = [0, count];
   while (low < high) {

@@ -7,7 +7,7 @@ import { mayStopAt, useBreakpoints } from '../graph/breakpoints.ts';
 import { drawingQuery } from '../graph/graph-queries.ts';
 import { NodeBreakpoints } from '../graph/node-breakpoints.tsx';
 
-/** Where runs of the assistant stop, so that their state can be looked at and changed before they go on. */
+/** Nodes where runs of the assistant pause, so that their state can be inspected and edited. */
 export function BreakpointsButton({ assistant_id }: { assistant_id: string }) {
   const [isOpen, setOpen] = useState(false);
   const { interrupt_before = [], interrupt_after = [] } = useBreakpoints(assistant_id);
@@ -18,7 +18,7 @@ export function BreakpointsButton({ assistant_id }: { assistant_id: string }) {
         {amount === 0 ? 'Breakpoints' : `${amount} ${amount === 1 ? 'breakpoint' : 'breakpoints'}`}
       </Button>
       <Dialog title="Breakpoints" open={isOpen} onClose={() => setOpen(false)}>
-        <p className="text-ink-2">Runs that you start here, in this tab, stop before or after these nodes.</p>
+        <p className="text-ink-2">Runs you start in this tab stop before or after these nodes.</p>
         <Nodes assistant_id={assistant_id} />
         <Button className="self-end" onClick={() => setOpen(false)}>
           Done

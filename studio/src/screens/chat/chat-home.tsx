@@ -5,7 +5,7 @@ import { Page } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { RecentThreads } from './recent-threads.tsx';
 
-/** Chooses whom to talk to, or a conversation to go on with. */
+/** Lists assistants to talk to and recent conversations. */
 export function ChatHome() {
   const { data, error, refetch } = useQuery(assistantsQuery);
   return (
@@ -15,7 +15,7 @@ export function ChatHome() {
       ) : !data ? (
         <Loading what="assistants" />
       ) : data.length === 0 ? (
-        <Empty title="No assistants">A graph in the configuration is one.</Empty>
+        <Empty title="No assistants">Add a graph to the configuration.</Empty>
       ) : (
         <ul aria-label="Assistants" className="grid gap-3 sm:grid-cols-2 xl:grid-cols-3">
           {data.map((assistant) => (

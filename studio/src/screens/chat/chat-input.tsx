@@ -5,24 +5,24 @@ import { useWritten } from './written.ts';
 
 interface ChatInputProps {
   readonly assistant_id: string;
-  /** The conversation that this is for: what is written stays with it. */
+  /** Key of the conversation that the draft belongs to. */
   readonly place: string;
   readonly name: string;
-  /** JSON Schema of the input of the graph. */
+  /** JSON Schema of the graph's input. */
   readonly schema: unknown;
   readonly said: readonly string[];
-  /** Nothing can be sent now; it can be written. */
+  /** Sending is disabled, typing is not. */
   readonly isDisabled: boolean;
-  /** Calls `onRefused` if the message does not arrive. `isNow`: the active run ends for it. */
+  /** Calls `onRefused` if the message is not accepted. `isNow` stops the active run first. */
   readonly onMessage: (message: Message, onRefused: () => void, isNow: boolean) => void;
   readonly onInput: (input: unknown) => void;
-  /** Stops the run; `undefined` while none is active. */
+  /** Stops the active run. `undefined` if none is active. */
   readonly onStop: (() => void) | undefined;
-  /** A message may end the active run. */
+  /** Whether a message may stop the active run. */
   readonly mayInterrupt?: boolean;
 }
 
-/** A message for graphs that take messages, a form for the others; both where a graph takes more than messages. */
+/** A message box for graphs that take messages, a form for others, and both if a graph takes more than messages. */
 export function ChatInput({ name, said, schema, onMessage, onInput, ...common }: ChatInputProps) {
   const names = propertyNames(schema);
   const takesMessages = names.includes('messages');

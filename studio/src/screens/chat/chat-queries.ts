@@ -4,12 +4,12 @@ import { NODE_ALONE } from '../threads/threads-query.ts';
 import { firstWhere, forkPoint, lineageOf } from './branches.ts';
 import { type Message, messagesOf } from './messages.ts';
 
-/** Checkpoints that one request returns; branches are found among the newest of them. */
+/** Checkpoints per request. Branches are looked for among the newest ones only. */
 const MAX_CHECKPOINTS = 1000;
-/** Enough to find the active run: few wait behind it. */
+/** Enough to find the active run, as few runs queue behind it. */
 const MAX_RUNS = 20;
 const MAX_THREADS = 20;
-/** Threads that no run has used may be newer than all conversations. */
+/** Threads without a run may be newer than all conversations. */
 const MAX_PAGES = 10;
 
 export const stateQuery = (thread_id: string, checkpoint_id?: string) =>
@@ -25,7 +25,7 @@ export const stateQuery = (thread_id: string, checkpoint_id?: string) =>
           ),
   });
 
-/** A past state, which never changes: its key is not that of a row that does. */
+/** A past state never changes, so its key is not that of a row that does. */
 const pastStateQuery = (thread_id: string, checkpoint_id: string) =>
   queryOptions({
     queryKey: ['past-state', thread_id, checkpoint_id],
@@ -33,7 +33,7 @@ const pastStateQuery = (thread_id: string, checkpoint_id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** How many messages there are where a history forks. */
+/** Number of messages at the fork of a history. */
 export const messageCountQuery = (thread_id: string, checkpoint_id: string) =>
   queryOptions({
     ...pastStateQuery(thread_id, checkpoint_id),
@@ -51,7 +51,7 @@ export const treeQuery = (thread_id: string) =>
       ),
   });
 
-/** What a chat needs of a run: not its input, which may be large. */
+/** Fields of a run that a chat needs. Not its input, which can be large. */
 const OF_RUN = ['run_id', 'thread_id', 'status', 'created_at'] as const satisfies (keyof Schemas['Run'])[];
 
 export type ChatRun = Pick<Schemas['Run'], (typeof OF_RUN)[number]>;
@@ -65,7 +65,7 @@ export const runsOfThreadQuery = (thread_id: string) =>
     },
   });
 
-/** Threads to go on with, newest first; without their values. */
+/** Recent threads, newest first, without their values. */
 export const recentThreadsQuery = (assistant_id?: string) =>
   queryOptions({
     queryKey: ['thread', 'list', { recent: assistant_id }],
@@ -86,24 +86,24 @@ export const recentThreadsQuery = (assistant_id?: string) =>
 
 export type RecentThread = Partial<Schemas['Thread']>;
 
-/** A run has made it one. What Studio executed of one node alone is none. */
+/** True if a run has used the thread, other than one of a single node started by Studio. */
 function isConversation({ metadata }: RecentThread): boolean {
   return typeof metadata?.['assistant_id'] === 'string' && metadata[NODE_ALONE] === undefined;
 }
 
 interface Said {
   readonly thread_id: string;
-  /** The checkpoint that is shown, and its messages. */
+  /** The shown checkpoint and its messages. */
   readonly head_id: string;
   readonly messages: readonly Message[];
-  /** Which of them is to be said anew. */
+  /** Index of the message to rerun from. */
   readonly index: number;
 }
 
 /**
- * The checkpoint to continue from so that a message, and what follows it, is said anew. Throws where the history does not go
- * back so far: a run from the newest checkpoint would add to what it should replace. A message without an id is known by
- * its place, so it throws as well where the messages before were changed meanwhile.
+ * The checkpoint to continue from to rerun a message and all that follow. Throws if the history does not go back far enough:
+ * a run from the newest checkpoint would append instead of replace. A message without an id is identified by its position,
+ * so it also throws if earlier messages were changed.
  */
 export async function forkPointOf(client: QueryClient, said: Said): Promise<string> {
   const { thread_id, head_id, messages, index } = said;
@@ -131,6 +131,6 @@ function isSame(past: readonly Message[], now: readonly Message[]): boolean {
 }
 
 const NO_FORK_POINT =
-  'This cannot be said anew: the checkpoint before it was pruned, or is more than 1,000 checkpoints back.';
+  'Cannot rerun from this message: the checkpoint before it was pruned or is more than 1,000 checkpoints back.';
 const NO_PLACE =
-  'This cannot be said anew: the message has no id, and those before it were changed or pruned, so the checkpoint before it is unknown.';
+  'Cannot rerun from this message: it has no id, and earlier messages were changed or pruned, so the checkpoint before it is unknown.';

@@ -6,7 +6,7 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { NewConversation } from './new-conversation.tsx';
 import { ThreadChat } from './thread-chat.tsx';
 
-/** A conversation with an assistant: a new one, or a thread. */
+/** A conversation with an assistant, on a new or an existing thread. */
 export function Chat() {
   const { assistantId, threadId } = useParams({ strict: false }) as {
     assistantId: string;
@@ -27,9 +27,9 @@ export function Chat() {
   if (!assistant) {
     return (
       <Page title="Chat">
-        <Empty title="There is no such assistant">
+        <Empty title="Assistant not found">
           <Link to="/chat" className="text-accent">
-            Choose another one
+            Choose another assistant
           </Link>
         </Empty>
       </Page>
@@ -37,6 +37,6 @@ export function Chat() {
   }
   const schema = schemas.data.input_schema;
   if (threadId === undefined) return <NewConversation key={assistantId} {...{ assistant, schema }} />;
-  // Nothing of another thread stays, least of all what it asks.
+  // The key drops the state of another thread, above all its questions.
   return <ThreadChat key={threadId} thread_id={threadId} {...{ assistant, schema }} />;
 }

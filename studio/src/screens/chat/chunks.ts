@@ -2,11 +2,11 @@ import type { Block, Message, ToolCallChunk } from './messages.ts';
 
 const CHUNK = /^(AI|Human|System|Tool|Function)MessageChunk$/;
 
-/** A message with the next piece of it. Streams also send whole messages, which take the place of what was there. */
+/** A message with its next chunk appended. Streams also send whole messages, which replace the chunks. */
 export function withChunk(before: Message | undefined, next: Message): Message {
   const kind = CHUNK.exec(next.type)?.[1];
   if (kind === undefined) return next;
-  // Calls are read from their pieces until the whole message comes: those of one piece are incomplete.
+  // Tool calls are read from the merged chunks until the whole message arrives: a single chunk is incomplete.
   const { tool_calls: _, ...chunk } = { ...next, type: kind.toLowerCase() };
   if (!before) return chunk;
   return {
@@ -38,7 +38,7 @@ function withBlock(blocks: readonly Block[], next: Block): readonly Block[] {
   return blocks.with(at, joinedTexts(same, next));
 }
 
-/** Fields whose text grows; others are replaced. */
+/** Fields whose text is appended. Others are replaced. */
 const GROWING = new Set(['text', 'thinking', 'reasoning', 'reasoning_content', 'input', 'args', 'signature']);
 
 function joinedTexts<Fields extends object>(before: Fields, next: Fields): Fields {

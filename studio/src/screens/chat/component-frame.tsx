@@ -7,21 +7,21 @@ import { type FrameLink, linkFrame } from './frame-link.ts';
 import type { UiBundle } from './ui-bundle.ts';
 import type { UiMessage } from './ui-messages.ts';
 
-/** A higher component scrolls in its frame, px. */
+/** Taller components scroll inside their frame, px. */
 const MAX_HEIGHT = 600;
 
 interface ComponentFrameProps {
   readonly message: UiMessage;
   readonly bundle: UiBundle;
   readonly thread: ComponentThread;
-  /** Of the frame that was here before, px; 0 if there was none. */
+  /** Height of the previous frame, px. 0 if there was none. */
   readonly height: number;
   readonly onHeight: (px: number) => void;
   readonly onUsed: () => void;
   readonly onFailed: (reason: string) => void;
 }
 
-/** A component in a frame without an origin: its code reaches neither this page nor the server. */
+/** A component in a frame with an opaque origin: its code can reach neither this page nor the server. */
 export function ComponentFrame(props: ComponentFrameProps) {
   const { message, bundle, thread, height } = props;
   const { link, connect, isDrawn, wantsStream, refusal } = useFrameLink(props);
@@ -53,7 +53,7 @@ export function ComponentFrame(props: ComponentFrameProps) {
   );
 }
 
-/** The connection to the frame of a component, and what is known by it. */
+/** The connection to a component's frame, and the state it reports. */
 function useFrameLink({ thread, onHeight, onUsed, onFailed }: ComponentFrameProps) {
   const [link, setLink] = useState<FrameLink>();
   const [isDrawn, setDrawn] = useState(false);
@@ -85,8 +85,8 @@ function useFrameLink({ thread, onHeight, onUsed, onFailed }: ComponentFrameProp
   });
   useEffect(() => () => link?.close(), [link]);
   function connect({ contentWindow }: HTMLIFrameElement) {
-    // Only the first page of a frame is known to be ours.
-    if (link !== undefined) onFailed('It went to another page.');
+    // Only the first document of a frame is known to be ours.
+    if (link !== undefined) onFailed('It navigated to another page.');
     else if (contentWindow) setLink(linkFrame(contentWindow, (message) => latest.current(message)));
   }
   return { link, connect, isDrawn, wantsStream, refusal };

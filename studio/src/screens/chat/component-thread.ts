@@ -5,19 +5,19 @@ import type { StreamState } from '../../component-frame/protocol.ts';
 import { messagesOf } from './messages.ts';
 import type { Chat } from './use-chat.ts';
 
-/** What components know of their thread, and what they may do there. Actions return why they were refused. */
+/** The thread as components see it, and their actions. An action returns the reason if it is rejected. */
 export interface ComponentThread {
   readonly state: StreamState;
   readonly submit: (values: unknown, command: unknown) => string | undefined;
   readonly stop: () => string | undefined;
 }
 
-/** Apart from the properties of messages, which are not drawn anew when it changes. */
+/** Separate from the props of messages, so that a change does not rerender them. */
 export const ThreadOfComponents = createContext<ComponentThread | undefined>(undefined);
 
-const MAY_NOT = 'Your key may not start or stop runs.';
+const MAY_NOT = 'Your key cannot start or stop runs.';
 
-/** A component may do what the person may do here: start a run of this assistant in this thread, and stop it. */
+/** A component may do what the user may do here: start a run of this assistant on this thread, and stop it. */
 export function useComponentThread(chat: Chat, assistantId: string, threadId: string): ComponentThread {
   const { can } = useSession();
   const { values, messages, error, create, start } = chat;
@@ -33,7 +33,7 @@ export function useComponentThread(chat: Chat, assistantId: string, threadId: st
     },
     submit(input, command) {
       if (!can('run')) return MAY_NOT;
-      if (create.isPending) return 'Another run is just being started.';
+      if (create.isPending) return 'Another run is starting. Try again in a moment.';
       const given = isObject(command) ? { command: commandOf(command) } : { input };
       start({ ...given, messages: [...messages, ...messagesOf(input)] });
       return undefined;
@@ -46,7 +46,7 @@ export function useComponentThread(chat: Chat, assistantId: string, threadId: st
   };
 }
 
-/** The server checks its values. */
+/** The server validates its values. */
 function commandOf({
   resume,
   update,

@@ -16,23 +16,23 @@ import { useKeptFocus, useWritten } from './written.ts';
 
 interface ComposerProps {
   readonly assistant_id: string;
-  /** The conversation that the message is for. */
+  /** Key of the conversation that the message belongs to. */
   readonly place: string;
   readonly name: string;
   readonly said: readonly string[];
-  /** Nothing can be sent now; it can be written. */
+  /** Sending is disabled, typing is not. */
   readonly isDisabled: boolean;
-  /** Calls `onRefused` if the message does not arrive. `isNow`: the active run ends for it. */
+  /** Calls `onRefused` if the message is not accepted. `isNow` stops the active run first. */
   readonly onSend: (content: Message['content'], onRefused: () => void, isNow: boolean) => void;
-  /** Stops the run; `undefined` while none is active. */
+  /** Stops the active run. `undefined` if none is active. */
   readonly onStop: (() => void) | undefined;
-  /** A message may end the active run. */
+  /** Whether a message may stop the active run. */
   readonly mayInterrupt?: boolean;
-  /** Shows all fields of the input; `undefined` if it has no others. */
+  /** Shows all fields of the input. `undefined` if there are no others. */
   readonly onForm: (() => void) | undefined;
 }
 
-/** Where a message is written. Files are chosen, pasted or dropped. */
+/** The message box. Files can be chosen, pasted or dropped. */
 export function Composer(props: ComposerProps) {
   const { assistant_id, place, name, said, isDisabled, onSend, onStop, mayInterrupt = false, onForm } = props;
   const [text, setText] = useWritten(`${place} message`, '');
@@ -43,7 +43,7 @@ export function Composer(props: ComposerProps) {
     if (isEmpty || isDisabled) return;
     const { blocks } = attached;
     function onRefused() {
-      // What was written meanwhile stays behind it.
+      // Text typed in the meantime stays after it.
       setText((since) => (since === '' ? text : `${text}\n${since}`));
       attached.putBack(blocks);
     }
@@ -84,7 +84,7 @@ export function Composer(props: ComposerProps) {
           {onStop && <Button onClick={onStop}>Stop</Button>}
           {mayInterrupt && (
             <Button
-              title="Ends the run that is active; Send lets it end"
+              title="Stops the active run. Send waits for it to finish."
               disabled={isEmpty || isDisabled}
               onClick={() => send(true)}
             >

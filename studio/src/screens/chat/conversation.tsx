@@ -12,14 +12,14 @@ interface ConversationProps {
   readonly thread_id: string;
   readonly chat: Chat;
   readonly hasMessages: boolean;
-  /** Calls `onSent` when the new text has arrived. */
+  /** Calls `onSent` when the new text was accepted. */
   readonly onEdit: ((message: ChatMessage, text: string, onSent: () => void) => void) | undefined;
   readonly onRegenerate: ((message: ChatMessage) => void) | undefined;
-  /** After the messages: questions of the agent, errors. */
+  /** Content below the messages: questions from the agent and errors. */
   readonly children: ReactNode;
 }
 
-/** The messages of a thread, or its values where it has none. Stays at its end while that is in view. */
+/** The messages of a thread, or its values if it has none. Keeps the end in view. */
 export function Conversation({
   thread_id,
   chat,
@@ -90,7 +90,7 @@ function resultsOf(messages: readonly ChatMessage[]): ReadonlyMap<string, ChatMe
   );
 }
 
-/** The map from before while the new one has the same entries, so that a token draws no message anew but its own. */
+/** Returns the previous map while the new one has equal entries, so that a token rerenders only its own message. */
 function useKept<Id, Value>(map: ReadonlyMap<Id, Value>): ReadonlyMap<Id, Value> {
   const [kept, keep] = useState(map);
   const isSame = kept.size === map.size && [...map].every(([id, value]) => kept.get(id) === value);
@@ -100,8 +100,8 @@ function useKept<Id, Value>(map: ReadonlyMap<Id, Value>): ReadonlyMap<Id, Value>
 }
 
 /**
- * New texts of messages that are being written, by the key of the message. They are not kept by the message: while its new
- * version is on its way, it is not shown.
+ * Edited texts, by the key of the message. Kept outside the message component, which is unmounted while the new version is
+ * being sent.
  */
 function useDrafts() {
   const [drafts, setDrafts] = useState<ReadonlyMap<Key, string>>(new Map());
@@ -113,10 +113,10 @@ function useDrafts() {
   return [drafts, write] as const;
 }
 
-/** Nearer than this to its end counts as there, px. */
+/** Distance that still counts as the end, px. */
 const NEAR_PX = 80;
 
-/** Keeps the end of a growing element in view, until somebody scrolls up to read. */
+/** Keeps the end of a growing element in view until the reader scrolls up. */
 function useStaysAtEnd() {
   const scroller = useRef<HTMLDivElement>(null);
   const isAtEnd = useRef(true);
@@ -127,7 +127,7 @@ function useStaysAtEnd() {
     let before = element.scrollTop;
     const onScroll = () => {
       const { scrollTop, scrollHeight, clientHeight } = element;
-      // The event comes late: what has been added since puts the end further away, without a scroll.
+      // The event fires late: content added since moves the end away without a scroll.
       const isDown = isAtEnd.current && scrollTop >= before;
       isAtEnd.current = isDown || scrollHeight - scrollTop - clientHeight < NEAR_PX;
       before = scrollTop;

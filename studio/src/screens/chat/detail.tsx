@@ -1,12 +1,12 @@
 import { Link, useSearch } from '@tanstack/react-router';
 import { buttonClass } from '../../ui/button.tsx';
 
-/** Whether a conversation shows what is said and nothing else; the address says so. */
+/** Whether a conversation shows messages only, from the address. */
 export function useIsBrief(): boolean {
   return (useSearch({ strict: false }) as { detail?: string }).detail === 'messages';
 }
 
-/** Shows reasoning, tools and other messages, or no longer. */
+/** Shows or hides reasoning, tools and other messages. */
 export function DetailToggle() {
   const isBrief = useIsBrief();
   return (

@@ -1,7 +1,7 @@
 import { type KeyboardEvent, useState } from 'react';
 import { onForget } from '../../api/session.ts';
 
-/** What was sent to each assistant in this session since the page was loaded, oldest first. */
+/** Inputs sent to each assistant since the page was loaded, oldest first. */
 const sent = new Map<string, string[]>();
 onForget(() => sent.clear());
 
@@ -12,19 +12,19 @@ export function remember(assistant_id: string, text: string): void {
 
 interface EarlierInputs {
   readonly assistant_id: string;
-  /** What people said in this thread, oldest first. */
+  /** Human messages of this thread, oldest first. */
   readonly said: readonly string[];
   readonly text: string;
   readonly setText: (text: string) => void;
 }
 
-/** ↑ and ↓ go through earlier inputs, as in a shell. A text that was changed is not replaced. */
+/** ↑ and ↓ browse earlier inputs, as in a shell. An edited text is not replaced. */
 export function useEarlierInputs({ assistant_id, said, text, setText }: EarlierInputs) {
   const [back, setBack] = useState(0);
   return (event: KeyboardEvent) => {
     const by = { ArrowUp: 1, ArrowDown: -1 }[event.key];
     if (by === undefined || event.shiftKey) return;
-    // A picture alone has no text; an empty one among these would be where ↑ begins again.
+    // A message with only a picture has no text. An empty entry would make ↑ start over.
     const texts = [...new Set([...said, ...(sent.get(assistant_id) ?? [])])].filter((each) => each !== '');
     const isOne = back > 0 && text === texts.at(-back);
     if (text !== '' && !isOne) return;

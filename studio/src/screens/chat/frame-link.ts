@@ -1,23 +1,23 @@
 import { isObject } from '../../api/values.ts';
 import type { FromFrame, Shown, StreamState, ToFrame } from '../../component-frame/protocol.ts';
 
-/** A component that has not drawn what it was told within this time hangs, ms. */
+/** A component that has not rendered within this time counts as hanging, ms. */
 const HANG_MS = 10_000;
 
-/** States of the thread are sent no closer together: they may be large, ms. */
+/** Minimum interval between thread states, ms: they can be large. */
 const STREAM_MS = 250;
 
-/** The connection to the frame of a component. */
+/** Connection to a component's frame. */
 export interface FrameLink {
   show(shown: Omit<Shown, 'version'>): void;
   stream(state: StreamState): void;
-  /** Nothing is heard of the frame afterwards. */
+  /** Ignores all further messages of the frame. */
   close(): void;
 }
 
 /**
- * Connects to a frame by a port that only its own code gets, before that of the component is loaded: what the component
- * itself sends to this page is not heard. `hear` must check the values of a message.
+ * Connects to a frame by a port that only the frame's own code gets, before the component is loaded. Messages that the
+ * component itself posts to this page are ignored. `hear` must validate messages.
  */
 export function linkFrame(frame: Window, hear: (message: FromFrame) => void): FrameLink {
   const { port1, port2 } = new MessageChannel();
@@ -30,7 +30,7 @@ export function linkFrame(frame: Window, hear: (message: FromFrame) => void): Fr
   function expectDrawing() {
     clearTimeout(watch);
     watch = setTimeout(() => {
-      // Out of sight, frames are drawn late.
+      // Hidden frames are drawn late.
       if (document.hidden) expectDrawing();
       else hear({ type: 'failed', reason: `It did not respond for ${HANG_MS / 1000} seconds.` });
     }, HANG_MS);
@@ -51,7 +51,7 @@ export function linkFrame(frame: Window, hear: (message: FromFrame) => void): Fr
     }
     hear(message);
   };
-  // The frame has no origin that could be named here; `frame-src` of this page keeps it on this server.
+  // The frame has an opaque origin that cannot be named here. The page's `frame-src` keeps it on this server.
   frame.postMessage('connect', '*', [port2]);
   return {
     show(shown) {

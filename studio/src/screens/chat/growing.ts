@@ -1,6 +1,6 @@
 /**
- * Reads a text that grows from call to call: `read` gets what was left of the text before, and returns what to go on with
- * beside its result. Any other text is read from its beginning.
+ * Parses a text that grows from call to call: `read` gets the state left by the previous call, and returns the next state
+ * with its result. Any other text is parsed from the start.
  */
 export function growing<Reading, Result>(
   beginning: Reading,
@@ -17,8 +17,8 @@ export function growing<Reading, Result>(
 }
 
 /**
- * The same text. A slice keeps the whole text in memory that it was taken from; this one has memory of its own. React keeps
- * what each component was given last, and the time before: each piece would keep a text of its own time.
+ * Copies a text. A slice keeps its whole source in memory. React keeps the current and previous props of each component, so
+ * each piece would retain a different version of the text.
  */
 export function ownCopy(slice: string): string {
   return ` ${slice}`.slice(1);

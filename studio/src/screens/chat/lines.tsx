@@ -1,10 +1,10 @@
 import { memo, useState } from 'react';
 import { growing, ownCopy } from './growing.ts';
 
-/** Lines that are laid out together, characters. */
+/** Size of a chunk of lines that is laid out together, characters. */
 const CHUNK = 2_000;
 
-/** Lines of a text that may grow, as they are. Of a long one, the browser lays out only the last chunk anew. */
+/** The lines of a growing text, verbatim. Of a long one, the browser lays out only the last chunk again. */
 export function Lines({ text }: { text: string }) {
   const [chunksOf] = useState(growingChunks);
   const chunks = chunksOf(text);
@@ -17,8 +17,8 @@ const Chunk = memo(function Chunk({ text }: { text: string }) {
 });
 
 /**
- * Returns a function that divides a growing text, without the ends of lines between its chunks. None ends with an empty
- * line, which a block would not show.
+ * Returns a function that splits a growing text into chunks, without the line breaks between them. No chunk ends with an
+ * empty line, which a block element would not show.
  */
 export function growingChunks(): (text: string) => readonly string[] {
   return growing({ chunks: [] as readonly string[], from: 0 }, (before, text) => {
@@ -32,7 +32,7 @@ export function growingChunks(): (text: string) => readonly string[] {
   });
 }
 
-/** Where the line ends with which a chunk is long enough; -1 if the text is not that long. */
+/** End of the line that completes a chunk, or -1 if the text is too short. */
 function endAfter(text: string, from: number): number {
   let end = text.indexOf('\n', from + CHUNK);
   while (text[end - 1] === '\n') end = text.indexOf('\n', end + 1);

@@ -7,36 +7,35 @@ import { withChunk } from './chunks.ts';
 import { type Message, messagesOf } from './messages.ts';
 import { isUiEvent } from './ui-messages.ts';
 
-/** What a run has emitted so far, and is not yet in the state of its thread. */
+/** What a run has emitted that is not yet in the thread's state. */
 export interface Live {
   readonly run_id: string;
-  /** The newest state; `undefined` before the first. */
+  /** The newest state. `undefined` before the first one. */
   readonly values: unknown;
-  /** Ids of the messages that the state has. */
+  /** Ids of the messages in the state. */
   readonly known: ReadonlySet<unknown>;
-  /** Messages that the state does not have yet, in the order in which they began. */
+  /** Messages that are not in the state yet, in order of their start. */
   readonly messages: readonly Message[];
-  /** Changes of the graph's components since the newest state. */
+  /** UI changes since the newest state. */
   readonly ui_events: readonly unknown[];
   readonly error: string | undefined;
 }
 
-/** Tokens that arrive closer together are drawn at once, ms. */
+/** Tokens that arrive within this time are drawn together, ms. */
 const DRAW_MS = 40;
 
-/** Before a run is followed once more that is still said to be active, ms: its stream or the list of runs was refused. */
+/** Delay before following a run again that is still listed as active, ms: its stream or the list of runs was rejected. */
 const AGAIN_MS = 1_000;
 
 /**
- * Follows the active run of a thread from its first event: every page that is opened while it runs shows the same. The
- * server keeps the events, so that nothing is lost by a reload, a pause of the tab or a restart of the server. A run is
- * followed until the state that it left has been read, also when the list of runs says earlier that it has ended. Unless it
- * is streamed, nothing of it is shown before.
+ * Follows the active run of a thread from its first event, so that every page opened while it runs shows the same. The
+ * server stores the events, so a reload, a paused tab or a server restart loses nothing. A run is followed until its final
+ * state was loaded, even if the list of runs reports its end earlier. Without streaming, nothing is shown before that.
  */
 export function useLiveRun(thread_id: string, active_id: string | undefined, isStreamed: boolean) {
   const client = useQueryClient();
   const [live, setLive] = useState<Live>();
-  // An object, so that following the same run once more is a change.
+  // An object, so that following the same run again is a state change.
   const [followed, setFollowed] = useState<{ readonly run_id: string }>();
   const last_id = useRef<string>(undefined);
   if (followed === undefined && active_id !== undefined) {
@@ -92,7 +91,7 @@ function beginningOf(run_id: string): Live {
 function withEvent(live: Live, { event, data }: StreamEvent): Live {
   const [mode, namespace] = event.split('|', 2);
   if (mode === 'error') return { ...live, error: errorText(JSON.parse(data)) };
-  // States of subgraphs are not those of the thread.
+  // States of subgraphs are not thread states.
   if (mode === 'values' && namespace === undefined) {
     const values = JSON.parse(data);
     return {

@@ -1,49 +1,49 @@
 import { growing, ownCopy } from './growing.ts';
 import { cellsOf } from './table-cells.ts';
 
-/** Shorter texts are one piece, characters; longer pieces end where the next block begins. */
+/** Texts up to this length are one piece, characters. Longer pieces end at the next block. */
 const LEAST = 2_000;
-/** A paragraph of one line that is longer is shown as several, characters. */
+/** A one-line paragraph longer than this is split, characters. */
 const LONGEST_LINE = 8_000;
 
-/** What begins a code block; backquotes after a word on the same line are code within a sentence. */
+/** Start of a code block. Backquotes after a word on the same line are inline code. */
 const FENCE = /^ {0,3}(`{3,}(?=[^`]*$)|~{3,})/;
 const END_OF_CODE = /^ {0,3}(`{3,}|~{3,})\s*$/;
-/** A line that does not go on with what was before a blank one, as items of lists and indented lines may. */
+/** A line that does not continue the block before a blank line, unlike list items and indented lines. */
 const BEGINS_ANEW = /^(?![-+*>|] ?|\d+[.)])\S/;
 const BULLET = /^[-+*] +\S/;
 const NUMBERED = /^(\d{1,9})[.)] +\S/;
-/** Links and footnotes that another piece may refer to. */
+/** Link and footnote definitions, which other pieces may refer to. */
 const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/;
-/** The line below the head of a table. */
+/** The delimiter row of a table. */
 const DELIMITERS = /^\|?( *:?-+:? *\|)+( *:?-+:? *)?$/;
-/** A line in a table that does not begin anything else. */
+/** A line that continues a table. */
 const ROW = /^ {0,3}(?![-+*>#`~<_=\s]|\d+[.)])./;
 
-/** A part of a Markdown text that means the same alone as among the others. */
+/** A part of a Markdown text that renders the same on its own as within the whole. */
 export interface Piece {
   readonly kind: 'text' | 'code' | 'table';
-  /** Markdown; of a code block, what is between its fences. Each piece of a table begins with the head of the table. */
+  /** Markdown, or the content between the fences of a code block. Each piece of a table starts with the table's header. */
   readonly text: string;
-  /** It goes on with the list or the table at the end of the piece before. */
+  /** Continues the list or table at the end of the previous piece. */
   readonly goesOn: boolean;
 }
 
-/** What has been read of a text: whole lines. */
+/** Parser state after the complete lines of a text. */
 interface Reading {
   /** Characters read. */
   readonly at: number;
   readonly finished: readonly Piece[];
-  /** Where the piece begins that is not finished. */
+  /** Start of the unfinished piece. */
   readonly from: number;
   readonly goesOn: boolean;
-  /** What began the code block that is open. Within a list it belongs to the text. */
+  /** Fence of the open code block. Within a list it belongs to the text. */
   readonly fence: { readonly mark: string; readonly isPiece: boolean } | undefined;
-  /** The list at the margin that is open: the number of its last item, 0 for bullets. */
+  /** The open top-level list: the number of its last item, or 0 for bullets. */
   readonly list: number | undefined;
-  /** The two lines that the open table begins with. */
+  /** Header and delimiter row of the open table. */
   readonly head: string | undefined;
-  /** Where the last line begins, if it can be the first of a table. */
+  /** Start of the last line, if it can be a table header. */
   readonly maybeHead: number | undefined;
   readonly isAfterBlank: boolean;
   readonly hasDefinitions: boolean;
@@ -63,8 +63,8 @@ const BEGINNING: Reading = {
 };
 
 /**
- * Returns a function that divides a Markdown text which grows from call to call. Only the last piece changes, and only
- * what is new is read: a token does not cost more the longer the answer is. Other texts are read from their beginning.
+ * Returns a function that splits a growing Markdown text into pieces. Only the last piece changes and only new text is
+ * parsed, so that the cost of a token does not grow with the answer. Any other text is parsed from the start.
  */
 export function growingPieces(): (text: string) => readonly Piece[] {
   return growing(BEGINNING, (reading, text) => {
@@ -82,7 +82,7 @@ function piecesOf(reading: Reading, text: string): readonly Piece[] {
   return [...finished, pieceTo(text.length, reading, text)];
 }
 
-/** What is open, as far as `end`. */
+/** The open piece, up to `end`. */
 function pieceTo(end: number, { from, fence, head, goesOn }: Reading, text: string): Piece {
   const written = ownCopy(text.slice(from, end));
   if (fence?.isPiece) return { kind: 'code', text: written, goesOn };
@@ -127,14 +127,14 @@ function inCode(now: Reading, text: string, line: string): Reading {
   };
 }
 
-/** Whether a line makes a table of the one before, which must have as many cells. */
+/** Whether a line turns the previous one, which must have as many cells, into a table header. */
 function isHead(before: Reading, text: string, line: string): before is Reading & { maybeHead: number } {
   const { maybeHead, from, at } = before;
   if (maybeHead === undefined || maybeHead < from || !DELIMITERS.test(line.trimEnd())) return false;
   return cellsOf(text.slice(maybeHead, at)) === cellsOf(line);
 }
 
-/** A table is a piece of its own, as its rows are drawn by themselves. */
+/** A table is its own piece, as its rows are rendered separately. */
 function inTableFrom(beginning: number, now: Reading, text: string): Reading {
   const head = ownCopy(text.slice(beginning, now.at));
   return { ...endedAt(beginning, now, text), from: beginning, head, list: undefined, isAfterBlank: false };
@@ -151,7 +151,7 @@ function inTable(before: Reading, now: Reading, text: string, line: string): Rea
   return withLine({ ...endedAt(before.at, before, text), ...after }, text, now.at);
 }
 
-/** The list that is open after a line. A number in a paragraph begins none, unless it is 1. */
+/** The list that is open after a line. A number within a paragraph starts a list only if it is 1. */
 function listAfter({ list, isAfterBlank }: Reading, line: string): number | undefined {
   if (line === '' || /^\s/.test(line)) return list;
   if (BULLET.test(line)) return 0;
@@ -159,13 +159,13 @@ function listAfter({ list, isAfterBlank }: Reading, line: string): number | unde
   return number === 1 || number - 1 === list || (isAfterBlank && number >= 0) ? number : undefined;
 }
 
-/** The piece is finished; the next one begins at `end`. */
+/** Finishes the piece. The next one starts at `end`. */
 function endedAt(end: number, now: Reading, text: string): Reading {
   if (end === now.from && !now.fence) return now;
   return { ...now, finished: [...now.finished, pieceTo(end, now, text)], from: end, goesOn: false };
 }
 
-/** Ends pieces within a line that is too long, each after a space. */
+/** Splits a line that is too long, each time after a space. */
 function withCuts(reading: Reading, text: string, beginning: number): Reading {
   let now = reading;
   let from = beginning;

@@ -33,7 +33,9 @@ function Table({ children }: { children?: ReactNode }) {
   );
 }
 
-/** Elements of an answer in the type scale of Studio. Images of other origins are links: nothing is loaded from elsewhere. */
+/**
+ * Markdown elements in Studio's type scale. Images of other origins become links, so that nothing is loaded from elsewhere.
+ */
 const COMPONENTS: Components = {
   a: ({ href, children }) => (
     <a
@@ -70,17 +72,17 @@ const COMPONENTS: Components = {
   hr: () => <hr className="border-line" />,
 };
 
-/** Of a piece of a table, which begins with its head. */
+/** A piece of a table, including the header. */
 const HEAD_AND_ROWS: Components = { ...COMPONENTS, table: ({ children }) => children };
 const ROWS: Components = { ...HEAD_AND_ROWS, thead: () => null };
 
 interface MarkdownProps {
   readonly text: string;
-  /** It is being written. */
+  /** The text is still being streamed. */
   readonly isLive: boolean;
 }
 
-/** Text of a model: HTML in it is shown as text, and only links of safe protocols work. */
+/** Renders model output. HTML is shown as text, and only links with safe protocols work. */
 export const Markdown = memo(function Markdown({ text, isLive }: MarkdownProps) {
   const [piecesOf] = useState(growingPieces);
   const pieces = piecesOf(text);
@@ -101,10 +103,10 @@ export const Markdown = memo(function Markdown({ text, isLive }: MarkdownProps) 
   );
 });
 
-/** Pieces that are drawn in one task where a long text is there from the beginning. */
+/** Pieces rendered per task if a long text is complete from the start. */
 const AT_ONCE = 4;
 
-/** How many of these pieces are drawn. When all have been, each new one is at once. */
+/** Number of pieces to render so far. Once all are, new ones follow at once. */
 function useDrawn(count: number): number {
   const [drawn, setDrawn] = useState(AT_ONCE);
   useEffect(() => {
@@ -115,7 +117,7 @@ function useDrawn(count: number): number {
 
 type Block = readonly [Piece: PieceOfText, ...PieceOfText[]];
 
-/** Pieces of one table are one block, any other piece is one. */
+/** Groups the pieces of one table into a block. Any other piece is its own block. */
 function blocksOf(pieces: readonly PieceOfText[]): readonly Block[] {
   const blocks: [PieceOfText, ...PieceOfText[]][] = [];
   for (const piece of pieces) {
@@ -125,18 +127,21 @@ function blocksOf(pieces: readonly PieceOfText[]): readonly Block[] {
   return blocks;
 }
 
-/** A longer piece that grows is shown as it is written until it is finished: it would be parsed for each token, characters. */
+/**
+ * A growing piece longer than this is shown as plain text until it is finished, or it would be parsed for each token.
+ * Characters.
+ */
 const LONGEST_LIVE = 8_000;
-/** One that is longer stays so: 60,000 lines without an empty one keep the parser busy for 40 s, characters. */
+/** A piece longer than this stays plain text: 60,000 lines without a blank one keep the parser busy for 40 s. Characters. */
 const LONGEST = 50_000;
 
-/** Of a table, until all of it is asked for. */
+/** Rows of a table that are shown until the reader asks for all. */
 const MOST_COLUMNS = 50;
 const MOST_CELLS = 10_000;
-/** An undivided text with more cells stays as it is written: each takes 0.1 ms. */
+/** An undivided text with more cells stays plain text: each takes 0.1 ms. */
 const MOST_UNDIVIDED = 3_000;
 
-/** A table of which nobody has asked for more than its beginning, if it is large. */
+/** A table. If it is large, only its first rows until the reader asks for all. */
 function LongTable({ pieces, isLive }: { pieces: Block; isLive: boolean }) {
   const [isWhole, setWhole] = useState(false);
   const columns = cellsOf(pieces[0].text.split('\n', 1)[0] ?? '');
@@ -151,7 +156,7 @@ function LongTable({ pieces, isLive }: { pieces: Block; isLive: boolean }) {
       <TablePieces key={String(isWhole)} pieces={drawn} columns={isWhole ? columns : MOST_COLUMNS} />
       {isCut && (
         <p className="flex items-center gap-2 text-xs text-ink-2">
-          Only the beginning of a large table is shown.
+          Only the first rows of this table are shown.
           <Button onClick={() => setWhole(true)}>Show all</Button>
         </p>
       )}
@@ -160,7 +165,7 @@ function LongTable({ pieces, isLive }: { pieces: Block; isLive: boolean }) {
   );
 }
 
-/** As many pieces of a table as have at most `MOST_CELLS`. */
+/** The first pieces of a table with at most `MOST_CELLS` cells. */
 function firstPieces(pieces: readonly PieceOfText[], columns: number): readonly PieceOfText[] {
   let cells = 0;
   const end = pieces.findIndex(({ text }) => {
@@ -170,12 +175,12 @@ function firstPieces(pieces: readonly PieceOfText[], columns: number): readonly 
   return end < 0 ? pieces : pieces.slice(0, Math.max(end, 1));
 }
 
-/** Rows of a piece below its head. */
+/** Rows of a piece below the header. */
 function rowsOf(text: string): number {
   return text.split('\n').length - 2;
 }
 
-/** A piece that is drawn stays as it is; only the last one changes while the table grows. */
+/** Memoized: only the last piece changes while the table grows. */
 function TablePieces({ pieces, columns }: { pieces: readonly PieceOfText[]; columns: number }) {
   return (
     <Table>
@@ -222,6 +227,6 @@ const Piece = memo(function Piece({ kind, text, goesOn, isLive }: PieceProps) {
       {text}
     </ReactMarkdown>
   );
-  // As near to the items before as these are to each other.
+  // Same spacing to the items before as between them.
   return goesOn ? <div className="-mt-2.5 flex flex-col gap-2.5">{markdown}</div> : markdown;
 });

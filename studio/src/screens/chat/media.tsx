@@ -1,6 +1,6 @@
 import { type Media as Item, type Message, mediaOf } from './messages.ts';
 
-/** Images and files of a message. Only what the message itself contains is loaded; other addresses are links. */
+/** Images and files of a message. Only inline data is loaded; external URLs are links. */
 export function Media({ message }: { message: Message }) {
   const items = mediaOf(message);
   if (items.length === 0) return null;

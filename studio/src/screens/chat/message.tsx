@@ -8,35 +8,35 @@ import { Media } from './media.tsx';
 import { type Message as ChatMessage, reasoningOf, textOf, toolCallsOf } from './messages.ts';
 import { ToolCall } from './tool-call.tsx';
 
-/** The new text of a message that is written instead of it. */
+/** Editing of a message. */
 interface Editing {
-  /** `undefined` while nobody writes one. */
+  /** `undefined` while the message is not being edited. */
   readonly text: string | undefined;
-  /** `undefined` leaves the message as it is. */
+  /** `undefined` cancels the edit. */
   readonly write: (text: string | undefined) => void;
   readonly send: (text: string) => void;
 }
 
 interface MessageProps {
   readonly message: ChatMessage;
-  /** Messages of tools by the call they answer. */
+  /** Tool messages by the id of their call. */
   readonly results: ReadonlyMap<string, ChatMessage>;
   readonly isLive: boolean;
-  /** Only what is said: without reasoning, tools and messages of others. */
+  /** Hides reasoning, tools and other kinds of messages. */
   readonly isBrief: boolean;
-  /** ‹2/3› between the versions of this message. */
+  /** ‹2/3›: switches between the versions of this message. */
   readonly branches: ReactNode;
-  /** `undefined` where no other text can be sent instead. */
+  /** `undefined` if the message cannot be edited. */
   readonly editing: Editing | undefined;
   readonly onRegenerate: ((message: ChatMessage) => void) | undefined;
 }
 
-/** A message with what can be done about it. */
+/** A message with its actions. */
 export const Message = memo(function Message(props: MessageProps) {
   const { message, results, isBrief } = props;
   if (message.type === 'human') return <Human {...props} />;
   if (message.type === 'ai') return <Answer {...props} />;
-  // Results are shown with their calls.
+  // Tool results are shown with their calls.
   if (isBrief) return null;
   if (message.type === 'tool' && results.get(message.tool_call_id ?? '') === message) return null;
   return (
@@ -105,7 +105,7 @@ function Answer({ message, results, isLive, isBrief, branches, onRegenerate }: M
   );
 }
 
-/** Actions appear for the pointer and the keyboard; the choice of a branch stays, as it says that there are others. */
+/** Actions appear on hover and focus. The branch switch is always visible, as it shows that other branches exist. */
 function Tools({ branches, children }: { branches: ReactNode; children: ReactNode }) {
   return (
     <div className="-mx-2.5 -mt-0.5 flex h-6 items-center">

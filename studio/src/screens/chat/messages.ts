@@ -1,6 +1,6 @@
 import { isObject, type JsonObject, newId } from '../../api/values.ts';
 
-/** A part of a message that is more than text: an image, a file, reasoning. */
+/** A content block that is not plain text: an image, a file, reasoning. */
 export type Block = JsonObject & { readonly type?: unknown };
 
 export interface ToolCallChunk {
@@ -31,13 +31,13 @@ function isMessage(value: unknown): value is Message {
   );
 }
 
-/** The messages of a state, which is empty before the first run, and whose graph may have none. */
+/** The messages of a state. None before the first run, or if the graph has no messages. */
 export function messagesOf(values: unknown): readonly Message[] {
   const messages = isObject(values) ? values['messages'] : undefined;
   return Array.isArray(messages) ? messages.filter(isMessage).map(readable) : [];
 }
 
-/** Another client may have written anything into a message: what cannot be read is left out. */
+/** Other clients may have written anything into a message. Unreadable parts are left out. */
 function readable(message: Message): Message {
   const { content, tool_calls, additional_kwargs } = message;
   const parts = typeof content === 'string' ? content : whole(content, isPart);
@@ -52,7 +52,7 @@ function readable(message: Message): Message {
   };
 }
 
-/** The list without the entries that are not of the kind; the same one if all are. */
+/** The list without entries of another type, or the same list if there are none. */
 function whole<Entry>(
   list: readonly Entry[] | undefined,
   isOfKind: (entry: unknown) => boolean,
@@ -69,13 +69,13 @@ function isCall(call: unknown): boolean {
   return isObject(call) && typeof call['name'] === 'string';
 }
 
-/** The text of a message without reasoning, media and tools. */
+/** The text of a message, without reasoning, media and tool calls. */
 export function textOf({ content }: Message): string {
   if (typeof content === 'string') return content;
   return content.map((block) => (typeof block === 'string' ? block : stringOf(block['text']))).join('');
 }
 
-/** What the model thought, where it says so: each provider has a place of its own for it. */
+/** The model's reasoning. Each provider puts it in a different place. */
 export function reasoningOf({ content, additional_kwargs = {} }: Message): string {
   const { reasoning_content, reasoning } = additional_kwargs;
   if (typeof reasoning_content === 'string') return reasoning_content;
@@ -99,11 +99,11 @@ function stringOf(value: unknown): string {
 export interface Media {
   readonly kind: 'image' | 'file';
   readonly name: string;
-  /** Shows or loads it; `undefined` where it is only named. */
+  /** Source URL. `undefined` if the file is only named. */
   readonly url: string | undefined;
 }
 
-/** Images and files of a message, in the forms of the providers. */
+/** Images and files of a message, in each provider's format. */
 export function mediaOf({ content }: Message): readonly Media[] {
   if (typeof content === 'string') return [];
   return content.map(mediaOfBlock).filter((media) => media !== undefined);
@@ -129,11 +129,11 @@ function mediaOfBlock(block: Block): Media | undefined {
 export interface ToolCall {
   readonly id: string;
   readonly name: string;
-  /** Text while it is being streamed. */
+  /** A string while it is being streamed. */
   readonly args: unknown;
 }
 
-/** The calls of tools that a message asks for, also while their arguments arrive. */
+/** The tool calls of a message, including those whose arguments are still arriving. */
 export function toolCallsOf({ tool_calls = [], tool_call_chunks = [] }: Message): readonly ToolCall[] {
   if (tool_calls.length > 0) {
     return tool_calls.map(({ id, name, args }, i) => ({ id: id ?? String(i), name, args }));
@@ -149,7 +149,7 @@ export function humanMessage(content: Message['content']): Message {
   return { id: newId(), type: 'human', content };
 }
 
-/** Names of what a graph with this schema takes; people talk to those that take `messages`. */
+/** Input names of a graph with this schema. A chat needs `messages`. */
 export function propertyNames(schema: unknown): readonly string[] {
   return isObject(schema) && isObject(schema['properties']) ? Object.keys(schema['properties']) : [];
 }

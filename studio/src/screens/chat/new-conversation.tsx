@@ -13,10 +13,10 @@ import { StreamingSwitch, settingsOf, useIsStreamed } from './streaming.tsx';
 import { useNewThread } from './use-chat.ts';
 import { nextThreadId, threadBegan } from './written.ts';
 
-/** Names of threads are cut here, characters. */
+/** Maximum length of a thread title, characters. */
 const MAX_TITLE = 80;
 
-/** The first message to an assistant begins a thread; earlier ones can be gone on with. */
+/** A new conversation: its first message creates a thread. Lists recent ones below. */
 export function NewConversation({ assistant, schema }: { assistant: ListedAssistant; schema: unknown }) {
   const { assistant_id } = assistant;
   const { can } = useSession();
@@ -26,7 +26,7 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
   const begin = useNewThread({ assistant_id, thread_id: threadId, isStreamed }, () =>
     threadBegan(assistant_id),
   );
-  // An option of the call: a late answer does not fetch back the reader who has gone elsewhere.
+  // An option of the call: a late response must not navigate a reader who has left the screen.
   const open = {
     onSuccess: () =>
       void navigate({
@@ -57,7 +57,7 @@ export function NewConversation({ assistant, schema }: { assistant: ListedAssist
           </p>
         )}
         {!can('run') ? (
-          <p className="text-ink-2">Your key may read conversations, but not start one.</p>
+          <p className="text-ink-2">Your key can read conversations but not start one.</p>
         ) : (
           <ChatInput
             {...{ assistant_id, schema }}
@@ -86,7 +86,7 @@ function titleOf(text: string): string {
   return line.length <= MAX_TITLE ? line : `${line.slice(0, MAX_TITLE - 1)}…`;
 }
 
-/** The first text of an input says most about it. */
+/** The first text of an input makes the best title. */
 function textIn(input: unknown): string {
   const texts = isObject(input) ? Object.values(input).filter((value) => typeof value === 'string') : [];
   return texts[0] ?? JSON.stringify(input) ?? '';

@@ -19,7 +19,7 @@ interface QuestionsProps {
   readonly onAnswered: () => void;
 }
 
-/** What the thread waits for: answers of a person, or to be continued after a breakpoint. */
+/** What the thread waits for: answers, or a continue after a breakpoint. */
 export function Questions({ chat, assistant_id, thread_id, at, onAnswered }: QuestionsProps) {
   const { can } = useSession();
   const answers = useAnswers();
@@ -31,7 +31,7 @@ export function Questions({ chat, assistant_id, thread_id, at, onAnswered }: Que
   }
   return state.interrupts.map((interrupt, i) => (
     <AnswerForm
-      // A task that asks again has the same id.
+      // A task that asks again keeps its id.
       key={`${interrupt.id} ${answered}`}
       asked={{ ...interrupt, id: interrupt.id ?? '' }}
       beside={state.created_at && <Ago at={state.created_at} />}
@@ -69,7 +69,7 @@ function Paused({ chat, next }: { chat: Chat; next: readonly string[] }) {
   );
 }
 
-/** Why the last run did not come to its end, and why the last action was refused. */
+/** Why the last run failed, and why the last action was rejected. */
 export function Problems({ chat }: { chat: Chat }) {
   const refused = chat.create.error ?? chat.stop_error;
   const run = chat.last_run;
@@ -101,10 +101,10 @@ function FailedRun({ run: { run_id, status }, chat }: { run: ChatRun; chat: Chat
   return (
     <div role="alert" className="flex flex-wrap items-center gap-x-3 rounded-[10px] border border-err p-3">
       <p className="font-medium text-err">
-        {status === 'timeout' ? 'The run took too long' : (data?.error?.error ?? 'The run failed')}
+        {status === 'timeout' ? 'The run timed out' : (data?.error?.error ?? 'The run failed')}
       </p>
       <Link to="/runs/$runId" params={{ runId: run_id }} className={`ml-auto ${buttonClass('quiet')}`}>
-        Open the run
+        Open run
       </Link>
       {can('run') && <Button onClick={() => chat.start({ messages: chat.messages })}>Try again</Button>}
       <p className="max-h-40 w-full overflow-auto break-words whitespace-pre-wrap">

@@ -8,7 +8,7 @@ import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { firstMessagesQuery, titleOf } from '../threads/threads-query.ts';
 import { type RecentThread, recentThreadsQuery } from './chat-queries.ts';
 
-/** Threads to go on with: of one assistant, or of all. */
+/** Recent threads of one assistant, or of all. */
 export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
   const { data, error, refetch } = useQuery(recentThreadsQuery(assistant_id));
   const untitled = data?.filter((thread) => !titleIn(thread)).map(({ thread_id = '' }) => thread_id) ?? [];
@@ -17,7 +17,7 @@ export function RecentThreads({ assistant_id }: { assistant_id?: string }) {
   if (!data) return <Loading what="conversations" />;
   if (data.length === 0) {
     const how =
-      assistant_id === undefined ? 'Choose an assistant to begin one.' : 'What you write below begins one.';
+      assistant_id === undefined ? 'Choose an assistant to start one.' : 'Send a message to start one.';
     return <Empty title="No conversations yet">{how}</Empty>;
   }
   return (

@@ -9,19 +9,19 @@ import { useWrittenInput } from './written-input.tsx';
 
 interface StateInputProps {
   readonly assistant_id: string;
-  /** The conversation that the input is for. */
+  /** Key of the conversation that the input belongs to. */
   readonly place: string;
-  /** JSON Schema of the input; unknown for some graphs. */
+  /** JSON Schema of the input. Unknown for some graphs. */
   readonly schema: unknown;
-  /** Nothing can be sent now; it can be written. */
+  /** Sending is disabled, typing is not. */
   readonly isDisabled: boolean;
   readonly onSend: (input: unknown) => void;
   readonly onStop: (() => void) | undefined;
-  /** Goes back to writing a message. */
+  /** Switches back to the message box. */
   readonly onMessage: (() => void) | undefined;
 }
 
-/** The input of a graph whose state is more than messages: fields from its schema, or JSON. */
+/** Input for a graph whose state is more than messages: fields from its schema, or JSON. */
 export function StateInput(props: StateInputProps) {
   const { assistant_id, place, schema, isDisabled, onSend, onStop, onMessage } = props;
   const { fields, draft, setDraft, json, setJson, jsonSwitch } = useWrittenInput(place, schema);
@@ -69,7 +69,7 @@ export function StateInput(props: StateInputProps) {
         {jsonSwitch}
         {onMessage && (
           <Button look="quiet" onClick={onMessage}>
-            As message
+            Write a message
           </Button>
         )}
         <div className="ml-auto flex gap-2">
@@ -87,6 +87,6 @@ function jsonInput(text: string): { values: unknown; errors: Readonly<Record<str
   try {
     return { values: JSON.parse(text), errors: {} };
   } catch (error) {
-    return { values: undefined, errors: { '': `Not JSON: ${(error as Error).message}` } };
+    return { values: undefined, errors: { '': `Invalid JSON: ${(error as Error).message}` } };
   }
 }

@@ -5,17 +5,17 @@ interface Search {
   readonly graph?: string;
 }
 
-/** Whether a conversation shows what a run writes while it does; the address says so if not. */
+/** Whether a conversation streams. The address says if it does not. */
 export function useIsStreamed(): boolean {
   return (useSearch({ strict: false }) as Search).stream !== 'off';
 }
 
-/** What the conversations of one assistant have in common in the address. */
+/** The search parameters that all conversations of one assistant share. */
 export function settingsOf({ graph, stream }: Search): Search {
   return { ...(graph !== undefined && { graph }), ...(stream !== undefined && { stream }) };
 }
 
-/** Shows tokens as they come, or each answer when its run has ended; runs that are started then do not stream their models. */
+/** Toggles streaming. Without it, answers appear when their run ends, and new runs do not stream their models. */
 export function StreamingSwitch() {
   const isStreamed = useIsStreamed();
   const navigate = useNavigate();

@@ -1,4 +1,4 @@
-/** A bar of a row, or an escaped sign that is none. */
+/** A cell delimiter, or an escaped character that is not one. */
 const BARS = /\\[\\|]|\|/g;
 
 /** Cells of a row of a Markdown table. */
@@ -18,7 +18,7 @@ export function firstCells(rows: string, count: number): string {
     .join('\n');
 }
 
-/** Where the bars are. */
+/** Positions of the cell delimiters. */
 export function barsOf(text: string): number[] {
   return [...text.matchAll(BARS)].filter(([found]) => found === '|').map(({ index }) => index);
 }

@@ -23,7 +23,7 @@ interface ThreadChatProps {
   readonly schema: unknown;
 }
 
-/** A thread and what can be said in it. Use its id as `key`. */
+/** The chat of a thread. Use the thread id as `key`. */
 export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   const { at } = useSearch({ strict: false }) as { at?: string };
   const navigate = useNavigate();
@@ -66,7 +66,7 @@ export function ThreadChat({ assistant, thread_id, schema }: ThreadChatProps) {
   );
 }
 
-/** The newest version, with what else is in the address. */
+/** The latest version, keeping the other search parameters. */
 const newest = ({ at: _, ...others }: { at?: string }) => others;
 
 function edit(chat: Chat, message: Message, text: string, onSent: () => void): void {
@@ -76,7 +76,7 @@ function edit(chat: Chat, message: Message, text: string, onSent: () => void): v
   chat.start({ input: { messages: [edited] }, messages, instead_of }, onSent);
 }
 
-/** The answer begins after the last message of a person. */
+/** The answer starts after the last human message. */
 function regenerate(chat: Chat, message: Message): void {
   const end = chat.messages.indexOf(message);
   const first = chat.messages.slice(0, end).findLastIndex(({ type }) => type === 'human') + 1;
@@ -120,7 +120,7 @@ function Beside({ chat }: { chat: Chat }) {
 
 function State({ chat }: { chat: Chat }) {
   if (chat.is_busy) return <StatusPill status={chat.active?.status ?? 'pending'} />;
-  if ((chat.state.data?.interrupts.length ?? 0) > 0) return <Pill tone="wait">asks you</Pill>;
+  if ((chat.state.data?.interrupts.length ?? 0) > 0) return <Pill tone="wait">waiting for you</Pill>;
   return null;
 }
 
@@ -138,7 +138,7 @@ function Links({ chat, assistant_id, thread_id, at }: LinksProps) {
     <>
       {at !== undefined && (
         <Link to="." search={newest} replace className={buttonClass('quiet')}>
-          Newest version
+          Latest version
         </Link>
       )}
       <DetailToggle />

@@ -4,12 +4,12 @@ import { type ToolCall as Call, type Message, textOf } from './messages.ts';
 
 interface ToolCallProps {
   readonly call: Call;
-  /** The message with its result; `undefined` until there is one. */
+  /** The message with the result. `undefined` until there is one. */
   readonly result: Message | undefined;
   readonly isLive: boolean;
 }
 
-/** A call of a tool in a line; its arguments and its result below when opened. */
+/** A tool call on one line, with its arguments and result when opened. */
 export function ToolCall({ call, result, isLive }: ToolCallProps) {
   const failed = result?.status === 'error';
   return (
@@ -44,7 +44,7 @@ function Mark({ isDone, failed, isLive }: { isDone: boolean; failed: boolean; is
       </span>
     );
   }
-  return isLive ? <span className="text-run">calls</span> : <span className="text-wait">waits</span>;
+  return isLive ? <span className="text-run">running</span> : <span className="text-wait">waiting</span>;
 }
 
 function inLine(args: unknown): string {

@@ -2,7 +2,7 @@ import { queryOptions } from '@tanstack/react-query';
 import { API_URL } from '../../api/base.ts';
 import { api, dataOf } from '../../api/client.ts';
 
-/** Where the components of a graph come from. */
+/** The bundle with a graph's components. */
 export interface UiBundle {
   /** Global variable of the script. */
   readonly global: string;
@@ -21,8 +21,8 @@ export const uiBundleQuery = (assistant_id: string, name: string) =>
   });
 
 /**
- * What the HTML of a component refers to. It is not parsed: the policy of this page has objections to its `onload`. The addresses are those below which this page reaches the server: a proxy may add
- * a prefix that the server does not know.
+ * The files that a component's HTML refers to. It is matched, not parsed as HTML, as the content security policy rejects its
+ * `onload`. URLs are made relative to the page's API URL: a proxy may add a prefix that the server does not know.
  */
 function bundleOf(html: string): UiBundle {
   const addresses = [...html.matchAll(/(?:href|src)="([^"]+)"/g)].map(([, address = '']) => address);

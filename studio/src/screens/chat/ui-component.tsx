@@ -8,7 +8,7 @@ import { uiBundleQuery } from './ui-bundle.ts';
 import type { UiMessage } from './ui-messages.ts';
 import { useNear } from './use-near.ts';
 
-/** A component of the graph. Its frame exists while it is near what is shown, and as long as the page once it was used. */
+/** A component of the graph. Its frame exists while it is near the viewport and, once used, as long as the page. */
 export const UiComponent = memo(function UiComponent({ message }: { message: UiMessage }) {
   const thread = use(ThreadOfComponents);
   const place = useRef<HTMLDivElement>(null);
@@ -60,7 +60,7 @@ interface NoteProps {
   readonly onRetry: () => void;
 }
 
-/** What the graph wanted to show, where it cannot be drawn. */
+/** Replaces a component that cannot be shown. */
 function Note({ message: { name, props }, reason, onRetry }: NoteProps) {
   return (
     <div className="flex flex-col gap-2 rounded-lg border border-line bg-panel p-3">

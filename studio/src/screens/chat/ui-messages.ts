@@ -1,7 +1,7 @@
 import { isObject, type JsonObject } from '../../api/values.ts';
 import type { Message } from './messages.ts';
 
-/** A component that a graph shows: the state key `ui`, written by `typedUi` and `push_ui_message`. */
+/** A UI message: the state key `ui`, written by `typedUi` and `push_ui_message`. */
 export interface UiMessage {
   readonly type: 'ui';
   readonly id: string;
@@ -20,25 +20,25 @@ function isUiMessage(value: unknown): value is UiMessage {
   );
 }
 
-/** The components of a state. */
+/** The UI messages of a state. */
 export function uiMessagesOf(values: unknown): readonly UiMessage[] {
   const ui = isObject(values) ? values['ui'] : undefined;
   return Array.isArray(ui) ? ui.filter(isUiMessage) : [];
 }
 
-/** What else a state has. */
+/** The rest of a state. */
 export function withoutUi(values: unknown): unknown {
   if (uiMessagesOf(values).length === 0) return values;
   const { ui: _, ...others } = values as JsonObject;
   return others;
 }
 
-/** Whether what a graph wrote to a stream changes its components. */
+/** Whether a custom stream event changes UI messages. */
 export function isUiEvent(written: unknown): boolean {
   return isUiMessage(written) || (isObject(written) && written['type'] === 'remove-ui');
 }
 
-/** The components after a custom event of a stream, as the reducer of the official packages has them. */
+/** The UI messages after a custom stream event, as computed by the reducer of the official packages. */
 export function withUiEvent(ui: readonly UiMessage[], event: unknown): readonly UiMessage[] {
   if (isObject(event) && event['type'] === 'remove-ui') return ui.filter(({ id }) => id !== event['id']);
   if (!isUiMessage(event)) return ui;
@@ -50,8 +50,8 @@ export function withUiEvent(ui: readonly UiMessage[], event: unknown): readonly 
 }
 
 /**
- * Components by the index of the message that they are shown below; -1 is above all. Those that name no message of the
- * conversation stand at its end.
+ * UI messages by the index of the message they are shown below; -1 is above all. Those without a known message are at the
+ * end.
  */
 export function uiPlaces(
   ui: readonly UiMessage[],

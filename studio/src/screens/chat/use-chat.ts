@@ -8,40 +8,40 @@ import { useLiveRun } from './live-run.ts';
 import { type Message, messagesOf } from './messages.ts';
 import { uiMessagesOf, withUiEvent } from './ui-messages.ts';
 
-/** A run to start. Without input it continues where the thread stands. */
+/** A run to start. Without input it continues from the current state of the thread. */
 interface NewRun {
   readonly input?: unknown;
-  /** Instead of an input: answers to interrupts, a change of the state, where to go on. */
+  /** Instead of an input: resume values, a state update, or a node to go to. */
   readonly command?: Schemas['RunCreate']['command'];
-  /** Continues from the checkpoint before the message at this index, instead of the one that is shown. */
+  /** Continues from the checkpoint before the message at this index, instead of the shown one. */
   readonly instead_of?: number;
-  /** Shown until the run has taken the input. */
+  /** Messages shown until the run has taken the input. */
   readonly messages: readonly Message[];
-  /** The active run ends for this one, instead of before it. */
+  /** Interrupts the active run instead of queueing behind it. */
   readonly is_now?: boolean;
-  /** Called also when the conversation is not shown any more: what was written must not be lost. */
+  /** Also called after the conversation was left, so that the draft is not lost. */
   readonly onRefused?: () => void;
 }
 
 interface ChatPlace {
   readonly assistant_id: string;
   readonly thread_id: string;
-  /** The head of the branch that is shown, unless it is the newest. */
+  /** Head of the shown branch, unless it is the newest. */
   readonly at: string | undefined;
-  /** Whether it shows what a run writes before the run has ended. */
+  /** Whether to show output before the run ends. */
   readonly isStreamed: boolean;
-  /** Called when a run has been created while the conversation is shown: the newest branch is its own. */
+  /** Called when a run was created while the conversation is shown. The newest branch is then its own. */
   readonly onRun: () => void;
 }
 
-/** A conversation: what is shown of it, and what can be done. */
+/** State and actions of a conversation. */
 export function useChat({ assistant_id, thread_id, at, isStreamed, onRun }: ChatPlace) {
   const client = useQueryClient();
   const state = useQuery(stateQuery(thread_id, at));
   const runs = useQuery(runsOfThreadQuery(thread_id));
   const active = activeOf(runs.data);
   const { live: followedLive, followed } = useLiveRun(thread_id, active?.run_id, isStreamed);
-  // What a run writes is not part of an older version.
+  // An older version does not include what a run is writing.
   const live = at === undefined ? followedLive : undefined;
   const [sent, setSent] = useState<{ messages: readonly Message[]; run_id?: string }>();
   const create = useMutation({
@@ -79,16 +79,16 @@ export function useChat({ assistant_id, thread_id, at, isStreamed, onRun }: Chat
     state,
     values,
     messages: [...settled, ...(live?.messages ?? []), ...(isWaiting ? sent.messages.slice(-1) : [])],
-    /** Messages from this index on are being written. */
+    /** Messages from this index on are being streamed. */
     first_live: settled.length,
-    /** The components that the graph shows. */
+    /** The UI messages of the graph. */
     ui: (live?.ui_events ?? []).reduce(withUiEvent, uiMessagesOf(values)),
     error: live?.error,
     active,
     last_run: runs.data?.[0],
     is_busy: isSent || active !== undefined || followed !== undefined,
     create,
-    /** Creates a run. A late answer does not call `onRun` and `onSent`, which would change the conversation shown by then. */
+    /** Creates a run. A late response does not call `onRun` and `onSent`, as another conversation may be shown by then. */
     start: (run: NewRun, onSent?: () => void) =>
       create.mutate(run, {
         onSuccess() {
@@ -97,7 +97,7 @@ export function useChat({ assistant_id, thread_id, at, isStreamed, onRun }: Chat
         },
       }),
     stop: () => active && stop.mutate(active),
-    /** What waits behind an active run would end with it, and its message would be lost. */
+    /** A queued run would end with the active one, and its message would be lost. */
     may_interrupt: active?.status === 'running' && openRuns(runs.data).length === 1,
     stop_error: stop.error,
   };
@@ -109,13 +109,13 @@ function openRuns(runs: readonly ChatRun[] = []): readonly ChatRun[] {
   return runs.filter(({ status }) => status === 'running' || status === 'pending');
 }
 
-/** The run that writes to the thread, else the one that will be next. */
+/** The running run, or else the next queued one. */
 function activeOf(runs: readonly ChatRun[] | undefined): ChatRun | undefined {
   const open = openRuns(runs);
   return open.find(({ status }) => status === 'running') ?? open.at(-1);
 }
 
-/** As the API takes them: it has no empty lists. */
+/** In the API's form, which has no empty lists. */
 function stopsOf({ interrupt_before = [], interrupt_after = [] }: Breakpoints) {
   return {
     ...(interrupt_before.length > 0 && { interrupt_before: [...interrupt_before] }),
@@ -123,10 +123,10 @@ function stopsOf({ interrupt_before = [], interrupt_after = [] }: Breakpoints) {
   };
 }
 
-/** Of a run that nobody watches: models are not asked to stream for it. */
+/** Stream modes of an unwatched run: its models need not stream. */
 const WITHOUT_TOKENS = { stream_mode: ['updates' as const], stream_subgraphs: false };
 
-/** Creates a run, and its thread if there is none. */
+/** Creates a run, and its thread if needed. */
 function createRun(run: {
   assistant_id: string;
   thread_id: string;
@@ -153,7 +153,7 @@ interface FirstRun extends Pick<NewRun, 'onRefused'> {
   readonly title: string;
 }
 
-/** Starts a thread with its first run, and names it after what was said. */
+/** Starts a thread with its first run, titled after the input. */
 export function useNewThread(
   place: Pick<ChatPlace, 'assistant_id' | 'thread_id' | 'isStreamed'>,
   onCreated: () => void,
@@ -163,7 +163,7 @@ export function useNewThread(
   return useMutation({
     mutationFn: async ({ input, title }: FirstRun) => {
       const run = await createRun({ ...place, input });
-      // A name is a convenience: without it the thread is still there.
+      // The title is optional: the thread works without it.
       await api
         .PATCH('/threads/{thread_id}', { params: { path: { thread_id } }, body: { metadata: { title } } })
         .catch(() => {});

@@ -3,7 +3,7 @@ import { Json } from '../../ui/json.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Markdown } from './markdown.tsx';
 
-/** A state without messages: one section for each channel, texts as they read. */
+/** A state without messages: one section per channel, with strings as plain text. */
 export function ValuesView({ values }: { values: unknown }) {
   if (!isObject(values) || Object.keys(values).length === 0) return null;
   return (

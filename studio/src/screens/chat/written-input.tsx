@@ -5,15 +5,15 @@ import { draftOf, propertiesOf, valuesOf } from '../../ui/schema-fields.tsx';
 import { useWritten } from './written.ts';
 
 /**
- * An input while it is written: as fields of its JSON Schema, or as JSON, always if the schema has no fields. `place` names
- * it, so that it is there when it is shown again.
+ * The draft of an input: as fields of its JSON Schema, or as JSON if preferred or if the schema has no fields. `place` is
+ * its key, so that the draft is restored when it is shown again.
  */
 export function useWrittenInput(place: string, schema: unknown, initial?: JsonObject) {
   const properties = propertiesOf(schema);
   const [isRaw, setRaw] = useWritten(`${place} raw`, properties === undefined);
   const [draft, setDraft] = useWritten(`${place} fields`, draftOf(properties ?? [], initial));
   const [json, setJson] = useWritten(`${place} json`, initial ? JSON.stringify(initial, null, 2) : '');
-  /** `undefined` while it is written as JSON. */
+  /** `undefined` while editing as JSON. */
   const fields = isRaw ? undefined : properties;
   function toggle() {
     if (fields) setJson(JSON.stringify(valuesOf(fields, draft).values, null, 2));
@@ -30,7 +30,7 @@ export function useWrittenInput(place: string, schema: unknown, initial?: JsonOb
     setDraft,
     json,
     setJson,
-    /** Changes between both, with what was written; nothing without fields. */
+    /** Switches between form and JSON and keeps the input. Nothing if there are no fields. */
     jsonSwitch: properties && (
       <Button look="quiet" className="-ml-2.5" onClick={toggle}>
         {fields ? 'As JSON' : 'As form'}

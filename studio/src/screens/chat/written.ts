@@ -9,12 +9,12 @@ import {
 import { onForget } from '../../api/session.ts';
 import { newId } from '../../api/values.ts';
 
-/** What is being written, by conversation and field. */
+/** Drafts, by conversation and field. */
 const written = new Map<string, unknown>();
 const listeners = new Set<() => void>();
-/** Ids that the next threads with assistants will have: what is written to a thread does not change places when it begins. */
+/** Ids of the next threads by assistant, so that a draft keeps its key when its thread is created. */
 const nextIds = new Map<string, string>();
-/** Which field of a conversation had the focus, and what was selected in it. */
+/** The last focused field of a conversation, and its selection. */
 const focused = new Map<string, Focus>();
 
 onForget(() => {
@@ -28,8 +28,8 @@ function subscribe(listener: () => void): () => void {
 }
 
 /**
- * A state that outlives its component: what was written to a conversation is there when it is shown again. `initial` is
- * what nobody has written yet.
+ * State that outlives its component, so that the draft of a conversation is restored when it is shown again. `initial` is
+ * the value before any input.
  */
 export function useWritten<Value>(place: string, initial: Value) {
   const [first] = useState(initial);
@@ -44,7 +44,7 @@ export function useWritten<Value>(place: string, initial: Value) {
   return [value, write] as const;
 }
 
-/** The id of the thread that will begin when something is said to an assistant. */
+/** The id of the thread that the next message to an assistant will create. */
 export function nextThreadId(assistant_id: string): string {
   const id = nextIds.get(assistant_id) ?? newId();
   nextIds.set(assistant_id, id);
@@ -60,7 +60,7 @@ interface Focus {
   readonly selection: readonly [number, number] | undefined;
 }
 
-/** A field in the element keeps the focus, and what is selected in it, when the same fields are shown anew. */
+/** Keeps focus and selection of a field in the element when the same fields are mounted again. */
 export function useKeptFocus(place: string): RefObject<HTMLElement | null> {
   const element = useRef<HTMLElement>(null);
   useLayoutEffect(() => {

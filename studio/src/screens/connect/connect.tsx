@@ -17,7 +17,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { exampleInput } from './example-input.ts';
 import { type Snippet, snippetsOf, WAYS, type Way } from './snippets.ts';
 
-/** How to call an assistant from elsewhere. */
+/** Shows how to call an assistant from other programs. */
 export function Connect() {
   const { data, error, refetch } = useQuery(assistantsQuery);
   const { assistant: id } = useSearch({ from: '/connect' });
@@ -38,7 +38,7 @@ export function Connect() {
           <Snippets assistant={assistant} />
         </>
       ) : (
-        <Empty title="No assistants">Name a graph in the configuration.</Empty>
+        <Empty title="No assistants">Add a graph to the configuration.</Empty>
       )}
     </Page>
   );
@@ -71,7 +71,7 @@ function Snippets({ assistant }: { assistant: ListedAssistant }) {
   const schemas = useQuery(schemasQuery(assistant.assistant_id));
   const way = WAYS.find(({ name }) => name === tab)?.name ?? ('javascript' satisfies Way);
   // A graph that cannot be loaded has no schemas; the snippets still say how to call it.
-  if (schemas.isPending) return <Loading what="the input of the assistant" />;
+  if (schemas.isPending) return <Loading what="the input schema" />;
   const target = {
     url: API_URL,
     assistant: callName(assistant),
@@ -86,16 +86,14 @@ function Snippets({ assistant }: { assistant: ListedAssistant }) {
           <SnippetCard key={`${way} ${snippet.title}`} snippet={snippet} />
         ))}
         {authentication && (
-          <p className="text-xs text-ink-3">
-            Put a key of yours in place of YOUR_KEY. The screen Keys creates them.
-          </p>
+          <p className="text-xs text-ink-3">Replace YOUR_KEY with an API key. Create one under Keys.</p>
         )}
       </div>
     </>
   );
 }
 
-/** What clients call an assistant: the graph by its name, if it is the server's own. */
+/** The id that clients use: the graph name for the default assistant. */
 function callName(assistant: ListedAssistant): string {
   return isSystemAssistant(assistant) ? assistant.graph_id : assistant.assistant_id;
 }

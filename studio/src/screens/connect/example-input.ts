@@ -1,4 +1,4 @@
-/** What of a JSON schema says how to fill it. */
+/** The parts of a JSON schema that determine an example value. */
 interface Shape {
   readonly type?: unknown;
   readonly default?: unknown;
@@ -7,7 +7,7 @@ interface Shape {
 
 const TEXT = 'Hello!';
 
-/** An input to try a graph with, by the schema of its input: a message or a text where there is room for one. */
+/** An example input for a graph, from its input schema: a message or a text if it takes one. */
 export function exampleInput(schema: unknown): Record<string, unknown> {
   const { properties = {} } = (schema ?? {}) as Shape;
   if ('messages' in properties || Object.keys(properties).length === 0) {

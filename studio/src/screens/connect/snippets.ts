@@ -1,6 +1,6 @@
-/** What a snippet is about. */
+/** What a snippet calls. */
 export interface Target {
-  /** Of the server, without a slash at its end. */
+  /** URL of the server, without a trailing slash. */
   readonly url: string;
   /** The id of the assistant, or the name of its graph. */
   readonly assistant: string;
@@ -11,7 +11,7 @@ export interface Target {
 
 export interface Snippet {
   readonly title: string;
-  /** What must be installed or switched on. */
+  /** What to install or enable. */
   readonly note?: string;
   readonly code: string;
 }
@@ -29,17 +29,17 @@ const NAMES = [
 
 export type Way = (typeof NAMES)[number][0];
 
-/** Ways to call the server, in the order of how many use them. */
+/** Ways to call the server, most common first. */
 export const WAYS = NAMES.map(([name, label]) => ({ name, label }));
 
-/** Ready to paste: what calls the assistant in a way. */
+/** Snippets ready to paste, for one way to call the assistant. */
 export function snippetsOf(way: Way, target: Target): Snippet[] {
   return { javascript, python, curl, mcp, a2a, openai, 'ag-ui': agUi }[way](target);
 }
 
-/** A value in JavaScript and, as it has no booleans or nulls, in Python. */
+/** A literal that is valid in JavaScript and, without booleans and nulls, in Python. */
 const literal = (value: unknown): string => JSON.stringify(value);
-/** Text in single quotes of a shell. */
+/** A single-quoted shell string. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 function javascript({ url, assistant, input, key }: Target): Snippet[] {
@@ -58,7 +58,7 @@ for await (const { event, data } of client.runs.stream(thread_id, '${assistant}'
     },
     {
       title: 'React',
-      note: 'npm install @langchain/react@1. A key in a web page is public: give the page a browser token instead.',
+      note: 'npm install @langchain/react@1. A key in a web page is public; use a browser token there.',
       code: `import { useStream } from '@langchain/react';
 
 const { messages, interrupt, isLoading, submit, respond } = useStream({
@@ -103,7 +103,7 @@ function mcp({ url, assistant, key }: Target): Snippet[] {
   return [
     {
       title: 'Claude Code',
-      note: 'This assistant is the only tool at this address; /mcp has all of them.',
+      note: 'This address serves this assistant only; /mcp serves all of them.',
       code: `claude mcp add --transport http ${assistant} ${address}${key ? ` --header "X-Api-Key: ${KEY}"` : ''}`,
     },
     {
@@ -124,7 +124,7 @@ function a2a({ url, assistant, key }: Target): Snippet[] {
   return [
     {
       title: 'Address',
-      note: 'Clients look for the agent card below it, so the slash at the end matters.',
+      note: 'Keep the trailing slash: clients look for the agent card below this address.',
       code: `${url}/a2a/${assistant}/`,
     },
     {
@@ -139,7 +139,7 @@ function openai({ url, assistant, key }: Target): Snippet[] {
   return [
     {
       title: 'Chat completions',
-      note: 'npm install openai@6. Off unless the configuration has http.openai.enabled; the graph needs messages.',
+      note: 'npm install openai@6. Requires http.openai.enabled in the configuration and a graph that takes messages.',
       code: `import OpenAI from 'openai';
 
 const client = new OpenAI({

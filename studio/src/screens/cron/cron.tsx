@@ -2,7 +2,7 @@ import { queryOptions, useQuery, useSuspenseQuery } from '@tanstack/react-query'
 import { useParams } from '@tanstack/react-router';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import { api, dataOf } from '../../api/client.ts';
-import { Ago } from '../../ui/format.tsx';
+import { Ago, localTimes } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
@@ -25,7 +25,7 @@ const cronQuery = (cron_id: string) =>
     },
   });
 
-/** One cron: when it fires, and what became of each time. */
+/** One cron: its schedule and the outcome of each time it fired. */
 export function Cron() {
   const { cronId } = useParams({ from: '/crons/$cronId' });
   const { data, error, refetch } = useQuery(cronQuery(cronId));
@@ -49,7 +49,7 @@ export function Cron() {
       }
       actions={<CronActions cron={cron} />}
     >
-      <p className="max-w-prose break-words">{explanation.summary}</p>
+      <p className="max-w-prose break-words">{localTimes(explanation.summary)}</p>
       <div className="grid items-start gap-4 xl:grid-cols-[1fr_400px]">
         <section className="flex min-w-0 flex-col gap-2 max-xl:order-2">
           <h2 className="text-xs font-semibold text-ink-2">History</h2>
@@ -57,9 +57,9 @@ export function Cron() {
         </section>
         <aside className="flex min-w-0 flex-col gap-4">
           <Card className="flex flex-col gap-3 p-4">
-            <h2 className="text-xs font-semibold text-ink-2">Next times</h2>
+            <h2 className="text-xs font-semibold text-ink-2">Next runs</h2>
             {cron.next_run_date === null ? (
-              <p className="text-ink-2">None, as long as it is like this.</p>
+              <p className="text-ink-2">Not scheduled. Resume or edit the cron to schedule it.</p>
             ) : (
               <NextTimes
                 schedule={cron.schedule}
@@ -78,7 +78,7 @@ export function Cron() {
 function Details({ cron }: { cron: CronRow }) {
   const { data: assistants } = useSuspenseQuery(assistantsQuery);
   const assistant = assistants.find(({ assistant_id }) => assistant_id === cron.assistant_id);
-  // The rest of it is shown in places of its own.
+  // The rest is shown elsewhere on the screen.
   const { schedule, timezone, enabled, assistant_id, metadata, ...options } =
     cron.payload as Partial<CronRow>;
   return (
@@ -86,9 +86,9 @@ function Details({ cron }: { cron: CronRow }) {
       <Facts
         items={[
           ['Assistant', assistant ? assistantName(assistant) : cron.assistant_id],
-          ['Thread', cron.thread_id ?? 'a new one for each run'],
+          ['Thread', cron.thread_id ?? 'a new thread for each run'],
           ['Created', <Ago key="created" at={cron.created_at} />],
-          ['Changed', <Ago key="changed" at={cron.updated_at} />],
+          ['Updated', <Ago key="changed" at={cron.updated_at} />],
           ...(cron.end_time === null ? [] : [['Ends', new Date(cron.end_time).toLocaleString()] as const]),
         ]}
       />

@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, useInfiniteQuery } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
-import { Ago } from '../../ui/format.tsx';
+import { Ago, localTimes } from '../../ui/format.tsx';
 import { RunIdLink } from '../../ui/id-links.tsx';
 import { PagedList } from '../../ui/paged-list.tsx';
 import { Pill, StatusPill, type Tone } from '../../ui/pill.tsx';
@@ -19,7 +19,7 @@ const TONES: Readonly<Record<Fire['outcome'], Tone>> = {
 
 const firesQuery = (cron_id: string) =>
   infiniteQueryOptions({
-    // Changes with the runs that it made.
+    // Keyed as a run, as it changes with the runs of the cron.
     queryKey: ['run', 'list', { cron_id }],
     queryFn: ({ pageParam }) =>
       dataOf(
@@ -31,14 +31,14 @@ const firesQuery = (cron_id: string) =>
     getNextPageParam: (page, pages) => (page.length < PAGE ? undefined : pages.length * PAGE),
   });
 
-/** Each time that the cron fired: the run and how it ended, or why there was none. */
+/** Each time the cron fired: the run and its status, or why there was none. */
 export function Fires({ cron_id }: { cron_id: string }) {
   const query = useInfiniteQuery(firesQuery(cron_id));
-  const empty = <Empty title="It has not fired yet" />;
+  const empty = <Empty title="Not fired yet" />;
   return (
-    <PagedList query={query} what="its history" more="Show older times" empty={empty}>
+    <PagedList query={query} what="history" more="Show older entries" empty={empty}>
       {(fires) => (
-        <Table label="History" columns={['Scheduled for', 'Fired', 'Outcome', 'Run', 'Why']}>
+        <Table label="History" columns={['Scheduled for', 'Fired', 'Outcome', 'Run', 'Reason']}>
           {fires.map((fire) => (
             <FireRow key={`${fire.tick} ${fire.fired_at}`} fire={fire} />
           ))}
@@ -52,7 +52,11 @@ function FireRow({ fire: { tick, fired_at, outcome, detail, run_id, status } }: 
   return (
     <Row>
       <Cell className="whitespace-nowrap">
-        {tick === null ? <span className="text-ink-2">run by hand</span> : new Date(tick).toLocaleString()}
+        {tick === null ? (
+          <span className="text-ink-2">triggered manually</span>
+        ) : (
+          new Date(tick).toLocaleString()
+        )}
       </Cell>
       <Cell className="text-ink-2">
         <Ago at={fired_at} />
@@ -65,7 +69,7 @@ function FireRow({ fire: { tick, fired_at, outcome, detail, run_id, status } }: 
         )}
       </Cell>
       <Cell>{run_id !== null && <RunIdLink run_id={run_id} />}</Cell>
-      <Cell className="max-w-[36ch] text-ink-2">{detail}</Cell>
+      <Cell className="max-w-[36ch] text-ink-2">{detail && localTimes(detail)}</Cell>
     </Row>
   );
 }

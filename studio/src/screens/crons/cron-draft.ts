@@ -2,15 +2,15 @@ import { api, dataOf } from '../../api/client.ts';
 import type { Cron } from './crons-query.ts';
 import { LOCAL_ZONE } from './times.tsx';
 
-/** What the form holds, as text. */
+/** The form fields, as text. */
 export interface Draft {
   readonly assistant_id: string;
   readonly thread_id: string;
   readonly schedule: string;
   readonly timezone: string;
-  /** Local time as a field holds it, to the minute, or empty. */
+  /** Value of a `datetime-local` field, or empty. */
   readonly end: string;
-  /** JSON, or empty. */
+  /** JSON text, or empty. */
   readonly input: string;
 }
 
@@ -23,7 +23,7 @@ const NEW: Draft = {
   input: '{}',
 };
 
-/** The draft of a change, or of a new cron. */
+/** The draft of an edited or a new cron. */
 export function draftOf(cron: Cron | undefined): Draft {
   if (!cron) return NEW;
   const { assistant_id, thread_id, schedule, timezone, end_time, payload } = cron;
@@ -38,7 +38,7 @@ export function draftOf(cron: Cron | undefined): Draft {
   };
 }
 
-/** Creates a cron, or changes in the given one what the draft has otherwise. Rejects with what the server refuses. */
+/** Creates a cron, or updates the fields of the given one that differ from the draft. Rejects with the server's error. */
 export function saveCron(cron: Cron | undefined, draft: Draft): Promise<Cron> {
   const fields = {
     schedule: draft.schedule,
@@ -62,7 +62,7 @@ export function saveCron(cron: Cron | undefined, draft: Draft): Promise<Cron> {
   return dataOf(api.POST('/threads/{thread_id}/runs/crons', { params: { path: { thread_id } }, body }));
 }
 
-/** A moment as a field for local time holds it. */
+/** A time as the value of a `datetime-local` field. */
 function localTime(moment: Date): string {
   return new Date(moment.getTime() - moment.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
 }

@@ -11,14 +11,14 @@ import type { Cron } from './crons-query.ts';
 import { NextTimes } from './times.tsx';
 
 interface CronFormProps {
-  /** The one to change; without it, a new one. */
+  /** The one to edit. A new one if absent. */
   readonly cron?: Cron;
   readonly open: boolean;
   readonly onClose: () => void;
   readonly onSaved?: (cron: Cron) => void;
 }
 
-/** Creates or changes a cron; shows when it would fire while the schedule is typed. */
+/** Creates or edits a cron. Previews the next times while the schedule is typed. */
 export function CronForm({ cron, open, onClose, onSaved }: CronFormProps) {
   return (
     <Dialog title={cron ? 'Edit cron' : 'New cron'} open={open} onClose={onClose}>
@@ -66,11 +66,11 @@ function Form({ cron, onClose, onSaved }: FormProps) {
       )}
       <ScheduleFields draft={draft} set={set} />
       {!cron && (
-        <Field label="Id of a thread, if all runs shall share one">
+        <Field label="Thread id (leave empty for a new thread per run)">
           <TextInput value={draft.thread_id} onChange={({ target }) => set({ thread_id: target.value })} />
         </Field>
       )}
-      <Field label="Input, as JSON" error={input.error}>
+      <Field label="Input as JSON" error={input.error}>
         <JsonInput rows={6} value={draft.input} onChange={({ target }) => set({ input: target.value })} />
       </Field>
       <DialogButtons error={save.error?.message ?? ''}>
@@ -89,7 +89,7 @@ function ScheduleFields({ draft, set }: { draft: Draft; set: (change: Partial<Dr
   return (
     <>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Field label="Schedule, as in crontab">
+        <Field label="Schedule (cron expression)">
           <TextInput
             required
             autoFocus
@@ -106,7 +106,7 @@ function ScheduleFields({ draft, set }: { draft: Draft; set: (change: Partial<Dr
             onChange={({ target }) => set({ timezone: target.value })}
           />
         </Field>
-        <Field label="Ends, in local time (empty: never)">
+        <Field label="Ends (local time; leave empty for never)">
           <TextInput
             type="datetime-local"
             value={draft.end}

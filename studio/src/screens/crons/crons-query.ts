@@ -3,7 +3,7 @@ import { api, pageOf, type Schemas } from '../../api/client.ts';
 
 export type Cron = Schemas['Cron'];
 
-/** Filters of the list, as they are in the address. */
+/** Filters of the list, as in the address. */
 export interface CronFilters {
   readonly assistant?: string;
   /** `yes` or `no`. */
@@ -12,7 +12,7 @@ export interface CronFilters {
 
 const PAGE = 50;
 
-/** What the list shows: not the input of the runs, which may be large. */
+/** Fields that the list shows. Not the input of the runs, which can be large. */
 const LISTED = [
   'cron_id',
   'assistant_id',
@@ -25,7 +25,7 @@ const LISTED = [
 
 export type ListedCron = Pick<Cron, (typeof LISTED)[number]>;
 
-/** Crons, those that fire next first. */
+/** Crons, ordered by the next time they fire. */
 export function cronsQuery({ assistant, enabled }: CronFilters) {
   return infiniteQueryOptions({
     queryKey: ['cron', 'list', { assistant, enabled }],

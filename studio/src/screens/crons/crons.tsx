@@ -14,7 +14,7 @@ import { CronPill } from './cron-pill.tsx';
 import { type CronFilters, cronsQuery, type ListedCron } from './crons-query.ts';
 import { LOCAL_ZONE, timeIn } from './times.tsx';
 
-/** Runs on a schedule. */
+/** List of crons. */
 export function Crons() {
   const filters: CronFilters = useSearch({ from: '/crons' });
   const { can } = useSession();
@@ -69,8 +69,8 @@ function Filters({ filters }: { filters: CronFilters }) {
 
 function List({ filters }: { filters: CronFilters }) {
   const empty = (
-    <EmptyList filters={filters} fits="No cron fits" none="No crons yet">
-      A cron starts a run of an assistant on a schedule.
+    <EmptyList filters={filters} fits="No matching crons" none="No crons yet">
+      A cron starts runs of an assistant on a schedule.
     </EmptyList>
   );
   return (
@@ -83,7 +83,7 @@ function List({ filters }: { filters: CronFilters }) {
       {(crons) => (
         <Table
           label="Crons"
-          columns={['Schedule', 'State', 'Assistant', 'Next, in its zone', `Next, here (${LOCAL_ZONE})`]}
+          columns={['Schedule', 'State', 'Assistant', 'Next (cron time zone)', `Next (${LOCAL_ZONE})`]}
         >
           {crons.map((cron) => (
             <CronRow key={cron.cron_id} cron={cron} />

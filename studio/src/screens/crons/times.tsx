@@ -3,7 +3,7 @@ import { nextCronTime } from '../../../../src/core/cron-times.ts';
 /** The time zone of this browser. */
 export const LOCAL_ZONE: string = Intl.DateTimeFormat().resolvedOptions().timeZone;
 
-/** A moment (epoch ms) in a time zone, to the minute: `Mon 23 Nov, 08:00`. */
+/** A time (epoch ms) in a time zone, to the minute: `Mon 23 Nov, 08:00`. */
 export function timeIn(ms: number, timezone: string): string {
   const parts: Intl.DateTimeFormatOptions = {
     weekday: 'short',
@@ -17,7 +17,7 @@ export function timeIn(ms: number, timezone: string): string {
   return new Intl.DateTimeFormat('en-GB', parts).format(ms);
 }
 
-/** The next times of a schedule, epoch ms, by the server's own rules. Throws for what the server refuses too. */
+/** The next times of a schedule, epoch ms, by the server's rules. Throws for schedules that the server rejects. */
 export function nextTimes(
   schedule: string,
   timezone: string | null,
@@ -36,13 +36,13 @@ export function nextTimes(
 interface NextTimesProps {
   readonly schedule: string;
   readonly timezone: string | null;
-  /** Nothing fires after it, epoch ms. */
+  /** End of the schedule, epoch ms. */
   readonly end?: number | undefined;
 }
 
 const SHOWN = 5;
 
-/** The next times in the zone of the schedule and, if that is another one, here. */
+/** The next times in the time zone of the schedule and, if different, in local time. */
 export function NextTimes({ schedule, timezone, end = Number.POSITIVE_INFINITY }: NextTimesProps) {
   const zone = timezone ?? 'UTC';
   let times: number[];
@@ -51,7 +51,7 @@ export function NextTimes({ schedule, timezone, end = Number.POSITIVE_INFINITY }
   } catch (error) {
     return <p className="text-err">{(error as Error).message}</p>;
   }
-  if (times.length === 0) return <p className="text-ink-2">It does not fire again.</p>;
+  if (times.length === 0) return <p className="text-ink-2">It will not fire again.</p>;
   const isElsewhere = zone !== LOCAL_ZONE;
   return (
     <table className="w-full text-left">

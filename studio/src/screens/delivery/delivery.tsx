@@ -4,7 +4,7 @@ import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { typedValue } from '../../api/values.ts';
 import { Button } from '../../ui/button.tsx';
-import { Ago, count } from '../../ui/format.tsx';
+import { Ago, count, localTimes } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts, Page, Panel } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
@@ -24,7 +24,7 @@ const deliveryQuery = (delivery_id: string) =>
     },
   });
 
-/** One delivery: why it is as it is, and each try with its answer. */
+/** One delivery: its state explained, and each try with its response. */
 export function Delivery() {
   const { deliveryId } = useParams({ from: '/webhooks/$deliveryId' });
   const { data, error, refetch } = useQuery(deliveryQuery(deliveryId));
@@ -48,12 +48,12 @@ export function Delivery() {
       }
       actions={<Redeliver delivery={delivery} />}
     >
-      <p className="max-w-prose">{explanation.summary}</p>
+      <p className="max-w-prose">{localTimes(explanation.summary)}</p>
       <div className="grid items-start gap-4 xl:grid-cols-[1fr_400px]">
         <div className="flex min-w-0 flex-col gap-4">
           <Card className="min-w-0 p-4">
             {delivery.attempts.length === 0 ? (
-              <Empty title="Not tried yet" />
+              <Empty title="No tries yet" />
             ) : (
               <Tries attempts={delivery.attempts} />
             )}
@@ -68,14 +68,14 @@ export function Delivery() {
   );
 }
 
-/** The body that each try sends, as far as it is shown. */
+/** The request that each try sends, possibly cut. */
 function Sent({ request: { header_names, body, body_length } }: { request: Schemas['DeliveryRequest'] }) {
   const { value, isJson } = typedValue(body);
   return (
     <Panel title="Request">
       {header_names.length > 0 && <p className="text-ink-2">Headers: {header_names.join(', ')}</p>}
       <Json value={isJson ? value : body} label="Body" />
-      {/* Whole, it may still be shorter than what is sent: secrets are masked. */}
+      {/* A complete body can be shorter than the sent one: secrets are masked. */}
       {!isJson && body_length > body.length && (
         <p className="text-ink-3">
           The first {count(body.length)} of {count(body_length)} characters.
@@ -101,7 +101,7 @@ function DeliveryFacts({ delivery, explanation: { max_tries, gives_up_at, behind
             {url}
           </span>,
         ],
-        ['About', kind],
+        ['Kind', kind],
         ...(run_id === null ? [] : [['Run', <RunLink key="run" run_id={run_id} />] as const]),
         ...(behind === null ? [] : [['Waits for', <DeliveryLink key="waits-for" id={behind} />] as const]),
         ['Tries', max_tries === null ? tries : `${tries} of ${max_tries}`],

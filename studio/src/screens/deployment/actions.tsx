@@ -12,11 +12,11 @@ interface ActionsProps {
   readonly deployment: Deployment;
   readonly active: Revision | undefined;
   readonly latest: Revision | undefined;
-  /** The revision that a rollback goes to. */
+  /** Target revision of a rollback. */
   readonly previous: Revision | undefined;
 }
 
-/** What can be done with a deployment. Each asks first, and says why it cannot be done now. */
+/** Actions of a deployment. Each asks for confirmation; a disabled one says why. */
 export function DeploymentActions({ deployment, active, latest, previous }: ActionsProps) {
   const { id, name } = deployment;
   const { canChange } = useDeploymentAccess();
@@ -34,7 +34,7 @@ export function DeploymentActions({ deployment, active, latest, previous }: Acti
   return (
     <>
       <Action action="Delete" question={`Delete ${name}?`} onConfirm={remove}>
-        It is no longer served. Its threads, store, keys, crons, builds and secrets are deleted. This cannot
+        This stops the deployment and deletes its threads, store, keys, crons, builds and secrets. This cannot
         be undone.
       </Action>
       <RevisionAction
@@ -44,18 +44,18 @@ export function DeploymentActions({ deployment, active, latest, previous }: Acti
         reason={open ? undefined : 'Nothing is being built or deployed.'}
         onConfirm={(revision_id) => show(controlPlane.interrupt(id, revision_id))}
       >
-        {() => `It ends where it is. ${serving(active)}`}
+        {() => `The build or deployment stops. ${serving(active)}`}
       </RevisionAction>
       <RevisionAction
         action="Roll back"
         look="plain"
         revision={previous}
-        question={(number) => `Go back to revision ${number}?`}
-        reason={previous ? undefined : 'No earlier revision that served has its build kept.'}
+        question={(number) => `Roll back to revision ${number}?`}
+        reason={previous ? undefined : 'No earlier revision has a build to roll back to.'}
         onConfirm={(revision_id) => show(controlPlane.redeploy(id, revision_id))}
       >
         {(number) =>
-          `A new revision with the code of revision ${number} takes over, without a build. Threads and other data stay as they are.`
+          `A new revision with the code of revision ${number} takes over without a build. Threads and other data stay unchanged.`
         }
       </RevisionAction>
       <RevisionAction
@@ -66,7 +66,7 @@ export function DeploymentActions({ deployment, active, latest, previous }: Acti
         reason={redeployReason(latest)}
         onConfirm={(revision_id) => show(controlPlane.redeploy(id, revision_id))}
       >
-        {() => `A new revision with the same code, and with the secrets as they are now. ${serving(active)}`}
+        {() => `Creates a revision with the same code and the current secrets. ${serving(active)}`}
       </RevisionAction>
       <DeployNewest {...{ deployment, active, show }} />
     </>
@@ -77,7 +77,7 @@ interface DeployNewestProps extends Pick<ActionsProps, 'deployment' | 'active'> 
   readonly show: (change: Promise<unknown>) => Promise<void>;
 }
 
-/** Deploys the newest sources, for everything or as a canary beside what serves. */
+/** Deploys the newest sources, for all traffic or as a canary. */
 function DeployNewest({ deployment: { id, name, source }, active, show }: DeployNewestProps) {
   const [share, setShare] = useState('');
   const field = useRef<HTMLInputElement>(null);
@@ -90,12 +90,12 @@ function DeployNewest({ deployment: { id, name, source }, active, show }: Deploy
       reason={
         source === 'github'
           ? undefined
-          : 'Its sources are uploaded: send newer ones with agent-server deploy.'
+          : 'This deployment uses uploaded sources. Upload newer ones with agent-server deploy.'
       }
       onConfirm={async () => {
-        // What is no number is empty for the page, which would be no canary.
+        // An invalid number reads as empty, which would mean no canary.
         if (field.current?.validity.valid === false)
-          throw new Error('The share of a canary is a whole number from 1 to 99. Nothing was deployed.');
+          throw new Error('Enter a whole number from 1 to 99 as the canary share. Nothing was deployed.');
         await show(controlPlane.deployNewest(id, canary_percent));
         setShare('');
       }}
@@ -103,7 +103,7 @@ function DeployNewest({ deployment: { id, name, source }, active, show }: Deploy
       <div className="flex flex-col gap-3">
         <p>Fetches the newest commit, builds and checks it. {serving(active)}</p>
         {active && (
-          <Field label="As a canary: its share of new threads and stateless runs, percent (empty: no canary)">
+          <Field label="Canary share of new threads and stateless runs, in percent (leave empty to deploy to all)">
             <TextInput
               ref={field}
               type="number"
@@ -120,7 +120,7 @@ function DeployNewest({ deployment: { id, name, source }, active, show }: Deploy
   );
 }
 
-/** Promotes or ends a canary; deploys a revision that another one has replaced, or that did not come to serve. */
+/** Promotes or ends a canary, or deploys a revision that was replaced or never served. */
 export function RevisionActions({ revision }: { revision: Revision }) {
   const { canChange } = useDeploymentAccess();
   const { deployment_id, is_active, is_built, is_canary } = revision;
@@ -136,7 +136,7 @@ export function RevisionActions({ revision }: { revision: Revision }) {
       onConfirm={(id) => show(controlPlane.redeploy(deployment_id, id))}
     >
       {(number) =>
-        `A new revision with the code of revision ${number} ${is_built ? 'takes over, without a build.' : 'is built, checked, and takes over.'}`
+        `A new revision with the code of revision ${number} ${is_built ? 'takes over without a build.' : 'is built and checked, then takes over.'}`
       }
     </RevisionAction>
   );
@@ -152,31 +152,33 @@ function CanaryActions({ revision, show }: { revision: Revision; show: DeployNew
         question={(number) => `End revision ${number}?`}
         onConfirm={(id) => show(controlPlane.interrupt(deployment_id, id))}
       >
-        {() => 'Its threads and runs go on in the revision that serves the rest.'}
+        {() => 'Its threads and runs continue on the revision that serves the rest.'}
       </RevisionAction>
       <RevisionAction
         action="Promote"
         look="primary"
         revision={revision}
-        question={(number) => `Let revision ${number} serve everything?`}
+        question={(number) => `Promote revision ${number}?`}
         onConfirm={(id) => show(controlPlane.promote(deployment_id, id))}
       >
-        {() => 'It takes over at once. The revision that serves the rest ends as at any other switch.'}
+        {() =>
+          'It takes over all traffic at once. The previous revision finishes its runs first, then stops.'
+        }
       </RevisionAction>
     </>
   );
 }
 
 function serving(active: Revision | undefined): string {
-  return active ? `Revision ${active.number} goes on serving until another one takes over.` : '';
+  return active ? `Revision ${active.number} keeps serving until another revision takes over.` : '';
 }
 
 function redeployReason(latest: Revision | undefined): string | undefined {
-  if (!latest) return 'There is no revision yet.';
-  return isOpen(latest) ? `Revision ${latest.number} is on its way already.` : undefined;
+  if (!latest) return 'No revisions yet.';
+  return isOpen(latest) ? `Revision ${latest.number} is already being deployed.` : undefined;
 }
 
-/** Shows the newest revision once a change is accepted. */
+/** Shows the newest revision after a change was accepted. */
 function useShownAfter(id: string): (change: Promise<unknown>) => Promise<void> {
   const navigate = useNavigate();
   const client = useQueryClient();
@@ -191,14 +193,14 @@ interface ActionProps {
   readonly action: string;
   readonly question: string;
   readonly look?: ButtonLook;
-  /** Why it cannot be done; undefined if it can. */
+  /** Why the action is disabled. `undefined` if it is enabled. */
   readonly reason?: string | undefined;
   readonly onOpen?: () => void;
   readonly onConfirm: () => Promise<unknown>;
   readonly children: ReactNode;
 }
 
-/** A button that asks first. The reason why it is disabled is shown on hover, and read out. */
+/** A button that asks for confirmation. The reason for being disabled is its tooltip and read by screen readers. */
 function Action({ reason, look = 'danger', ...props }: ActionProps) {
   return (
     <span title={reason} className="inline-flex">
@@ -209,19 +211,21 @@ function Action({ reason, look = 'danger', ...props }: ActionProps) {
 }
 
 interface RevisionActionProps extends Pick<ActionProps, 'action' | 'look' | 'reason'> {
-  /** The revision that is meant at present. */
+  /** The current target revision. */
   readonly revision: Revision | undefined;
   readonly question: (number: number | undefined) => string;
   readonly onConfirm: (revision_id: string) => Promise<unknown>;
   readonly children: (number: number | undefined) => string;
 }
 
-/** Asks about the revision that was meant when it was opened, and refuses when another one is meant since. */
+/** Asks about the target revision at the time of opening, and refuses if the target has changed since. */
 function RevisionAction({ revision, question, onConfirm, children, ...props }: RevisionActionProps) {
   const [asked, setAsked] = useState(revision);
   async function confirm() {
     if (asked === undefined || asked.id !== revision?.id)
-      throw new Error('Another revision has come meanwhile. Nothing was done: close this and look again.');
+      throw new Error(
+        'A different revision is current now, so nothing was changed. Close this dialog and check again.',
+      );
     await onConfirm(asked.id);
   }
   return (

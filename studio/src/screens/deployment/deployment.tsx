@@ -18,10 +18,10 @@ import { RevisionDetails } from './revision-details.tsx';
 import { Revisions } from './revisions.tsx';
 import { Summary } from './summary.tsx';
 
-/** Revisions at first, and at most. */
+/** Initial and maximum number of revisions. */
 const SHOWN = { first: 20, most: 100 };
 
-/** One deployment: what serves, what is on its way, and what to do next. */
+/** One deployment: what serves, what is being deployed, and what to do next. */
 export function Deployment() {
   return (
     <WithDeployments>
@@ -108,7 +108,7 @@ function Content({ deployment, revisions, more }: ContentProps) {
   );
 }
 
-/** A revision by its id, also if it is not among those that are shown. */
+/** A revision by id, loaded if the list does not show it. */
 function useRevision(id: string, revisions: readonly Revision[], revision_id: string | null) {
   const shown = revisions.find((revision) => revision.id === revision_id);
   const { data } = useQuery(revisionQuery(id, shown ? null : revision_id));

@@ -10,7 +10,7 @@ import { Cell, Row, Table } from '../../ui/table.tsx';
 import { hooksQuery } from '../deployments/deployment-queries.ts';
 import { KINDS } from './pushes.tsx';
 
-/** Hooks at first. */
+/** Initial number of hooks. */
 const SHOWN = 5;
 
 const TONES: Readonly<Record<DeploymentHook['outcome'], Tone>> = {
@@ -19,7 +19,7 @@ const TONES: Readonly<Record<DeploymentHook['outcome'], Tone>> = {
   ignored: 'wait',
 };
 
-/** The hooks that were received, the newest first, with what came of each. */
+/** Received hooks with their results, newest first. */
 export function Hooks({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(hooksQuery(id));
   const [isLong, setLong] = useState(false);
@@ -29,10 +29,7 @@ export function Hooks({ id }: { id: string }) {
   return (
     <section className="flex flex-col gap-2">
       <h2 className="text-xs font-semibold text-ink-2">Hooks</h2>
-      <Table
-        label="Hooks"
-        columns={['Received', 'From', 'Event', 'Branch or tag', 'Commit', 'What came of it']}
-      >
+      <Table label="Hooks" columns={['Received', 'From', 'Event', 'Branch or tag', 'Commit', 'Result']}>
         {resources.slice(0, isLong ? undefined : SHOWN).map((hook) => (
           <HookRow key={hook.id} hook={hook} />
         ))}
@@ -71,7 +68,7 @@ function HookRow({ hook }: { hook: DeploymentHook }) {
               replace
               className="font-medium whitespace-nowrap text-accent hover:underline"
             >
-              Its revision
+              Open revision
             </Link>
           )}
           {reason !== null && <span className="text-ink-2">{reason}</span>}

@@ -11,7 +11,7 @@ const TONES: Readonly<Record<RevisionHealth['state'], Tone>> = {
 
 const COLUMNS = ['Revision', 'State', 'Since', 'Runs', 'Open requests', 'Processes', 'Memory', 'Restarts'];
 
-/** What runs on which revision: an old one is there until its runs and streams have ended. */
+/** Live revisions. An old one stays until its runs and streams have ended. */
 export function LiveRevisions({ health: { revisions } }: { health: DeploymentHealth }) {
   if (revisions.length === 0) return null;
   return (
@@ -49,7 +49,7 @@ function LiveRow({
         {hosts.length === 0 ? <span className="text-ink-3">none</span> : `${ready} of ${hosts.length} ready`}
       </Cell>
       <Cell className="whitespace-nowrap">
-        {memory === 0 ? <span className="text-ink-3">not known</span> : byteSize(memory)}
+        {memory === 0 ? <span className="text-ink-3">unknown</span> : byteSize(memory)}
       </Cell>
       <Cell>{count(restarts)}</Cell>
     </Row>

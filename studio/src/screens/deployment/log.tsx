@@ -11,14 +11,14 @@ const TONES: Readonly<Record<string, string>> = {
   DEBUG: 'text-ink-3',
 };
 const NOTHING = {
-  build: 'The build has printed nothing yet.',
-  deploy: 'It has printed nothing yet.',
+  build: 'No build output yet.',
+  deploy: 'No output yet.',
 } as const;
 
-/** What the build of a revision printed, or what the revision prints. It follows as long as lines may come. */
+/** The build log or server log of a revision. Follows new lines while there may be any. */
 export function Log({ revision, kind, name }: { revision: Revision; kind: LogKind; name: string }) {
   const { id: revision_id, deployment_id: id } = revision;
-  // A build that has ended prints nothing; a revision that was replaced may, until its runs have ended.
+  // A finished build prints nothing more; a replaced revision may, until its runs have ended.
   const isOver = kind === 'build' ? !isOpen(revision) : !isOpen(revision) && revision.status !== 'DEPLOYED';
   const { data: lines, error, refetch } = useLog({ id, revision_id, kind, isOver });
   if (error) return <Failure error={error} retry={() => void refetch()} />;
@@ -35,8 +35,9 @@ export function Log({ revision, kind, name }: { revision: Revision; kind: LogKin
         <Lines lines={lines} />
       </TailBox>
       <p role="status" className="text-xs text-ink-3">
-        {isOver ? 'The log is complete.' : 'Follows what is printed.'}
-        {isCut && ` The newest ${MAX_LINES} lines; all: agent-server deployments logs ${name}`}
+        {isOver ? 'The log is complete.' : 'Following new lines.'}
+        {isCut &&
+          ` Showing the newest ${MAX_LINES} lines. For all of them, run agent-server deployments logs ${name}`}
         {isCut && kind === 'build' && ' --type build'}
         {isCut && ` --revision ${revision.number}`}
       </p>

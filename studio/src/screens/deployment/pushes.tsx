@@ -13,7 +13,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { hooksQuery } from '../deployments/deployment-queries.ts';
 import { Secret } from '../keys/secret.tsx';
 
-/** Services that send hooks. */
+/** Services that can send hooks. */
 export const KINDS: Readonly<Record<HookKind, string>> = {
   github: 'GitHub',
   gitlab: 'GitLab',
@@ -22,7 +22,7 @@ export const KINDS: Readonly<Record<HookKind, string>> = {
   generic: 'anything else',
 };
 
-/** Which pushes are deployed, and how the server hears of them. */
+/** Which pushes are deployed, and how the server learns of them. */
 export function Pushes({ id }: { id: string }) {
   const { data, error, refetch } = useQuery(hooksQuery(id));
   return (
@@ -54,14 +54,14 @@ function SetUp({ id, hooks }: { id: string; hooks: DeploymentHooksList }) {
 }
 
 function branchName(branch: string): string {
-  return branch === 'HEAD' ? 'the default one' : branch.replace(/^refs\/heads\//, '');
+  return branch === 'HEAD' ? 'default' : branch.replace(/^refs\/heads\//, '');
 }
 
 function SecretAge({ at }: { at: string | null }): ReactNode {
-  if (at === null) return <span className="text-ink-3">none: hooks are refused</span>;
+  if (at === null) return <span className="text-ink-3">none (hooks are rejected)</span>;
   return (
     <>
-      made <Ago at={at} />
+      created <Ago at={at} />
     </>
   );
 }
@@ -87,7 +87,7 @@ function Polling({ poll }: { poll: DeploymentHooksList['poll'] }) {
   );
 }
 
-/** The address for the settings of the service that is chosen. */
+/** The hook URL for the selected service. */
 function HookUrl({ urls }: { urls: DeploymentHooksList['urls'] }) {
   const [kind, setKind] = useState<HookKind>('github');
   return (
@@ -96,7 +96,7 @@ function HookUrl({ urls }: { urls: DeploymentHooksList['urls'] }) {
         <span className="flex items-center gap-2 text-ink-3">
           Address for
           <Select
-            aria-label="Service that sends the hooks"
+            aria-label="Hook service"
             value={kind}
             onChange={({ target }) => setKind(target.value as HookKind)}
             options={Object.entries(KINDS)}
@@ -115,13 +115,9 @@ function NewSecret({ id, isFirst }: { id: string; isFirst: boolean }) {
   return (
     <>
       <Button className="self-start" onClick={() => setOpen(true)}>
-        {isFirst ? 'Make the secret' : 'Replace the secret'}
+        {isFirst ? 'Create secret' : 'Replace secret'}
       </Button>
-      <Dialog
-        title={isFirst ? 'Make the secret of hooks' : 'Replace the secret of hooks'}
-        open={isOpen}
-        onClose={close}
-      >
+      <Dialog title={isFirst ? 'Create hook secret' : 'Replace hook secret'} open={isOpen} onClose={close}>
         <SecretForm id={id} isFirst={isFirst} close={close} />
       </Dialog>
     </>
@@ -131,24 +127,24 @@ function NewSecret({ id, isFirst }: { id: string; isFirst: boolean }) {
 function SecretForm({ id, isFirst, close }: { id: string; isFirst: boolean; close: () => void }) {
   const client = useQueryClient();
   const create = useMutation({
-    // The secret is nowhere but in this dialog.
+    // Not cached: only this dialog holds the secret.
     gcTime: 0,
     mutationFn: () => controlPlane.createHookSecret(id),
     onSuccess: () => client.invalidateQueries({ queryKey: ['deployment', id] }),
   });
   if (create.data) {
     return (
-      <Secret label="Secret of hooks" secret={create.data.secret} onClose={close}>
-        Store it in the settings of the service now: the server does not show it again.
+      <Secret label="Hook secret" secret={create.data.secret} onClose={close}>
+        Copy it to the settings of the service now. It is not shown again.
       </Secret>
     );
   }
   return (
-    <DialogForm action={isFirst ? 'Make' : 'Replace'} sending={create} close={close}>
+    <DialogForm action={isFirst ? 'Create' : 'Replace'} sending={create} close={close}>
       <p className="text-ink-2">
         {isFirst
-          ? 'Services that know it may report pushes. It is shown once.'
-          : 'Hooks with the secret of now are refused until the service has the new one, which is shown once.'}
+          ? 'Services use this secret to report pushes. It is shown only once.'
+          : 'The current secret stops working at once. Hooks are rejected until the service has the new secret, which is shown only once.'}
       </p>
     </DialogForm>
   );

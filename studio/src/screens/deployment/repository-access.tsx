@@ -10,7 +10,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { repositoryAccessQuery } from '../deployments/deployment-queries.ts';
 import { StoreToken } from './store-token.tsx';
 
-/** What the server signs in to a private repository with: a token over https, a deploy key over ssh. */
+/** Credentials for a private repository: a token for HTTPS, a deploy key for SSH. */
 export function RepositoryAccess({ id, url }: { id: string; url: string }) {
   const { data, error, refetch } = useQuery(repositoryAccessQuery(id));
   const isHttps = /^https:/i.test(url);
@@ -40,7 +40,7 @@ function Token({ id, token, canStore }: { id: string; token: RepositoryToken; ca
               question="Delete the token?"
               onConfirm={() => change(controlPlane.deleteOf(id, 'repository-token'))}
             >
-              A private repository cannot be fetched over https without it.
+              Private repositories can no longer be fetched over HTTPS.
             </Confirm>
           )}
         </>
@@ -57,7 +57,7 @@ function Token({ id, token, canStore }: { id: string; token: RepositoryToken; ca
           )}
         </p>
       ) : (
-        <p className="text-ink-3">No token: only public repositories can be fetched.</p>
+        <p className="text-ink-3">No token. Only public repositories can be fetched.</p>
       )}
     </Part>
   );
@@ -71,14 +71,14 @@ function Key({ id, deployKey: { public_key, created_at } }: { id: string; deploy
       buttons={
         <>
           <Confirm
-            action={isFirst ? 'Make a deploy key' : 'Replace key'}
+            action={isFirst ? 'Create deploy key' : 'Replace key'}
             look="plain"
-            question={isFirst ? 'Make a deploy key?' : 'Replace the deploy key?'}
+            question={isFirst ? 'Create a deploy key?' : 'Replace the deploy key?'}
             onConfirm={() => change(controlPlane.createDeployKey(id))}
           >
             {isFirst
-              ? 'The server keeps its private half. Add the public half to the repository as a deploy key that can only read.'
-              : 'The repository cannot be fetched until it has the public half of the new one.'}
+              ? 'The server keeps the private key. Add the public key to the repository as a read-only deploy key.'
+              : 'The repository cannot be fetched until you add the new public key to it.'}
           </Confirm>
           {!isFirst && (
             <Confirm
@@ -86,14 +86,14 @@ function Key({ id, deployKey: { public_key, created_at } }: { id: string; deploy
               question="Delete the deploy key?"
               onConfirm={() => change(controlPlane.deleteOf(id, 'deploy-key'))}
             >
-              The repository cannot be fetched over ssh without it.
+              The repository can no longer be fetched over SSH.
             </Confirm>
           )}
         </>
       }
     >
       {isFirst ? (
-        <p className="text-ink-3">No deploy key: repositories over ssh need one.</p>
+        <p className="text-ink-3">No deploy key. SSH repositories need one.</p>
       ) : (
         <>
           <div className="flex items-center justify-between gap-2">
@@ -101,11 +101,11 @@ function Key({ id, deployKey: { public_key, created_at } }: { id: string; deploy
               Deploy key{' '}
               {created_at !== null && (
                 <span className="text-ink-3">
-                  made <Ago at={created_at} />
+                  created <Ago at={created_at} />
                 </span>
               )}
             </p>
-            <CopyButton text={public_key} what="the public half of the deploy key" />
+            <CopyButton text={public_key} what="the public key" />
           </div>
           <code className="rounded-md bg-sunk px-2 py-1 font-mono text-xs break-all">{public_key}</code>
         </>
@@ -121,16 +121,16 @@ function HostKeys({ id, hostKeys }: { id: string; hostKeys: readonly string[] })
       buttons={
         <Confirm
           action="Forget host keys"
-          question="Forget the pinned keys of hosts?"
+          question="Forget the pinned host keys?"
           onConfirm={() => change(controlPlane.deleteOf(id, 'host-keys'))}
         >
-          The next connection accepts the key that the host has then. Do so only if the host has said that it
-          changed.
+          The next connection pins whatever key the host presents. Continue only if the host has announced a
+          new key.
         </Confirm>
       }
     >
-      <p>Pinned keys of hosts</p>
-      <ul aria-label="Pinned keys of hosts" className="flex flex-col gap-1">
+      <p>Pinned host keys</p>
+      <ul aria-label="Pinned host keys" className="flex flex-col gap-1">
         {hostKeys.map((line) => (
           <li key={line} title={line} className="truncate rounded-md bg-sunk px-2 py-0.5 font-mono text-xs">
             {line}
@@ -141,7 +141,7 @@ function HostKeys({ id, hostKeys }: { id: string; hostKeys: readonly string[] })
   );
 }
 
-/** `buttons`: for who may change something. */
+/** `buttons` are shown only to callers who may change something. */
 function Part({ buttons, children }: { buttons: ReactNode; children: ReactNode }) {
   const { canChange } = useDeploymentAccess();
   return (
@@ -152,7 +152,7 @@ function Part({ buttons, children }: { buttons: ReactNode; children: ReactNode }
   );
 }
 
-/** Shows what has become of a change once it is accepted. */
+/** Refreshes the screen after a change was accepted. */
 function useChange(id: string): (change: Promise<unknown>) => Promise<void> {
   const client = useQueryClient();
   return async (change) => {

@@ -20,7 +20,7 @@ interface RevisionDetailsProps {
   readonly actions: ReactNode;
 }
 
-/** One revision: what it is, how far it came, why it failed, and what it and its build print. */
+/** One revision: its source, steps, failure and logs. */
 export function RevisionDetails({ revision, name, actions }: RevisionDetailsProps) {
   const { tab } = useSearch({ from: '/deployments/$deploymentId' });
   const open = tab === 'server' ? 'server' : 'build';

@@ -20,7 +20,7 @@ interface RevisionsProps {
   readonly more: (() => void) | undefined;
 }
 
-/** All revisions, the newest first. Each is a link to what became of it. */
+/** All revisions, newest first, each a link to its details. */
 export function Revisions({ revisions, selected, more }: RevisionsProps) {
   const now = useNow();
   return (

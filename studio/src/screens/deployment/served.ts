@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { STUDIO_NAME } from '../../api/base.ts';
 
-/** Pages that a deployment may have; its project can leave them out. */
+/** Optional pages of a deployment. Its project can disable them. */
 export const pagesQuery = (url: string, revision_id: string | undefined) =>
   queryOptions({
     queryKey: ['deployment', url, 'pages', revision_id],
@@ -18,7 +18,7 @@ async function isThere(url: string): Promise<boolean> {
   return response?.ok === true;
 }
 
-/** The policy for content lets the page ask its own server only. */
+/** The content security policy allows requests to the page's own server only. */
 function isHere(url: string): boolean {
   return URL.parse(url)?.origin === location.origin;
 }

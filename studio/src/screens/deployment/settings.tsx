@@ -4,7 +4,7 @@ import { useDeploymentAccess } from '../../api/session.ts';
 import { Confirm } from '../../ui/confirm.tsx';
 import { Facts, Panel } from '../../ui/page.tsx';
 
-/** Which revision a thread goes on with, and whether pushes are deployed. A change deploys nothing by itself. */
+/** Whether threads are pinned, and whether pushes are deployed. A change by itself deploys nothing. */
 export function Settings({ deployment: { id, source, source_config: config } }: { deployment: Deployment }) {
   const { canChange } = useDeploymentAccess();
   const client = useQueryClient();
@@ -19,10 +19,7 @@ export function Settings({ deployment: { id, source, source_config: config } }: 
     <Panel title="Settings">
       <Facts
         items={[
-          [
-            'Threads',
-            isPinned ? 'stay with the revision of their first run' : 'go on with the newest revision',
-          ],
+          ['Threads', isPinned ? 'stay on the revision of their first run' : 'move to the newest revision'],
           ...(hasPushes ? [['Pushes', deploysPushes ? 'are deployed' : 'are not deployed'] as const] : []),
         ]}
       />
@@ -31,12 +28,12 @@ export function Settings({ deployment: { id, source, source_config: config } }: 
           <Confirm
             action={isPinned ? 'Unpin threads' : 'Pin threads'}
             look="plain"
-            question={isPinned ? 'Let threads go on with the newest revision?' : 'Pin threads?'}
+            question={isPinned ? 'Unpin threads?' : 'Pin threads?'}
             onConfirm={() => configure({ pin: isPinned ? 'latest' : 'thread' })}
           >
             {isPinned
-              ? 'Each thread continues with the code that serves at its next run, its interrupts included.'
-              : 'A thread stays with the revision of its first run, as long as the build of that is kept. Threads that ran before belong to what serves at their next run.'}
+              ? 'Each thread, with its interrupts, continues on the revision that serves its next run.'
+              : 'A thread stays on the revision of its first run while the build of that revision is kept. Existing threads are pinned to the revision that serves their next run.'}
           </Confirm>
           {hasPushes && (
             <Confirm
@@ -46,8 +43,8 @@ export function Settings({ deployment: { id, source, source_config: config } }: 
               onConfirm={() => configure({ build_on_push: !deploysPushes })}
             >
               {deploysPushes
-                ? 'Pushes that a hook or polling reports are ignored from now on.'
-                : 'A push to the branch that a hook or polling reports is built, checked, and takes over.'}
+                ? 'Pushes reported by a hook or polling will be ignored.'
+                : 'Each push to the branch that a hook or polling reports is built, checked and put into service.'}
             </Confirm>
           )}
         </div>

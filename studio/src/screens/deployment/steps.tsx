@@ -10,11 +10,11 @@ const TONES: Readonly<Record<Step['status'], Tone>> = {
   interrupted: 'idle',
 };
 
-/** What a revision went through, and how long each step took; bars compare them. */
+/** The steps of a revision and their durations, with bars to compare them. */
 export function Steps({ revision }: { revision: Revision }) {
   const { build_steps: steps } = revision;
   const now = useNow();
-  if (steps.length === 0) return <p className="text-ink-3">It has not begun yet.</p>;
+  if (steps.length === 0) return <p className="text-ink-3">Not started yet.</p>;
   const took = steps.map((step) => Math.max(0, endOf(step, revision, now) - Date.parse(step.started_at)));
   const longest = Math.max(...took, 1);
   return (

@@ -6,14 +6,14 @@ import { DialogForm } from '../../ui/confirm.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Field, TextInput } from '../../ui/fields.tsx';
 
-/** Stores a token for the repository, which the server never shows. */
+/** Stores a repository token, which the server never shows again. */
 export function StoreToken({ id, isFirst }: { id: string; isFirst: boolean }) {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
   return (
     <>
-      <Button onClick={() => setOpen(true)}>{isFirst ? 'Store a token' : 'Replace token'}</Button>
-      <Dialog title="Token of the repository" open={isOpen} onClose={close}>
+      <Button onClick={() => setOpen(true)}>{isFirst ? 'Add token' : 'Replace token'}</Button>
+      <Dialog title="Repository token" open={isOpen} onClose={close}>
         <Form id={id} close={close} />
       </Dialog>
     </>
@@ -25,7 +25,7 @@ function Form({ id, close }: { id: string; close: () => void }) {
   const [token, setToken] = useState('');
   const [username, setUsername] = useState('');
   const store = useMutation({
-    // The token is nowhere but in this form.
+    // Not cached: only this form holds the token.
     gcTime: 0,
     mutationFn: () => controlPlane.setToken(id, { token: token.trim(), username: username.trim() || null }),
     onSuccess: async () => {
@@ -34,10 +34,10 @@ function Form({ id, close }: { id: string; close: () => void }) {
     },
   });
   return (
-    <DialogForm action="Store" sending={store} close={close}>
+    <DialogForm action="Save" sending={store} close={close}>
       <p className="text-ink-2">
-        It needs to read the repository, and nothing else. It is given to the host of the repository only, and
-        never shown again.
+        Use a token that can only read the repository. The server sends it only to the repository host and
+        never shows it again.
       </p>
       <Field label="Token">
         <TextInput
@@ -50,7 +50,7 @@ function Form({ id, close }: { id: string; close: () => void }) {
           onChange={({ target }) => setToken(target.value)}
         />
       </Field>
-      <Field label="Username, if the service needs another than it usually does">
+      <Field label="Username (only if the service needs a specific one)">
         <TextInput
           autoComplete="off"
           maxLength={255}

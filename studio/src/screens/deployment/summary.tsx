@@ -16,7 +16,7 @@ interface SummaryProps {
   readonly health: DeploymentHealth | undefined;
 }
 
-/** What does not change with the selected revision. */
+/** The facts that do not depend on the selected revision. */
 export function Summary({ deployment, health }: SummaryProps) {
   const { source, source_config: config, secrets, created_at } = deployment;
   const settings: (readonly [string, ReactNode])[] = [
@@ -37,7 +37,7 @@ export function Summary({ deployment, health }: SummaryProps) {
       {source === 'github' && <RepositoryAccess id={deployment.id} url={config.repo_url ?? ''} />}
       <Panel title="Secrets">
         {secrets.length === 0 ? (
-          <p className="text-ink-3">None. Set them with agent-server deploy --env-file .env</p>
+          <p className="text-ink-3">No secrets. Set them with agent-server deploy --env-file .env</p>
         ) : (
           <ul aria-label="Secrets" className="flex flex-wrap gap-1.5">
             {secrets.map(({ name }) => (
@@ -56,7 +56,7 @@ function Command({ text }: { text: string }) {
   return <code className="font-mono text-xs break-all">{text}</code>;
 }
 
-/** Where it is served, by which revision since when, and how it is. */
+/** Where the deployment is served, by which revision since when, and its health. */
 function Served({ url, health }: { url: string; health: DeploymentHealth | undefined }) {
   const active = health?.active_revision ?? undefined;
   const { data: pages } = useQuery(pagesQuery(url, active?.revision_id));
@@ -73,11 +73,11 @@ function Served({ url, health }: { url: string; health: DeploymentHealth | undef
           ]}
         />
       )}
-      {health && !active && <p className="text-ink-3">Nothing is served there yet.</p>}
+      {health && !active && <p className="text-ink-3">Nothing is served here yet.</p>}
       <p className="-ml-2.5 flex flex-wrap items-center gap-x-4">
         <CopyButton text={url} what="the address" />
-        {active && pages?.hasDocs && <Outside href={`${url}/docs`}>Open its /docs</Outside>}
-        {active && pages?.hasStudio && <Outside href={`${url}${STUDIO_NAME}`}>Open its Studio</Outside>}
+        {active && pages?.hasDocs && <Outside href={`${url}/docs`}>Open API docs</Outside>}
+        {active && pages?.hasStudio && <Outside href={`${url}${STUDIO_NAME}`}>Open Studio</Outside>}
       </p>
     </Panel>
   );
@@ -92,7 +92,7 @@ function Outside({ href, children }: { href: string; children: ReactNode }) {
 }
 
 function HealthOf({ check }: { check: DeploymentHealth['check'] }) {
-  if (!check) return <span className="text-ink-3">not known</span>;
+  if (!check) return <span className="text-ink-3">unknown</span>;
   const { ok, at, reason } = check;
   return (
     <span className="inline-flex flex-wrap items-center gap-1.5">

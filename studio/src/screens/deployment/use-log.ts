@@ -1,26 +1,26 @@
 import { queryOptions, useQuery, useQueryClient } from '@tanstack/react-query';
 import { controlPlane, type DeploymentLog, type LogKind } from '../../api/control-plane.ts';
 
-/** The newest lines are shown; the API and the command line have all. */
+/** Maximum number of lines shown. The API and the command line have all of them. */
 export const MAX_LINES = 500;
-/** Between two questions while lines may follow, ms. */
+/** Polling interval while lines may follow, ms. */
 const POLL_MS = 1_000;
 
 interface Log {
   readonly id: string;
   readonly revision_id: string;
   readonly kind: LogKind;
-  /** Nothing follows. */
+  /** True if no line will follow. */
   readonly isOver: boolean;
 }
 
 /**
- * The newest lines of a log, the oldest first, and those that are written from now on. Each question is for what was
- * written since the last line, so that it holds whatever happened in between: sleep, another tab, a restart.
+ * The newest lines of a log in order, followed by new ones. Each request asks for lines since the last one, so that sleep,
+ * another tab or a restart loses nothing.
  */
 export function useLog({ id, revision_id, kind, isOver }: Log) {
   const client = useQueryClient();
-  // Once nothing follows, it is read a last time: lines may have come after the last question.
+  // After the log is over it is read once more: lines may have come after the last request.
   const queryKey = ['deployment', id, 'log', revision_id, kind, { isOver }];
   const options = queryOptions({
     queryKey,
@@ -39,7 +39,7 @@ export function useLog({ id, revision_id, kind, isOver }: Log) {
   return useQuery(options);
 }
 
-/** Lines that both have are there once. If the page begins after them, older ones would leave a gap, and go. */
+/** Merges overlapping lines. If the page starts after the last line, older lines are dropped, as there is a gap. */
 function joined(before: readonly DeploymentLog[], page: readonly DeploymentLog[]): readonly DeploymentLog[] {
   const known = new Set(before.map(({ id }) => id));
   const added = page.filter(({ id }) => !known.has(id));

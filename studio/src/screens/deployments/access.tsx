@@ -4,7 +4,7 @@ import { Forbidden } from '../../ui/forbidden.tsx';
 import { Page } from '../../ui/page.tsx';
 import { Empty } from '../../ui/states.tsx';
 
-/** Its children for who may see deployments; everybody else is told why not. */
+/** Shows its children to callers who may see deployments, and the reason to all others. */
 export function WithDeployments({ children }: { children: ReactNode }) {
   const { deployments, authentication, read_only } = useSession();
   const { canSee } = useDeploymentAccess();
@@ -18,12 +18,10 @@ export function WithDeployments({ children }: { children: ReactNode }) {
         </Empty>
       ) : read_only && authentication ? (
         <Forbidden>
-          Studio only reads on this server, with the scope read, which does not include deployments.
+          Studio is read-only on this server. Its read scope does not include deployments.
         </Forbidden>
       ) : (
-        <Forbidden>
-          Deployments are for callers without limits: a key with the scope deployments:write or admin.
-        </Forbidden>
+        <Forbidden>Deployments need an unrestricted key with the scope deployments:write or admin.</Forbidden>
       )}
     </Page>
   );

@@ -2,16 +2,16 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { controlPlane, type Deployment, type Revision } from '../../api/control-plane.ts';
 import { isOpen } from './revision-state.ts';
 
-/** Between two questions while something is built, and otherwise, ms. Out of sight a page asks nothing. */
+/** Polling intervals during a build and otherwise, ms. A hidden page does not poll. */
 const POLL_MS = { open: 1_000, quiet: 5_000 };
 const PAGE = 20;
 
-/** How soon to ask again about these revisions: `/system/changes` reports other rows, but none of deployments. */
+/** Polling interval for these revisions: `/system/changes` does not report deployments. */
 export function pollOf(revisions: readonly (Revision | undefined)[]): number {
   return revisions.some((revision) => revision && isOpen(revision)) ? POLL_MS.open : POLL_MS.quiet;
 }
 
-/** The newest first. */
+/** Deployments, newest first. */
 export const deploymentsQuery = infiniteQueryOptions({
   queryKey: ['deployment', 'list'],
   queryFn: async ({ pageParam }) => (await controlPlane.list(PAGE, pageParam)).resources,
@@ -29,7 +29,7 @@ export const revisionQuery = (id: string, revision_id: string | null) =>
     refetchInterval: ({ state }) => pollOf([state.data]),
   });
 
-/** The id of the deployment that a revision is of. */
+/** The id of a revision's deployment. */
 export const deploymentOfQuery = (revision_id: string) =>
   queryOptions({
     queryKey: ['deployment', 'of', revision_id],
@@ -37,7 +37,7 @@ export const deploymentOfQuery = (revision_id: string) =>
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** A deployment with its newest revisions, the newest first. */
+/** A deployment with its newest revisions, newest first. */
 export const deploymentQuery = (id: string, limit: number) =>
   queryOptions({
     queryKey: ['deployment', id, { limit }],
@@ -52,7 +52,7 @@ export const deploymentQuery = (id: string, limit: number) =>
     refetchInterval: ({ state }) => pollOf(state.data?.revisions ?? []),
   });
 
-/** What a deployment does at this moment. While revisions change places, it is asked more often. */
+/** The current state of a deployment. Polled more often while a revision takes over. */
 export const healthQuery = (id: string, revisions: readonly Revision[]) =>
   queryOptions({
     queryKey: ['deployment', id, 'health'],

@@ -14,7 +14,7 @@ import { deploymentsQuery, revisionQuery } from './deployment-queries.ts';
 import { ServingState } from './revision-pill.tsx';
 import { stateSince } from './revision-state.ts';
 
-/** What this server builds and serves. */
+/** List of deployments. */
 export function Deployments() {
   return (
     <WithDeployments>
@@ -44,7 +44,7 @@ function None() {
   const command = `npx agent-server deploy . --name my-agent --url ${API_URL}`;
   return (
     <Empty title="No deployments yet">
-      <p>In the folder of a project, or with the URL of its git repository instead of the dot:</p>
+      <p>Run this in a project folder, or replace the dot with the URL of its Git repository:</p>
       <p className="mt-2 flex items-center justify-center gap-2">
         <code className="rounded-md bg-sunk px-2 py-1 font-mono text-xs break-all text-ink">{command}</code>
         <CopyButton text={command} what="the command" />

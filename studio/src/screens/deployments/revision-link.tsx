@@ -5,7 +5,7 @@ import { shortId } from '../../ui/format.tsx';
 import { ID_LINK } from '../../ui/id-links.tsx';
 import { deploymentOfQuery } from './deployment-queries.ts';
 
-/** The id of a revision; a link for who may see deployments, where the server that Studio is of has them. */
+/** A revision id. A link if this server has deployments and the caller may see them. */
 export function RevisionIdLink({ revision_id }: { revision_id: string }) {
   const { deployments } = useSession();
   const { canSee } = useDeploymentAccess();

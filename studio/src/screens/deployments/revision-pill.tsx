@@ -14,7 +14,7 @@ interface ServingStateProps {
   readonly latest: Revision | undefined;
 }
 
-/** What serves, and what became of the newest revision if that is another one. */
+/** What serves, and the state of the newest revision if it is a different one. */
 export function ServingState({ active, latest }: ServingStateProps) {
   const isOther = latest !== undefined && latest.id !== active?.id;
   return (

@@ -24,7 +24,7 @@ const STATES: Readonly<Record<Revision['status'], State>> = {
   UNKNOWN: { word: 'unknown', tone: 'idle' },
 };
 
-/** The state of a revision for people. One that served stays `DEPLOYED` when another takes over. */
+/** The displayed state of a revision. In the API, a replaced one stays `DEPLOYED`. */
 export function stateOf({
   status,
   is_active,
@@ -34,7 +34,7 @@ export function stateOf({
   return status === 'DEPLOYED' && !is_active ? { word: 'replaced', tone: 'idle' } : STATES[status];
 }
 
-/** It may still come to serve. */
+/** The revision may still go live. */
 export function isOpen({ status }: Pick<Revision, 'status'>): boolean {
   const { tone } = STATES[status];
   return tone === 'wait' || tone === 'run';
@@ -44,18 +44,21 @@ export function isFailed({ status }: Pick<Revision, 'status'>): boolean {
   return STATES[status].tone === 'err';
 }
 
-/** When it came to its state, such as to serving: its last step ended then. */
+/** When it entered its state: the end of its last step. */
 export function stateSince({ build_steps, updated_at }: Revision): string {
   return build_steps.at(-1)?.ended_at ?? updated_at;
 }
 
-/** When a step of a revision ended, epoch ms; `now` while it is running. One that a crash cut short has no end. */
+/** When a step of a revision ended, epoch ms. `now` while it is running. A step cut short by a crash has no end. */
 export function endOf({ ended_at }: Step, revision: Revision, now: number): number {
   if (ended_at !== null) return Date.parse(ended_at);
   return isOpen(revision) ? now : Date.parse(revision.updated_at);
 }
 
-/** From its first step to the end of its last, ms; until `now` while one is running. Undefined before the first one. */
+/**
+ * Duration from the first step to the end of the last, or to `now` while one is running, ms. Undefined before the first
+ * step.
+ */
 export function tookOf(revision: Revision, now: number): number | undefined {
   const [first] = revision.build_steps;
   const last = revision.build_steps.at(-1);
@@ -63,7 +66,7 @@ export function tookOf(revision: Revision, now: number): number | undefined {
   return Math.max(0, endOf(last, revision, now) - Date.parse(first.started_at));
 }
 
-/** The revision that served before the active one and can be deployed without a build. */
+/** The revision that served before the active one and still has its build. */
 export function previousOf(
   revisions: readonly Revision[],
   active: Revision | undefined,

@@ -1,17 +1,17 @@
 import { useSyncExternalStore } from 'react';
 
-/** Nodes that runs of an assistant stop at, as the API takes them. */
+/** Breakpoints of an assistant, in the API's form. */
 export interface Breakpoints {
   readonly interrupt_before?: readonly string[];
   readonly interrupt_after?: readonly string[];
 }
 
-/** They are the reader's own, for as long as the tab lives: others run the assistant without them. */
+/** Breakpoints belong to this tab. They do not affect other callers. */
 const PREFIX = 'studio.breakpoints.';
 const NONE: Breakpoints = {};
 const ENDS = new Set(['__start__', '__end__']);
 
-/** Runs stop at nodes, not at the ends of a graph. */
+/** Start and end of a graph take no breakpoints. */
 export const mayStopAt = (node: string): boolean => !ENDS.has(node.split(':').at(-1) ?? node);
 const listeners = new Set<() => void>();
 const known = new Map<string, Breakpoints>();
@@ -21,14 +21,14 @@ function subscribe(listener: () => void): () => void {
   return () => listeners.delete(listener);
 }
 
-/** Those of an assistant; each time the same object until they change. */
+/** The breakpoints of an assistant. The same object until they change. */
 export function breakpointsOf(assistant_id: string): Breakpoints {
   const breakpoints = known.get(assistant_id) ?? saved(assistant_id);
   known.set(assistant_id, breakpoints);
   return breakpoints;
 }
 
-/** Storage may be switched off; then they last as long as the page. */
+/** Storage may be disabled. They then last as long as the page. */
 function saved(assistant_id: string): Breakpoints {
   try {
     const text = sessionStorage.getItem(PREFIX + assistant_id);
@@ -47,7 +47,7 @@ export function setBreakpoints(assistant_id: string, breakpoints: Breakpoints): 
   try {
     sessionStorage.setItem(PREFIX + assistant_id, JSON.stringify(breakpoints));
   } catch {
-    // They then last as long as the page.
+    // Without storage they last as long as the page.
   }
   for (const listener of listeners) listener();
 }

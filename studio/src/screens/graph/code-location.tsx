@@ -6,7 +6,7 @@ import { Select } from '../../ui/fields.tsx';
 import { EDITORS, setEditor, useEditor } from './editor.ts';
 import { nodesQuery } from './graph-queries.ts';
 
-/** Where the function of a node is, as editors take it: `src/agent.ts:41`. Looked for when somebody asks. */
+/** Location of a node's function, in the form that editors take: `src/agent.ts:41`. Looked up on demand. */
 export function CodeLocation({ assistantId, node }: { assistantId: string; node: string }) {
   const [isAsked, setAsked] = useState(false);
   const { data, error } = useQuery({ ...nodesQuery(assistantId, true), enabled: isAsked });
@@ -20,20 +20,20 @@ export function CodeLocation({ assistantId, node }: { assistantId: string; node:
   if (error) return <span className="text-err">{error.message}</span>;
   if (!data) return <span className="text-ink-3">…</span>;
   const source = data.find(({ id }) => id === node)?.source;
-  if (!source) return <span className="text-ink-3">not in a file of the project</span>;
+  if (!source) return <span className="text-ink-3">not in a project file</span>;
   const { path, file, line } = source;
   return (
     <span className="flex min-w-0 flex-col gap-1">
       <span className="flex items-start gap-1">
         <span className="min-w-0 font-mono text-xs/5 break-all">{`${path}:${line}`}</span>
-        <CopyButton text={`${file ?? path}:${line}`} what="the place of the code" className="-my-1" />
+        <CopyButton text={`${file ?? path}:${line}`} what="the code location" className="-my-1" />
       </span>
       {file && <OpenInEditor file={file} line={line} />}
     </span>
   );
 }
 
-/** The server says where the file is only to who is on its machine. */
+/** The server gives the full path only to callers on its machine. */
 function OpenInEditor({ file, line }: { file: string; line: number }) {
   const chosen = useEditor();
   const editor = Object.hasOwn(EDITORS, chosen) ? EDITORS[chosen] : undefined;

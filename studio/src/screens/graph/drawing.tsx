@@ -24,17 +24,17 @@ const INKS: Readonly<Record<NodeStatus, string>> = {
 interface DrawingProps {
   readonly layout: GraphLayout;
   readonly label: string;
-  /** `undefined`: no run is shown. */
+  /** `undefined` if no run is shown. */
   readonly states: ReadonlyMap<string, NodeState> | undefined;
   readonly selected: string | undefined;
   readonly breakpoints: Breakpoints | undefined;
   readonly onSelect: (id: string | undefined) => void;
   readonly onExpand: (id: string) => void;
-  /** Factor; `undefined` fits the drawing into its place. */
+  /** Zoom factor. `undefined` fits the drawing to its container. */
   readonly zoom: number | undefined;
 }
 
-/** The graph as one SVG picture, of which each node is a button. */
+/** The graph as an SVG image in which each node is a button. */
 export function Drawing({
   layout,
   label,
@@ -127,7 +127,7 @@ interface NodeProps {
   readonly node: PlacedNode;
   readonly state: NodeState | undefined;
   readonly isSelected: boolean;
-  /** Where runs stop. */
+  /** Breakpoints. */
   readonly stops: { readonly before: boolean; readonly after: boolean };
   readonly onSelect: () => void;
 }
@@ -163,7 +163,7 @@ function Node({ node, state, isSelected, stops, onSelect }: NodeProps) {
   );
 }
 
-/** A breakpoint, where the edges come in or leave. */
+/** A breakpoint mark where edges enter or leave a node. */
 function Stop({ x, y }: { x: number; y: number }) {
   return <circle cx={x} cy={y} r="5" strokeWidth="1.5" className="fill-err stroke-panel" />;
 }
@@ -182,7 +182,7 @@ function Name({ node: { kind, name, width, height, hasNodes }, words }: { node: 
       >
         {name}
       </text>
-      {/* Not drawn: without it the two are one word. */ ' '}
+      {/* For screen readers: without the space the two would be one word. */ ' '}
       {words !== '' && (
         <text x={x} y={y + 12.5} textAnchor="middle" className="fill-current stroke-none text-xs">
           {words}
@@ -192,7 +192,7 @@ function Name({ node: { kind, name, width, height, hasNodes }, words }: { node: 
   );
 }
 
-/** The name of an expanded subgraph. It is above the edges, which come in through the same side. */
+/** The name of an expanded subgraph, above the edges that enter on the same side. */
 function GroupName({ node, state }: Pick<NodeProps, 'node' | 'state'>) {
   const words = wordsOf(node, state);
   return (

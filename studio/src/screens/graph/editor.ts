@@ -2,17 +2,17 @@ import { useSyncExternalStore } from 'react';
 
 interface Editor {
   readonly name: string;
-  /** The address at which it opens a file at a line. */
+  /** URL that opens a file at a line. */
   readonly href: (file: string, line: number) => string;
 }
 
-/** Names of folders may have characters that end a path, such as `#`. */
+/** Folder names may contain characters that end a path, such as `#`. */
 const encoded = (file: string) => file.split('/').map(encodeURIComponent).join('/');
 const byPath = (scheme: string) => (file: string, line: number) => `${scheme}://file${encoded(file)}:${line}`;
 const byQuery = (scheme: string) => (file: string, line: number) =>
   `${scheme}://open?file=${encodeURIComponent(file)}&line=${line}`;
 
-/** By the value that is remembered. */
+/** Keyed by the stored value. */
 export const EDITORS: Readonly<Record<string, Editor>> = {
   vscode: { name: 'VS Code', href: byPath('vscode') },
   cursor: { name: 'Cursor', href: byPath('cursor') },
@@ -25,7 +25,7 @@ export const EDITORS: Readonly<Record<string, Editor>> = {
 const KEY = 'studio.editor';
 const listeners = new Set<() => void>();
 
-/** Storage may be switched off; then the choice lasts as long as the page. */
+/** Storage may be disabled. The choice then lasts as long as the page. */
 let chosen = (() => {
   try {
     return localStorage.getItem(KEY) ?? '';
@@ -39,12 +39,12 @@ export function setEditor(editor: string): void {
   try {
     localStorage.setItem(KEY, editor);
   } catch {
-    // The choice then lasts as long as the page.
+    // Without storage the choice lasts as long as the page.
   }
   for (const each of listeners) each();
 }
 
-/** A key of `EDITORS`; empty for none. */
+/** A key of `EDITORS`, or empty for none. */
 export function useEditor(): string {
   return useSyncExternalStore(
     (listener) => {

@@ -1,6 +1,6 @@
 import { allNodes, type GraphModel, type GraphNode } from './graph-model.ts';
 
-/** What a picture needs to look alike without our style sheet. */
+/** CSS properties that an image needs to look the same without Studio's style sheet. */
 const STYLES = [
   'fill',
   'fill-opacity',
@@ -12,7 +12,7 @@ const STYLES = [
   'paint-order',
 ];
 
-/** A drawing as a file that needs nothing else: the styles that it has on the page become its own. */
+/** A drawing as a self-contained file, with its computed styles inlined. */
 export function svgFile(drawing: SVGSVGElement): string {
   const copy = drawing.cloneNode(true) as SVGSVGElement;
   const originals = [drawing, ...drawing.querySelectorAll('*')];
@@ -32,12 +32,12 @@ export function svgFile(drawing: SVGSVGElement): string {
   return new XMLSerializer().serializeToString(copy);
 }
 
-/** Pixels of a picture for each of the drawing: it stays sharp when it is shown larger. */
+/** Image pixels per drawing pixel, so that it stays sharp when enlarged. */
 const PNG_SCALE = 2;
-/** Browsers draw no larger canvas. */
+/** Largest canvas that browsers draw, pixels. */
 const MAX_PNG_PX = 16_000;
 
-/** A drawing as a PNG on the colour of the page. Throws an error for a drawing that the browser cannot draw. */
+/** A drawing as a PNG on the page background. Throws if it is too large for the browser. */
 export async function pngFile(drawing: SVGSVGElement): Promise<Blob> {
   const url = URL.createObjectURL(new Blob([svgFile(drawing)], { type: 'image/svg+xml' }));
   try {
@@ -55,14 +55,15 @@ export async function pngFile(drawing: SVGSVGElement): Promise<Blob> {
       context.drawImage(image, 0, 0, canvas.width, canvas.height);
     }
     const png = await new Promise<Blob | null>((resolve) => canvas.toBlob(resolve, 'image/png'));
-    if (!png) throw new Error('The browser cannot draw a picture of this size.');
+    if (!png)
+      throw new Error('The graph is too large for a PNG in this browser. Copy it as Mermaid instead.');
     return png;
   } finally {
     URL.revokeObjectURL(url);
   }
 }
 
-/** The graph in the language of Mermaid, as it is shown. */
+/** The shown graph as Mermaid. */
 export function mermaidFile({ nodes, edges }: GraphModel): string {
   const names = new Map(allNodes(nodes).map(({ id }, i) => [id, `n${i}`]));
   const lines = ['flowchart TD'];

@@ -1,4 +1,4 @@
-/** A graph as the server draws it. Ids of nodes in subgraphs are paths with `:` between the names. */
+/** A graph as returned by the server. Ids of nodes in subgraphs are names joined by `:`. */
 export interface Drawing {
   readonly nodes: readonly DrawnNode[];
   readonly edges: readonly DrawnEdge[];
@@ -14,7 +14,7 @@ interface DrawnEdge {
   readonly source: string;
   readonly target: string;
   readonly conditional?: boolean;
-  /** The name of the way, if the graph gives it one. */
+  /** Label of the edge, if the graph has one. */
   readonly data?: unknown;
 }
 
@@ -25,10 +25,10 @@ export interface GraphNode {
   readonly id: string;
   readonly name: string;
   readonly kind: NodeKind;
-  /** The node is a subgraph whose nodes can be shown. */
+  /** The node is a subgraph that can be expanded. */
   readonly hasNodes: boolean;
   readonly children: readonly GraphNode[];
-  /** Class of what the node executes, such as `ToolNode`. */
+  /** Class of the node's runnable, such as `ToolNode`. */
   readonly type: string;
 }
 
@@ -58,7 +58,7 @@ function ancestors(id: string): string[] {
 }
 
 /**
- * What is drawn: edges are always those of the compiled graph. Subgraphs that are not expanded stand for all their nodes.
+ * The drawn graph. Edges are always those of the compiled graph; a collapsed subgraph stands for all its nodes.
  */
 export function graphModel(plain: Drawing, xrayed: Drawing, expanded: ReadonlySet<string>): GraphModel {
   const groups = new Set(subgraphIds(xrayed));
@@ -77,7 +77,7 @@ function edgesBetween(drawn: readonly DrawnEdge[], visibleId: (id: string) => st
   const edges = new Map<string, GraphEdge>();
   for (const { source, target, conditional = false, data } of drawn) {
     const [from, to] = [visibleId(source), visibleId(target)];
-    // Within a subgraph that is shown as one node.
+    // Inside a collapsed subgraph.
     if (from === to && source !== target) continue;
     const label = typeof data === 'string' ? data : '';
     const id = JSON.stringify([from, to, conditional, label]);
@@ -120,7 +120,7 @@ function typeOf({ data }: DrawnNode): string {
   return String(data.id.at(-1));
 }
 
-/** All nodes, outer ones before inner ones. */
+/** All nodes, outer before inner ones. */
 export function allNodes(nodes: readonly GraphNode[]): GraphNode[] {
   return nodes.flatMap((node) => [node, ...allNodes(node.children)]);
 }

@@ -5,12 +5,12 @@ import type { Drawing } from './graph-model.ts';
 
 type RunIds = Pick<Schemas['RunExplanation'], 'run_id' | 'thread_id'>;
 
-/** With what the graph of a run says beside its nodes and edges. */
+/** A drawing with the additional fields of a run's graph. */
 export type RunDrawing = Drawing & Partial<Schemas['RunGraph']>;
 
 /**
- * The compiled graph of an assistant, or of one of its runs: the assistant may have changed since. With `xray`, the nodes
- * of its subgraphs instead of them.
+ * The compiled graph of an assistant, or of one of its runs, as the assistant may have changed since. With `xray`, subgraphs
+ * are replaced by their nodes.
  */
 export const drawingQuery = (assistant_id: string, xray: boolean, run?: RunIds) =>
   queryOptions({
@@ -30,7 +30,7 @@ export const drawingQuery = (assistant_id: string, xray: boolean, run?: RunIds) 
     staleTime: 60_000,
   });
 
-/** The nodes of a graph and of its subgraphs, with their tools; with `source`, the server also looks for their code. */
+/** The nodes of a graph and its subgraphs, with their tools. With `source`, the server also looks up their code. */
 export const nodesQuery = (assistant_id: string, source = false) =>
   queryOptions({
     queryKey: ['assistant', assistant_id, 'nodes', { source }],
@@ -43,7 +43,7 @@ export const nodesQuery = (assistant_id: string, source = false) =>
     staleTime: 60_000,
   });
 
-/** Schemas of all subgraphs, by the names of the nodes on the way to them, with `|` between. */
+/** Schemas of all subgraphs, keyed by the node names on the path to them, joined by `|`. */
 export const subgraphsQuery = (assistant_id: string) =>
   queryOptions({
     queryKey: ['assistant', assistant_id, 'subgraphs'],
@@ -56,10 +56,10 @@ export const subgraphsQuery = (assistant_id: string) =>
     staleTime: 60_000,
   });
 
-/** Runs that a drawing may show the state of. */
+/** Runs whose state a drawing can show. */
 const RECENT_RUNS = 30;
 
-/** Schemas of the graph of a run: those of its assistant may have changed since. */
+/** Schemas of a run's graph. Those of its assistant may have changed since. */
 export const runSchemasQuery = ({ run_id, thread_id }: RunIds) =>
   queryOptions({
     queryKey: ['run', run_id, 'schemas'],
@@ -90,7 +90,7 @@ export const recentRunsQuery = (assistant_id: string) =>
     queryFn: () => dataOf(api.POST('/runs/search', { body: { assistant_id, limit: RECENT_RUNS } })),
   });
 
-/** Names of the nodes that a thread executes next, or now, and the run that wrote its newest checkpoint. */
+/** Names of the current or next nodes of a thread, and the run that wrote its newest checkpoint. */
 export const nextNodesQuery = (run_id: string, thread_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'next'],
@@ -102,7 +102,7 @@ export const nextNodesQuery = (run_id: string, thread_id: string) =>
       ),
   });
 
-/** A value of the state that a step began from, or all of them. They never change. */
+/** One or all values of the state before a step. They never change. */
 export const stepValuesQuery = (
   thread_id: string,
   { namespace, checkpoint_id }: Pick<ShownStep, 'namespace' | 'checkpoint_id'>,

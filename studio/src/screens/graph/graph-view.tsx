@@ -16,23 +16,23 @@ import { Viewport } from './viewport.tsx';
 
 interface GraphViewProps {
   readonly assistantId: string;
-  /** Shows what each node has done in this run, also while it executes. */
+  /** Shows the state of each node in this run, live. */
   readonly runId?: string | undefined;
   readonly title?: string;
-  /** Id of a node; without it the view has a selection of its own. */
+  /** Id of the selected node. Uncontrolled if absent. */
   readonly selected?: string | undefined;
   readonly onSelect?: (id: string | undefined) => void;
-  /** Of the reader, shown at the nodes. */
+  /** The reader's breakpoints, shown at the nodes. */
   readonly breakpoints?: Breakpoints;
-  /** Ids of the subgraphs whose nodes are shown, when the owner remembers them. */
+  /** Ids of the expanded subgraphs, if the parent controls them. */
   readonly expanded?: readonly string[];
   readonly onExpand?: (ids: readonly string[]) => void;
   readonly className?: string;
 }
 
-/** The compiled graph of an assistant. It is useful alone: the chat and the page of a run show it too. */
+/** The compiled graph of an assistant. Also used by the chat and the run screen. */
 export function GraphView(props: GraphViewProps) {
-  // Nothing of another graph stays when the assistant changes.
+  // The key drops the state of another assistant's graph.
   return <View key={props.assistantId} {...props} />;
 }
 
@@ -97,7 +97,7 @@ function View({ assistantId, runId, title = 'Graph', className = '', ...props }:
   );
 }
 
-/** The layout stays while another one is being found. */
+/** The previous layout stays until the next one is computed. */
 function useLayout(
   { plain, xrayed, error: failure, retry }: ReturnType<typeof useDrawings>,
   expanded: readonly string[],
@@ -116,7 +116,7 @@ function useLayout(
   return { model, layout, groups: xrayed ? subgraphIds(xrayed) : [], error: failure ?? error, retry };
 }
 
-/** Of the nodes of the graph itself: the names of those in subgraphs may be those of a graph that a node calls. */
+/** States of top-level nodes only: names in subgraphs may belong to a graph that a node calls. */
 function topLevel(states: RunStates['states'] = new Map()): NonNullable<RunStates['states']> {
   return new Map([...states].filter(([id]) => !id.includes(':')));
 }

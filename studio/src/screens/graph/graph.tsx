@@ -15,7 +15,7 @@ import { NodeActions } from './node-actions.tsx';
 import { NodePanel } from './node-panel.tsx';
 import { useRunStates } from './use-run-states.ts';
 
-/** The graph of an assistant, on its own or with what a run did in it. All choices are in the address. */
+/** The graph of an assistant, alone or with the states of a run. All selections are in the address. */
 export function Graph() {
   const { assistantId } = useParams({ from: '/graphs/$assistantId' });
   const { run, node, open = '' } = useSearch({ from: '/graphs/$assistantId' });

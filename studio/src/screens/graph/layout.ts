@@ -11,11 +11,11 @@ export interface PlacedNode extends GraphNode {
 
 export interface PlacedEdge extends GraphEdge {
   readonly points: readonly ElkPoint[];
-  /** Middle of the label. */
+  /** Center of the label. */
   readonly labelAt?: ElkPoint;
 }
 
-/** Places in px. Outer nodes come before those inside them. */
+/** Positions in px. Outer nodes come before inner ones. */
 export interface GraphLayout {
   readonly width: number;
   readonly height: number;
@@ -27,10 +27,13 @@ const NODE_HEIGHT = 42;
 const PILL_HEIGHT = 28;
 const MIN_WIDTH = 104;
 const GROUP_PADDING = 18;
-/** Beside the name of an expanded subgraph: its state, and what hides the nodes, px. */
+/** Room beside the name of an expanded subgraph for its state and the collapse button, px. */
 const GROUP_ROOM = 136;
 const MARGIN = 16;
-/** Nodes from which on they are placed less evenly: of 2,000, the shortest edges would take ten times as long. */
+/**
+ * Node count from which a faster, less even placement is used: for 2,000 nodes, the shortest edges would take ten times as
+ * long.
+ */
 const MANY_NODES = 300;
 
 const OPTIONS = {
@@ -47,15 +50,15 @@ const OPTIONS = {
   'elk.spacing.edgeLabel': '5',
   'elk.layered.spacing.edgeNodeBetweenLayers': '20',
   'elk.layered.spacing.edgeEdgeBetweenLayers': '12',
-  // Nodes stay in the order in which the graph names them.
+  // Keeps nodes in the order of the graph definition.
   'elk.layered.considerModelOrder.strategy': 'NODES_AND_EDGES',
   'elk.padding': `[top=${MARGIN},left=${MARGIN},bottom=${MARGIN},right=${MARGIN}]`,
 };
 
-/** One worker for all drawings of the page: layouts of large graphs take seconds. */
+/** One worker for all drawings of the page, as layouts of large graphs take seconds. */
 const elk = new Elk({ workerUrl });
 
-/** Finds a place for each node and a way for each edge, in a worker. */
+/** Computes node positions and edge routes in a worker. */
 export async function layOut({ nodes, edges }: GraphModel): Promise<GraphLayout> {
   const placement = allNodes(nodes).length < MANY_NODES ? 'NETWORK_SIMPLEX' : 'BRANDES_KOEPF';
   const root: ElkNode = await elk.layout({
@@ -100,7 +103,7 @@ function toElk(node: GraphNode): ElkNode {
   };
 }
 
-/** The least width of a node with what is in it, px. */
+/** Minimum width of a node with its content, px. */
 function minWidth(node: GraphNode): number {
   const { kind, name, hasNodes, children } = node;
   if (children.length > 0) return Math.max(...children.map(minWidth)) + 2 * sidePadding(node);
@@ -108,7 +111,7 @@ function minWidth(node: GraphNode): number {
   return Math.max(MIN_WIDTH, Math.ceil(textWidth(name) + (hasNodes ? 60 : 32)));
 }
 
-/** Wide enough for the name: the option of ELK for least sizes swaps width and height in drawings that go down. */
+/** Wide enough for the name. ELK's minimum size option swaps width and height in top-down layouts. */
 function sidePadding({ name, children }: GraphNode): number {
   const room = Math.ceil(textWidth(name)) + GROUP_ROOM - Math.max(...children.map(minWidth));
   return Math.max(GROUP_PADDING, Math.ceil(room / 2));
@@ -135,7 +138,7 @@ function wayOf(edge: ElkExtendedEdge | undefined): Pick<PlacedEdge, 'points' | '
 
 const canvas = document.createElement('canvas').getContext('2d');
 
-/** Width of a text as nodes show it, px. */
+/** Width of a text in the node font, px. */
 function textWidth(text: string): number {
   if (!canvas) return text.length * 7.5;
   canvas.font = '500 13px "Inter Variable", system-ui, sans-serif';

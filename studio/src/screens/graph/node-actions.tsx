@@ -10,7 +10,7 @@ interface NodeActionsProps {
   readonly runId: string | undefined;
 }
 
-/** What can be done with a node: runs stop at it, and it runs on its own. */
+/** Actions of a node: breakpoints, and running it on its own. */
 export function NodeActions({ assistantId, node, runId }: NodeActionsProps) {
   const around = node.split(':').slice(0, -1).join(':');
   const { data } = useQuery({ ...nodesQuery(assistantId), enabled: around !== '' });

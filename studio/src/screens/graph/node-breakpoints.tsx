@@ -1,6 +1,6 @@
 import { type Breakpoints, setBreakpoints, useBreakpoints } from './breakpoints.ts';
 
-/** Whether runs that are started in this tab stop before a node, and after it. */
+/** Toggles breakpoints before and after a node, for runs started in this tab. */
 export function NodeBreakpoints({ assistant_id, node }: { assistant_id: string; node: string }) {
   const breakpoints = useBreakpoints(assistant_id);
   return (

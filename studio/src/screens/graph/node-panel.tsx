@@ -19,16 +19,16 @@ interface NodePanelProps {
   readonly runId: string | undefined;
   /** Id of the node in the drawing. */
   readonly node: string;
-  /** What can be done with it. */
+  /** Actions of the node. */
   readonly children?: ReactNode;
 }
 
 const ENDS = new Set(['__start__', '__end__']);
 
-/** Executions of a node that are shown; a node in a loop has thousands. */
+/** Maximum number of executions shown. A node in a loop can have thousands. */
 const SHOWN_STEPS = 20;
 
-/** A node of a graph: what it reads and writes, and what it did last. */
+/** A node of a graph: its schema and last steps. */
 export function NodePanel({ assistantId, runId, node, children }: NodePanelProps) {
   const names = node.split(':');
   const name = names.at(-1) ?? node;
@@ -79,7 +79,7 @@ function titleOf(name: string): string {
 }
 
 function typeFacts(type: string): (readonly [string, string])[] {
-  return type === '' || type === 'RunnableCallable' ? [] : [['Is a', type]];
+  return type === '' || type === 'RunnableCallable' ? [] : [['Type', type]];
 }
 
 function useType(assistantId: string, runId: string | undefined, id: string): string {
@@ -111,13 +111,13 @@ function StepLine({ runId, step }: { runId: string; step: ShownStep }) {
   );
 }
 
-/** Nodes read and write the state of their graph; its ends have the schema of its input and output. */
+/** Nodes read and write the state of their graph. Start and end have its input and output schema. */
 function useSchema(assistantId: string, node: string, runId: string | undefined) {
   const name = node.split(':').at(-1) ?? node;
   const { schemas, error, isPending } = useSchemas(assistantId, node, runId);
   const [title, schema] = {
-    __start__: ['Input of the graph', schemas?.input_schema] as const,
-    __end__: ['Output of the graph', schemas?.output_schema] as const,
+    __start__: ['Graph input', schemas?.input_schema] as const,
+    __end__: ['Graph output', schemas?.output_schema] as const,
   }[name] ?? ['State it reads and writes', schemas?.state_schema];
   return { title, schema: schema ?? {}, error, isPending };
 }

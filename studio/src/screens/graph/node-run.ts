@@ -7,28 +7,28 @@ import type { Asked } from '../interrupts/review.ts';
 import { stepsQuery } from '../run/run-queries.ts';
 import { NODE_ALONE } from '../threads/threads-query.ts';
 
-/** What is to execute, and from what. */
+/** What to execute, and with which command. */
 export interface NodeRunRequest {
   readonly assistant_id: string;
-  /** Its id in the drawing. */
+  /** Id of the node in the drawing. */
   readonly node: string;
   readonly command: Schemas['Command'];
-  /** That of an earlier run of the node which asked a question; by default a new one. */
+  /** Thread of an earlier run of the node that is waiting for an answer. A new one by default. */
   readonly thread_id?: string;
 }
 
 export interface NodeRunOutcome {
-  /** What the node returned, once for each time that it executed; null if it returned nothing. */
+  /** What the node returned, once per execution. Null if it returned nothing. */
   readonly writes: readonly unknown[];
   readonly asked: readonly Asked[];
-  /** `Name: message` of what was thrown. */
+  /** `Name: message` of the error. */
   readonly error: string | undefined;
   readonly status: string;
-  /** Time of the node, ms; `undefined` if the run did not execute it. */
+  /** Duration of the node, ms. `undefined` if the run did not execute it. */
   readonly duration_ms: number | undefined;
 }
 
-/** Executes one node as the guide of graphs says. Resolves when its run has begun. */
+/** Executes one node as described in docs/graphs.md. Resolves when its run has started. */
 export async function startNodeRun({ assistant_id, node, command, thread_id }: NodeRunRequest) {
   const id = thread_id ?? newId();
   if (thread_id === undefined) {
@@ -39,7 +39,7 @@ export async function startNodeRun({ assistant_id, node, command, thread_id }: N
   return startRun(id, { ...stream, assistant_id, command, interrupt_after: [node] });
 }
 
-/** Follows such a run to its end. */
+/** Follows such a run until it ends. */
 export async function outcomeOf(
   run: Schemas['Run'],
   node: string,
@@ -74,14 +74,14 @@ export async function outcomeOf(
   return { writes, asked, error, status, duration_ms };
 }
 
-/** The id of the node that is the graph of a namespace: its names without the ids of tasks. */
+/** Id of the node whose graph a namespace belongs to: its names without task ids. */
 const graphOf = (levels: readonly string[]) => levels.map((level) => level.replace(/:.*$/, '')).join(':');
 
-/** The command that executes a node from a state. */
+/** The command that executes a node with a state update. */
 export const fromState = (node: string, update: unknown) =>
   ({ ...(isObject(update) && { update }), goto: node }) as Schemas['Command'];
 
-/** The command that starts a node with an input of its own, as `Send` does. */
+/** The command that starts a node with its own input, as `Send` does. */
 export const withInput = (node: string, input: unknown): Schemas['Command'] => ({ goto: { node, input } });
 
 /** The command that calls one tool of a node. */
@@ -90,7 +90,7 @@ export function callOf(node: string, tool: string, args: unknown): Schemas['Comm
   return fromState(node, { messages: [{ role: 'assistant', content: '', tool_calls: [call] }] });
 }
 
-/** What a tool answered, of what its node returned. */
+/** The tool's result within the return value of its node. */
 export function toolAnswer(write: unknown): { text: string; failed: boolean } | undefined {
   const parts = [write].flat();
   const messages = parts.flatMap((part) => (isObject(part) ? [part['messages']].flat() : []));

@@ -1,14 +1,14 @@
 import type { Tone } from '../../ui/pill.tsx';
 import type { ShownStep } from '../run/run-queries.ts';
 
-/** `ahead`: the run has not come to this node. */
+/** `ahead`: the run has not reached this node. */
 export type NodeStatus = 'ahead' | 'running' | 'done' | 'waits' | 'failed' | 'cancelled';
 
 export interface NodeState {
   readonly status: NodeStatus;
-  /** How many of its steps have this status. */
+  /** Number of its steps with this status. */
   readonly times: number;
-  /** Of this node, in the order in which they began. */
+  /** Steps of this node, in order of their start. */
   readonly steps: readonly ShownStep[];
 }
 
@@ -29,15 +29,15 @@ const STATUSES: Readonly<Record<ShownStep['status'], NodeStatus>> = {
   cancelled: 'cancelled',
 };
 
-/** The path of the node of a step, as ids of x-rayed drawings have it: names with `:` between, without ids of tasks. */
+/** Node path of a step, as in ids of x-rayed drawings: names joined by `:`, without task ids. */
 function pathOf({ namespace, name }: Pick<ShownStep, 'namespace' | 'name'>): string {
   const levels = namespace === '' ? [] : namespace.split('|').map((level) => level.replace(/:.*$/, ''));
   return [...levels, name].join(':');
 }
 
 /**
- * States of the nodes by id. A node of which a step executes is running, whatever its others are. `next`: names of nodes
- * that execute now, or wait for an answer, once for each of their tasks; they say more than the steps.
+ * States of the nodes by id. A node with an executing step is running, whatever its other steps are. `next` has the names of
+ * nodes that execute or wait for an answer, once per task; it takes precedence over the steps.
  */
 export function nodeStates(
   steps: readonly ShownStep[],
@@ -60,7 +60,7 @@ export function nodeStates(
   return states;
 }
 
-/** A state in words: `done 3×`. */
+/** A state as text: `done 3×`. */
 export function stateText({ status, times }: NodeState): string {
   return times > 1 ? `${status} ${times}×` : status;
 }

@@ -2,7 +2,7 @@ import type { ElkPoint } from 'elkjs/lib/elk-api.js';
 
 const RADIUS = 8;
 
-/** A line through the points, with round corners. */
+/** A polyline with rounded corners. */
 export function roundedPath(points: readonly ElkPoint[]): string {
   const [first, ...rest] = points;
   const last = rest.at(-1);

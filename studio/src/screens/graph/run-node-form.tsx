@@ -7,17 +7,17 @@ import { SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
 import { useWrittenInput } from '../chat/written-input.tsx';
 
 interface RunNodeFormProps {
-  /** Names what is being written, which is there when the form is shown again. */
+  /** Key of the draft, which is restored when the form is shown again. */
   readonly place: string;
-  /** JSON Schema of the input; unknown for some. */
+  /** JSON Schema of the input. Unknown for some. */
   readonly schema: unknown;
   readonly initial: JsonObject;
-  /** Nothing can be sent now; it can be written. */
+  /** Sending is disabled, typing is not. */
   readonly isDisabled: boolean;
   readonly onSend: (input: unknown) => void;
 }
 
-/** An input as fields of its schema, or as JSON. */
+/** Edits an input as fields of its schema, or as JSON. */
 export function RunNodeForm({ place, schema, initial, isDisabled, onSend }: RunNodeFormProps) {
   const { fields, draft, setDraft, json, setJson, jsonSwitch } = useWrittenInput(place, schema, initial);
   const [errors, setErrors] = useState<Readonly<Record<string, string>>>({});

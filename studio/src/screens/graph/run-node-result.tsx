@@ -10,26 +10,26 @@ import { type NodeRunOutcome, toolAnswer } from './node-run.ts';
 
 interface RunNodeResultProps {
   readonly run: Schemas['Run'];
-  /** `undefined` while it executes. */
+  /** `undefined` while the run executes. */
   readonly outcome: NodeRunOutcome | undefined;
   readonly onAnswer: (interrupt_id: string, answer: unknown) => void;
 }
 
-/** What came of a node that was executed on its own. */
+/** The result of a node that was executed on its own. */
 export function RunNodeResult({ run, outcome, onAnswer }: RunNodeResultProps) {
   const asked = outcome?.asked ?? [];
   return (
     <section aria-label="Result" className="flex min-w-0 flex-col gap-3 border-t border-line pt-4">
       <div role="status" className="flex flex-wrap items-center gap-x-3 gap-y-1">
         {asked.length > 0 ? (
-          <Pill tone="wait">asks you</Pill>
+          <Pill tone="wait">waiting for you</Pill>
         ) : (
           <StatusPill status={outcome?.status ?? 'running'} />
         )}
         {outcome?.duration_ms !== undefined && <span>{duration(outcome.duration_ms)}</span>}
         {!outcome && <CancelRun run={run} />}
         <Link to="/runs/$runId" params={{ runId: run.run_id }} className={`ml-auto ${buttonClass('quiet')}`}>
-          Open the run
+          Open run
         </Link>
       </div>
       {outcome && <Outcome outcome={outcome} />}
@@ -54,8 +54,8 @@ function Outcome({ outcome: { writes, asked, error, status, duration_ms } }: { o
   return (
     <p className="text-ink-2">
       {duration_ms === undefined
-        ? 'The run did not execute the node. A deferred node needs an input of its own.'
-        : 'It wrote nothing.'}
+        ? 'The run did not execute the node. Give a deferred node its own input.'
+        : 'The node wrote nothing.'}
     </p>
   );
 }
@@ -73,11 +73,11 @@ function Write({ write }: { write: unknown }) {
       )}
       {answer ? (
         <details>
-          <summary className="py-1 text-ink-2">What it wrote</summary>
-          <Json value={write} label="What it wrote" />
+          <summary className="py-1 text-ink-2">Output</summary>
+          <Json value={write} label="Output" />
         </details>
       ) : (
-        <Json value={write} label="What it wrote" />
+        <Json value={write} label="Output" />
       )}
     </>
   );

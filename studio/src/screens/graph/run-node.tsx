@@ -17,11 +17,11 @@ import { useSchemas } from './use-schemas.ts';
 interface RunNodeProps {
   readonly assistantId: string;
   readonly node: string;
-  /** The state that the last step of the node in this run began from fills the form. */
+  /** Run whose state before the last step of the node prefills the form. */
   readonly runId: string | undefined;
 }
 
-/** Executes one node, or one of its tools, from a form. */
+/** Form that executes one node, or one of its tools. */
 export function RunNode(props: RunNodeProps) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -62,11 +62,11 @@ interface BenchProps {
   readonly tools: readonly Schemas['GraphTool'][];
   /** JSON Schema of the state. */
   readonly state: JsonObject;
-  /** The state that its last step began from. */
+  /** The state before its last step. */
   readonly last: JsonObject | undefined;
 }
 
-/** Names of tools have this before them in the choice. */
+/** Prefix of tool names among the options. */
 const TOOL = 'tool ';
 
 function Bench({ assistantId, node, tools, state, last }: BenchProps) {
@@ -76,7 +76,7 @@ function Bench({ assistantId, node, tools, state, last }: BenchProps) {
   const optional = { ...state, required: [] };
   return (
     <>
-      <Field label="What is executed">
+      <Field label="Execute">
         <Select
           value={what}
           onChange={({ target }) => {
@@ -85,14 +85,14 @@ function Bench({ assistantId, node, tools, state, last }: BenchProps) {
           }}
           options={[
             ...tools.map(({ name }) => [TOOL + name, `Tool ${name}`] as const),
-            ['state', 'The node, from a state'],
-            ['input', 'The node, with an input of its own, as Send starts it'],
+            ['state', 'The node, with a state'],
+            ['input', 'The node, with its own input, as with Send'],
           ]}
         />
       </Field>
       {tool && tool.description !== '' && <p className="break-words text-ink-2">{tool.description}</p>}
       {what === 'state' && last && (
-        <p className="text-ink-2">This is the state that its last step in the run began from.</p>
+        <p className="text-ink-2">This is the state its last step in the run started from.</p>
       )}
       <RunNodeForm
         key={what}
@@ -130,7 +130,7 @@ function Bench({ assistantId, node, tools, state, last }: BenchProps) {
   );
 }
 
-/** The newest run of the node, and what came of it. */
+/** The newest run of the node, and its result. */
 function useNodeRun(assistant_id: string, node: string) {
   const [run, setRun] = useState<Schemas['Run']>();
   const follower = useRef<AbortController>(undefined);

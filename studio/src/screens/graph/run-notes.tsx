@@ -9,11 +9,11 @@ import { type NodeState, STATUS_TONES, stateText } from './node-states.ts';
 interface OriginProps {
   readonly assistantId: string;
   readonly drawing: RunDrawing;
-  /** Of the run. */
+  /** End of the run. */
   readonly ended_at: string | null;
 }
 
-/** Which revision executed the run, and what its graph is not that of now, or not that of then. */
+/** Which revision executed the run, and how the drawn graph may differ from the current or the executed one. */
 export function Origin({ assistantId, drawing, ended_at }: OriginProps) {
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const now = assistantAt(assistants, assistantId)?.version;
@@ -30,7 +30,7 @@ export function Origin({ assistantId, drawing, ended_at }: OriginProps) {
 interface ExecutorProps {
   /** Revision that executed the run. */
   readonly executor: string;
-  /** Revision whose code the graph is of. */
+  /** Revision whose graph is drawn. */
   readonly drawnBy: string | null | undefined;
 }
 
@@ -41,8 +41,7 @@ function Executor({ executor, drawnBy }: ExecutorProps) {
       Executed by revision <RevisionIdLink revision_id={executor} />
       {isOther ? (
         <>
-          , which does not serve any more: this is the graph of revision{' '}
-          <RevisionIdLink revision_id={drawnBy} />.
+          , which no longer serves. This is the graph of revision <RevisionIdLink revision_id={drawnBy} />.
         </>
       ) : (
         '.'
@@ -53,33 +52,33 @@ function Executor({ executor, drawnBy }: ExecutorProps) {
 
 function versionNote({ assistant_version = null }: RunDrawing, now: number | undefined): string | undefined {
   if (assistant_version === null || now === undefined || assistant_version === now) return undefined;
-  return `This is the graph with version ${assistant_version} of the assistant, which executed the run; it is at version ${now} now.`;
+  return `This graph uses version ${assistant_version} of the assistant, which executed the run. The current version is ${now}.`;
 }
 
-/** Of a run whose revision is not known. */
+/** Note for a run whose revision is unknown. */
 function codeNote(
   { revision_id, thread_revision_id, loaded_at }: RunDrawing,
   ended_at: string | null,
 ): string | undefined {
   if (revision_id && thread_revision_id && revision_id !== thread_revision_id) {
-    return `The thread began with revision ${shortId(thread_revision_id)}, which does not serve any more: this is the graph of revision ${shortId(revision_id)}.`;
+    return `The thread started on revision ${shortId(thread_revision_id)}, which no longer serves. This is the graph of revision ${shortId(revision_id)}.`;
   }
   if (!loaded_at || ended_at === null || Date.parse(ended_at) >= Date.parse(loaded_at)) return undefined;
-  return 'The code of the graph was loaded after the run had ended: it may have been another then.';
+  return 'The graph code was loaded after the run ended, so the run may have used different code.';
 }
 
 interface MissingNodesProps {
-  /** By id of a node. */
+  /** Keyed by node id. */
   readonly states: ReadonlyMap<string, NodeState>;
   readonly onSelect: (id: string) => void;
 }
 
-/** Nodes that the run executed and the drawn graph lacks; selected, they show their steps as any other. */
+/** Nodes that the run executed but the drawn graph lacks. Selected, they show their steps like any other. */
 export function MissingNodes({ states, onSelect }: MissingNodesProps) {
   if (states.size === 0) return null;
   return (
     <section className="flex flex-wrap items-center gap-2 border-t border-line px-3 py-2 text-xs text-ink-2">
-      <p>The run also executed nodes that the graph does not have now:</p>
+      <p>The run also executed nodes that the graph no longer has:</p>
       {[...states].map(([id, state]) => (
         <button
           key={id}

@@ -9,20 +9,20 @@ import { stepValuesQuery } from './graph-queries.ts';
 interface StepInputProps {
   readonly runId: string;
   readonly step: ShownStep;
-  /** The checkpoint of the root graph from which the step, or the one around it, began. */
+  /** The root graph's checkpoint before the step, or before its parent step. */
   readonly checkpointId: string | null;
-  /** Of the state of its graph; none if the graph declares none. */
+  /** Channels of the graph's state. None if the graph declares none. */
   readonly channels: readonly string[];
 }
 
-/** The state that a step began from. Values are read one by one when they are opened: they may be large. */
+/** The state before a step. Values are loaded one by one when opened, as they can be large. */
 export function StepInput({ runId, step, checkpointId, channels }: StepInputProps) {
   const { data: explanation } = useQuery(explanationQuery(runId));
   if (!explanation || step.checkpoint_id === null) return null;
   const { thread_id } = explanation;
   return (
     <section className="flex flex-col gap-1">
-      <h3 className="font-medium">State its last step began from</h3>
+      <h3 className="font-medium">State before its last step</h3>
       {(channels.length === 0 ? [null] : channels).map((channel) => (
         <Value
           key={`${step.namespace} ${step.checkpoint_id} ${channel}`}
@@ -59,7 +59,7 @@ function Value({ threadId, step, channel }: ValueProps) {
       <summary className="py-0.5 break-words text-ink-2">{name}</summary>
       {error && <Failure error={error} />}
       {isOpen && !data && !error && <Loading what="the value" />}
-      {data && value === undefined && <p className="text-ink-3">It had no value.</p>}
+      {data && value === undefined && <p className="text-ink-3">No value.</p>}
       {value !== undefined && <Json value={value} label={name} />}
     </details>
   );

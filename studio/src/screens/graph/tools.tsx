@@ -14,7 +14,7 @@ interface ToolsProps {
   readonly onExpand: (ids: readonly string[]) => void;
   readonly zoom: number | undefined;
   readonly onZoom: (zoom: number | undefined) => void;
-  /** The drawing on the page. */
+  /** The SVG element of the drawing. */
   readonly svg: () => SVGSVGElement | undefined;
 }
 
@@ -22,7 +22,7 @@ const STEP = 1.25;
 const MIN_ZOOM = 0.1;
 const MAX_ZOOM = 4;
 
-/** What is above a drawing: its name, subgraphs, size, and what takes it along. */
+/** Toolbar of a drawing: title, subgraphs, zoom and export. */
 export function Tools({ title, model, groups, expanded, onExpand, zoom, onZoom, svg }: ToolsProps) {
   const [isCopied, setCopied] = useState(false);
   const [problem, setProblem] = useState('');
@@ -48,13 +48,13 @@ export function Tools({ title, model, groups, expanded, onExpand, zoom, onZoom, 
           {areAllOpen ? 'Hide subgraphs' : 'Show subgraphs'}
         </Button>
       )}
-      <Button look="quiet" aria-label="Smaller" onClick={() => scaleBy(1 / STEP)}>
+      <Button look="quiet" aria-label="Zoom out" onClick={() => scaleBy(1 / STEP)}>
         −
       </Button>
       <Button look="quiet" aria-pressed={zoom === undefined} onClick={() => onZoom(undefined)}>
         Fit
       </Button>
-      <Button look="quiet" aria-label="Larger" onClick={() => scaleBy(STEP)}>
+      <Button look="quiet" aria-label="Zoom in" onClick={() => scaleBy(STEP)}>
         +
       </Button>
       <Button look="quiet" onClick={saveSvg}>

@@ -2,10 +2,10 @@ import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { explanationQuery } from '../run/run-queries.ts';
 import { drawingQuery } from './graph-queries.ts';
 
-/** The graph of an assistant, or of one of its runs, with and without the nodes of its subgraphs. */
+/** The graph of an assistant or of one of its runs, with and without expanded subgraphs. */
 export function useDrawings(assistantId: string, runId: string | undefined) {
   const { data: run, error } = useQuery({ ...explanationQuery(runId ?? ''), enabled: runId !== undefined });
-  // A run that cannot be read has no graph; what the assistant has is shown, beside the reason.
+  // A run that cannot be read has no graph. The assistant's graph is shown, with the reason.
   const isKnown = runId === undefined || run !== undefined || error !== null;
   const ids = runId === undefined || error ? undefined : run && { run_id: runId, thread_id: run.thread_id };
   const options = { enabled: isKnown, placeholderData: keepPreviousData };
@@ -15,7 +15,7 @@ export function useDrawings(assistantId: string, runId: string | undefined) {
   return {
     plain: plain.data,
     xrayed: xrayed.data,
-    /** What is drawn is that of the run, or there is none. */
+    /** False if the run's graph is missing and the assistant's is drawn. */
     isOwn: isKnown && !plain.isPlaceholderData && !xrayed.isPlaceholderData,
     ended_at: run?.ended_at ?? null,
     error: failed?.error ?? null,

@@ -3,7 +3,7 @@ import { explanationQuery } from '../run/run-queries.ts';
 import { stepValuesQuery } from './graph-queries.ts';
 import { useRunStates } from './use-run-states.ts';
 
-/** The state that the last step of a node in a run began from; no data without one. */
+/** The state before the last step of a node in a run. No data without a step. */
 export function useLastState(node: string, run_id: string | undefined) {
   const { states } = useRunStates(run_id);
   const { data: explanation } = useQuery({

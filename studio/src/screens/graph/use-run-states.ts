@@ -6,12 +6,12 @@ import { type NodeState, nodeStates } from './node-states.ts';
 
 export interface RunStates {
   readonly status: string | undefined;
-  /** By id of a node; `undefined` without a run. */
+  /** Keyed by node id. `undefined` without a run. */
   readonly states: ReadonlyMap<string, NodeState> | undefined;
   readonly error: Error | null;
 }
 
-/** What each node has done in a run, while it executes too. */
+/** States of the nodes in a run, live. */
 export function useRunStates(run_id: string | undefined): RunStates {
   const enabled = run_id !== undefined;
   const id = run_id ?? '';
@@ -21,17 +21,17 @@ export function useRunStates(run_id: string | undefined): RunStates {
   const { data: recorded } = useQuery({ ...stepsQuery(id), enabled, refetchInterval });
   const { data: state } = useQuery({
     ...nextNodesQuery(id, explanation?.thread_id ?? ''),
-    // A run that stopped at a breakpoint has ended well.
+    // A run that stopped at a breakpoint has status success.
     enabled: enabled && (refetchInterval !== false || status === 'interrupted' || status === 'success'),
     refetchInterval,
   });
   const states = useMemo(() => {
     if (!enabled || status === undefined) return undefined;
-    // The thread may have gone on with another run.
+    // The thread may have continued with another run.
     const isOwn = state?.metadata?.['run_id'] === id;
     const isStopped = isOwn && (status === 'interrupted' || status === 'success');
     const executing = status === 'running' ? (recorded?.current ?? []) : [];
-    // The nodes that execute are known, unless their process does not answer or records none.
+    // Executing nodes are known, unless their process does not respond or records none.
     const isNext = isStopped || (status === 'running' && !executing.some(({ kind }) => kind === 'node'));
     return nodeStates(
       [...(recorded?.steps ?? []), ...executing],

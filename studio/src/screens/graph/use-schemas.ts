@@ -3,13 +3,13 @@ import { schemasQuery } from '../../api/assistants.ts';
 import { explanationQuery } from '../run/run-queries.ts';
 import { runSchemasQuery, runSubgraphsQuery, subgraphsQuery } from './graph-queries.ts';
 
-/** The schemas of the graph that a node is in: that of the assistant, or a subgraph of it; with a run, those of its graph. */
+/** Schemas of the graph or subgraph that contains a node. With a run, those of the run's graph. */
 export function useSchemas(assistantId: string, node: string, runId?: string) {
   const levels = node.split(':').slice(0, -1);
   const isInSubgraph = levels.length > 0;
   const isOfRun = runId !== undefined;
   const { data: run, error: noRun } = useQuery({ ...explanationQuery(runId ?? ''), enabled: isOfRun });
-  // A run that cannot be read has no graph: the assistant's is drawn.
+  // A run that cannot be read has no graph, so the assistant's is drawn.
   const isOfAssistant = !isOfRun || noRun !== null;
   const ids = { run_id: runId ?? '', thread_id: run?.thread_id ?? '' };
   const hasRun = !isOfAssistant && run !== undefined;

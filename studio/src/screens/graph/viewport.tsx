@@ -1,6 +1,6 @@
 import { type PointerEvent, type ReactNode, useRef } from 'react';
 
-/** A place that scrolls; dragging its background moves what is in it. */
+/** A scroll container that can be panned by dragging its background. */
 export function Viewport({ label, children }: { label: string; children: ReactNode }) {
   const drag = useRef<{ x: number; y: number } | undefined>(undefined);
   function start({

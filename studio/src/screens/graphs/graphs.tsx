@@ -4,7 +4,7 @@ import { assistantName, assistantsQuery, type ListedAssistant, mainAssistant } f
 import { Card, Page } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 
-/** All graphs of the server, and the assistants that run them. */
+/** All graphs of the server, with their assistants. */
 export function Graphs() {
   return (
     <Page title="Graphs">
@@ -18,7 +18,7 @@ function List() {
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="graphs" />;
   if (data.length === 0) {
-    return <Empty title="No graphs">Name them in the configuration of the server, under `graphs`.</Empty>;
+    return <Empty title="No graphs">Add them to the server configuration under `graphs`.</Empty>;
   }
   const graphs = [...Map.groupBy(data, ({ graph_id }) => graph_id)].sort(([a], [b]) => a.localeCompare(b));
   return (

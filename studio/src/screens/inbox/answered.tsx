@@ -14,16 +14,16 @@ interface AnsweredProps {
   readonly onDone: () => void;
 }
 
-/** A question that somebody else has answered while it was open here, or before its link was: who, and with which run. */
+/** Shown in place of a question that someone else has answered: by whom, and with which run. */
 export function Answered({ question, onDone }: AnsweredProps) {
   const { data: answer, isPending } = useQuery(answerQuery(question));
   return (
     <Card className="flex max-w-[760px] min-w-0 flex-col items-start gap-3 self-start p-4">
       <h2 className="font-semibold break-words">
         {question.since === undefined
-          ? 'The question of this link'
+          ? 'This question'
           : question.value === undefined
-            ? 'A long question'
+            ? 'Long question'
             : questionOf(question.value)}
       </h2>
       {isPending ? (
@@ -32,16 +32,16 @@ export function Answered({ question, onDone }: AnsweredProps) {
         <p role="status" className="text-ink-2">
           {answer ? (
             <>
-              <bdi>{answer.user_id ?? 'Somebody else'}</bdi> has answered this meanwhile, with the run{' '}
+              <bdi>{answer.user_id ?? 'Someone else'}</bdi> answered this in the meantime, with the run{' '}
               <RunLink run={answer} /> · <Ago at={answer.created_at} />
             </>
           ) : (
-            'This no longer waits: its thread was changed or deleted meanwhile.'
+            'This question is no longer open: its thread was changed or deleted in the meantime.'
           )}
         </p>
       )}
       <Button look="primary" onClick={onDone}>
-        Go on <KeyHint>J</KeyHint>
+        Continue <KeyHint>J</KeyHint>
       </Button>
     </Card>
   );

@@ -6,10 +6,10 @@ export type Answer = Schemas['InterruptAnswer'];
 
 type AnswerSearch = Schemas['InterruptAnswerSearchRequest'];
 
-/** As many as questions: each has one, and an answer. */
+/** Page size, as for questions: each entry has a question and an answer. */
 const PAGE = 25;
 
-/** What was answered, newest first, over all threads. It changes with them, hence the key. */
+/** Answers of all threads, newest first. They change with threads, hence the key. */
 export function answersQuery({ assistant, owner }: Pick<InboxFilters, 'assistant' | 'owner'>) {
   return infiniteQueryOptions({
     queryKey: ['thread', 'list', { answers: { assistant, owner } }],
@@ -25,13 +25,13 @@ export function answersQuery({ assistant, owner }: Pick<InboxFilters, 'assistant
   });
 }
 
-/** The answer to a question; null if there is none, as when its thread was changed or deleted. */
+/** The answer to a question. Null if there is none, for example if its thread was changed or deleted. */
 export const answerQuery = ({ thread_id, interrupt_id, since }: Linked) =>
   queryOptions({
     queryKey: ['thread', thread_id, 'answer', interrupt_id],
     queryFn: async (): Promise<Answer | null> => {
       const body: AnswerSearch = { thread_id, interrupt_id, limit: 1 };
-      // A task that asks again has the same id.
+      // A task that asks again keeps its id.
       if (since !== undefined) body.created_from = since;
       const [answer] = await dataOf(api.POST('/interrupts/answers/search', { body }));
       return answer ?? null;

@@ -13,11 +13,11 @@ import type { InboxFilters } from './inbox-query.ts';
 
 const COLUMNS = ['Question', 'Answer', 'By', 'When', 'Run'];
 
-/** Who answered what, when and with which run, newest first. */
+/** Who answered what, when and with which run. Newest first. */
 export function Answers({ filters }: { filters: Pick<InboxFilters, 'assistant' | 'owner'> }) {
   const empty = (
-    <EmptyList filters={filters} fits="No answer fits" none="Nothing was answered yet">
-      What people answer is listed here, through whichever interface it comes.
+    <EmptyList filters={filters} fits="No matching answers" none="No answers yet">
+      Answers from Studio and from every API are listed here.
     </EmptyList>
   );
   const query = useInfiniteQuery(answersQuery(filters));
@@ -34,7 +34,7 @@ export function Answers({ filters }: { filters: Pick<InboxFilters, 'assistant' |
   );
 }
 
-/** An answer in a line; below it, once it is opened, all of what was asked and answered. */
+/** An answer on one line. Opened, it shows the whole question and answer. */
 function AnswerRows({ answer }: { answer: Answer }) {
   const [isOpen, setOpen] = useState(false);
   const { thread_id, created_at } = answer;
@@ -65,12 +65,12 @@ function AnswerRows({ answer }: { answer: Answer }) {
       {isOpen && (
         <Row>
           <Cell colSpan={COLUMNS.length}>
-            {/* On a narrow screen it stays while the table is scrolled. */}
+            {/* Sticky, so that it stays visible when a narrow screen scrolls the table. */}
             <div className="grid gap-3 py-2 max-md:sticky max-md:left-3 max-md:w-[calc(100vw-66px)] md:grid-cols-2">
               <Part title="Asked" value={answer.value} bytes={answer.value_bytes} />
               <Part title="Answered" value={answer.answer} bytes={answer.answer_bytes} />
               <Link to="/threads/$threadId" params={{ threadId: thread_id }} className="w-fit text-accent">
-                Open the thread
+                Open thread
               </Link>
             </div>
           </Cell>
@@ -93,19 +93,19 @@ function Part({ title, value, bytes }: { title: string; value: unknown; bytes: n
   );
 }
 
-/** Who it was, as far as the server knows: a user, or whoever has the key. */
+/** Who answered, as far as the server knows: a user, or a key. */
 function By({ answer: { user_id, key_id } }: { answer: Answer }) {
   if (user_id !== null) return <bdi>{user_id}</bdi>;
   return <span className="text-ink-2">{key_id === null ? 'Unknown' : `Key ${shortId(key_id)}`}</span>;
 }
 
 const askedOf = ({ value }: Answer): string =>
-  value === undefined ? 'A long question' : questionOf(value) || 'Asks for an answer';
+  value === undefined ? 'Long question' : questionOf(value) || 'Question';
 
-/** In few words: what was decided, else the answer itself. */
+/** The decisions, or else the answer itself, as short text. */
 function givenOf({ answer }: Answer): string {
-  if (answer === undefined) return 'A long answer';
-  if (answer === null) return 'Go on';
+  if (answer === undefined) return 'Long answer';
+  if (answer === null) return 'Continue';
   if (typeof answer === 'string') return answer;
   const decisions = isObject(answer) ? answer['decisions'] : answer;
   const types = Array.isArray(decisions)

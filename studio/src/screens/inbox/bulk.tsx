@@ -12,7 +12,7 @@ interface BulkProps {
   readonly onDone: () => void;
 }
 
-/** Decides on all that are marked at once, where each of them can be decided that way. */
+/** Decides all marked questions at once, if each allows the decision. */
 export function Bulk({ marked, answers, onDone }: BulkProps) {
   const { isPending } = answers;
   const decide = (verdict: 'approve' | 'reject') => () =>
@@ -28,7 +28,7 @@ export function Bulk({ marked, answers, onDone }: BulkProps) {
       <h2 className="font-semibold">{marked.length} marked</h2>
       {!approve && !reject && !isPending && (
         <p className="text-ink-2">
-          Some of these need an answer of their own: they cannot be decided together.
+          Some of these questions need an individual answer. Unmark them to decide the others together.
         </p>
       )}
       <div className="flex flex-wrap gap-2">
@@ -56,7 +56,7 @@ function isOpenTo({ value, assistant_id }: Waiting, verdict: 'approve' | 'reject
   return review?.actions.every(({ allowed }) => allowed.has(verdict)) ?? false;
 }
 
-/** One run answers all questions of a thread. */
+/** Groups the answers by thread: one run answers all questions of a thread. */
 function answersTo(marked: readonly Waiting[], decision: Decision) {
   return [...Map.groupBy(marked, ({ thread_id }) => thread_id)].map(([thread_id, asked]) => ({
     thread_id,

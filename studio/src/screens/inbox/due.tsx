@@ -1,6 +1,6 @@
 import { Ago, Until, useNow } from '../../ui/format.tsx';
 
-/** Until when an answer is wanted, and whether that is over. */
+/** The deadline of a question, and whether it has passed. */
 export function Due({ at }: { at: string }) {
   const isOver = useNow() >= Date.parse(at);
   return (

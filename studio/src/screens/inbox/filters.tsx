@@ -6,11 +6,11 @@ import type { InboxFilters } from './inbox-query.ts';
 
 interface FiltersProps {
   readonly filters: InboxFilters;
-  /** What was answered has no age and no deadline. */
+  /** Answered questions have no age or deadline filter. */
   readonly isOfAnswers: boolean;
 }
 
-/** What the list is limited to. The selected question may not be among what is left. */
+/** Filters of the inbox. The selected question may be filtered out. */
 export function Filters({ filters, isOfAnswers }: FiltersProps) {
   const navigate = useNavigate({ from: '/inbox' });
   const set = (change: InboxFilters) =>
@@ -40,7 +40,7 @@ export function Filters({ filters, isOfAnswers }: FiltersProps) {
             value={filters.due ?? ''}
             onChange={({ target }) => set({ due: target.value })}
             options={[
-              ['', 'Any deadline or none'],
+              ['', 'Any deadline'],
               ['0', 'Overdue'],
               ['1', 'Due within an hour'],
               ['24', 'Due within a day'],

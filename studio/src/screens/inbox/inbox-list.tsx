@@ -15,9 +15,9 @@ interface InboxListProps {
   readonly onToggle: (key: string) => void;
 }
 
-/** What waits, oldest first. */
+/** Open questions, oldest first. */
 export function InboxList({ waiting, selected, marks, onToggle }: InboxListProps) {
-  if (waiting.length === 0) return <p className="text-ink-2">Nothing else waits.</p>;
+  if (waiting.length === 0) return <p className="text-ink-2">No other questions.</p>;
   return (
     <Card className="self-start max-lg:max-h-[38vh] max-lg:overflow-auto">
       <ul aria-label="Waiting">
@@ -45,7 +45,7 @@ interface RowProps {
 function Row({ waiting, isSelected, isMarked, onToggle }: RowProps) {
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const assistant = assistants.find(({ assistant_id }) => assistant_id === waiting.assistant_id);
-  const question = waiting.value === undefined ? 'A long question' : questionOf(waiting.value);
+  const question = waiting.value === undefined ? 'Long question' : questionOf(waiting.value);
   const row = useRef<HTMLLIElement>(null);
   useEffect(() => {
     if (isSelected) row.current?.scrollIntoView({ block: 'nearest' });
@@ -63,7 +63,7 @@ function Row({ waiting, isSelected, isMarked, onToggle }: RowProps) {
         checked={isMarked}
         onChange={({ target }) => {
           onToggle(keyOf(waiting));
-          // Keys act on the list again.
+          // Returns the focus, so that shortcuts act on the list again.
           target.blur();
         }}
       />

@@ -7,21 +7,21 @@ export type Waiting = Schemas['PendingInterrupt'];
 
 type InterruptSearch = Schemas['InterruptSearchRequest'];
 
-/** Filters of the list, as they are in the address. */
+/** Filters of the list, as in the address. */
 export interface InboxFilters {
   readonly assistant?: string;
-  /** The owner of the thread. */
+  /** Owner of the thread. */
   readonly owner?: string;
-  /** How long they have waited at least, hours. */
+  /** Minimum age, hours. */
   readonly age?: string;
-  /** Until when at the latest an answer is wanted, hours from now; 0: its deadline is over. */
+  /** Latest deadline, hours from now. 0: overdue. */
   readonly due?: string;
 }
 
-/** Questions have up to 32 kB in this list: 25 of 10 kB stay below 300 kB. */
+/** Page size. Questions are up to 32 kB in this list; 25 of 10 kB stay below 300 kB. */
 const PAGE = 25;
 
-/** What waits for a person, over all threads, oldest first. It changes with the threads, hence the key. */
+/** Open questions of all threads, oldest first. They change with threads, hence the key. */
 export function interruptsQuery({ assistant, owner, age, due }: InboxFilters) {
   return infiniteQueryOptions({
     queryKey: ['thread', 'list', { interrupts: { assistant, owner, age, due } }],
@@ -41,19 +41,19 @@ export function interruptsQuery({ assistant, owner, age, due }: InboxFilters) {
   });
 }
 
-/** Threads ask independently of each other: only both ids tell interrupts apart. */
+/** Interrupt ids are unique only within a thread, so the key has both ids. */
 export const keyOf = ({ thread_id, interrupt_id }: Linked): string => `${thread_id}.${interrupt_id}`;
 
-/** A question of which only the address is known, or all that the list said of it. */
+/** A question known only from the address, or with all fields of the list. */
 export type Linked = Pick<Waiting, 'thread_id' | 'interrupt_id'> & Partial<Pick<Waiting, 'since' | 'value'>>;
 
-/** The question that a key of `keyOf` names; undefined for any other text. */
+/** Inverse of `keyOf`. Undefined for any other text. */
 export function linkedBy(key: string): Linked | undefined {
   const [, thread_id, interrupt_id] = /^([\da-f-]{36})\.([\w-]+)$/.exec(key) ?? [];
   return thread_id && interrupt_id ? { thread_id, interrupt_id } : undefined;
 }
 
-/** Whether a question still waits. */
+/** Whether a question is still open. */
 export const waitsQuery = ({ thread_id, interrupt_id }: Linked) =>
   queryOptions({
     queryKey: ['thread', thread_id, 'waits', interrupt_id],

@@ -1,10 +1,9 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { useState } from 'react';
-import { Button } from '../../ui/button.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
 import { Page } from '../../ui/page.tsx';
-import { EmptyList } from '../../ui/paged-list.tsx';
+import { EmptyList, NextPage } from '../../ui/paged-list.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
@@ -20,7 +19,7 @@ import { type InboxFilters, interruptsQuery, keyOf, type Waiting } from './inbox
 import { Question } from './question.tsx';
 import { type Pages, useSelection } from './selection.ts';
 
-/** All that waits for a person, and what was answered. */
+/** Open questions and past answers. */
 export function Inbox() {
   const { tab, assistant, owner, age, due } = useSearch({ from: '/inbox' });
   const isOfAnswers = tab === 'answered';
@@ -47,26 +46,18 @@ function defined(filters: { [Name in keyof InboxFilters]: string | undefined }):
   return Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined));
 }
 
-/** What waits, answered without leaving the keyboard. */
+/** Open questions, answered by keyboard alone. */
 function WaitingList({ filters }: { filters: InboxFilters }) {
   const pages = useInfiniteQuery(interruptsQuery(filters));
-  const { data, error, refetch, hasNextPage } = pages;
-  const { isLoading, loadMore } = useMore(pages);
-  const waiting = data?.pages.flatMap((page) => page.data);
+  const next = useMore(pages);
+  const waiting = pages.data?.pages.flatMap((page) => page.data);
+  if (!waiting) {
+    return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="questions" />;
+  }
   return (
     <>
-      {error ? (
-        <Failure error={error} retry={() => void refetch()} />
-      ) : !waiting ? (
-        <Loading what="what waits" />
-      ) : (
-        <Answering key={JSON.stringify(filters)} filters={filters} waiting={waiting} pages={pages} />
-      )}
-      {hasNextPage && (
-        <Button className="self-start" disabled={isLoading} onClick={loadMore}>
-          Show more
-        </Button>
-      )}
+      <Answering key={JSON.stringify(filters)} filters={filters} waiting={waiting} pages={pages} />
+      <NextPage more="Show more" next={next} className="self-start" />
     </>
   );
 }
@@ -77,7 +68,7 @@ interface AnsweringProps {
   readonly pages: Pages;
 }
 
-/** The list, and the question that is selected in it; or what is done with all that are marked. */
+/** The list with the selected question, or with the actions for marked ones. */
 function Answering({ filters, waiting, pages }: AnsweringProps) {
   const answers = useAnswers();
   const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
@@ -94,10 +85,10 @@ function Answering({ filters, waiting, pages }: AnsweringProps) {
     x: selected && (() => toggle(keyOf(selected))),
   });
   if (waiting.length === 0 && !gone && !isLookedUp) {
-    const fits = pages.hasNextPage ? 'None of the oldest fits' : 'Nothing that waits fits';
+    const fits = pages.hasNextPage ? 'No matches so far' : 'No matching questions';
     return (
-      <EmptyList filters={filters} fits={fits} none="Nobody waits for you">
-        When an agent asks something, it is answered here.
+      <EmptyList filters={filters} fits={fits} none="All caught up">
+        When an agent needs an answer, its question appears here.
       </EmptyList>
     );
   }
@@ -125,7 +116,7 @@ function Answering({ filters, waiting, pages }: AnsweringProps) {
         ) : (
           selected && (
             <Question
-              // A task that asks again has the same id.
+              // A task that asks again keeps its id.
               key={`${keyOf(selected)} ${answered}`}
               waiting={selected}
               hasKeys

@@ -16,7 +16,7 @@ interface QuestionProps {
   readonly onAnswered: () => void;
 }
 
-/** One interrupt and the form that answers it. */
+/** One interrupt and its answer form. */
 export function Question({ waiting, hasKeys, answers, onAnswered }: QuestionProps) {
   const { can } = useSession();
   const { thread_id, interrupt_id, assistant_id, since, deadline, response_schema = null } = waiting;
@@ -53,7 +53,7 @@ export function Question({ waiting, hasKeys, answers, onAnswered }: QuestionProp
       />
       {assistant_id === null ? (
         <p className="text-ink-2">
-          Its run was deleted. Answer with a run of any client that names the assistant.
+          The run of this question was deleted. Answer it from a client, with a run that names the assistant.
         </p>
       ) : (
         <Link
@@ -61,7 +61,7 @@ export function Question({ waiting, hasKeys, answers, onAnswered }: QuestionProp
           params={{ assistantId: assistant_id, threadId: thread_id }}
           className="w-fit text-accent"
         >
-          Open the conversation
+          Open conversation
         </Link>
       )}
     </div>

@@ -4,8 +4,9 @@ import { useEffect, useState } from 'react';
 import { isAnswered, type useAnswers } from '../interrupts/answer.ts';
 import { keyOf, type Linked, linkedBy, type Waiting, waitsQuery } from './inbox-query.ts';
 
-/** Further pages of the list. */
+/** The pages of the list. */
 export interface Pages {
+  readonly error: unknown;
   readonly hasNextPage: boolean;
   readonly fetchNextPage: (options: { cancelRefetch: boolean }) => Promise<{
     readonly hasNextPage: boolean;
@@ -14,9 +15,9 @@ export interface Pages {
 }
 
 /**
- * The selected row is in the address. When it is answered here, the one that takes its place follows; when it goes
- * otherwise, or was gone before its link was opened, it is `gone`, and nothing takes its place by itself: a key that is
- * about to be pressed was meant for it.
+ * The selected row is in the address. After an answer here, the next row is selected. If it disappears for another reason,
+ * or did before its link was opened, it is `gone` and nothing is selected in its place: the key that the reader is about to
+ * press was meant for it.
  */
 export function useSelection(
   waiting: readonly Waiting[],
@@ -52,10 +53,10 @@ export function useSelection(
   };
 }
 
-/** The question of an address that the list does not show: on a page that is not loaded yet, or answered. */
+/** Looks up the question of an address that the list does not show: on a later page, or answered. */
 function useLink(
   key: string | undefined,
-  { hasNextPage, fetchNextPage }: Pages,
+  { error, hasNextPage, fetchNextPage }: Pages,
 ): { readonly isLookedUp: boolean; readonly gone?: Linked } {
   const linked = key === undefined ? undefined : linkedBy(key);
   const { data: waits, isPending } = useQuery({
@@ -64,8 +65,8 @@ function useLink(
   });
   const isFurther = linked !== undefined && waits === true && hasNextPage;
   useEffect(() => {
-    let isOver = !isFurther;
-    // What is fetched for another change comes first; the list shows an error itself.
+    let isOver = !isFurther || error !== null;
+    // A refetch that is under way goes first. The list shows errors; the lookup goes on after its retry.
     const next = () =>
       fetchNextPage({ cancelRefetch: false }).then((list) => {
         isOver ||= list.isError || !list.hasNextPage;
@@ -75,7 +76,7 @@ function useLink(
     return () => {
       isOver = true;
     };
-  }, [isFurther, fetchNextPage]);
+  }, [isFurther, error, fetchNextPage]);
   if (!linked) return { isLookedUp: false };
   if (isPending || isFurther) return { isLookedUp: true };
   return waits === true ? { isLookedUp: false } : { isLookedUp: false, gone: linked };

@@ -12,15 +12,15 @@ import { ReviewForm } from './review-form.tsx';
 interface AnswerFormProps extends Omit<AnswerProps, 'onJson'> {
   readonly asked: Asked;
   readonly error: Error | null;
-  /** At the right of the title: since when it waits. */
+  /** Shown at the right of the title, such as its age. */
   readonly beside?: ReactNode;
 }
 
-/** What a graph asks, and the form that answers it. Use the id of the interrupt as `key`. */
+/** A question of a graph with its answer form. Use the interrupt id as `key`. */
 export function AnswerForm({ asked, error, beside, ...props }: AnswerFormProps) {
   return (
     <section
-      aria-label="Question of the agent"
+      aria-label="Question from the agent"
       onKeyDown={leaveField}
       className="flex min-w-0 flex-col gap-4 rounded-[10px] border border-wait bg-wait-bg p-4"
     >
@@ -42,11 +42,11 @@ function titleOf(value: unknown): string {
   const review = reviewOf(value);
   if (!review) return questionOf(value);
   return review.actions.length === 1
-    ? `May I call ${review.actions[0]?.name}?`
-    : `May I make these ${review.actions.length} calls?`;
+    ? `Allow the call to ${review.actions[0]?.name}?`
+    : `Allow these ${review.actions.length} calls?`;
 }
 
-/** Escape goes back to the page, where single keys act. */
+/** Escape leaves the field, so that shortcuts work again. */
 function leaveField({ key, target }: KeyboardEvent): void {
   if (key === 'Escape' && target instanceof HTMLElement) target.blur();
 }
@@ -54,16 +54,14 @@ function leaveField({ key, target }: KeyboardEvent): void {
 function Fields({ asked, ...props }: { asked: Asked } & Omit<AnswerProps, 'onJson'>) {
   const [isJson, setJson] = useState(false);
   const review = reviewOf(asked.value);
-  // The graph may also put the schema beside its question.
+  // The graph may also put the schema next to its question.
   const { schema } = isObject(asked.value) ? asked.value : {};
   const properties = propertiesOf(asked.response_schema ?? schema);
   const onJson = () => setJson(true);
   if (review && !isJson) return <ReviewForm review={review} {...props} onJson={onJson} />;
   return (
     <>
-      {(review || (!schema && isDetailed(asked.value))) && (
-        <Json value={asked.value} label="What the agent asks" />
-      )}
+      {(review || (!schema && isDetailed(asked.value))) && <Json value={asked.value} label="Question" />}
       {properties && !isJson ? (
         <SchemaAnswer properties={properties} {...props} onJson={onJson} />
       ) : (
@@ -73,12 +71,12 @@ function Fields({ asked, ...props }: { asked: Asked } & Omit<AnswerProps, 'onJso
   );
 }
 
-/** Whether the title leaves something out. */
+/** Whether the title omits part of the value. */
 function isDetailed(value: unknown): boolean {
   return typeof value === 'object' && value !== null && !(isObject(value) && Object.keys(value).length === 1);
 }
 
-/** Fields from the schema of the answer. */
+/** Fields from the answer's schema. */
 function SchemaAnswer({
   properties,
   hasKeys,
@@ -133,7 +131,7 @@ function SchemaAnswer({
   );
 }
 
-/** Any answer: JSON if it is some, else the text as it is. */
+/** A free answer: JSON if it parses, or else plain text. */
 function FreeAnswer({ hasKeys, isDisabled, onAnswer }: Omit<AnswerProps, 'onJson'>) {
   const [text, setText] = useState('');
   const [field, setField] = useState<HTMLTextAreaElement | null>(null);
@@ -143,7 +141,7 @@ function FreeAnswer({ hasKeys, isDisabled, onAnswer }: Omit<AnswerProps, 'onJson
   const send = () => !isEmpty && !isDisabled && onAnswer(value);
   return (
     <div className="flex flex-col gap-2.5">
-      <Field label={isEmpty ? 'Answer: text, or JSON' : `Answer: is sent as ${isJson ? 'JSON' : 'text'}`}>
+      <Field label={isEmpty ? 'Answer (text or JSON)' : `Answer (sent as ${isJson ? 'JSON' : 'text'})`}>
         <TextArea
           ref={setField}
           rows={Math.min(12, Math.max(2, text.split('\n').length))}
@@ -171,7 +169,7 @@ function FreeAnswer({ hasKeys, isDisabled, onAnswer }: Omit<AnswerProps, 'onJson
   );
 }
 
-/** Enter sends, Shift Enter begins a line; not while a word of an input method is being composed. */
+/** Enter sends, Shift+Enter starts a new line. Ignored during IME composition. */
 function isSend({ key, shiftKey, nativeEvent, target }: KeyboardEvent): boolean {
   return key === 'Enter' && !shiftKey && !nativeEvent.isComposing && target instanceof HTMLTextAreaElement;
 }

@@ -10,7 +10,7 @@ import { useReview } from './use-review.ts';
 type Form = ReturnType<typeof useReview>;
 type Question = 'reject' | 'respond';
 
-/** Approve, edit, reject or respond to the actions that an agent wants to take. */
+/** Approves, edits, rejects or responds to the actions that an agent requests. */
 export function ReviewForm({
   review,
   hasKeys,
@@ -83,7 +83,7 @@ function focusFirst(container: RefObject<HTMLElement | null>): void {
 
 function Actions({ review: { actions }, form }: { review: Review; form: Form }) {
   return actions.map(({ name, description, allowed }, i) => (
-    // The actions of a request have no other identity than their place.
+    // Actions of a request have no identity but their position.
     // biome-ignore lint/suspicious/noArrayIndexKey: see above
     <section key={i} aria-label={name} className="flex min-w-0 flex-col gap-2.5">
       {actions.length > 1 && (
@@ -92,7 +92,7 @@ function Actions({ review: { actions }, form }: { review: Review; form: Form }) 
           {allowed.has('reject') && (
             <label className="ml-auto flex items-center gap-1.5 text-xs text-ink-2">
               <input type="checkbox" checked={form.rejected.has(i)} onChange={() => form.toggleRejected(i)} />
-              Reject this one
+              Reject this call
             </label>
           )}
         </div>
@@ -111,7 +111,7 @@ function Actions({ review: { actions }, form }: { review: Review; form: Form }) 
   ));
 }
 
-/** Many graphs append the arguments as JSON, which the fields show already. */
+/** Many graphs append the arguments as JSON. The fields already show them. */
 function repeatsArguments(description: string): boolean {
   return /\n\s*(Args:|\{)/.test(description);
 }
@@ -125,7 +125,7 @@ interface WordsProps {
 function Words({ question, onClose, onSend }: WordsProps) {
   const [text, setText] = useState('');
   const isOptional = question === 'reject';
-  const label = isOptional ? 'Reason (optional)' : 'What to tell the agent';
+  const label = isOptional ? 'Reason (optional)' : 'Message to the agent';
   return (
     <form
       className="flex flex-wrap gap-2"

@@ -1,6 +1,6 @@
 import { either, isObject, type JsonObject } from '../../api/values.ts';
 
-/** An interrupt that waits, as the state of a thread and the list of all of them give it. */
+/** An open interrupt, as in a thread's state and in the list of interrupts. */
 export interface Asked {
   readonly id: string;
   readonly value: unknown;
@@ -8,7 +8,7 @@ export interface Asked {
 }
 
 export interface AnswerProps {
-  /** Whether keys of the page act on this form. */
+  /** Whether the page's shortcuts act on this form. */
   readonly hasKeys: boolean;
   readonly isDisabled: boolean;
   readonly onAnswer: (value: unknown) => void;
@@ -17,7 +17,7 @@ export interface AnswerProps {
 
 export type Verdict = 'approve' | 'edit' | 'reject' | 'respond';
 
-/** An action that a person is asked about. */
+/** An action under review. */
 export interface Action {
   readonly name: string;
   readonly args: JsonObject;
@@ -27,22 +27,22 @@ export interface Action {
 
 export interface Decision {
   readonly verdict: Verdict;
-  /** Of `edit`. */
+  /** Fields that `edit` can change. */
   readonly args?: JsonObject;
-  /** Of `reject` and `respond`. */
+  /** Text for `reject` and `respond`. */
   readonly message?: string;
 }
 
-/** A request for a review in one of the two shapes that agents use. */
+/** A review request, in one of the two shapes that agents use. */
 export interface Review {
   readonly actions: readonly Action[];
-  /** Whether a rejection may say why. */
+  /** Whether a rejection may include a reason. */
   readonly takes_reason: boolean;
-  /** What the graph expects as the answer to these decisions, one for each action. */
+  /** The resume value for these decisions, one per action. */
   answer(decisions: readonly Decision[]): unknown;
 }
 
-/** The review that a graph asks for, or `undefined` if its interrupt asks something else. */
+/** The review requested by an interrupt, or `undefined` if it is not a review. */
 export function reviewOf(value: unknown): Review | undefined {
   return middlewareReview(value) ?? inboxReview(value);
 }
@@ -86,14 +86,14 @@ function allowedFor(name: string, configs: unknown): readonly Verdict[] {
 
 function middlewareDecision(name: string, { verdict, args, message }: Decision): object {
   if (verdict === 'edit') {
-    // Graphs in Python read the first, those in JavaScript the second.
+    // Python graphs read the first name, JavaScript graphs the second.
     const action = { name, args };
     return { type: 'edit', edited_action: action, editedAction: action };
   }
   return message ? { type: verdict, message } : { type: verdict };
 }
 
-/** `HumanInterrupt` of LangGraph's prebuilt agents and Agent Inbox: one, or a list of which the first counts. */
+/** `HumanInterrupt` of LangGraph's prebuilt agents and Agent Inbox: one, or a list of which the first is used. */
 function inboxReview(value: unknown): Review | undefined {
   const requests = Array.isArray(value) ? value : [value];
   const actions = requests.map(inboxAction).filter((action) => action !== undefined);
@@ -135,7 +135,7 @@ function inboxResponse(action: Action | undefined, { verdict, args, message }: D
   }
 }
 
-/** What an interrupt asks, in a line for lists. */
+/** The question of an interrupt on one line, for lists. */
 export function questionOf(value: unknown): string {
   const review = reviewOf(value);
   if (review) return review.actions.map(inLine).join('; ');
@@ -143,10 +143,10 @@ export function questionOf(value: unknown): string {
     const question = either(value, 'question', 'message', 'prompt', 'title', 'description');
     if (typeof question === 'string') return question;
   }
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'Asks for an answer');
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'Question');
 }
 
-/** A call with the texts that tell it from others of its tool. */
+/** A call with the text arguments that distinguish it from other calls of the tool. */
 function inLine({ name, args }: Action): string {
   const texts = Object.values(args).filter((value) => typeof value === 'string' && value !== '');
   return texts.length === 0 ? name : `${name}: ${texts.slice(0, 2).join(', ')}`;

@@ -2,14 +2,14 @@ import { useState } from 'react';
 import { type Draft, draftOf, propertiesLike, valuesOf } from '../../ui/schema-fields.tsx';
 import type { Action, Decision, Review } from './review.ts';
 
-/** What a reviewer has typed so far, and what sends it. */
+/** The reviewer's edits, and the functions that send them. */
 export function useReview(review: Review, onAnswer: (value: unknown) => void) {
   const fields = review.actions.map(({ args }) => propertiesLike(args));
   const [drafts, setDrafts] = useState<readonly Draft[]>(() => fields.map((each) => draftOf(each)));
   const [rejected, setRejected] = useState<ReadonlySet<number>>(new Set());
   const [errors, setErrors] = useState<readonly Readonly<Record<string, string>>[]>([]);
 
-  /** Approves with the changes that were made, except for the actions that are marked as rejected. */
+  /** Approves with the edits made, except for actions marked as rejected. */
   function approve() {
     const read = fields.map((properties, i) => valuesOf(properties, drafts[i] ?? {}));
     setErrors(read.map((each) => each.errors));

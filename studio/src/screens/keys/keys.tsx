@@ -14,7 +14,7 @@ import { NewToken } from './new-token.tsx';
 
 type Key = Schemas['Key'];
 
-/** Who may call the server: API keys, and tokens for web pages. */
+/** API keys, and browser tokens for web pages. */
 export function Keys() {
   const { unrestricted, can } = useSession();
   const isAllowed = unrestricted && can('admin');
@@ -33,7 +33,7 @@ export function Keys() {
       {isAllowed ? (
         <List />
       ) : (
-        <Forbidden>Keys are for callers without limits: a key with the scope admin.</Forbidden>
+        <Forbidden>Managing keys needs an unrestricted key with the scope admin.</Forbidden>
       )}
     </Page>
   );
@@ -47,7 +47,7 @@ function List() {
     <>
       {data.length === 0 ? (
         <Empty title="No keys yet">
-          Create one for each program that calls the server, so that each can be revoked alone.
+          Create one key per program that calls the server, so that you can revoke each on its own.
         </Empty>
       ) : (
         <Table
@@ -69,7 +69,7 @@ function List() {
           ))}
         </Table>
       )}
-      <p className="text-xs text-ink-3">Keys of the configuration are not listed.</p>
+      <p className="text-xs text-ink-3">Keys from the configuration file are not listed.</p>
     </>
   );
 }
@@ -114,8 +114,7 @@ function Revoke({ apiKey: { key_id, name } }: { apiKey: Key }) {
       }
       onConfirm={revoke}
     >
-      Who calls with it is refused from now on, and so are the tokens that were created with it. This cannot
-      be undone.
+      Requests with this key, and with tokens created from it, will be rejected. This cannot be undone.
     </Confirm>
   );
 }

@@ -9,7 +9,7 @@ import { Secret } from './secret.tsx';
 
 type Scope = Schemas['Key']['scope'];
 
-/** Creates an API key, and shows it this once. */
+/** Creates an API key and shows it once. */
 export function NewKey() {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -31,7 +31,7 @@ function Form({ close }: { close: () => void }) {
   const [scope, setScope] = useState<Scope>('run');
   const [days, setDays] = useState('90');
   const create = useMutation({
-    // The secret is nowhere but in this dialog.
+    // Not cached: only this dialog holds the secret.
     gcTime: 0,
     mutationFn: () => {
       const expires_in_days = days === '' ? null : Number(days);
@@ -42,13 +42,13 @@ function Form({ close }: { close: () => void }) {
   if (create.data) {
     return (
       <Secret label="API key" secret={create.data.key} onClose={close}>
-        Copy it now: the server does not show it again.
+        Copy it now. It is not shown again.
       </Secret>
     );
   }
   return (
     <DialogForm action="Create" sending={create} close={close}>
-      <Field label="Name: what it is for">
+      <Field label="Name (what the key is for)">
         <TextInput
           required
           autoFocus
@@ -65,7 +65,7 @@ function Form({ close }: { close: () => void }) {
 interface LimitsProps {
   readonly scope: Scope;
   readonly setScope: (scope: Scope) => void;
-  /** Until it ends; empty: never. */
+  /** Days until it expires. Empty: never. */
   readonly days: string;
   readonly setDays: (days: string) => void;
 }

@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { Field, Select, TextInput } from '../../ui/fields.tsx';
 import { Secret } from './secret.tsx';
 
-/** Creates a token for a web page, to try one out, and shows it this once. */
+/** Creates a browser token to try out, and shows it once. */
 export function NewToken() {
   const [isOpen, setOpen] = useState(false);
   const close = () => setOpen(false);
@@ -35,7 +35,7 @@ function Form({ close }: { close: () => void }) {
   const [draft, setDraft] = useState(FIRST);
   const set = (change: Partial<Draft>) => setDraft({ ...draft, ...change });
   const create = useMutation({
-    // The secret is nowhere but in this dialog.
+    // Not cached: only this dialog holds the secret.
     gcTime: 0,
     mutationFn: () => {
       const { assistant_id, scope, seconds } = draft;
@@ -47,15 +47,15 @@ function Form({ close }: { close: () => void }) {
   if (create.data) {
     return (
       <Secret label="Browser token" secret={create.data.token} onClose={close}>
-        Copy it now: it is not shown again. It ends {new Date(create.data.expires_at).toLocaleString()}.
+        Copy it now. It is not shown again. It expires {new Date(create.data.expires_at).toLocaleString()}.
       </Secret>
     );
   }
   return (
     <DialogForm action="Create" sending={create} close={close}>
       <p className="text-ink-2">
-        Short-lived, and limited to one user: for web pages, where a key would be public. Programs get them
-        from POST /auth/tokens; this one is to try it out.
+        A short-lived token for one user, for web pages where a key would be public. Create one here to try it
+        out; programs use POST /auth/tokens.
       </p>
       <Fields draft={draft} set={set} />
     </DialogForm>

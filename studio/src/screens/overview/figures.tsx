@@ -4,7 +4,7 @@ import type { Schemas } from '../../api/client.ts';
 import { Ago, count } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 
-/** What an operator must see first. Each figure leads to what it counts. */
+/** Key figures for operators. Each links to what it counts. */
 export function Figures({ overview }: { overview: Schemas['SystemOverview'] }) {
   const { runs, threads, interrupts, webhooks } = overview;
   const { failed_last_hour, error, timeout } = runs.ended;
@@ -33,7 +33,7 @@ export function Figures({ overview }: { overview: Schemas['SystemOverview'] }) {
       <Figure
         name="Dead webhooks"
         value={webhooks.dead}
-        note={`${count(webhooks.pending)} to be delivered`}
+        note={`${count(webhooks.pending)} pending`}
         to={{ to: '/webhooks', search: { status: 'dead' } }}
         isBad={webhooks.dead > 0}
       />
@@ -41,7 +41,7 @@ export function Figures({ overview }: { overview: Schemas['SystemOverview'] }) {
   );
 }
 
-/** Of very many runs only the newest are counted: those since a time. */
+/** Links to the failed runs of the last hours. If only the newest runs were counted, to those since that time. */
 function failedWithin(hours: number, { runs, at }: Schemas['SystemOverview']): LinkProps {
   const { since } = runs.ended;
   const isCut = since !== null && Date.parse(since) > Date.parse(at) - hours * 3_600_000;
@@ -67,10 +67,10 @@ function Queue({ runs: { pending, oldest_waiting: oldest } }: Pick<Schemas['Syst
 interface FigureProps {
   readonly name: string;
   readonly value: number;
-  /** There may be more. */
+  /** `value` is a lower bound. */
   readonly isMore?: boolean;
   readonly note: ReactNode;
-  /** What it counts. */
+  /** Link to what the figure counts. */
   readonly to: LinkProps;
   readonly isBad?: boolean;
 }
@@ -92,7 +92,7 @@ function Figure({ name, value, isMore = false, note, to, isBad = false }: Figure
   );
 }
 
-/** In a figure, whose own link lies over it. */
+/** A link within a figure, above the figure's own link. */
 function NoteLink(props: LinkProps & { readonly children: ReactNode }) {
   return <Link {...props} className="relative text-accent" />;
 }

@@ -1,7 +1,7 @@
 import { queryOptions } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 
-/** The state of the whole server; for callers without limits. */
+/** State of the whole server. Needs an unrestricted caller. */
 export const overviewQuery = queryOptions({
   queryKey: ['system', 'overview'],
   queryFn: () => dataOf(api.GET('/system/overview')),

@@ -11,10 +11,10 @@ import { Figures } from './figures.tsx';
 import { overviewQuery } from './overview-query.ts';
 import { Warnings } from './warnings.tsx';
 
-/** What a newcomer can try, and what an operator must see first. */
+/** Start screen: assistants to try, and key figures for operators. */
 export function Overview() {
   const { unrestricted, can, scope } = useSession();
-  // All that such a key may see.
+  // A key for deployments may see nothing else.
   if (scope === 'deployments:write') return <Navigate to="/deployments" replace />;
   return (
     <Page title="Overview">
@@ -27,7 +27,7 @@ export function Overview() {
 function ServerState() {
   const { data, error, refetch } = useQuery(overviewQuery);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what="the state of the server" />;
+  if (!data) return <Loading what="server status" />;
   const { crons, processes } = data;
   const [started] = processes.map(({ started_at }) => started_at).sort();
   return (
@@ -65,7 +65,7 @@ function Processes({ processes }: { processes: Schemas['SystemOverview']['proces
         <li key={worker_id} className="flex flex-wrap gap-x-3">
           <span className="font-medium">{host}</span>
           <span className="text-ink-3">process {pid}</span>
-          <span>{role === 'api' ? 'answers requests' : `executes up to ${slots} runs`}</span>
+          <span>{role === 'api' ? 'serves requests' : `executes up to ${slots} runs`}</span>
           <span className="ml-auto text-ink-3">
             started <Ago at={started_at} />
           </span>
@@ -79,7 +79,7 @@ function Assistants() {
   const { data, error, refetch } = useQuery(assistantsQuery);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="assistants" />;
-  if (data.length === 0) return <Empty title="No assistants">Name a graph in the configuration.</Empty>;
+  if (data.length === 0) return <Empty title="No assistants">Add a graph to the configuration.</Empty>;
   return (
     <Panel title="Assistants">
       <ul className="flex flex-col divide-y divide-line">

@@ -1,8 +1,9 @@
 import type { Schemas } from '../../api/client.ts';
+import { localTimes } from '../../ui/format.tsx';
 import { Panel } from '../../ui/page.tsx';
 import { Pill } from '../../ui/pill.tsx';
 
-/** What the server itself says is wrong. */
+/** Problems that the server reports about itself. */
 export function Warnings({ warnings }: Pick<Schemas['SystemOverview'], 'warnings'>) {
   if (warnings.length === 0) return null;
   return (
@@ -11,10 +12,10 @@ export function Warnings({ warnings }: Pick<Schemas['SystemOverview'], 'warnings
         {warnings.map(({ check, level, message }) => (
           <li key={message} className="flex flex-col items-start gap-1">
             <Pill tone={level === 'problem' ? 'err' : 'wait'}>{check}</Pill>
-            <span className="break-words">{message}</span>
+            <span className="break-words">{localTimes(message)}</span>
           </li>
         ))}
-        <li className="text-ink-3">agent-server doctor examines more, and mends what it can with --fix.</li>
+        <li className="text-ink-3">agent-server doctor checks more, and repairs what it can with --fix.</li>
       </ul>
     </Panel>
   );

@@ -7,7 +7,7 @@ import { runsOfThreadQuery } from '../chat/chat-queries.ts';
 import { threadQuery } from '../thread/thread-queries.ts';
 import type { Steps } from './run-queries.ts';
 
-/** Whether the question that a run has ended with still waits: its status says that it succeeded. */
+/** Whether the run ended with a question that is still open. Its status is success either way. */
 export function useIsAsking(run: Schemas['Run'], steps: Steps | undefined): boolean {
   const hasAsked = steps?.steps.some(({ status }) => status === 'interrupted') ?? false;
   const { data: thread } = useQuery(threadQuery(run.thread_id));
@@ -15,7 +15,7 @@ export function useIsAsking(run: Schemas['Run'], steps: Steps | undefined): bool
   return hasAsked && thread?.status === 'interrupted' && runs?.[0]?.run_id === run.run_id;
 }
 
-/** Leads to the question of a run, for who may answer it. */
+/** Link to the question of a run, for callers who may answer it. */
 export function Answer({ run: { assistant_id, thread_id } }: { run: Schemas['Run'] }) {
   const { can } = useSession();
   if (!can('run')) return null;

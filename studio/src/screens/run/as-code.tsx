@@ -10,7 +10,7 @@ import { type Language, SNIPPETS } from './snippets.ts';
 
 const LANGUAGES = Object.keys(SNIPPETS) as Language[];
 
-/** Shows how a client starts this run again, in three languages. */
+/** Code that starts this run again, in three languages. */
 export function AsCode({ run }: { run: Schemas['Run'] }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -59,7 +59,9 @@ function Snippet({ run }: { run: Schemas['Run'] }) {
         {code}
       </pre>
       {authentication && (
-        <p className="text-xs text-ink-2">The key is read from the environment, as AGENT_SERVER_KEY.</p>
+        <p className="text-xs text-ink-2">
+          The code reads the key from the environment variable AGENT_SERVER_KEY.
+        </p>
       )}
     </>
   );

@@ -3,7 +3,7 @@ import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 
-/** A button that cancels a run, for callers who may, while it waits or executes. */
+/** A button that cancels a pending or running run, for callers who may. */
 export function CancelRun({ run: { run_id, thread_id, status } }: { run: Schemas['Run'] }) {
   const { can } = useSession();
   const cancel = useMutation({

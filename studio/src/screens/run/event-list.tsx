@@ -6,7 +6,7 @@ import { Empty } from '../../ui/states.tsx';
 import type { RunEvent } from './follow-events.ts';
 
 const ROW_HEIGHT = 28;
-/** Characters of an event that its row shows. */
+/** Length of the preview of an event in its row, characters. */
 const PREVIEW = 240;
 
 const TONES: Readonly<Record<string, string>> = {
@@ -20,7 +20,7 @@ const TONES: Readonly<Record<string, string>> = {
 
 interface EventListProps {
   readonly events: readonly RunEvent[];
-  /** Follows the end of the list. */
+  /** Whether to follow the end of the list. */
   readonly isLive: boolean;
   readonly selected: string | undefined;
 }
@@ -36,11 +36,12 @@ export function EventList({ events, isLive, selected }: EventListProps) {
   const size = virtual.getTotalSize();
   useEffect(() => {
     const { current } = scroller;
-    // Not while the reader looks at something else.
+    // Not while the reader has scrolled elsewhere.
     const isAtEnd = current && current.scrollTop + current.clientHeight > size - 10 * ROW_HEIGHT;
     if (isLive && isAtEnd) current.scrollTo({ top: size });
   }, [isLive, size]);
-  if (events.length === 0) return <Empty title="No event fits">Show more modes, or search for less.</Empty>;
+  if (events.length === 0)
+    return <Empty title="No matching events">Show more modes or change the search.</Empty>;
   return (
     <Card className="flex min-h-80 min-w-0 flex-col overflow-hidden max-lg:h-[50vh]">
       <section

@@ -13,7 +13,7 @@ import { EventList } from './event-list.tsx';
 import type { RunEvent } from './follow-events.ts';
 import { useEvents } from './use-events.ts';
 
-/** The stream of a run as clients receive it; filters and the selected event are in the address. */
+/** The event stream of a run as clients receive it. Filters and the selected event are in the address. */
 export function Events({ run }: { run: Schemas['Run'] }) {
   const { hide = '', q = '', event: selectedNumber } = useSearch({ from: '/runs/$runId' });
   const [isPaused, setPaused] = useState(false);
@@ -44,7 +44,7 @@ export function Events({ run }: { run: Schemas['Run'] }) {
         <div className="ml-auto flex gap-2">
           {!hasEnded && (
             <Button aria-pressed={isPaused} onClick={() => setPaused(!isPaused)}>
-              {isPaused ? 'Go on' : 'Pause'}
+              {isPaused ? 'Resume' : 'Pause'}
             </Button>
           )}
           <Button onClick={() => save(run.run_id, visible)}>Download NDJSON</Button>
@@ -95,8 +95,8 @@ function Search() {
   return (
     <TextInput
       type="search"
-      aria-label="Text of the events"
-      placeholder="Text of the events"
+      aria-label="Search events"
+      placeholder="Search events"
       value={q}
       onChange={({ target }) =>
         void navigate({ search: (before) => ({ ...before, q: target.value }), replace: true })
@@ -107,7 +107,7 @@ function Search() {
 
 function Details({ event }: { event: RunEvent | undefined }) {
   if (!event) {
-    return <Card className="p-4 text-ink-3 max-lg:hidden">Select an event to read it whole.</Card>;
+    return <Card className="p-4 text-ink-3 max-lg:hidden">Select an event to see all of it.</Card>;
   }
   const { number, mode, from, id, data } = event;
   return (
@@ -127,10 +127,10 @@ function Details({ event }: { event: RunEvent | undefined }) {
 function Nothing({ run, hasEnded }: { run: Schemas['Run']; hasEnded: boolean }) {
   if (!hasEnded) return <Loading what="events" />;
   return (
-    <Empty title="The events of this run were not kept">
+    <Empty title="No stored events for this run">
       {run.kwargs['resumable'] === true
-        ? 'They are kept for a while after the end of a run.'
-        : 'Start a run with “stream_resumable” to read its events again; those of a run that executes are shown as they come.'}
+        ? 'Events are kept for a limited time after a run ends.'
+        : 'To keep the events of a run, start it with “stream_resumable”. Without it, they are shown only while the run executes.'}
     </Empty>
   );
 }

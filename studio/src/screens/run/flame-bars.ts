@@ -1,23 +1,23 @@
 import type { Row } from './timeline-rows.ts';
 
-/** A step of the flame view. */
+/** A bar of the flame view. */
 export interface FlameBar {
   readonly row: Row;
-  /** Line from the top; what a step is part of is above it. */
+  /** Row from the top. The parent step is above. */
   readonly lane: number;
 }
 
-/** Bars that are narrower than this part of the whole cannot be seen. */
+/** Bars narrower than this share of the whole are invisible. */
 const MIN_PART = 0.0005;
 
 /**
- * Places each step below the one that it is part of, and steps that overlap in time in lanes of their own.
- * `rows`: in the order of the timeline, where a step follows the one that it is part of.
+ * Places each step below its parent, and steps that overlap in time in separate lanes. `rows` are in timeline order, where a
+ * step follows its parent.
  */
 export function flameBars(rows: readonly Row[], span: number): { bars: FlameBar[]; hidden: number } {
   const bars: FlameBar[] = [];
   const ends: number[] = [];
-  /** Lanes of the steps around the present one, by depth. */
+  /** Lanes of the ancestors of the current step, by depth. */
   const around: number[] = [];
   let hidden = 0;
   for (const row of rows) {

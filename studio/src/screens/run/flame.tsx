@@ -7,7 +7,7 @@ import { Axis } from './timeline.tsx';
 
 const LANE_HEIGHT = 26;
 
-/** Where the time went: steps as wide as they were long, below what they are part of. */
+/** Flame graph: the width of a step is its duration, and it is placed below its parent. */
 export function Flame(props: StepsOfRun) {
   return <StepsView {...props}>{(drawn) => <Bars {...drawn} />}</StepsView>;
 }

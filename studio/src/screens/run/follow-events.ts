@@ -1,25 +1,28 @@
 import type { Schemas } from '../../api/client.ts';
 import { runEvents } from '../../api/run-events.ts';
 
-/** An event of a run as it came. */
+/** An event of a run as received. */
 export interface RunEvent {
-  /** Place in the stream, from 1. */
+  /** Position in the stream, from 1. */
   readonly number: number;
-  /** Mode of the stream, such as `values`; `metadata`, `error` and `end` come in every mode. */
+  /** Stream mode, such as `values`. `metadata`, `error` and `end` come in every mode. */
   readonly mode: string;
-  /** The subgraph that emitted it, without the ids of its tasks; empty for the graph itself. */
+  /** The subgraph that emitted it, without task ids. Empty for the root graph. */
   readonly from: string;
-  /** Text of the JSON value. */
+  /** JSON text of the value. */
   readonly data: string;
   readonly id: string | undefined;
-  /** When it arrived here, epoch ms. */
+  /** Time of arrival, epoch ms. */
   readonly at: number;
 }
 
-/** Older events are dropped: a page cannot hold a run of a day. */
+/** Maximum number of events kept. A page cannot hold those of a day-long run. */
 export const MAX_EVENTS = 20_000;
 
-/** Calls `onEvent` with each event of a run, from the first one, until the run has ended. Throws the server's refusal. */
+/**
+ * Calls `onEvent` with each event of a run, from the first one until it ends. Throws `ApiError` if the server rejects the
+ * request.
+ */
 export async function followEvents(
   place: Pick<Schemas['Run'], 'thread_id' | 'run_id'>,
   signal: AbortSignal,
@@ -32,7 +35,7 @@ export async function followEvents(
   }
 }
 
-/** `updates|investigate:1f1e…|search:2a…` as the mode and the names. */
+/** Splits `updates|investigate:1f1e…|search:2a…` into mode and names. */
 function nameOf(event: string): Pick<RunEvent, 'mode' | 'from'> {
   const [mode = event, ...levels] = event.split('|');
   return { mode, from: levels.map((level) => level.replace(/:.*$/, '')).join(' / ') };

@@ -5,17 +5,13 @@ import { Card } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { logsQuery, pollOf } from './run-queries.ts';
 
-/** What the code of the run printed, with the node that did. */
+/** Console output of a run, with the node that wrote it. */
 export function Logs({ run: { run_id, status } }: { run: Schemas['Run'] }) {
   const { data, error, refetch } = useQuery({ ...logsQuery(run_id), refetchInterval: pollOf(status) });
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="the log" />;
   if (data.length === 0) {
-    return (
-      <Empty title="Nothing was printed">
-        What the code of the graph writes to the console is shown here.
-      </Empty>
-    );
+    return <Empty title="No log lines">Console output of the graph appears here.</Empty>;
   }
   return (
     <Card className="overflow-x-auto p-3">

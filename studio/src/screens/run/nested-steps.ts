@@ -1,12 +1,12 @@
 interface Numbered {
   readonly number: number;
-  /** Number of the step that it is part of. */
+  /** Number of the parent step. */
   readonly parent: number | null;
 }
 
 /**
- * The steps of an attempt by number, each below the one that it is part of. That one may not be there: a step is recorded
- * before the step around it has ended, and the record may be cut.
+ * The steps of an attempt by number, nested below their parents. A parent may be missing: a step is recorded before its
+ * parent has ended, and the record may be cut.
  */
 export function nestedSteps<S extends Numbered>(steps: readonly S[]): { step: S; depth: number }[] {
   const numbers = new Set(steps.map(({ number }) => number));

@@ -9,7 +9,7 @@ import { Field, Select } from '../../ui/fields.tsx';
 import { JsonField, typedJson } from '../../ui/json-field.tsx';
 import { type RunRequest, requestOf } from './run-request.ts';
 
-/** Starts a run like this one, with another input if wanted. */
+/** Starts a run like this one, with an edited input or options. */
 export function Rerun({ run }: { run: Schemas['Run'] }) {
   const [isOpen, setOpen] = useState(false);
   const { can } = useSession();
@@ -54,7 +54,7 @@ function Form({ run, close }: FormProps) {
       <JsonField label="Input" text={input} onChange={setInput} rows={10} />
       <details>
         <summary className="py-1 text-ink-2">Assistant, configuration and other options</summary>
-        <JsonField label="Request without its input" text={options} onChange={setOptions} rows={8} />
+        <JsonField label="Request options" text={options} onChange={setOptions} rows={8} />
       </details>
       <Field label="Thread">
         <Select
@@ -62,7 +62,7 @@ function Form({ run, close }: FormProps) {
           onChange={({ target }) => setPlace(target.value as typeof place)}
           options={[
             ['new', 'A new thread'],
-            ['same', 'The same thread, after what is there'],
+            ['same', 'The same thread, after its current state'],
           ]}
         />
       </Field>
@@ -83,7 +83,7 @@ function Form({ run, close }: FormProps) {
   );
 }
 
-/** Starts a run whose events can be read again; on a new thread if none is named. */
+/** Starts a resumable run, on a new thread if none is given. */
 async function startRun(request: RunRequest, same?: string): Promise<Schemas['Run']> {
   const thread_id = same ?? (await createThread()).thread_id;
   return dataOf(

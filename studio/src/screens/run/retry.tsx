@@ -7,16 +7,16 @@ import { type RunRequest, requestOf } from './run-request.ts';
 
 interface RetryProps {
   readonly run: Schemas['Run'];
-  /** Of the run; an interrupted one without an error waits for a person. */
+  /** Error of the run. An interrupted run without one waits for an answer. */
   readonly error: Schemas['RunExplanation']['error'];
 }
 
-/** Runs a failed or cancelled run again, on its thread from where it began. */
+/** Retries a failed or cancelled run, on its thread from where it started. */
 export function Retry({ run, error }: RetryProps) {
   const { can } = useSession();
   const navigate = useNavigate();
   const retry = useMutation({ mutationFn: () => startAgain(run) });
-  // An option of the call: a late answer does not fetch back the reader who has gone elsewhere.
+  // An option of the call: a late response must not navigate a reader who has left the screen.
   const onSuccess = ({ run_id }: Schemas['Run']) =>
     void navigate({ to: '/runs/$runId', params: { runId: run_id } });
   const hasFailed = run.status === 'error' || run.status === 'timeout';
@@ -43,8 +43,8 @@ async function startAgain(run: Schemas['Run']): Promise<Schemas['Run']> {
 }
 
 /**
- * Where a run began. Its input may be in the state already, and would be there twice after the newest checkpoint. What
- * began the thread goes on from its input, which follows no checkpoint.
+ * Where a run started. Its input may already be in the state and would be applied twice after the newest checkpoint. The
+ * first run of a thread starts from its input, as it follows no checkpoint.
  */
 async function beginningOf(run: Schemas['Run']): Promise<Pick<RunRequest, 'checkpoint_id' | 'input'>> {
   const first = await firstCheckpointOf(run);
@@ -55,7 +55,7 @@ async function beginningOf(run: Schemas['Run']): Promise<Pick<RunRequest, 'check
     : { checkpoint_id: parent_checkpoint_id };
 }
 
-/** The tree has the newest checkpoints first; those of a run are not older than it. */
+/** The tree lists the newest checkpoints first, and those of a run are not older than the run. */
 async function firstCheckpointOf({ thread_id, run_id, created_at }: Schemas['Run']) {
   let first: Schemas['CheckpointNode'] | undefined;
   let cursor: string | undefined;

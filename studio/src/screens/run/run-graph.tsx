@@ -5,7 +5,7 @@ import { Card } from '../../ui/page.tsx';
 import { GraphView } from '../graph/graph-view.tsx';
 import { NodePanel } from '../graph/node-panel.tsx';
 
-/** The graph of the run's own assistant, with what the run did in it. */
+/** The graph of the run's assistant, with the state of each node in the run. */
 export function RunGraph({ run: { assistant_id, run_id } }: { run: Schemas['Run'] }) {
   const { node, open = '' } = useSearch({ from: '/runs/$runId' });
   const navigate = useNavigate({ from: '/runs/$runId' });

@@ -4,18 +4,18 @@ import { api, dataOf, type Schemas } from '../../api/client.ts';
 export type Steps = Awaited<ReturnType<typeof allSteps>>;
 export type Step = Steps['steps'][number];
 export type Attempt = Steps['attempts'][number];
-/** A step that is recorded, or one that executes or has ended since the newest checkpoint. */
+/** A recorded step, or one that is executing or has ended since the newest checkpoint. */
 export type ShownStep = Step | Steps['current'][number];
 
-/** How often what an executing run does is read, ms: changes tell of runs, not of their steps and lines. */
+/** Polling interval for an executing run, ms: `/system/changes` reports runs, not their steps and log lines. */
 const POLL_MS = 1000;
 
-/** `refetchInterval` for what a run of this status does. */
+/** `refetchInterval` for the steps and logs of a run with this status. */
 export function pollOf(status: string | undefined): number | false {
   return status === 'running' || status === 'pending' ? POLL_MS : false;
 }
 
-/** Why a run is as it is; it also says which thread it belongs to. */
+/** The explanation of a run, which also names its thread. */
 export const explanationQuery = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'explanation'],
@@ -38,7 +38,7 @@ export const logsQuery = (run_id: string) =>
     queryFn: () => dataOf(api.GET('/runs/{run_id}/logs', { params: { path: { run_id } } })),
   });
 
-/** Every recorded step, page by page, and those that are not recorded yet. */
+/** All recorded steps, loaded page by page, and those not recorded yet. */
 async function allSteps(run_id: string) {
   const page = (after?: string) =>
     dataOf(

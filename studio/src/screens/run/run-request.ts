@@ -1,9 +1,9 @@
 import type { Schemas } from '../../api/client.ts';
 
-/** What a client sends to start a run like this one, apart from its thread. */
+/** The request that starts a run like this one, without its thread. */
 export type RunRequest = Schemas['RunCreate'];
 
-/** Options of a run that a client may have set, by their names in its record. */
+/** Run options that clients can set, by their names in the stored run. */
 const OPTIONS: readonly (readonly [recorded: string, sent: keyof RunRequest])[] = [
   ['command', 'command'],
   ['stream_mode', 'stream_mode'],
@@ -14,11 +14,11 @@ const OPTIONS: readonly (readonly [recorded: string, sent: keyof RunRequest])[] 
   ['resumable', 'stream_resumable'],
 ];
 
-/** Names that the server adds to the configuration of every run. */
+/** Keys that the server adds to the configuration of every run. */
 const OWN_NAMES =
   /^(?:__.*|langgraph_.*|thread_id|run_id|graph_id|assistant_id|user_id|checkpoint_id|checkpoint_ns)$/;
 
-/** The request that would start this run again. Values that are defaults are left out. */
+/** The request that starts this run again, without default values. */
 export function requestOf({ assistant_id, kwargs, multitask_strategy }: Schemas['Run']): RunRequest {
   const request: Record<string, unknown> = { assistant_id };
   if (!kwargs['command']) request['input'] = kwargs['input'];

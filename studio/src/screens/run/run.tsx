@@ -3,7 +3,7 @@ import { Link, useParams, useSearch } from '@tanstack/react-router';
 import { lazy, Suspense } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
 import type { Schemas } from '../../api/client.ts';
-import { Ago, count, duration, shortId } from '../../ui/format.tsx';
+import { Ago, count, duration, localTimes, shortId } from '../../ui/format.tsx';
 import { ID_LINK } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts, Page } from '../../ui/page.tsx';
@@ -37,7 +37,7 @@ const TABS = [
   { name: 'explain', label: 'Explain' },
 ] as const;
 
-/** What a run did, and why it is as it is. */
+/** One run: its steps, events, logs and explanation. */
 export function Run() {
   const { runId } = useParams({ from: '/runs/$runId' });
   const explanation = useQuery(explanationQuery(runId));
@@ -49,7 +49,7 @@ export function Run() {
     );
   }
   if (!explanation.data) return <Loading what="the run" />;
-  // Nothing of another run stays when the address changes.
+  // The key drops the state of another run when the address changes.
   return <RunView key={runId} explanation={explanation.data} />;
 }
 
@@ -68,7 +68,7 @@ function RunView({ explanation }: { explanation: Schemas['RunExplanation'] }) {
       beside={
         <>
           <StatusPill status={run.status} />
-          {isAsking && <Pill tone="wait">asks you</Pill>}
+          {isAsking && <Pill tone="wait">waiting for you</Pill>}
           <span className="font-mono text-xs text-ink-3">{run.run_id}</span>
         </>
       }
@@ -145,7 +145,7 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
   );
 }
 
-/** By its title, if it has one. */
+/** Shows the title of the thread, if it has one. */
 function ThreadLink({ thread_id }: { thread_id: string }) {
   const { data: thread } = useQuery(threadQuery(thread_id));
   const title = thread && titleOf(thread);
@@ -177,12 +177,12 @@ function Explanation({ explanation }: { explanation: Schemas['RunExplanation'] }
   const { summary, worker, behind, due_at, attempt, max_attempts, retry_reason } = explanation;
   return (
     <Card className="flex flex-col gap-4 p-4">
-      <p className="max-w-prose">{summary}</p>
+      <p className="max-w-prose">{localTimes(summary)}</p>
       <Facts
         items={[
           ['Worker', worker ? `${worker.host ?? 'unknown host'}, process ${worker.pid ?? '?'}` : 'none'],
           ['Attempt', attempt === null ? 'ended' : `${attempt} of ${max_attempts}`],
-          ...(retry_reason ? [['Tried again', retry_reason] as const] : []),
+          ...(retry_reason ? [['Retried because', localTimes(retry_reason)] as const] : []),
           ...(due_at ? [['Starts', new Date(due_at).toLocaleString()] as const] : []),
           ...(behind.length > 0 ? [['Behind', behind.map(shortId).join(', ')] as const] : []),
         ]}

@@ -1,20 +1,20 @@
 import type { RunRequest } from './run-request.ts';
 
 interface Call {
-  /** URL of the server without a slash at its end. */
+  /** URL of the server, without a trailing slash. */
   readonly url: string;
   readonly thread_id: string;
   readonly request: RunRequest;
-  /** The server asks for a key. */
+  /** Whether the server needs a key. */
   readonly needsKey: boolean;
 }
 
-/** The name of the variable that holds the key; no snippet ever contains one. */
+/** Environment variable with the key. Snippets never contain a key. */
 const KEY = 'AGENT_SERVER_KEY';
 
 export type Language = 'curl' | 'JavaScript' | 'Python';
 
-/** Code that starts the run again on its thread and shows its events. */
+/** Code that starts the run again on its thread and prints its events. */
 export const SNIPPETS: Readonly<Record<Language, (call: Call) => string>> = {
   curl: ({ url, thread_id, request, needsKey }) =>
     [
@@ -56,7 +56,7 @@ function shellText(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** Options of the JavaScript client: its names are in camel case, what they hold is as it is. */
+/** Options of the JavaScript client: names in camel case, values unchanged. */
 function camelCased(options: object): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [
@@ -66,7 +66,7 @@ function camelCased(options: object): Record<string, unknown> {
   );
 }
 
-/** A JSON value in Python, `depth` levels of indentation deep. */
+/** A JSON value as a Python literal, at indentation level `depth`. */
 function pythonText(value: unknown, depth: number): string {
   if (value === null || value === undefined) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';

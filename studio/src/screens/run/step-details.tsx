@@ -8,12 +8,12 @@ import type { ShownStep } from './run-queries.ts';
 
 interface StepDetailsProps {
   readonly step: ShownStep;
-  /** Beginning of its run, epoch ms. */
+  /** Start of its run, epoch ms. */
   readonly start: number;
   readonly thread_id: string;
 }
 
-/** When a step ran, what it used and how it ended. */
+/** One step: when it ran, what it used and how it ended. */
 export function StepDetails({ step, start, thread_id }: StepDetailsProps) {
   const from = Date.parse(step.started_at);
   return (
@@ -28,7 +28,7 @@ export function StepDetails({ step, start, thread_id }: StepDetailsProps) {
       <Facts
         items={[
           ['Started', `+${duration(from - start)}`],
-          ['Took', step.ended_at === null ? 'not ended yet' : duration(Date.parse(step.ended_at) - from)],
+          ['Took', step.ended_at === null ? 'still running' : duration(Date.parse(step.ended_at) - from)],
           ...(step.model ? [['Model', step.model] as const] : []),
           ...(step.tokens_in !== null
             ? [['Tokens', `${count(step.tokens_in)} in · ${count(step.tokens_out ?? 0)} out`] as const]
@@ -57,7 +57,7 @@ export function StepDetails({ step, start, thread_id }: StepDetailsProps) {
   );
 }
 
-/** Leads to where the state is compared, edited and forked; the inspector shows no checkpoints of subgraphs. */
+/** Link to the checkpoint in the thread inspector, which does not show checkpoints of subgraphs. */
 function CheckpointId({ step, thread_id }: Pick<StepDetailsProps, 'step' | 'thread_id'>) {
   const { checkpoint_id, namespace } = step;
   if (checkpoint_id === null || namespace !== '')

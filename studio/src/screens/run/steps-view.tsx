@@ -2,6 +2,7 @@ import type { UseQueryResult } from '@tanstack/react-query';
 import { useSearch } from '@tanstack/react-router';
 import { type ReactNode, useMemo } from 'react';
 import type { Schemas } from '../../api/client.ts';
+import { localTimes } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import type { Steps } from './run-queries.ts';
@@ -9,7 +10,7 @@ import { StepDetails } from './step-details.tsx';
 import { type TimelineRows, timelineRows } from './timeline-rows.ts';
 
 export interface DrawnSteps extends TimelineRows {
-  /** Which step is selected; it is in the address. */
+  /** Id of the selected step, from the address. */
   readonly selectedId: string | undefined;
 }
 
@@ -19,20 +20,20 @@ export interface StepsOfRun {
 }
 
 interface StepsViewProps extends StepsOfRun {
-  /** Draws the steps. */
+  /** Renders the steps. */
   readonly children: (drawn: DrawnSteps) => ReactNode;
 }
 
-/** A drawing of the steps of a run, and beside it the selected one. */
+/** A view of the steps of a run, with the selected step beside it. */
 export function StepsView({ steps, explanation, children }: StepsViewProps) {
   const { data, dataUpdatedAt, error, refetch } = steps;
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="steps" />;
   if (data.steps.length + data.current.length === 0) {
     return explanation.status === 'pending' ? (
-      <Empty title="Not begun yet">{explanation.summary}</Empty>
+      <Empty title="Not started yet">{localTimes(explanation.summary)}</Empty>
     ) : (
-      <Empty title="No steps">Steps are recorded with the checkpoint that holds their result.</Empty>
+      <Empty title="No steps">Steps appear with the checkpoint that stores their result.</Empty>
     );
   }
   return (
@@ -44,14 +45,14 @@ export function StepsView({ steps, explanation, children }: StepsViewProps) {
 
 interface PanesProps extends Pick<StepsViewProps, 'children' | 'explanation'> {
   readonly data: Steps;
-  /** When it was read, epoch ms. */
+  /** Time of the last load, epoch ms. */
   readonly now: number;
 }
 
 function Panes({ data, now, explanation: { thread_id, error }, children }: PanesProps) {
   const { step } = useSearch({ from: '/runs/$runId' });
   const drawn = useMemo(() => timelineRows(data, now), [data, now]);
-  // Nobody opens a failed run for another step. The innermost one that failed is the last.
+  // A failed run opens at its failed step. The innermost failed one is the last.
   const failed = error ? drawn.rows.findLast((row) => row.step?.status === 'error') : undefined;
   const selectedId = step ?? failed?.id;
   const selected = drawn.rows.find(({ id }) => id === selectedId)?.step;

@@ -22,9 +22,8 @@ export interface TimelineRows {
 }
 
 /**
- * Rows in the order of their beginning, each step below the one that it is part of. Attempts have a row if there is more
- * than one. What has not ended goes on until `now`. `start` is the beginning of the first, `span` the time until the last
- * end, both in ms.
+ * Rows in order of their start, each step below its parent. Attempts have a row if there is more than one. Unfinished steps
+ * last until `now`. `start` is the first start, `span` the time until the last end, both in ms.
  */
 export function timelineRows({ attempts, steps, current }: Steps, now: number): TimelineRows {
   const all: readonly ShownStep[] = [...steps, ...current];
@@ -62,7 +61,7 @@ export function timelineRows({ attempts, steps, current }: Steps, now: number): 
 
 type ShownAttempt = Pick<Attempt, 'attempt' | 'started_at' | 'ended_at' | 'status'>;
 
-/** An attempt is recorded with its first checkpoint, but its steps are known before. In order. */
+/** Attempts in order. One is recorded with its first checkpoint, but its steps are known before. */
 function allAttempts(recorded: readonly ShownAttempt[], steps: readonly ShownStep[]): ShownAttempt[] {
   const known = new Set(recorded.map(({ attempt }) => attempt));
   const others = new Map<number, ShownAttempt>();
@@ -74,7 +73,7 @@ function allAttempts(recorded: readonly ShownAttempt[], steps: readonly ShownSte
   return [...recorded, ...others.values()].sort((a, b) => a.attempt - b.attempt);
 }
 
-/** Not before its beginning: the clock here may be behind that of the server. */
+/** Never before its start: the local clock may be behind the server's. */
 function endOf({ started_at, ended_at }: ShownStep, now: number): number {
   return ended_at === null ? Math.max(now, Date.parse(started_at)) : Date.parse(ended_at);
 }
@@ -85,11 +84,11 @@ function noteOf({ kind, tokens_in, tokens_out }: ShownStep): string {
   return `${count(tokens_in)} → ${count(tokens_out ?? 0)} tok`;
 }
 
-/** Ticks of an axis over `span` ms: five at the most, at round figures. */
+/** Axis ticks over `span` ms: at most five, at round values. */
 export function scale(span: number): number[] {
   const rough = Math.max(1, span / 4);
   const power = 10 ** Math.floor(Math.log10(rough));
-  // Times are shown in whole ms.
+  // Ticks are labelled in whole ms.
   const factors = power === 1 ? [1, 2, 5, 10] : [1, 2, 2.5, 5, 10];
   const step = (factors.find((factor) => factor * power >= rough) ?? 10) * power;
   return Array.from({ length: Math.floor(span / step) + 1 }, (_, i) => i * step);

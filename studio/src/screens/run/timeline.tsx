@@ -15,12 +15,12 @@ const COLOURS: Readonly<Record<Step['kind'], string>> = {
   retriever: 'bg-tool',
   store: 'bg-tool',
 };
-/** Before those of its kind. */
+/** Colours that take precedence over those of the kind. */
 const STATUS_COLOURS: Readonly<Record<string, string>> = { error: 'bg-err', interrupted: 'bg-wait' };
-/** Instead of how long it took. */
+/** Shown instead of the duration. */
 const WORDS: Readonly<Record<string, string>> = { interrupted: 'waits', running: 'running' };
 
-/** When each step began and how long it took. */
+/** Timeline: when each step started and how long it took. */
 export function Timeline(props: StepsOfRun) {
   return <StepsView {...props}>{(drawn) => <Bars {...drawn} />}</StepsView>;
 }

@@ -1,7 +1,7 @@
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
 
-/** The id of a run in traces, and where the tracing tool of the configuration shows it. */
+/** The trace id of a run, as a link if the configuration has a tracing tool. */
 export function Trace({ trace_id }: { trace_id: string }) {
   const { trace_url } = useSession();
   return (

@@ -1,7 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { followEvents, MAX_EVENTS, type RunEvent } from './follow-events.ts';
 
-/** How often the page shows what has come, ms: a stream may bring thousands of events a second. */
+/** Render interval, ms: a stream can bring thousands of events a second. */
 const REFRESH_MS = 150;
 
 interface Events {
@@ -12,7 +12,7 @@ interface Events {
 
 const NONE: Events = { events: [], hasEnded: false, error: undefined };
 
-/** The events of a run as they come. While it is paused the list stands still, and nothing is lost. */
+/** The events of a run, live. While paused the list does not change, but no event is lost. */
 export function useEvents(thread_id: string, run_id: string, isPaused: boolean): Events {
   const [shown, setShown] = useState(NONE);
   const latest = useRef(NONE);

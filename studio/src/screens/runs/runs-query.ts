@@ -5,27 +5,27 @@ import { metadataOf } from '../threads/metadata-text.ts';
 
 type RunSearch = Schemas['RunSearchRequest'];
 
-/** Filters of the list, as they are in the address. */
+/** Filters of the list, as in the address. */
 export interface RunFilters {
   readonly status?: string;
   readonly assistant?: string;
-  /** Of the thread: `name=value, …` or JSON. */
+  /** Metadata of the thread: `name=value, …` or JSON. */
   readonly metadata?: string;
   readonly error?: string;
-  /** How old they are at most, hours. */
+  /** Maximum age, hours. */
   readonly since?: string;
-  /** How old they are at least, hours. */
+  /** Minimum age, hours. */
   readonly until?: string;
-  /** Hours since they ended at most, or the time that they ended at or after. */
+  /** Maximum hours since the end, or the earliest end time. */
   readonly ended?: string;
 }
 
-/** In the address, and in the choice, for all that ended without a result. */
+/** Status filter, in the address and the select, for all runs that ended without a result. */
 export const FAILED = 'failed';
 
 const PAGE = 50;
 
-/** Rather than a number of hours. */
+/** True for a time, false for a number of hours. */
 export const isTime = (text: string) => text.endsWith('Z');
 
 /** Runs of all threads, newest first. */
@@ -52,7 +52,7 @@ export function runsQuery({ status, assistant, metadata, error, since, until, en
   });
 }
 
-/** The time so many hours ago; `undefined` unless it is a number above 0, which an address need not have. */
+/** The time this many hours ago. `undefined` unless it is a number above 0, as an address may contain anything. */
 function timeBefore(text: string | undefined): string | undefined {
   const hours = Number(text);
   return hours > 0 ? hoursFromNow(-hours) : undefined;

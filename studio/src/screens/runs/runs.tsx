@@ -3,7 +3,7 @@ import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import type { Schemas } from '../../api/client.ts';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
-import { Ago, duration, shortId } from '../../ui/format.tsx';
+import { Ago, duration, localTimes, shortId } from '../../ui/format.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
@@ -25,7 +25,7 @@ const times = (what: string) =>
     ['168', `${what} in the last week`],
   ] as const;
 
-/** Runs of all threads; the filters are in the address. */
+/** List of runs of all threads, with filters in the address. */
 export function Runs() {
   const filters: RunFilters = useSearch({ from: '/runs' });
   return (
@@ -69,7 +69,7 @@ function Filters({ filters }: { filters: RunFilters }) {
         value={filters.until ?? ''}
         onChange={({ target }) => set({ until: target.value })}
         options={[
-          ['', 'Created until now'],
+          ['', 'Created at any time'],
           ['1', 'Created until an hour ago'],
           ['24', 'Created until a day ago'],
           ['168', 'Created until a week ago'],
@@ -79,7 +79,10 @@ function Filters({ filters }: { filters: RunFilters }) {
         aria-label="Ended"
         value={ended}
         onChange={({ target }) => set({ ended: target.value })}
-        options={[...times('Ended'), ...(isTime(ended) ? [[ended, `Ended since ${ended}`] as const] : [])]}
+        options={[
+          ...times('Ended'),
+          ...(isTime(ended) ? [[ended, `Ended since ${localTimes(ended)}`] as const] : []),
+        ]}
       />
       <TextFilter
         label="Metadata of the thread, such as user=ana"
@@ -89,7 +92,7 @@ function Filters({ filters }: { filters: RunFilters }) {
         check={metadataOf}
       />
       <TextFilter
-        label="Text of the error"
+        label="Error contains"
         className="w-56"
         value={filters.error}
         set={(error) => set({ error })}
@@ -100,8 +103,8 @@ function Filters({ filters }: { filters: RunFilters }) {
 
 function List({ filters }: { filters: RunFilters }) {
   const empty = (
-    <EmptyList filters={filters} fits="No run fits" none="No runs yet">
-      Start one from a chat or with any client.
+    <EmptyList filters={filters} fits="No matching runs" none="No runs yet">
+      Start one from Chat or with any client.
     </EmptyList>
   );
   return (

@@ -1,12 +1,12 @@
 import { queryOptions, useQueries } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 
-/** Threads of one request. */
+/** Maximum number of threads per request. */
 const CHUNK = 50;
 
 type ThreadSearch = Schemas['ThreadSearchRequest'];
 
-/** Titles of threads, by id: the list does not wait for them, and does not ask for their other metadata. */
+/** Titles of threads, by id. Loaded apart from the list, which does not wait for them, and without other metadata. */
 const titlesQuery = (ids: readonly string[]) =>
   queryOptions({
     queryKey: ['thread', 'titles', ids.toSorted()],
@@ -16,7 +16,7 @@ const titlesQuery = (ids: readonly string[]) =>
       const found = await dataOf(api.POST('/threads/search', { body }));
       return found.map(({ thread_id, extracted }) => [thread_id, textOf(extracted?.['title'])] as const);
     },
-    // A run that moves to another page keeps the title of its thread meanwhile.
+    // A run that moves to another page keeps its title while loading.
     placeholderData: (before) => before,
     staleTime: 60_000,
   });
@@ -25,7 +25,7 @@ function textOf(title: unknown): string | undefined {
   return typeof title === 'string' && title !== '' ? title : undefined;
 }
 
-/** Titles of the threads of these runs, by id; those that have none, or are not known yet, are left out. */
+/** Titles of the threads of these runs, by id. Missing and not yet loaded ones are left out. */
 export function useThreadTitles(
   runs: readonly Schemas['RunSummary'][],
 ): ReadonlyMap<string, string | undefined> {

@@ -7,21 +7,21 @@ const MAX_LENGTH = 100;
 interface NameFormProps {
   readonly label: string;
   readonly name?: string;
-  /** What the button says, for the name that is typed. */
+  /** Label of the button for the typed name. */
   readonly action: (name: string) => string;
-  /** Names that are taken. */
+  /** Names already in use. */
   readonly refused?: readonly string[];
   readonly save: (name: string) => Promise<unknown>;
 }
 
-/** Asks for the name of a view. A refusal of the server is shown below it. */
+/** Asks for the name of a view. Errors are shown below the field. */
 export function NameForm({ label, name = '', action, refused = [], save }: NameFormProps) {
   const [text, setText] = useState(name);
   const [problem, setProblem] = useState<string>();
   const wanted = text.trim();
   async function submit() {
     if (wanted === '') return;
-    if (refused.includes(wanted)) return setProblem('Another view has this name.');
+    if (refused.includes(wanted)) return setProblem('This name is taken. Choose another one.');
     try {
       await save(wanted);
       setText('');

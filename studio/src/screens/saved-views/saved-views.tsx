@@ -19,11 +19,11 @@ import {
 
 interface SavedViewsProps {
   readonly screen: ViewScreen;
-  /** Those of the address. */
+  /** Current filters, from the address. */
   readonly filters: Filters;
 }
 
-/** Filters of a screen under names, in the store of the caller. Nothing for callers that may not write there. */
+/** Saved views: named filters of a screen, in the caller's store. Hidden from callers who may not write there. */
 export function SavedViews(props: SavedViewsProps) {
   const { can } = useSession();
   const [isOpen, setOpen] = useState(false);
@@ -70,12 +70,12 @@ function Views({ screen, filters, close }: SavedViewsProps & { close: () => void
       )}
       {isFiltered ? (
         <NameForm
-          label="Name for the filters that are set"
+          label="Name for the current filters"
           action={(name) => (names.includes(name) ? 'Replace' : 'Save')}
           save={(name) => change(() => saveView(namespace, { name, filters }))}
         />
       ) : (
-        <p className="text-ink-3">Set filters to save them here under a name.</p>
+        <p className="text-ink-3">Set filters on the screen to save them as a view.</p>
       )}
     </>
   );

@@ -3,10 +3,10 @@ import { api, dataOf } from '../../api/client.ts';
 import type { Session } from '../../api/session.ts';
 import { isObject } from '../../api/values.ts';
 
-/** Screens whose filters are saved. */
+/** Screens with saved views. */
 export type ViewScreen = 'threads' | 'runs' | 'inbox';
 
-/** Filters as they are in the address. */
+/** Filters, as in the address. */
 export type Filters = Readonly<Record<string, string | undefined>>;
 
 export interface View {
@@ -14,17 +14,17 @@ export interface View {
   readonly filters: Filters;
 }
 
-/** More than fit into a menu. */
+/** Maximum number of views, more than fit into a menu. */
 const MAX_VIEWS = 100;
 
-/** Where the views of a caller are. Users may only have namespaces that begin with their identity, as the server writes it. */
+/** Namespace of a caller's views. Users may only use namespaces that start with their identity, as encoded by the server. */
 export function viewsNamespace({ viewing_as, user, caller }: Session, screen: ViewScreen): string[] {
   const owner = viewing_as ?? user ?? caller ?? 'everyone';
   const label = owner.replaceAll('%', '%25').replaceAll('.', '%2E').replaceAll('*', '%2A');
   return [label, 'studio', 'views', screen];
 }
 
-/** Saved views in the order of their names. */
+/** Saved views, ordered by name. */
 export function viewsQuery(namespace: string[]) {
   return queryOptions({
     queryKey: ['item', 'list', { views: namespace }],
@@ -38,7 +38,7 @@ export function viewsQuery(namespace: string[]) {
   });
 }
 
-/** Other clients may write anything there. */
+/** Other clients may write anything there, so entries are validated. */
 function filtersOf(value: unknown): Filters {
   const entries = isObject(value) ? Object.entries(value) : [];
   return Object.fromEntries(
@@ -46,7 +46,7 @@ function filtersOf(value: unknown): Filters {
   );
 }
 
-/** Replaces a view of this name. It is found by no search for a meaning, and stays. */
+/** Saves a view and replaces one of the same name. It is not indexed and does not expire. */
 export function saveView(namespace: string[], { name, filters }: View): Promise<unknown> {
   const body = { namespace, key: name, value: { filters }, index: false as const, ttl: null };
   return dataOf(api.PUT('/store/items', { body }));

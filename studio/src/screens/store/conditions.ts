@@ -1,6 +1,6 @@
 import { isObject, typedValue } from '../../api/values.ts';
 
-/** Operators of the store's filters, in words. */
+/** Operators of the store's filters, with their labels. */
 export const OPERATORS = [
   ['$eq', 'is'],
   ['$ne', 'is not'],
@@ -12,14 +12,14 @@ export const OPERATORS = [
 
 export type Operator = (typeof OPERATORS)[number][0];
 
-/** What a field of a value must be. */
+/** A condition on a field of the value. */
 export interface Condition {
   readonly field: string;
   readonly operator: Operator;
   readonly value: unknown;
 }
 
-/** The conditions of a filter in JSON, as in the address. What is none is ignored. */
+/** Parses the conditions of a JSON filter, as in the address. Invalid ones are ignored. */
 export function conditionsIn(filter: string | undefined): Condition[] {
   const { value: given } = typedValue(filter ?? '');
   return Object.entries(isObject(given) ? given : {}).flatMap(([field, wanted]) => {
@@ -30,7 +30,7 @@ export function conditionsIn(filter: string | undefined): Condition[] {
   });
 }
 
-/** As the API and the address have them: of one field each operator once. */
+/** The filter in the API's form: each operator at most once per field. */
 export function filterOf(conditions: readonly Condition[]): Record<string, unknown> {
   const filter: Record<string, Record<string, unknown>> = {};
   for (const { field, operator, value } of conditions)
@@ -38,7 +38,7 @@ export function filterOf(conditions: readonly Condition[]): Record<string, unkno
   return filter;
 }
 
-/** A condition in words. */
+/** A condition as text. */
 export function wordsOf({ field, operator, value }: Condition): string {
   const word = OPERATORS.find(([name]) => name === operator)?.[1];
   return `${field} ${word} ${typeof value === 'string' ? value : JSON.stringify(value)}`;

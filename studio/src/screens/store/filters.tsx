@@ -5,7 +5,7 @@ import { Select, TextInput } from '../../ui/fields.tsx';
 import { jsonOrText } from '../../ui/json-field.tsx';
 import { type Condition, conditionsIn, filterOf, OPERATORS, type Operator, wordsOf } from './conditions.ts';
 
-/** Conditions on fields of the values, one chip each. They are in the address. */
+/** Filter conditions, one chip each. They are in the address. */
 export function Filters({ filter }: { filter: string | undefined }) {
   const navigate = useNavigate({ from: '/store' });
   const conditions = conditionsIn(filter);

@@ -12,7 +12,7 @@ import { Failure, Loading } from '../../ui/states.tsx';
 import { ItemForm } from './item-form.tsx';
 import { deleteItem, itemQuery, labelsOf } from './store-queries.ts';
 
-/** One item in front of the list, with its whole value. */
+/** Dialog with one item and its whole value. */
 export function ItemDetails({ namespace, itemKey }: { namespace: string; itemKey: string }) {
   const navigate = useNavigate({ from: '/store' });
   const { data, error, refetch } = useQuery(itemQuery(namespace, itemKey));
@@ -29,14 +29,12 @@ export function ItemDetails({ namespace, itemKey }: { namespace: string; itemKey
     <Dialog title={itemKey} open onClose={close}>
       {error && <Failure error={error} retry={() => void refetch()} />}
       {!error && data === undefined && <Loading what="the item" />}
-      {data === null && (
-        <p className="text-ink-2">There is no such item. It may have been deleted or expired.</p>
-      )}
+      {data === null && <p className="text-ink-2">Item not found. It may have been deleted or expired.</p>}
       {data && (
         <>
           <p className="text-ink-2">
             In <span className="font-mono text-xs">{namespace}</span>, created <Ago at={data.created_at} />,
-            changed <Ago at={data.updated_at} />
+            updated <Ago at={data.updated_at} />
             {data.ttl && (
               <>
                 , expires in <Until at={data.ttl.expires_at} />
@@ -59,7 +57,7 @@ export function ItemDetails({ namespace, itemKey }: { namespace: string; itemKey
   );
 }
 
-/** What a search finds the item by, unlike others. */
+/** Which fields of the item are indexed, if it differs from the default. */
 function foundBy(index: NonNullable<Schemas['Item']['index']>): string {
   if (index === false || index.length === 0) return 'not found by searching';
   return `found by its ${index.join(', ')}`;
@@ -92,7 +90,7 @@ function Actions({ namespace, itemKey, edit, close }: ActionsProps) {
         }
         onConfirm={remove}
       >
-        Assistants forget it. This cannot be undone.
+        Assistants can no longer read it. This cannot be undone.
       </Confirm>
       <Button look="primary" onClick={edit}>
         Edit

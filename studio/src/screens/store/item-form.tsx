@@ -10,15 +10,15 @@ import { JsonInput, typedJson } from '../../ui/json-field.tsx';
 import { labelsOf, putItem } from './store-queries.ts';
 
 interface ItemFormProps {
-  /** Of a new item: what is suggested. */
+  /** Suggested namespace of a new item. */
   readonly namespace: string;
-  /** The one to change; without it, a new one. */
+  /** The one to edit. A new one if absent. */
   readonly item?: Schemas['Item'];
   readonly open: boolean;
   readonly onClose: () => void;
 }
 
-/** Creates an item, or replaces the value of one. */
+/** Creates an item, or replaces its value. */
 export function ItemForm(props: ItemFormProps) {
   return (
     <Dialog
@@ -33,7 +33,7 @@ export function ItemForm(props: ItemFormProps) {
 
 type Life = 'default' | 'never' | 'minutes';
 
-/** A write without a time to live gives the item that of the configuration, so that a change sends what the item has. */
+/** A write without a TTL applies the configured one, so an edit sends the item's own TTL. */
 function lifeOf(item: ItemFormProps['item']): Life {
   if (!item) return 'default';
   return item.ttl ? 'minutes' : 'never';
@@ -68,7 +68,7 @@ function Form({ namespace: suggested, item, onClose }: ItemFormProps) {
     >
       {!item && (
         <div className="grid gap-4 sm:grid-cols-2">
-          <Field label="Namespace, its labels between dots">
+          <Field label="Namespace (labels separated by dots)">
             <TextInput required value={namespace} onChange={({ target }) => setNamespace(target.value)} />
           </Field>
           <Field label="Key">
@@ -76,7 +76,7 @@ function Form({ namespace: suggested, item, onClose }: ItemFormProps) {
           </Field>
         </div>
       )}
-      <Field label="Value, as JSON" error={problem}>
+      <Field label="Value as JSON" error={problem}>
         <JsonInput rows={14} value={text} onChange={({ target }) => setText(target.value)} />
       </Field>
       <Lifetime life={life} setLife={setLife} minutes={minutes} setMinutes={setMinutes} />
@@ -107,9 +107,9 @@ function Lifetime({ life, setLife, minutes, setMinutes }: LifetimeProps) {
           value={life}
           onChange={({ target }) => setLife(target.value as Life)}
           options={[
-            ['default', 'As the server is configured'],
+            ['default', 'Server default'],
             ['never', 'Never'],
-            ['minutes', 'After some minutes'],
+            ['minutes', 'After a number of minutes'],
           ]}
         />
       </Field>
@@ -133,5 +133,5 @@ function Lifetime({ life, setLife, minutes, setMinutes }: LifetimeProps) {
 function problemOf(text: string): string | undefined {
   const parsed = typedJson(text);
   if (parsed.error !== undefined) return parsed.error;
-  return isObject(parsed.value) ? undefined : 'A value is an object: { … }.';
+  return isObject(parsed.value) ? undefined : 'The value must be a JSON object: { … }.';
 }

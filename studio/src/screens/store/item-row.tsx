@@ -9,19 +9,19 @@ import { othersOf } from './value-columns.ts';
 interface ItemRowProps {
   readonly item: Item;
   readonly view: StoreView;
-  /** Fields of the value. */
+  /** Fields of the value that have a column. */
   readonly columns: readonly string[];
-  /** Items have fields without a column. */
+  /** Whether items have fields without a column. */
   readonly hasOthers: boolean;
   readonly row: number;
-  /** The field at which Tab stops, by its number; one in the whole table. */
+  /** Column of the table's only tab stop, if it is in this row. */
   readonly stop: number | undefined;
   readonly setStop: (column: number) => void;
   readonly isChosen: boolean;
   readonly choose: (items: readonly Item[], isChosen: boolean) => void;
 }
 
-/** An item as a row of a spreadsheet. */
+/** An item as a row of the spreadsheet. */
 export function ItemRow({ item, view, columns, hasOthers, isChosen, choose, ...cells }: ItemRowProps) {
   const namespace = item.namespace.join('.');
   const isOpen = view.item === namespace && view.key === item.key;

@@ -1,9 +1,9 @@
 import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
 import { type KeyboardEvent, useState } from 'react';
 import { useSession } from '../../api/session.ts';
-import { Button } from '../../ui/button.tsx';
 import { Confirm } from '../../ui/confirm.tsx';
 import { count, plural } from '../../ui/format.tsx';
+import { NextPage } from '../../ui/paged-list.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Table } from '../../ui/table.tsx';
 import { useMore } from '../../ui/use-more.ts';
@@ -13,7 +13,7 @@ import { columnsOf, othersOf } from './value-columns.ts';
 
 const idOf = ({ namespace, key }: Item): string => JSON.stringify([namespace, key]);
 
-/** From one field of a value to the next, as in a spreadsheet. */
+/** Moves between cells with the arrow keys, as in a spreadsheet. */
 function moveByArrows(event: KeyboardEvent<HTMLTableElement>) {
   const [down, right] = MOVES[event.key] ?? [0, 0];
   const at = (event.target as HTMLElement).dataset['cell']?.split(',').map(Number);
@@ -30,35 +30,34 @@ const MOVES: Readonly<Record<string, readonly [down: number, right: number]>> = 
   ArrowRight: [0, 1],
 };
 
-/** Items of a namespace or of a search as a spreadsheet; several can be deleted at once. */
+/** Items of a namespace or search as a spreadsheet, with bulk delete. */
 export function Items({ view }: { view: StoreView }) {
   const query = useInfiniteQuery(itemsQuery(view));
-  const { data, error, refetch, hasNextPage } = query;
-  const { isLoading, loadMore } = useMore(query);
+  const { data } = query;
+  const next = useMore(query);
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [stop, setStop] = useState([0, 0]);
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what="items" />;
+  if (!data) return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="items" />;
   const items = data.pages.flat();
   if (items.length === 0) {
     return (
-      <Empty title={view.query || view.filter ? 'Nothing was found' : 'No items'}>
+      <Empty title={view.query || view.filter ? 'No matching items' : 'No items'}>
         {view.query || view.filter
-          ? 'Try other words or fewer filters, or search all namespaces.'
-          : 'Graphs put here what they remember.'}
+          ? 'Try other words, remove a filter, or search all namespaces.'
+          : 'Graphs store long-term memories here.'}
       </Empty>
     );
   }
   const columns = columnsOf(items);
   const hasOthers = items.some((item) => othersOf(item, columns) !== '');
-  // It stays in the table when that gets smaller.
+  // Keeps the tab stop inside a table that has shrunk.
   const stopRow = Math.min(stop[0] ?? 0, items.length - 1);
   const stopColumn = Math.min(stop[1] ?? 0, columns.length - 1);
   const selected = items.filter((item) => chosen.has(idOf(item)));
   const choose = (these: readonly Item[], isChosen: boolean) => {
-    const next = new Set(chosen);
-    for (const item of these) isChosen ? next.add(idOf(item)) : next.delete(idOf(item));
-    setChosen(next);
+    const after = new Set(chosen);
+    for (const item of these) isChosen ? after.add(idOf(item)) : after.delete(idOf(item));
+    setChosen(after);
   };
   return (
     <div className="flex min-w-0 flex-col gap-3">
@@ -78,7 +77,7 @@ export function Items({ view }: { view: StoreView }) {
             </bdi>
           )),
           ...(hasOthers ? ['Other fields'] : []),
-          'Changed',
+          'Updated',
         ]}
         onKeyDown={moveByArrows}
       >
@@ -97,11 +96,7 @@ export function Items({ view }: { view: StoreView }) {
           />
         ))}
       </Table>
-      {hasNextPage && (
-        <Button className="self-center" disabled={isLoading} onClick={loadMore}>
-          Show more items
-        </Button>
-      )}
+      <NextPage more="Show more items" next={next} />
     </div>
   );
 }
@@ -136,7 +131,7 @@ function Selection({ items, selected, choose }: SelectionProps) {
           checked={selected.length === items.length}
           onChange={({ target }) => choose(items, target.checked)}
         />
-        {selected.length === 0 ? 'Select all that are shown' : `${count(selected.length)} selected`}
+        {selected.length === 0 ? 'Select all shown' : `${count(selected.length)} selected`}
       </label>
       {selected.length === 0 && (
         <p className="ml-auto text-xs text-ink-3 max-sm:hidden">
@@ -149,7 +144,7 @@ function Selection({ items, selected, choose }: SelectionProps) {
           question={`Delete ${count(selected.length)} ${plural(selected.length, 'item')}?`}
           onConfirm={remove}
         >
-          Assistants forget {plural(selected.length, 'it', 'them')}. This cannot be undone.
+          Assistants can no longer read {plural(selected.length, 'it', 'them')}. This cannot be undone.
         </Confirm>
       )}
     </div>

@@ -1,12 +1,12 @@
-/** A namespace, and those that begin with it. */
+/** A namespace and its children. */
 export interface Branch {
   readonly label: string;
-  /** All labels, between dots. */
+  /** Full name: all labels, joined by dots. */
   readonly path: string;
   readonly children: readonly Branch[];
 }
 
-/** The tree of namespaces, in the order of their labels. */
+/** The tree of namespaces, ordered by label. */
 export function namespaceTree(
   namespaces: readonly (readonly string[])[],
   above: readonly string[] = [],

@@ -9,7 +9,7 @@ import { namespacesQuery } from './store-queries.ts';
 const LINK =
   'block truncate rounded-md px-2 py-1 text-ink-2 hover:text-ink aria-[current=page]:bg-sunk aria-[current=page]:font-medium aria-[current=page]:text-ink';
 
-/** Namespaces as a tree; each shows what is below it. */
+/** Namespaces as a tree. Each links to the items below it. */
 export function Namespaces() {
   const { data, error, refetch } = useQuery(namespacesQuery);
   const tree = useMemo(() => namespaceTree(data ?? []), [data]);

@@ -2,20 +2,20 @@ import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { api, dataOf, type Schemas } from '../../api/client.ts';
 import { conditionsIn, filterOf } from './conditions.ts';
 
-/** An item of the list, with the beginning of its value. */
+/** An item of the list, with a preview of its value. */
 export type Item = Pick<Schemas['SearchItem'], 'namespace' | 'key' | 'updated_at' | 'score'> & {
   readonly preview: NonNullable<Schemas['SearchItem']['preview']>;
 };
 
-/** What is shown, as it is in the address. */
+/** The view state, as in the address. */
 export interface StoreView {
-  /** Labels of the namespace, between dots, which no label has. */
+  /** The namespace: labels joined by dots, which labels cannot contain. */
   readonly namespace?: string;
-  /** Words or a meaning to search for. */
+  /** Search query: words or, with an index, meaning. */
   readonly query?: string;
-  /** Conditions on fields of the value, as the API has them, in JSON. */
+  /** Filter conditions in the API's form, as JSON. */
   readonly filter?: string;
-  /** The item that is open, by its namespace and key. */
+  /** The open item, by namespace and key. */
   readonly item?: string;
   readonly key?: string;
 }
@@ -34,7 +34,7 @@ export const namespacesQuery = queryOptions({
   },
 });
 
-/** Items under a namespace: the best matches first, or what changed last. Looking at them does not prolong their life. */
+/** Items below a namespace: best matches first, or else last updated first. Listing them does not refresh their TTL. */
 export function itemsQuery({ namespace, query, filter }: StoreView) {
   return infiniteQueryOptions({
     queryKey: ['item', 'list', { namespace, query, filter }],
@@ -62,20 +62,20 @@ export function itemQuery(namespace: string, key: string) {
   });
 }
 
-/** The whole item, with what a put has to repeat. `null` if there is none. */
+/** The whole item, with the settings that a put must repeat. `null` if there is none. */
 function getItem(namespace: string[], key: string) {
   const query = { namespace, key, refresh_ttl: false, include: 'ttl,index' };
   return dataOf(api.GET('/store/items', { params: { query } }));
 }
 
-/** Changes one field and nothing else: a put replaces the value, its time to live, and what of it is indexed. */
+/** Changes one field only. A put replaces value, TTL and index, so it repeats the others. */
 export async function setField(
   { namespace, key }: Pick<Item, 'namespace' | 'key'>,
   field: string,
   value: unknown,
 ): Promise<void> {
   const item = await getItem(namespace, key);
-  if (!item) throw new Error('There is no such item any more. It may have been deleted or expired.');
+  if (!item) throw new Error('This item no longer exists. It may have been deleted or expired.');
   await putItem({
     ...item,
     value: { ...item.value, [field]: value },
@@ -85,9 +85,9 @@ export async function setField(
 }
 
 interface Put extends Pick<Schemas['StorePutRequest'], 'namespace' | 'key' | 'value'> {
-  /** Minutes; `undefined`: as the server is configured. */
+  /** Minutes. `undefined` for the server default. */
   readonly ttl: number | null | undefined;
-  /** `undefined`: as the server is configured. */
+  /** `undefined` for the server default. */
   readonly index: Schemas['Item']['index'] | undefined;
 }
 

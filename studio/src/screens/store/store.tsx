@@ -11,7 +11,7 @@ import { Items } from './items.tsx';
 import { Namespaces } from './namespaces.tsx';
 import type { StoreView } from './store-queries.ts';
 
-/** What assistants remember across threads. Namespace, search, filters and the open item are in the address. */
+/** The long-term store. Namespace, search, filters and the open item are in the address. */
 export function Store() {
   const view: StoreView = useSearch({ from: '/store' });
   const { can } = useSession();
@@ -56,8 +56,8 @@ function Search({ query }: { query: string }) {
     >
       <TextInput
         type="search"
-        aria-label="Words or meaning"
-        placeholder="Words or, with an index, meaning"
+        aria-label="Search items"
+        placeholder="Search by words, or by meaning with an index"
         className="w-80 max-w-full"
         value={text}
         onChange={({ target }) => setText(target.value)}

@@ -7,16 +7,16 @@ import { type Item, setField } from './store-queries.ts';
 interface ValueCellProps {
   readonly item: Item;
   readonly field: string;
-  /** Of the cell, for the arrow keys. */
+  /** Position of the cell, for the arrow keys. */
   readonly place: string;
-  /** One cell of the table is among the stops of Tab. */
+  /** Whether this cell is the table's tab stop. */
   readonly isStop: boolean;
   readonly stop: () => void;
   /** Opens the item. */
   readonly open: () => void;
 }
 
-/** A field of a value: Enter or a double click edits it in place, or opens the item if it is long. */
+/** A cell. Enter or a double click edits the field in place, or opens the item if it is long. */
 export function ValueCell({ item, field, place, isStop, stop, open }: ValueCellProps) {
   const [isEditing, setEditing] = useState(false);
   const button = useRef<HTMLButtonElement>(null);
@@ -42,7 +42,7 @@ export function ValueCell({ item, field, place, isStop, stop, open }: ValueCellP
       tabIndex={isStop ? 0 : -1}
       className="block min-h-5 w-full truncate text-left"
       onFocus={stop}
-      // Of a key, or of a program that reads the page aloud: no double click follows.
+      // A click by keyboard or screen reader, which no double click follows.
       onClick={({ detail }) => detail === 0 && edit()}
       onDoubleClick={edit}
     >
@@ -54,7 +54,7 @@ export function ValueCell({ item, field, place, isStop, stop, open }: ValueCellP
   );
 }
 
-/** What a field is, in a line. */
+/** The value of a field on one line. */
 export function ValueText({ item: { preview }, field }: Pick<ValueCellProps, 'item' | 'field'>) {
   if (!Object.hasOwn(preview.fields, field)) return null;
   const value = preview.fields[field];
@@ -71,11 +71,11 @@ interface EditorProps extends Pick<ValueCellProps, 'item' | 'field'> {
   readonly done: (isByKey: boolean) => void;
 }
 
-/** Enter and leaving it save, Escape does not; Shift+Enter is a new line. A text stays a text, and anything else JSON. */
+/** Enter and blur save, Escape cancels, Shift+Enter starts a new line. A string stays a string; other values are JSON. */
 function Editor({ item, field, done }: EditorProps) {
   const client = useQueryClient();
   const before = item.preview.fields[field];
-  // A change of others that arrives meanwhile is not what is edited here.
+  // Changes by others that arrive while editing must not replace the edited value.
   const [initial] = useState(() => (typeof before === 'string' ? before : (JSON.stringify(before) ?? '')));
   const [read] = useState(() => readerOf(before));
   const [text, setText] = useState(initial);
@@ -97,7 +97,7 @@ function Editor({ item, field, done }: EditorProps) {
     }
   }
   function onKeyDown(event: KeyboardEvent) {
-    // Arrow keys move within the text.
+    // Arrow keys move the caret, not the cell.
     event.stopPropagation();
     if (event.nativeEvent.isComposing || (event.key === 'Enter' && event.shiftKey)) return;
     if (event.key !== 'Enter' && event.key !== 'Escape') return;
@@ -111,7 +111,7 @@ function Editor({ item, field, done }: EditorProps) {
         autoFocus
         onFocus={({ target }) => {
           target.select();
-          // It is wider than the field was.
+          // Wider than the cell.
           target.scrollIntoView({ block: 'nearest', inline: 'nearest' });
         }}
         aria-label={`${field} of ${item.key}`}
@@ -122,7 +122,7 @@ function Editor({ item, field, done }: EditorProps) {
         onChange={({ target }) => setText(target.value)}
         onKeyDown={onKeyDown}
         onBlur={({ target }) => {
-          // Otherwise the whole window has lost the focus, and returns to here.
+          // Without a target the whole window has lost the focus, and will return it here.
           if (document.activeElement !== target) void save(false);
         }}
       />
@@ -135,12 +135,12 @@ function Editor({ item, field, done }: EditorProps) {
   );
 }
 
-/** How what is typed is read, by what was there. The reader throws an error that says what is wrong. */
+/** Returns the parser for the typed text, by the type of the old value. It throws a readable error. */
 function readerOf(before: unknown): (text: string) => unknown {
   if (typeof before === 'string') return (text) => text;
   if (before === undefined) return jsonOrText;
   return (text) => {
-    const { value, error = 'Write JSON, such as null.' } = typedJson(text);
+    const { value, error = 'Enter valid JSON, such as null.' } = typedJson(text);
     if (value === undefined) throw new Error(error);
     return value;
   };

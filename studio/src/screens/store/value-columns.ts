@@ -2,7 +2,7 @@ import type { Item } from './store-queries.ts';
 
 const MAX_COLUMNS = 6;
 
-/** Fields that have a column each: those that most of the items have. */
+/** Fields with their own column: the most frequent ones. */
 export function columnsOf(items: readonly Item[]): string[] {
   const counts = new Map<string, number>();
   for (const { preview } of items)
@@ -11,7 +11,7 @@ export function columnsOf(items: readonly Item[]): string[] {
   return most.map(([field]) => field);
 }
 
-/** What of an item has no column, in words. */
+/** The fields of an item without a column, as text. */
 export function othersOf({ preview }: Item, columns: readonly string[]): string {
   const names = Object.keys(preview.fields).filter((field) => !columns.includes(field));
   return [...names, ...(preview.omitted > 0 ? [`${preview.omitted} more`] : [])].join(', ');

@@ -3,15 +3,15 @@ import { GAP_MS } from './samples.ts';
 
 interface Line {
   readonly name: string;
-  /** `null`: not known. */
+  /** `null` if unknown. */
   readonly values: readonly (number | null)[];
-  /** Its colour: a class that sets `color`. */
+  /** Colour: a class that sets `color`. */
   readonly tone: string;
 }
 
 interface ChartProps {
   readonly title: string;
-  /** When the values were measured, epoch ms. */
+  /** Times of the values, epoch ms. */
   readonly times: readonly number[];
   readonly lines: readonly Line[];
   readonly format: (value: number) => string;
@@ -20,7 +20,7 @@ interface ChartProps {
 const WIDTH = 300;
 const HEIGHT = 64;
 
-/** Lines over time, with what they are now. */
+/** Line chart over time, with the current values. */
 export function Chart({ title, times, lines, format }: ChartProps) {
   const top = Math.max(...lines.flatMap(({ values }) => values.map((value) => value ?? 0)), Number.MIN_VALUE);
   const lastOf = (values: Line['values']) => {
@@ -65,7 +65,7 @@ export function Chart({ title, times, lines, format }: ChartProps) {
   );
 }
 
-/** The newest value is at the right edge; one alone is a level line. Where nothing was measured there is no line. */
+/** The newest value is at the right edge. A single value is a level line, and unmeasured intervals are gaps. */
 function pathOf(times: readonly number[], values: Line['values'], top: number): string {
   const yOf = (value: number) => (HEIGHT - (HEIGHT * value) / top).toFixed(1);
   const first = times[0] ?? 0;

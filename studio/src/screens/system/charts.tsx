@@ -11,7 +11,7 @@ const perSecond = (value: number): string => `${value.toFixed(value < 10 ? 1 : 0
 const seconds = (value: number): string => duration(value * 1000);
 const timeOf = (time: string | number): string => new Date(time).toLocaleTimeString();
 
-/** What the process that answers is doing, and how well. */
+/** Charts of the process that answers. */
 export function Charts() {
   const { unrestricted, can } = useSession();
   const isOperator = unrestricted && can('admin');
@@ -28,9 +28,9 @@ export function Charts() {
       <Pools readings={readings} />
       <p className="text-xs text-ink-3">
         {history
-          ? `The last hour of process ${history.process.pid} on ${history.process.host}, which has measured since ${timeOf(history.since)}.`
-          : `Of the process that answers, since ${timeOf(samples[0]?.at ?? 0)}, while this screen was open; for an hour at most.`}{' '}
-        Charts over longer times need a Prometheus that reads /metrics.
+          ? `The last hour of process ${history.process.pid} on ${history.process.host}, measured since ${timeOf(history.since)}.`
+          : `The process that answered, since ${timeOf(samples[0]?.at ?? 0)}, while Studio was open; up to one hour.`}{' '}
+        For longer periods, scrape /metrics with Prometheus.
       </p>
     </section>
   );
@@ -38,7 +38,7 @@ export function Charts() {
 
 function Lines({ samples }: { samples: readonly Sample[] }) {
   const times = samples.map(({ at }) => at);
-  // A rate is that of the time before.
+  // A rate covers the interval before its sample.
   const spans = times.slice(1);
   const of = (field: keyof Sample) => samples.map((sample) => sample[field]);
   return (
@@ -54,7 +54,7 @@ function Lines({ samples }: { samples: readonly Sample[] }) {
       />
       <Chart
         times={times}
-        title="Delay of the event loop"
+        title="Event loop delay"
         format={seconds}
         lines={[
           { name: '99 %', values: of('lag_p99'), tone: 'text-accent' },
@@ -63,7 +63,7 @@ function Lines({ samples }: { samples: readonly Sample[] }) {
       />
       <Chart
         times={times}
-        title="Memory of the process"
+        title="Process memory"
         format={byteSize}
         lines={[{ name: 'resident', values: of('memory_bytes'), tone: 'text-accent' }]}
       />
@@ -91,7 +91,7 @@ function Lines({ samples }: { samples: readonly Sample[] }) {
           { name: 'dead', values: of('webhooks_dead'), tone: 'text-err' },
         ]}
       />
-      {/* SQLite has none. */}
+      {/* SQLite has no connection pool. */}
       {samples.some(({ connections_open }) => connections_open > 0) && (
         <Chart
           times={times}

@@ -4,10 +4,10 @@ import { HISTORY_MS, INTERVAL_MS, type Sample } from './samples.ts';
 
 type History = Schemas['SystemHistory'];
 
-/** A process that has not answered for so long is shown no more, ms. */
+/** A process that has not answered for this long is no longer shown, ms. */
 const MAX_SILENCE_MS = 60_000;
 
-/** The last hour of one process, from its memory. `isWanted`: the caller may read it. */
+/** The last hour of one process, from its memory. `isWanted` if the caller may read it. */
 export function useHistory(isWanted: boolean) {
   const client = useQueryClient();
   const queryKey = ['system', 'history'];
@@ -25,7 +25,7 @@ export function useHistory(isWanted: boolean) {
   return { history: data, error, refetch };
 }
 
-/** Several processes may answer in turn: the one that is shown stays, unless it is silent or another one came after it. */
+/** Several processes may answer in turn. Keeps showing the same one, unless it is silent or was replaced. */
 function ofOneProcess(before: History | undefined, next: History): History {
   if (before === undefined || before.process.worker_id === next.process.worker_id) return next;
   const seen_at = lastTimeOf(before);
@@ -37,7 +37,7 @@ function lastTimeOf({ at }: History): number {
   return Date.parse(at.at(-1) ?? '');
 }
 
-/** The oldest first. */
+/** Samples, oldest first. */
 export function samplesOf({ runs, webhooks, connections, ...history }: History): Sample[] {
   const { event_loop_lag_seconds: lag, requests_total, memory_bytes } = history;
   const value = (list: readonly number[], i: number) => list[i] as number;

@@ -3,7 +3,7 @@ import { Pill } from '../../ui/pill.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { labels, type Readings, total } from './readings.ts';
 
-/** Graph hosts of the process that answers; nothing if graphs run in the process itself. */
+/** Graph hosts of the process that answers. Nothing if graphs run in the process itself. */
 export function Hosts({ readings }: { readings: Readings }) {
   const hosts = labels(readings, 'agent_server_host_ready', 'host');
   if (hosts.length === 0) return null;

@@ -5,12 +5,12 @@ import { RunLink } from '../../ui/run-link.tsx';
 import { Failure } from '../../ui/states.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 
-/** More run at once on a large server: these are the oldest. */
+/** Maximum number of leases shown, oldest first. */
 const MAX_LEASES = 100;
-/** Between two looks, ms: a lease is renewed without anybody being told. */
+/** Polling interval, ms: lease renewals are not reported as changes. */
 const INTERVAL_MS = 5_000;
 
-/** Which process executes which run, and until when without a sign of life. */
+/** Which process executes which run, and when its lease ends. */
 export function Leases() {
   const { data, error, refetch } = useQuery({
     queryKey: ['run', 'list', 'leases'],

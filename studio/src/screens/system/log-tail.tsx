@@ -17,11 +17,11 @@ const LEVELS: readonly (readonly [Level, string])[] = [
 ];
 
 const LOGS = [
-  ['runs', 'What graphs print'],
-  ['server', 'The server'],
+  ['runs', 'Graph output'],
+  ['server', 'Server log'],
 ] as const;
 
-/** What the code of all runs prints while the page is open, of one run also what it printed before; or the server's log. */
+/** Live log: the output of all runs, the whole output of one run, or the server log. */
 export function LogTail() {
   const { log, level: wanted, assistant, run } = useSearch({ from: '/system' });
   const { unrestricted, can } = useSession();
@@ -66,9 +66,9 @@ export function LogTail() {
               }
             />
             <TextFilter
-              // A link to another run brings another text.
+              // The key resets the field when a link selects another run.
               key={run}
-              label="Id of a run"
+              label="Run id"
               className="w-[300px]"
               value={run}
               set={(id) => void navigate({ search: (before) => ({ ...before, run: id }), replace: true })}
@@ -79,10 +79,10 @@ export function LogTail() {
           {!isLive
             ? 'Connecting …'
             : writer !== undefined
-              ? `Follows process ${writer.pid} on ${writer.host} alone`
+              ? `Following process ${writer.pid} on ${writer.host} only`
               : isOver
                 ? 'The run has ended'
-                : 'Follows what graphs print'}
+                : 'Following the output of all graphs'}
         </span>
       </div>
       {error !== undefined ? (
@@ -95,8 +95,8 @@ export function LogTail() {
 }
 
 function nothingOf(is_server: boolean, run: string | undefined): string {
-  if (is_server) return 'The server has logged nothing of this level.';
-  return run ? 'This run has printed nothing.' : 'Nothing has been printed since the page was opened.';
+  if (is_server) return 'No server log lines at this level.';
+  return run ? 'No output from this run.' : 'No output since you opened this page.';
 }
 
 function Lines({ lines, nothing }: { lines: readonly TailLine[]; nothing: string }) {

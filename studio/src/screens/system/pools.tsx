@@ -2,12 +2,12 @@ import { count } from '../../ui/format.tsx';
 import { Cell, Row, Table } from '../../ui/table.tsx';
 import { labels, type Readings, total } from './readings.ts';
 
-/** Connections to PostgreSQL; nothing with SQLite, which has none. */
+/** PostgreSQL connection pools. Nothing on SQLite. */
 export function Pools({ readings }: { readings: Readings }) {
   const pools = labels(readings, 'lg_api_pg_pool_size', 'pool');
   if (pools.length === 0) return null;
   return (
-    <Table label="Connections to the database" columns={['Pool', 'Open', 'Free', 'Most', 'Waiting for one']}>
+    <Table label="Connections to the database" columns={['Pool', 'Open', 'Free', 'Maximum', 'Waiting']}>
       {pools.map((pool) => {
         const of = (metric: string) => count(total(readings, metric, `pool="${pool}"`) ?? 0);
         return (

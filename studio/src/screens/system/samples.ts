@@ -2,13 +2,13 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, dataOf } from '../../api/client.ts';
 import { type Readings, readingsOf, total } from './readings.ts';
 
-/** What a process measured at one time. `null`: it is not known. */
+/** A sample of one process. `null` if unknown. */
 export interface Sample {
   /** Epoch ms. */
   readonly at: number;
   readonly running: number | null;
   readonly pending: number | null;
-  /** From the start of the process, as are failed runs and requests. */
+  /** Counter since the start of the process, as are failed runs and requests. */
   readonly ended: number;
   readonly failed: number;
   readonly requests: number;
@@ -22,16 +22,16 @@ export interface Sample {
   readonly connections_waiting: number;
 }
 
-/** Between two readings, ms. */
+/** Sampling interval, ms. */
 export const INTERVAL_MS = 5_000;
-/** How long readings are remembered, also while another screen is open, ms. */
+/** Retention of samples, also while another screen is open, ms. */
 export const HISTORY_MS = 60 * 60 * 1000;
-/** Readings further apart are not joined by a line, ms: nothing was measured in between. */
+/** Samples further apart are not connected by a line, ms. */
 export const GAP_MS = 30_000;
 
 /**
- * What the process that answers has measured while this screen was open in the last hour, the oldest first, and its last
- * readings. The session's end forgets it, as everything else that was read.
+ * Samples of the process that answers, oldest first, from the last hour as far as the screen was open, and its latest
+ * readings. Cleared when the session ends, like all loaded data.
  */
 export function useSamples() {
   const client = useQueryClient();
@@ -73,7 +73,7 @@ function sampleOf(readings: Readings, at: number): Sample {
   };
 }
 
-/** By how much a counter grew each second between neighbouring samples; a restart is no growth. */
+/** Growth of a counter per second between neighbouring samples. A restart is not growth. */
 export function rates(samples: readonly Sample[], of: 'ended' | 'failed' | 'requests'): number[] {
   return samples.slice(1).map((sample, i) => {
     const before = samples[i] as Sample;

@@ -3,7 +3,7 @@ import type { StreamEvent } from '../../api/event-stream.ts';
 import type { Source } from '../../api/follow-stream.ts';
 import type { Level, TailLine } from './use-log-tail.ts';
 
-/** The process that writes. */
+/** The process that writes the log. */
 export interface Writer {
   readonly host: string;
   readonly pid: number;
@@ -21,7 +21,7 @@ interface ServerLine extends Writer {
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-/** The log of the process that answers: what it remembers of it, and what it writes from now on. */
+/** The log of the process that answers: its buffered lines, then new ones. */
 export function ofServer(level: Level): Source {
   return {
     join(last, signal) {
@@ -33,7 +33,10 @@ export function ofServer(level: Level): Source {
   };
 }
 
-/** Makes lines of the events of `ofServer`: each line once, whichever processes answer, with a note where another one writes. */
+/**
+ * Turns the events of `ofServer` into lines: each line once, even if several processes answer, with a note when the process
+ * changes.
+ */
 export function serverLines() {
   const last_of = new Map<string, number>();
   let writer: Ready | undefined;
@@ -43,7 +46,7 @@ export function serverLines() {
     writer = next;
     if (!isOther) return [];
     const started = new Date(next.since).toLocaleTimeString();
-    return [noteOf(`Process ${next.pid} on ${next.host} answers now, which started at ${started}.`)];
+    return [noteOf(`Process ${next.pid} on ${next.host} answers now. It started at ${started}.`)];
   }
 
   return ({ event, data }: StreamEvent): { lines: TailLine[]; writer: Writer | undefined } => {
@@ -54,7 +57,7 @@ export function serverLines() {
     }
     if (event !== 'log') return { lines: [], writer };
     const line = JSON.parse(data) as ServerLine;
-    // In a container, the process after a restart has the same id, and counts from 1 again.
+    // In a container, a restarted process has the same id and counts from 1 again.
     const process = `${writer?.since} ${line.host} ${line.pid}`;
     if (line.seq <= (last_of.get(process) ?? 0)) return { lines: [], writer };
     last_of.set(process, line.seq);

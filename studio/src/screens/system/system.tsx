@@ -11,10 +11,10 @@ import { Charts } from './charts.tsx';
 import { Leases } from './leases.tsx';
 import { LogTail } from './log-tail.tsx';
 
-/** Between two looks at what does not report changes, ms. */
+/** Polling interval for data without change events, ms. */
 const INTERVAL_MS = 10_000;
 
-/** Processes, queue, storage, and how the server is doing. */
+/** System screen: processes, queue, storage and charts. */
 export function System() {
   const { unrestricted, can } = useSession();
   return (
@@ -23,9 +23,7 @@ export function System() {
       {unrestricted && can('admin') ? (
         <Server />
       ) : (
-        <Forbidden>
-          Processes and storage are for callers without limits: a key with the scope admin.
-        </Forbidden>
+        <Forbidden>Processes and storage need an unrestricted key with the scope admin.</Forbidden>
       )}
       <LogTail />
     </Page>
@@ -35,7 +33,7 @@ export function System() {
 function Server() {
   const { data, error, refetch } = useQuery({ ...overviewQuery, refetchInterval: INTERVAL_MS });
   if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what="the state of the server" />;
+  if (!data) return <Loading what="server status" />;
   return (
     <>
       <h2 className="text-xs font-semibold text-ink-2">Processes</h2>
@@ -56,7 +54,7 @@ function Processes({ processes }: { processes: Schemas['SystemOverview']['proces
   return (
     <Table
       label="Processes"
-      columns={['Machine', 'Process', 'Version', 'Does', 'Runs at once', 'Hosts', 'Started']}
+      columns={['Machine', 'Process', 'Version', 'Role', 'Run slots', 'Hosts', 'Started']}
     >
       {processes.map(({ worker_id, host, pid, version, role, slots, hosts, started_at }) => (
         <Row key={worker_id}>

@@ -7,39 +7,39 @@ import { ofServer, serverLines, type Writer } from './server-lines.ts';
 const LEVELS = ['debug', 'info', 'warn', 'error'] as const;
 export type Level = (typeof LEVELS)[number];
 
-/** A line of any run, or of the server. */
+/** A log line of a run or of the server. */
 export interface TailLine extends LogLine {
   readonly key: string;
   readonly run_id?: string;
 }
 
-/** Older lines are dropped: each run keeps its own. */
+/** Maximum number of lines kept. Each run stores its own lines. */
 const MAX_LINES = 500;
-/** Lines that come closer together are drawn at once, ms. */
+/** Lines that arrive within this time are drawn together, ms. */
 const DRAW_MS = 150;
 
 interface Filters {
-  /** The log of the server, instead of what runs print. */
+  /** Follow the server log instead of runs. */
   readonly is_server: boolean;
   readonly level: Level;
   readonly assistant_id: string | undefined;
-  /** Only this run, whichever assistant it is of. */
+  /** Only this run, regardless of the assistant filter. */
   readonly run_id: string | undefined;
 }
 
 interface Tail {
   readonly lines: readonly TailLine[];
   readonly isLive: boolean;
-  /** Of the server's log. */
+  /** Writer of the server log. */
   readonly writer: Writer | undefined;
-  /** The one run that is followed has ended. */
+  /** The followed run has ended. */
   readonly isOver: boolean;
   readonly error: unknown;
 }
 
 const NONE: Tail = { lines: [], isLive: false, writer: undefined, isOver: false, error: undefined };
 
-/** What the code of all runs prints from now on, or of one run from its beginning, or the server's log; the newest last. */
+/** New output of all runs, the whole output of one run, or the server log. Newest last. */
 export function useLogTail({ is_server, level, assistant_id, run_id }: Filters): Tail {
   const [tail, setTail] = useState(NONE);
   useEffect(() => {
@@ -100,7 +100,7 @@ function ofAll({ level, assistant_id }: Pick<Filters, 'level' | 'assistant_id'>)
 function ofRun(run_id: string, isOver: () => boolean): Source {
   return {
     join(last, signal) {
-      // Without a line that is had already, all that are kept.
+      // Without a known last line, request all buffered lines.
       const header = last === '-1' ? {} : { header: { 'Last-Event-Id': last } };
       const params = { path: { run_id }, query: { stream: true }, ...header };
       return dataOf(api.GET('/runs/{run_id}/logs', { params, parseAs: 'stream', signal }));

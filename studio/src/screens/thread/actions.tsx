@@ -13,15 +13,15 @@ const EditState = lazy(() => import('./edit-state.tsx').then(({ EditState }) => 
 interface ActionsProps {
   readonly thread: Thread;
   readonly node: CheckpointNode;
-  /** The node that wrote the checkpoint, if it is known. */
+  /** The node that wrote the checkpoint, if known. */
   readonly writer: string | undefined;
-  /** Whether a run would have something to do from here. */
+  /** Whether a run from here has nodes to execute. */
   readonly hasNext: boolean;
   readonly compare: () => void;
   readonly select: (checkpoint_id: string) => void;
 }
 
-/** Fork, edit, re-run and compare. */
+/** Actions of a checkpoint: fork, edit, re-run and compare. */
 export function Actions({ thread, node, writer, hasNext, compare, select }: ActionsProps) {
   const { can } = useSession();
   const client = useQueryClient();
@@ -41,7 +41,7 @@ export function Actions({ thread, node, writer, hasNext, compare, select }: Acti
     <div className="flex flex-col gap-2">
       {can('run') && (
         <>
-          {/* An option of the call: a late answer selects nothing in what is shown by then. */}
+          {/* An option of the call: a late response must not select anything in another view. */}
           <Button
             look="primary"
             disabled={isBusy}
@@ -58,7 +58,7 @@ export function Actions({ thread, node, writer, hasNext, compare, select }: Acti
         </>
       )}
       <Button look="quiet" onClick={compare}>
-        Compare with another …
+        Compare with …
       </Button>
       {rerunning.data && (
         <p role="status">
@@ -67,7 +67,7 @@ export function Actions({ thread, node, writer, hasNext, compare, select }: Acti
             params={{ runId: rerunning.data }}
             className="text-accent underline-offset-2 hover:underline"
           >
-            The run has begun
+            The run has started
           </Link>
         </p>
       )}

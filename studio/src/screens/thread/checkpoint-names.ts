@@ -1,6 +1,6 @@
 import type { CheckpointNode } from './thread-queries.ts';
 
-/** What wrote a checkpoint, in the words of the page. */
+/** Display name of what wrote a checkpoint. */
 export function nameOf({ source, changed_channels, nodes, step }: CheckpointNode): string {
   if (source === 'input') return 'start of a run';
   if (source === 'fork' || (source === 'update' && changed_channels?.length === 0)) return 'fork';
@@ -10,7 +10,7 @@ export function nameOf({ source, changed_channels, nodes, step }: CheckpointNode
   return nodes.length > 3 ? `${nodes.slice(0, 2).join(', ')} and ${nodes.length - 2} more` : nodes.join(', ');
 }
 
-/** Nodes that come next; several tasks may be of one node. */
+/** Names of the next nodes, each once even if it has several tasks. */
 export function namesOf(next: readonly string[]): string {
   return [...new Set(next)].map((name) => (name === '__start__' ? 'input' : name)).join(', ');
 }

@@ -10,7 +10,7 @@ import { Diff } from './diff-view.tsx';
 import { type CheckpointNode, treeQuery } from './thread-queries.ts';
 import { Tree } from './tree.tsx';
 
-/** The history of a thread as a tree, and one checkpoint of it beside another. Both are in the address. */
+/** The checkpoint tree of a thread, and the diff of two checkpoints. Both selections are in the address. */
 export function Checkpoints({ thread }: { thread: Thread }) {
   const { data, error, refetch, hasNextPage, fetchNextPage, isFetchingNextPage } = useInfiniteQuery(
     treeQuery(thread.thread_id),
@@ -20,7 +20,7 @@ export function Checkpoints({ thread }: { thread: Thread }) {
   const nodes = data.pages.flatMap((page) => page.data);
   const newest = nodes[0];
   if (!newest) {
-    return <Empty title="No checkpoints yet">A run writes one after each of its steps.</Empty>;
+    return <Empty title="No checkpoints yet">A run writes a checkpoint after each step.</Empty>;
   }
   const loadMore = () => void (isFetchingNextPage || fetchNextPage());
   return <Panes {...{ thread, nodes, newest, loadMore }} isComplete={!hasNextPage} />;
@@ -39,7 +39,7 @@ function Panes({ thread, nodes, newest, isComplete, loadMore }: PanesProps) {
   const navigate = useNavigate({ from: '/threads/$threadId' });
   const [picks, setPicks] = useState(false);
   const show = (change: { checkpoint?: string; with?: string | undefined }) =>
-    // The tree scrolls to the selected checkpoint by itself.
+    // The tree itself scrolls to the selected checkpoint.
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true, resetScroll: false });
   const at = checkpoint === undefined ? 0 : nodes.findIndex((node) => node.checkpoint_id === checkpoint);
   const node = nodes[at] ?? newest;
@@ -77,7 +77,7 @@ function Panes({ thread, nodes, newest, isComplete, loadMore }: PanesProps) {
         }
       />
       <Details
-        // A message about one checkpoint says nothing about another.
+        // The key drops messages about another checkpoint.
         key={node.checkpoint_id}
         {...{ thread, node }}
         compare={() => setPicks(true)}
@@ -103,7 +103,7 @@ function ComparisonTitle({ node, nodes, other, picks, reset }: ComparisonTitlePr
       <h2 className="font-semibold">{nameOf(node)}</h2>
       {picks ? (
         <span role="status" className="text-accent">
-          Select the checkpoint to compare with.
+          Select a checkpoint to compare with.
         </span>
       ) : (
         <span className="text-ink-3">

@@ -13,19 +13,19 @@ import { type CheckpointNode, nextQuery } from './thread-queries.ts';
 interface DetailsProps {
   readonly thread: Thread;
   readonly node: CheckpointNode;
-  /** Begins to choose a second checkpoint. */
+  /** Starts the selection of a second checkpoint. */
   readonly compare: () => void;
   readonly select: (checkpoint_id: string) => void;
 }
 
-/** What else than a node writes checkpoints. */
+/** Sources of checkpoints other than nodes. */
 const SOURCES: Readonly<Record<string, string>> = {
-  input: 'the start of a run',
-  update: 'a change of the state',
-  fork: 'a copy of a checkpoint',
+  input: 'run input',
+  update: 'state edit',
+  fork: 'fork of a checkpoint',
 };
 
-/** Where a checkpoint comes from, what follows, and what can be done from there. */
+/** One checkpoint: its origin, next nodes and actions. */
 export function Details({ thread, node, compare, select }: DetailsProps) {
   const { checkpoint_id, source, step, run_id, created_at } = node;
   const following = useQuery(nextQuery(thread.thread_id, checkpoint_id));
@@ -58,14 +58,14 @@ export function Details({ thread, node, compare, select }: DetailsProps) {
   );
 }
 
-/** What tasks that did not end wait for, or failed with. */
+/** Interrupts and errors of unfinished tasks. */
 function Tasks({ tasks }: { tasks: readonly Schemas['ThreadTask'][] }) {
   return tasks.map(({ id, name, interrupts, error }) => (
     <section key={id} aria-label={`Task ${name}`} className="flex flex-col gap-2 empty:hidden">
       {interrupts.map((interrupt, i) => (
         <div key={interrupt.id ?? i} className="flex flex-col gap-1">
           <h3 className="text-xs font-medium text-wait">
-            <bdi>{name}</bdi> waits for an answer
+            <bdi>{name}</bdi> is waiting for an answer
           </h3>
           <Json value={interrupt.value} label={`Question of ${name}`} />
         </div>

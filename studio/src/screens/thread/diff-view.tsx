@@ -7,19 +7,19 @@ import { Card } from '../../ui/page.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { type CheckpointNode, isStateChannel, storageQuery, valuesQuery } from './thread-queries.ts';
 
-/** Lines of a channel that are drawn, and characters of a line. */
+/** Maximum number of lines drawn per channel, and of characters per line. */
 const MAX_LINES = 2000;
 const MAX_LENGTH = 2000;
 
 interface DiffProps {
   readonly threadId: string;
   readonly node: CheckpointNode;
-  /** The checkpoint it is compared with; null for the first of a thread. */
+  /** The checkpoint to compare with. Null for the first of a thread. */
   readonly other: string | null;
   readonly title: ReactNode;
 }
 
-/** What a checkpoint changed, channel by channel. Of its own parent only changed channels are read. */
+/** Diff of a checkpoint, channel by channel. Compared with its own parent, only changed channels are loaded. */
 export function Diff({ threadId, node, other, title }: DiffProps) {
   const { checkpoint_id, parent_checkpoint_id, changed_channels } = node;
   const channels = other === parent_checkpoint_id ? changed_channels : null;

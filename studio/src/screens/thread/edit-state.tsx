@@ -15,11 +15,11 @@ interface EditStateProps {
   readonly checkpoint_id: string;
   readonly writer: string | undefined;
   readonly close: () => void;
-  /** Receives the id of the new checkpoint. */
+  /** Called with the id of the new checkpoint. */
   readonly done: (checkpoint_id: string) => Promise<void>;
 }
 
-/** Writes values after a checkpoint, as a node would return them. */
+/** Dialog that writes a checkpoint with values as a node would return them. */
 export function EditState({ thread, checkpoint_id, writer, close, done }: EditStateProps) {
   const nodes = useNodes(assistantOf(thread.metadata));
   const { data: values = {} } = useQuery(valuesQuery(thread.thread_id, checkpoint_id, null));
@@ -37,14 +37,14 @@ export function EditState({ thread, checkpoint_id, writer, close, done }: EditSt
   return (
     <Dialog title="Edit state" open onClose={close}>
       <p className="text-ink-2">
-        Write what the node would return. A channel with a reducer, such as a list of messages, adds it to
-        what is there; messages with the same id are replaced.
+        Enter what the node would return. A channel with a reducer, such as a list of messages, adds it to the
+        current value; messages with the same id are replaced.
       </p>
       <Field label="As node">
         <Select
           value={asNode}
           onChange={({ target }) => setAsNode(target.value)}
-          options={[['', 'The last one'], ...nodes.map((node) => [node, node] as const)]}
+          options={[['', 'Last node'], ...nodes.map((node) => [node, node] as const)]}
         />
       </Field>
       <div className="flex flex-col gap-1">
@@ -77,11 +77,11 @@ export function EditState({ thread, checkpoint_id, writer, close, done }: EditSt
 
 interface ChannelsProps {
   readonly values: Readonly<Record<string, unknown>>;
-  /** Absent while the text is no JSON. */
+  /** Absent while the text is not valid JSON. */
   readonly insert: ((change: Readonly<Record<string, unknown>>) => void) | undefined;
 }
 
-/** Puts the present value of a channel into the text. */
+/** Inserts the current value of a channel into the text. */
 function Channels({ values, insert }: ChannelsProps) {
   const channels = Object.entries(values);
   if (channels.length === 0) return null;
@@ -103,13 +103,13 @@ function parse(text: string): { values?: Values; problem?: string } {
   try {
     const values: unknown = JSON.parse(text);
     if (typeof values === 'object' && values !== null) return { values: values as Values };
-    return { problem: 'Write an object with channels and their values.' };
+    return { problem: 'Enter a JSON object of channels and their values.' };
   } catch (error) {
     return { problem: (error as Error).message };
   }
 }
 
-/** The nodes of the thread's graph; none if it cannot be drawn. */
+/** The nodes of the thread's graph. None if it cannot be drawn. */
 function useNodes(assistant_id: string | undefined): string[] {
   const { data } = useQuery({
     ...drawingQuery(assistant_id ?? '', false),

@@ -10,12 +10,12 @@ export interface EditorHandle {
 interface JsonEditorProps {
   readonly ref: Ref<EditorHandle>;
   readonly label: string;
-  /** The text at first; the editor keeps it from then on. */
+  /** Initial text. The editor owns it from then on. */
   readonly initial: string;
   readonly onChange: (text: string) => void;
 }
 
-/** Colours of the page, which reach into the shadow tree. */
+/** The page's colours as custom properties, which reach into the shadow tree. */
 const theme = EditorView.theme({
   '&': { maxHeight: '44vh', minHeight: '160px', fontSize: '12px', backgroundColor: 'var(--sunk)' },
   '&.cm-focused': { outline: '2px solid var(--accent)' },
@@ -31,7 +31,7 @@ const theme = EditorView.theme({
 });
 
 /**
- * An editor of JSON. It is in a shadow tree: there its styles are constructed sheets, which the policy for content
+ * A JSON editor. It is in a shadow tree, where its styles are constructed style sheets, which the content security policy
  * allows. Tab leaves it.
  */
 export function JsonEditor({ ref, label, initial, onChange }: JsonEditorProps) {

@@ -1,10 +1,10 @@
-/** How a checkpoint is drawn beside the ones above and below it. */
+/** Geometry of a checkpoint in the rail. */
 export interface Rail {
-  /** Where its dot is; the newest branch is at 0. */
+  /** Lane of its dot. The newest branch is lane 0. */
   readonly lane: number;
-  /** Lanes of other branches that pass by. */
+  /** Lanes of other branches that pass through. */
   readonly passing: readonly number[];
-  /** Lanes that come from above and end in this dot: its children. */
+  /** Lanes from above that end at this dot: its children. */
   readonly from: readonly number[];
   readonly hasParent: boolean;
 }
@@ -16,11 +16,11 @@ interface Node {
 
 /**
  * Rails of a history, newest first, in which a parent is older than its children. While `isComplete` is false, parents
- * that are not among `nodes` are taken to come later; after that, they were pruned.
+ * missing from `nodes` are assumed to be on later pages; otherwise they were pruned.
  */
 export function railsOf(nodes: readonly Node[], isComplete: boolean): Rail[] {
   const known = new Set(nodes.map(({ checkpoint_id }) => checkpoint_id));
-  /** For each lane, the checkpoint that it leads to. */
+  /** For each lane, the checkpoint it leads to. */
   const lanes: (string | null)[] = [];
   return nodes.map(({ checkpoint_id, parent_checkpoint_id: parent }) => {
     const from = lanes.flatMap((id, lane) => (id === checkpoint_id ? [lane] : []));

@@ -2,7 +2,7 @@ import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import type { Thread } from '../threads/threads-query.ts';
 
-/** Metadata of a thread, and when it was made. */
+/** Metadata and times of a thread. */
 export function Metadata({ thread: { created_at, updated_at, metadata } }: { thread: Thread }) {
   const { owner } = metadata as { owner?: unknown };
   return (

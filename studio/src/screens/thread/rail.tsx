@@ -2,12 +2,12 @@ import type { Rail } from './lanes.ts';
 
 export const ROW_HEIGHT = 52;
 const LANE_WIDTH = 14;
-/** More branches than this side by side share the last lane. */
+/** Maximum number of lanes. Further branches share the last one. */
 const MAX_LANES = 6;
 
 export type DotTone = 'text-ink-3' | 'text-accent' | 'text-wait';
 
-/** Width of the drawing beside rows with these rails, px. */
+/** Width of the rail drawing, px. */
 export function railWidth(rails: readonly Rail[]): number {
   const most = rails.reduce((max, { lane, passing }) => Math.max(max, lane, ...passing), 0);
   return centre(most) + 18;
@@ -20,7 +20,7 @@ interface RailDrawingProps {
   readonly isFilled: boolean;
 }
 
-/** The dot of a checkpoint and the lines of its branches. */
+/** Draws the dot of a checkpoint and the lines of its branches. */
 export function RailDrawing({ rail, tone, width, isFilled }: RailDrawingProps) {
   const { lane, passing, from, hasParent } = rail;
   const x = centre(lane);

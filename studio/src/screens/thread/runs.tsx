@@ -10,7 +10,11 @@ import { threadRunsQuery } from './thread-queries.ts';
 /** The runs of a thread, newest first. */
 export function ThreadRuns({ threadId }: { threadId: string }) {
   const query = useInfiniteQuery(threadRunsQuery(threadId));
-  const empty = <Empty title="No runs">A copy of a thread has its history, but no runs.</Empty>;
+  const empty = (
+    <Empty title="No runs">
+      This thread has no runs. A copied thread keeps its history but not its runs.
+    </Empty>
+  );
   return (
     <PagedList query={query} what="runs" more="Show older runs" empty={empty}>
       {(runs) => (

@@ -6,7 +6,7 @@ import { storageQuery } from './thread-queries.ts';
 
 type Row = readonly [name: string, count: number, bytes: number];
 
-/** What takes the space of a thread, the largest first. */
+/** Storage used by a thread, largest first. */
 export function Storage({ threadId }: { threadId: string }) {
   const { data, error, refetch } = useQuery(storageQuery(threadId));
   if (error) return <Failure error={error} retry={() => void refetch()} />;
@@ -17,8 +17,8 @@ export function Storage({ threadId }: { threadId: string }) {
   );
   channels.sort(([, , a], [, , b]) => b - a);
   const others: Row[] = [
-    ['Checkpoints without values', checkpoints.count, checkpoints.bytes],
-    ['Writes of steps', pending_writes.count, pending_writes.bytes],
+    ['Checkpoints (without values)', checkpoints.count, checkpoints.bytes],
+    ['Pending writes', pending_writes.count, pending_writes.bytes],
   ];
   return (
     <Card className="flex-none overflow-x-auto">

@@ -18,7 +18,7 @@ interface ThreadActionsProps {
   readonly title: string | undefined;
 }
 
-/** What can be done with a thread as a whole. */
+/** Actions of a thread. */
 export function ThreadActions({ thread, title }: ThreadActionsProps) {
   const { can } = useSession();
   const navigate = useNavigate();
@@ -32,7 +32,7 @@ export function ThreadActions({ thread, title }: ThreadActionsProps) {
   });
   const error = copying.error ?? exporting.error ?? deleting.error;
   const close = () => setAsks(undefined);
-  // Where to go on is an option of each call: a late answer does not fetch back the reader who has gone elsewhere.
+  // Navigation is an option of each call: a late response must not navigate a reader who has left the screen.
   const remove = () => deleting.mutate(undefined, { onSuccess: () => void navigate({ to: '/threads' }) });
   return (
     <>
@@ -80,7 +80,7 @@ function OpenInChat({ thread: { thread_id, metadata } }: { thread: Thread }) {
 
 const HISTORY_PAGE = 100;
 
-/** Saves the thread with all of its states. */
+/** Exports the thread with all its states. */
 async function exportHistory(thread_id: string): Promise<void> {
   const path = { thread_id };
   const thread = await dataOf(api.GET('/threads/{thread_id}', { params: { path } }));

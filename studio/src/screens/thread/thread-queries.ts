@@ -4,28 +4,28 @@ import { LISTED } from '../threads/threads-query.ts';
 
 export type CheckpointNode = Schemas['CheckpointNode'];
 
-/** Checkpoints of a page of the tree; each is about 250 bytes. */
+/** Page size of the tree. A checkpoint is about 250 bytes. */
 const TREE_PAGE = 200;
 
-/** A thread without its values, which may be megabytes. */
+/** A thread without its values, which can be megabytes. */
 export const threadQuery = (thread_id: string) =>
   queryOptions({
     queryKey: ['thread', thread_id, 'thread'],
     queryFn: async () => {
       const body = { ids: [thread_id], select: [...LISTED] };
       const [thread] = await dataOf(api.POST('/threads/search', { body })).catch(noneIfRefused);
-      // The server says in its words why there is none.
+      // The server's own error says why there is none.
       return thread ?? dataOf(api.GET('/threads/{thread_id}', { params: { path: { thread_id } } }));
     },
   });
 
-/** What the address has in place of an id may be none. */
+/** The id in the address may be invalid. */
 function noneIfRefused(error: unknown): [] {
   if (error instanceof ApiError && error.status === 422) return [];
   throw error;
 }
 
-/** Its checkpoints, newest first. */
+/** Checkpoints of a thread, newest first. */
 export const treeQuery = (thread_id: string) =>
   infiniteQueryOptions({
     queryKey: ['thread', thread_id, 'tree'],
@@ -37,7 +37,7 @@ export const treeQuery = (thread_id: string) =>
     getNextPageParam: ({ next }) => next,
   });
 
-/** Values of some channels at a checkpoint, or of all. They never change. */
+/** Values of some or all channels at a checkpoint. They never change. */
 export const valuesQuery = (thread_id: string, checkpoint_id: string, channels: readonly string[] | null) =>
   queryOptions({
     queryKey: ['checkpoint', thread_id, checkpoint_id, channels],
@@ -51,7 +51,7 @@ export const valuesQuery = (thread_id: string, checkpoint_id: string, channels: 
     staleTime: Number.POSITIVE_INFINITY,
   });
 
-/** What comes after a checkpoint: tasks, and what they wait for. */
+/** What follows a checkpoint: its tasks and their interrupts. */
 export const nextQuery = (thread_id: string, checkpoint_id: string) =>
   queryOptions({
     queryKey: ['thread', thread_id, 'next', checkpoint_id],
@@ -88,7 +88,7 @@ export const threadRunsQuery = (thread_id: string) =>
     getNextPageParam: (page, pages) => (page.length < RUNS_PAGE ? undefined : pages.length * RUNS_PAGE),
   });
 
-/** Channels of LangGraph's own: the input, sends, and which node is next. */
+/** LangGraph's internal channels: the input, sends, and the next nodes. */
 const INTERNAL_CHANNEL = /^(__(?!root__)|branch:|start:)/;
 
 export function isStateChannel(channel: string): boolean {

@@ -16,10 +16,10 @@ import { stateQuery, storageQuery, threadQuery, treeQuery } from './thread-queri
 
 const TABS = ['checkpoints', 'runs', 'state', 'metadata', 'storage'] as const;
 
-/** A thread: its history, runs and values. */
+/** One thread: its history, runs and values. */
 export function Thread() {
   const { threadId } = useParams({ from: '/threads/$threadId' });
-  // The first view needs these too; they do not wait for the thread.
+  // Prefetched: the first view needs these too and should not wait for the thread.
   usePrefetchInfiniteQuery(treeQuery(threadId));
   usePrefetchQuery(storageQuery(threadId));
   const { data, error, refetch } = useQuery(threadQuery(threadId));
@@ -31,7 +31,7 @@ export function Thread() {
     );
   }
   if (!data) return <Loading what="the thread" />;
-  // Without the key, a message about one thread would stay beside another.
+  // The key drops messages about another thread.
   return <Content key={threadId} thread={data} />;
 }
 

@@ -11,17 +11,17 @@ import { type CheckpointNode, nextQuery } from './thread-queries.ts';
 interface TreeProps {
   readonly threadId: string;
   readonly nodes: readonly CheckpointNode[];
-  /** Whether `nodes` has the oldest one. */
+  /** Whether `nodes` includes the oldest one. */
   readonly isComplete: boolean;
   readonly loadMore: () => void;
   readonly selected: string;
   readonly compared: string | undefined;
-  /** Whether the newest checkpoint waits for an answer. */
+  /** Whether the newest checkpoint is waiting for an answer. */
   readonly isInterrupted: boolean;
   readonly select: (checkpoint_id: string) => void;
 }
 
-/** Checkpoints as a rail with branches, newest first; arrow keys select. */
+/** Checkpoints as a rail with branches, newest first. Arrow keys select. */
 export function Tree(props: TreeProps) {
   const { threadId, nodes, isComplete, loadMore, selected, compared, isInterrupted, select } = props;
   const rails = useMemo(() => railsOf(nodes, isComplete), [nodes, isComplete]);
@@ -94,7 +94,7 @@ interface RowProps {
   readonly position: readonly [at: number, of: number];
   readonly isSelected: boolean;
   readonly isCompared: boolean;
-  /** The nodes that wait for an answer after it. */
+  /** Nodes that wait for an answer after this checkpoint. */
   readonly waitsAt: string | undefined;
   readonly select: () => void;
 }
@@ -104,9 +104,9 @@ function Row({ node, rail, width, top, position, waitsAt, select, ...is }: RowPr
   const isWaiting = waitsAt !== undefined;
   const isByHand = source === 'update' || source === 'fork';
   const tone: DotTone = isWaiting ? 'text-wait' : isByHand ? 'text-accent' : 'text-ink-3';
-  const changes = changed_channels?.join(', ') ?? 'its parent was pruned';
+  const changes = changed_channels?.join(', ') ?? 'parent pruned';
   const isEnd = rail.from.length === 0 && position[0] > 1;
-  const note = [...(isEnd ? ['branch end'] : []), changes || 'nothing changed'].join(' · ');
+  const note = [...(isEnd ? ['branch end'] : []), changes || 'no changes'].join(' · ');
   return (
     // biome-ignore lint/a11y/useKeyWithClickEvents: the list has the keys
     <div
@@ -127,7 +127,7 @@ function Row({ node, rail, width, top, position, waitsAt, select, ...is }: RowPr
           {is.isCompared && <span className="ml-1.5 font-normal text-accent">compared</span>}
         </span>
         <span className={`block truncate ${isWaiting ? 'text-wait' : 'text-ink-3'}`}>
-          {isWaiting ? `waits at ${waitsAt}` : note}
+          {isWaiting ? `waiting at ${waitsAt}` : note}
         </span>
       </span>
       <span className="text-ink-3">{created_at && <Ago at={created_at} />}</span>

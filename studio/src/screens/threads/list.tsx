@@ -2,10 +2,9 @@ import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { assistantName, assistantsQuery } from '../../api/assistants.ts';
-import { Button } from '../../ui/button.tsx';
 import { Ago, byteSize, shortId } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
-import { NoneSoFar } from '../../ui/paged-list.tsx';
+import { NextPage, NoneSoFar } from '../../ui/paged-list.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { useMore } from '../../ui/use-more.ts';
@@ -22,7 +21,7 @@ import {
   titleOf,
 } from './threads-query.ts';
 
-/** Names of the columns, and what sorts by them. */
+/** Column names, with the sort key of sortable ones. */
 const COLUMNS: readonly (readonly [name: string, sort?: ThreadSort])[] = [
   ['Thread'],
   ['Status'],
@@ -33,21 +32,23 @@ const COLUMNS: readonly (readonly [name: string, sort?: ThreadSort])[] = [
   ['Owner'],
 ];
 
-/** Threads that fit the filters, page by page, and what is done with selected ones. */
+const SHOW_MORE = 'Show older threads';
+
+/** The threads that match the filters, page by page, and the actions for the selected ones. */
 export function ThreadList({ filters, order }: { filters: ThreadFilters; order: ThreadOrder }) {
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const list = useInfiniteQuery(threadsQuery(filters, order));
-  const { data, error, refetch, hasNextPage } = list;
-  const { isLoading, loadMore } = useMore(list);
-  if (error) return <Failure error={error} retry={() => void refetch()} />;
-  if (!data) return <Loading what="threads" />;
+  const { data } = list;
+  const next = useMore(list);
+  if (!data)
+    return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="threads" />;
   const pages = withoutRepeats(data.pages.map((page) => page.data));
   const threads = pages.flat();
-  // Deleted ones are no longer selected.
+  // Drops deleted threads from the selection.
   const ids = threads.map(({ thread_id }) => thread_id).filter((id) => selected.has(id));
   if (threads.length === 0) {
-    return hasNextPage ? (
-      <NoneSoFar more="Show older threads" {...{ isLoading, loadMore }} />
+    return next.hasNextPage ? (
+      <NoneSoFar more={SHOW_MORE} next={next} />
     ) : (
       <NoThreads isFiltered={Object.values(filters).some(Boolean)} />
     );
@@ -87,11 +88,7 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
           ))}
         </table>
       </Card>
-      {hasNextPage && (
-        <Button className="self-center" disabled={isLoading} onClick={loadMore}>
-          Show older threads
-        </Button>
-      )}
+      <NextPage more={SHOW_MORE} next={next} />
     </>
   );
 }
@@ -108,7 +105,7 @@ function Headings({ order }: { order: ThreadOrder }) {
   );
 }
 
-/** Sorts by its column, the newest first, and the other way round when it does so already. */
+/** Sorts by its column, newest first. A second click reverses the order. */
 function SortHeading({ name, sort, order }: { name: string; sort: ThreadSort; order: ThreadOrder }) {
   const navigate = useNavigate({ from: '/threads' });
   const isSorted = sortOf(order) === sort;
@@ -132,7 +129,7 @@ function SortHeading({ name, sort, order }: { name: string; sort: ThreadSort; or
   );
 }
 
-/** A thread that changes while pages are read moves to the first one, and others move to the next. */
+/** A thread that changes between page loads moves to the first page and shifts others to the next, so pages can overlap. */
 function withoutRepeats(pages: readonly (readonly Thread[])[]): Thread[][] {
   const seen = new Set<string>();
   return pages.map((page) =>
@@ -146,10 +143,10 @@ function withoutRepeats(pages: readonly (readonly Thread[])[]): Thread[][] {
 
 function NoThreads({ isFiltered }: { isFiltered: boolean }) {
   return (
-    <Empty title={isFiltered ? 'No thread fits' : 'No threads yet'}>
+    <Empty title={isFiltered ? 'No matching threads' : 'No threads yet'}>
       {isFiltered
-        ? 'Remove a filter to see more. Titles, metadata and values have to be the same, not similar.'
-        : 'A thread begins with a chat, or when a client creates one.'}
+        ? 'Remove a filter to see more. Titles, metadata and values must match exactly.'
+        : 'Start a chat, or create a thread with any client.'}
     </Empty>
   );
 }
@@ -160,7 +157,7 @@ interface RowsProps {
   readonly select: (id: string, isOn: boolean) => void;
 }
 
-/** A page of the list. */
+/** The rows of one page. */
 function Rows({ threads, selected, select }: RowsProps) {
   const untitled = threads.filter((thread) => !titleOf(thread)).map(({ thread_id }) => thread_id);
   const { data: firstMessages } = useQuery(firstMessagesQuery(untitled));
@@ -188,7 +185,7 @@ function Rows({ threads, selected, select }: RowsProps) {
 interface RowProps {
   readonly thread: Thread;
   readonly name: string | undefined;
-  /** Of its history; undefined while it is not known. */
+  /** Size of its history. Undefined until loaded. */
   readonly bytes: number | undefined;
   readonly isSelected: boolean;
   readonly select: (isOn: boolean) => void;

@@ -1,8 +1,7 @@
 import { jsonOrText } from '../../ui/json-field.tsx';
 
 /**
- * Metadata as people type it: `user=ana, plan=pro`, or JSON. Values are JSON if they can be, else text. Throws an error
- * that says what is missing.
+ * Parses typed metadata: `user=ana, plan=pro`, or JSON. Values are JSON if valid, or else text. Throws a readable error.
  */
 export function metadataOf(text: string): Record<string, unknown> {
   if (text.trim().startsWith('{')) return objectOf(text);
@@ -11,7 +10,7 @@ export function metadataOf(text: string): Record<string, unknown> {
     .filter((pair) => pair.trim() !== '')
     .map((pair) => {
       const at = pair.indexOf('=');
-      if (at < 1) throw new Error(`Write name=value instead of “${pair.trim()}”.`);
+      if (at < 1) throw new Error(`Enter name=value instead of “${pair.trim()}”.`);
       return [pair.slice(0, at).trim(), jsonOrText(pair.slice(at + 1).trim())] as const;
     });
   return Object.fromEntries(pairs);
@@ -21,6 +20,8 @@ function objectOf(text: string): Record<string, unknown> {
   try {
     return JSON.parse(text) as Record<string, unknown>;
   } catch (cause) {
-    throw new Error(`${text.trim()} is not a JSON object yet.`, { cause });
+    throw new Error(`“${text.trim()}” is not a JSON object. Enter name=value or a complete object.`, {
+      cause,
+    });
   }
 }

@@ -11,7 +11,7 @@ interface SelectionBarProps {
   readonly clear: () => void;
 }
 
-/** What can be done with the selected threads, and how it went. */
+/** Bulk actions for the selected threads, and their result. */
 export function SelectionBar({ ids, clear }: SelectionBarProps) {
   const { can } = useSession();
   const client = useQueryClient();
@@ -77,15 +77,15 @@ interface ConfirmProps {
 const QUESTIONS = {
   keep_latest: [
     'Prune',
-    'Their older checkpoints are deleted: the newest state stays, and what happened before it can no longer be seen or forked.',
+    'This deletes their older checkpoints and keeps the newest state. You can no longer view or fork earlier states.',
   ],
   delete: [
     'Delete',
-    'Their runs and their whole history go with them, and active runs are stopped. Nothing brings them back.',
+    'This also deletes their runs and history, and cancels active runs. This cannot be undone.',
   ],
 } as const;
 
-/** Asks before something is lost. */
+/** Confirms a destructive action. */
 export function Confirm({ what, threads, close, go }: ConfirmProps) {
   const [verb, consequence] = QUESTIONS[what];
   return (

@@ -4,7 +4,7 @@ import { saveJson } from '../../ui/save-file.ts';
 
 type Ids = readonly string[];
 
-/** Stops the runs of threads that have not ended. Says how many there were. */
+/** Cancels the active runs of threads. Resolves to a message with their number. */
 export async function cancelRuns(thread_ids: Ids): Promise<string> {
   let stopped = 0;
   for (const thread_id of thread_ids) {
@@ -15,7 +15,9 @@ export async function cancelRuns(thread_ids: Ids): Promise<string> {
     await dataOf(api.POST('/runs/cancel', { body: { thread_id, run_ids } }));
     stopped += runs.length;
   }
-  return stopped === 0 ? 'None of them has a run to stop.' : `Stopping ${stopped} ${plural(stopped, 'run')}.`;
+  return stopped === 0
+    ? 'None of these threads has a run to cancel.'
+    : `Cancelling ${stopped} ${plural(stopped, 'run')}.`;
 }
 
 export async function pruneThreads(thread_ids: Ids, strategy: 'delete' | 'keep_latest'): Promise<string> {
@@ -33,10 +35,10 @@ export async function copyThread(thread_id: string): Promise<string> {
 
 export async function copyThreads(thread_ids: Ids): Promise<string> {
   for (const thread_id of thread_ids) await copyThread(thread_id);
-  return `Made ${thread_ids.length} ${plural(thread_ids.length, 'copy', 'copies')}.`;
+  return `Created ${thread_ids.length} ${plural(thread_ids.length, 'copy', 'copies')}.`;
 }
 
-/** Saves threads with their newest values. */
+/** Exports threads with their newest values. */
 export async function exportThreads(thread_ids: Ids): Promise<string> {
   const threads = [];
   for (const thread_id of thread_ids) {

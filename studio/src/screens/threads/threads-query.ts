@@ -5,37 +5,37 @@ import { metadataOf } from './metadata-text.ts';
 export type Thread = Schemas['Thread'];
 type ThreadSearch = Schemas['ThreadSearchRequest'];
 
-/** Filters of the list, as they are in the address. */
+/** Filters of the list, as in the address. */
 export interface ThreadFilters {
   readonly status?: string;
   readonly assistant?: string;
   /** `name=value, …` or JSON. */
   readonly metadata?: string;
-  /** The same for the newest values. */
+  /** Filter of the newest values, in the same form. */
   readonly values?: string;
-  /** An id, or words of the title. */
+  /** A thread id, or words from the title. */
   readonly find?: string;
   readonly owner?: string;
 }
 
-/** What the list is sorted by. The API does not page by status. */
+/** Sort keys. The API cannot page by status. */
 export type ThreadSort = 'created_at' | 'updated_at';
 
-/** The order of the list, as it is in the address. */
+/** Order of the list, as in the address. */
 export interface ThreadOrder {
-  /** A `ThreadSort`; those that changed last are first without it. */
+  /** A `ThreadSort`. Last updated first by default. */
   readonly sort?: string;
-  /** `asc`, or the newest first. */
+  /** `asc`, or newest first by default. */
   readonly order?: string;
 }
 
 const PAGE = 50;
 const UUID = /^[\da-f]{8}-[\da-f]{4}-[\da-f]{4}-[\da-f]{4}-[\da-f]{12}$/i;
 
-/** What lists show of a thread. Never its values, which may be megabytes. */
+/** Fields that lists show. Never the values, which can be megabytes. */
 export const LISTED = ['thread_id', 'created_at', 'updated_at', 'metadata', 'status'] as const;
 
-/** Threads that fit the filters, in this order. */
+/** Threads that match the filters, in this order. */
 export function threadsQuery(filters: ThreadFilters, order: ThreadOrder = {}) {
   const sorted = { sort_by: sortOf(order), sort_order: order.order === 'asc' ? 'asc' : 'desc' } as const;
   return infiniteQueryOptions({
@@ -49,7 +49,7 @@ export function threadsQuery(filters: ThreadFilters, order: ThreadOrder = {}) {
   });
 }
 
-/** What an order sorts by. An address may name anything. */
+/** The sort key of an order. An address may contain anything. */
 export function sortOf({ sort }: ThreadOrder): ThreadSort {
   return sort === 'created_at' ? sort : 'updated_at';
 }
@@ -67,10 +67,10 @@ function searchOf({ status, assistant, metadata, values, find, owner }: ThreadFi
   return search;
 }
 
-/** First messages of threads, by id: the list does not wait for them. */
+/** First messages of threads, by id. The list does not wait for them. */
 export function firstMessagesQuery(ids: readonly string[]) {
   return queryOptions({
-    // In no order: lists that are sorted by changes would ask again with each of them.
+    // Ids are sorted for the key, or a list ordered by last update would refetch at each change.
     queryKey: ['thread', 'first-messages', ids.toSorted()],
     queryFn: async () => {
       const extract = { first: 'values.messages[0].content' };
@@ -79,13 +79,13 @@ export function firstMessagesQuery(ids: readonly string[]) {
       return new Map(found.map(({ thread_id, extracted }) => [thread_id, firstWords(extracted?.['first'])]));
     },
     enabled: ids.length > 0,
-    // A thread that moves to another page keeps its name meanwhile.
+    // A thread that moves to another page keeps its name while loading.
     placeholderData: (before) => before,
     staleTime: Number.POSITIVE_INFINITY,
   });
 }
 
-/** Bytes of the histories of threads, by id: the list does not wait for them. */
+/** History sizes of threads in bytes, by id. The list does not wait for them. */
 export function sizesQuery(ids: readonly string[]) {
   return queryOptions({
     queryKey: ['thread', 'sizes', ids.toSorted()],
@@ -96,14 +96,14 @@ export function sizesQuery(ids: readonly string[]) {
       return new Map(found.map(({ thread_id, total_bytes }) => [thread_id, total_bytes]));
     },
     placeholderData: (before) => before,
-    // To the minute: a thread that is written to would be measured four times a second.
+    // At most once a minute, or a busy thread would be measured four times a second.
     staleTime: 60_000,
   });
 }
 
 const MAX_WORDS = 80;
 
-/** The beginning of a message, of which the content is text or parts; undefined without text. */
+/** The start of a message whose content is a string or blocks. Undefined without text. */
 function firstWords(content: unknown): string | undefined {
   const parts = Array.isArray(content) ? content : [content];
   const texts = parts.map((part) => (typeof part === 'string' ? part : (part as { text?: unknown })?.text));
@@ -111,10 +111,10 @@ function firstWords(content: unknown): string | undefined {
   return text.trim().slice(0, MAX_WORDS) || undefined;
 }
 
-/** Metadata of threads on which Studio executed one node alone: they are no conversations. */
+/** Metadata of threads that Studio created to execute a single node. They are not conversations. */
 export const NODE_ALONE = 'studio_node';
 
-/** Title that a person or a client gave. */
+/** Title set by a user or a client. */
 export function titleOf({ metadata }: Pick<Thread, 'metadata'>): string | undefined {
   const { title } = metadata as { title?: unknown };
   return typeof title === 'string' && title !== '' ? title : undefined;

@@ -10,14 +10,14 @@ import type { ThreadFilters } from './threads-query.ts';
 
 const STATUSES = ['idle', 'busy', 'interrupted', 'error'];
 
-/** All threads; the filters and the order are in the address. */
+/** List of threads, with filters and order in the address. */
 export function Threads() {
   const search = useSearch({ from: '/threads' });
   const { sort: _sort, order: _order, ...filters } = search;
   return (
     <Page title="Threads" actions={<SavedViews screen="threads" filters={search} />}>
       <Filters filters={filters} />
-      {/* What was selected under other filters is no longer in sight. */}
+      {/* The key drops the selection made under other filters. */}
       <ThreadList key={JSON.stringify(filters)} filters={filters} order={search} />
     </Page>
   );
@@ -30,7 +30,7 @@ function Filters({ filters }: { filters: ThreadFilters }) {
   return (
     <search className="flex flex-wrap items-start gap-2">
       <TextFilter
-        label="Id or words of the title"
+        label="Thread id or words from the title"
         className="w-[260px]"
         value={filters.find}
         set={(find) => set({ find })}

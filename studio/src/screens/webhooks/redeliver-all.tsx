@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/dialog.tsx';
 import { count } from '../../ui/format.tsx';
 import { type DeliveryFilters, deadDeliveries } from './webhooks-query.ts';
 
-/** Requests at a time: receivers that were away come back slowly. */
+/** Concurrent requests. Kept low, as recovering receivers are slow. */
 const AT_A_TIME = 4;
 
 interface Progress {
@@ -16,7 +16,7 @@ interface Progress {
   readonly failed: readonly string[];
 }
 
-/** Sends again what is dead among the filtered deliveries, after a question that says how much that is. */
+/** Redelivers the dead ones of the filtered deliveries, after a confirmation with their number. */
 export function RedeliverAll({ filters }: { filters: DeliveryFilters }) {
   const [ids, setIds] = useState<readonly string[]>();
   const [error, setError] = useState('');
@@ -37,9 +37,9 @@ export function RedeliverAll({ filters }: { filters: DeliveryFilters }) {
         </span>
       )}
       <Button disabled={!canHold} onClick={() => void ask()}>
-        Redeliver dead ones
+        Redeliver dead
       </Button>
-      <Dialog title="Redeliver what is dead" open={ids !== undefined} onClose={() => setIds(undefined)}>
+      <Dialog title="Redeliver dead deliveries" open={ids !== undefined} onClose={() => setIds(undefined)}>
         {ids && <Question ids={ids} filters={filters} close={() => setIds(undefined)} />}
       </Dialog>
     </>
@@ -59,18 +59,20 @@ function Question({ ids, filters, close }: QuestionProps) {
   const what = `${count(ids.length)} dead ${ids.length === 1 ? 'delivery' : 'deliveries'}`;
   if (ids.length === 0) {
     return (
-      <p className="text-ink-2">{isFiltered ? 'No dead delivery fits the filters.' : 'Nothing is dead.'}</p>
+      <p className="text-ink-2">
+        {isFiltered ? 'No dead deliveries match the filters.' : 'No dead deliveries.'}
+      </p>
     );
   }
   return (
     <>
       <p className="text-ink-2">
-        {what} {isFiltered && 'that fit the filters'} would be sent again with their ids, the oldest first,
-        and tried as often as new ones.
+        {what} {isFiltered && 'that match the filters'} will be sent again, oldest first, with the same ids
+        and as many tries as new deliveries.
       </p>
       {progress && (
         <p role="status">
-          {count(progress.done - progress.failed.length)} of {count(progress.total)} are on their way.
+          {count(progress.done - progress.failed.length)} of {count(progress.total)} queued for delivery.
         </p>
       )}
       <DialogButtons error={progress?.failed[0] ?? ''}>

@@ -9,7 +9,7 @@ import { Field, TextInput } from '../../ui/fields.tsx';
 import { DeliveryPill } from './delivery-pill.tsx';
 import { Tries } from './tries.tsx';
 
-/** Sends a sample to an address, and shows what it answered. */
+/** Sends a sample to an address and shows the response. */
 export function SendTest() {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -33,9 +33,7 @@ function Form({ close }: { close: () => void }) {
   });
   return (
     <DialogForm action="Send" leave="Close" sending={send} close={close}>
-      <p className="text-ink-2">
-        One sample, signed like a real delivery. It is sent once, whatever the answer is.
-      </p>
+      <p className="text-ink-2">Sends one sample, signed like a real delivery. It is not retried.</p>
       <Field label="Address">
         <TextInput
           required
@@ -60,7 +58,7 @@ function Outcome({ delivery }: { delivery: Schemas['DeliveryDetail'] }) {
           params={{ deliveryId: delivery.delivery_id }}
           className={`ml-auto ${buttonClass('quiet')}`}
         >
-          Open the delivery
+          Open delivery
         </Link>
       </div>
       <Tries attempts={delivery.attempts} />

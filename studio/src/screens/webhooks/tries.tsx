@@ -2,7 +2,7 @@ import type { Schemas } from '../../api/client.ts';
 import { duration } from '../../ui/format.tsx';
 import { Pill } from '../../ui/pill.tsx';
 
-/** Each try of a delivery, the last first: when it was, and what came back. */
+/** The tries of a delivery with their responses, last first. */
 export function Tries({ attempts }: { attempts: readonly Schemas['DeliveryAttempt'][] }) {
   return (
     <ol aria-label="Tries" className="flex flex-col divide-y divide-line">
@@ -55,7 +55,7 @@ function Headers({ headers }: { headers: Readonly<Record<string, string>> }) {
   if (items.length === 0) return null;
   return (
     <details>
-      <summary className="py-0.5 text-ink-2">Headers of the answer</summary>
+      <summary className="py-0.5 text-ink-2">Response headers</summary>
       <dl className="flex flex-col gap-1 py-1 font-mono text-xs break-words">
         {items.map(([name, value]) => (
           <div key={name}>

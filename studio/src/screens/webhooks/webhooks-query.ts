@@ -4,7 +4,7 @@ import { api, pageOf, type Schemas } from '../../api/client.ts';
 export type Delivery = Schemas['Delivery'];
 type Status = Delivery['status'];
 
-/** Filters of the list, as they are in the address. */
+/** Filters of the list, as in the address. */
 export interface DeliveryFilters {
   readonly status?: string;
   readonly url?: string;
@@ -12,7 +12,7 @@ export interface DeliveryFilters {
 }
 
 const PAGE = 50;
-/** Of one request for all that fit. */
+/** Page size when loading all matching ids. */
 const MAX_PAGE = 1000;
 
 function page({ status, url, run }: DeliveryFilters, offset: number, limit: number) {
@@ -36,7 +36,7 @@ export function deliveriesQuery(filters: DeliveryFilters) {
   });
 }
 
-/** Ids of all dead deliveries that fit, the oldest first: so they were to be sent. */
+/** Ids of all matching dead deliveries, oldest first, the order in which they were due. */
 export async function deadDeliveries(filters: DeliveryFilters): Promise<string[]> {
   const ids: string[] = [];
   for (let offset: string | undefined = '0'; offset !== undefined; ) {

@@ -13,7 +13,7 @@ import { RedeliverAll } from './redeliver-all.tsx';
 import { SendTest } from './send-test.tsx';
 import { type Delivery, type DeliveryFilters, deliveriesQuery } from './webhooks-query.ts';
 
-/** What was sent to other systems, and what did not arrive; the filters are in the address. */
+/** List of webhook deliveries, with filters in the address. */
 export function Webhooks() {
   const filters: DeliveryFilters = useSearch({ from: '/webhooks' });
   const { can } = useSession();
@@ -53,20 +53,20 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
         ]}
       />
       <TextFilter
-        label="Address begins with"
+        label="Address starts with"
         className="w-64"
         value={filters.url}
         set={(url) => set({ url })}
       />
-      <TextFilter label="Id of the run" className="w-64" value={filters.run} set={(run) => set({ run })} />
+      <TextFilter label="Run id" className="w-64" value={filters.run} set={(run) => set({ run })} />
     </search>
   );
 }
 
 function List({ filters }: { filters: DeliveryFilters }) {
   const empty = (
-    <EmptyList filters={filters} fits="No delivery fits" none="No deliveries yet">
-      A run with a webhook calls its address when it has ended. Send a test to see one.
+    <EmptyList filters={filters} fits="No matching deliveries" none="No deliveries yet">
+      A run with a webhook calls its address when the run ends. Send a test to see a delivery.
     </EmptyList>
   );
   const query = useInfiniteQuery(deliveriesQuery(filters));
