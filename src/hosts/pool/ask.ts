@@ -82,7 +82,7 @@ export async function askHost<T>(
     for (const host of asked) host.giveUp();
     const hosts = [...asked].map(({ number }) => number);
     const seconds = limit_ms / 1000;
-    logger.warn('a graph host does not answer', { what, hosts, seconds });
+    logger.warn('a graph host does not respond', { what, hosts, seconds });
     answer.reject(new Unavailable(`${what} did not answer within ${seconds} seconds. Try again later.`));
   });
   void askFirst();

@@ -257,7 +257,7 @@ export class Host {
     const kill =
       run === undefined
         ? { reason: `code at ${place?.at} blocks its event loop`, is_outside_runs: true }
-        : { reason: `run ${run.run_id} was to stop, and blocks its event loop`, run };
+        : { reason: `run ${run.run_id} did not stop because it blocks the event loop`, run };
     this.#killNow(kill);
   }
 

@@ -286,7 +286,7 @@ export class HostPool implements AsyncDisposable {
 
   /** `charges_runs`: those that make no checkpoint in time would do the same in each host. */
   #retire(host: Host, reason: string, charges_runs = false): void {
-    this.#logger.info('a graph host is replaced', { host: host.number, pid: host.pid, reason });
+    this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
     host.drain();
     this.#leaving.add(host);
     const stop = (isLate: boolean) => {

@@ -124,7 +124,7 @@ class RemoteRun implements AsyncDisposable {
         onEnd: ({ error, state, handed_over }) => {
           if (state !== undefined) onState(JSON.parse(state));
           const failure = handed_over
-            ? new HostLost('The graph host is replaced.', false)
+            ? new HostLost('The graph host is being replaced.', false)
             : error && fromWireError(error);
           this.#end(signal.aborted ? signal.reason : failure);
         },
