@@ -153,7 +153,7 @@ function leaveWal(file: string, options: Database.Options = {}): void {
   }
 }
 
-/** Of a folder, its entries are on disk after it. */
+/** Flushes a file, or the entries of a folder, to disk. */
 export function flush(path: string): void {
   const file = openSync(path, 'r');
   try {

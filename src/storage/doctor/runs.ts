@@ -143,7 +143,7 @@ interface Problem {
   readonly fix?: (run: RunPlace) => Promise<unknown>;
 }
 
-/** One finding for all these runs. */
+/** Builds one finding for all these runs. */
 function problem(check: string, runs: readonly RunPlace[], { message, fix }: Problem): Finding[] {
   if (runs.length === 0) return [];
   const ids = `${runs.length === 1 ? 'Run' : 'Each of the runs'} ${some(runs.map(({ run_id }) => run_id))}`;

@@ -5,7 +5,7 @@ import { hasTable, NEWEST_VERSION, schemaVersion } from '../../db/schema.ts';
 import { type DialectName, type DialectSql, raw, sql } from '../../db/sql.ts';
 import type { DoctorContext, Finding, QuickContext } from './finding.ts';
 
-/** Without this no other check can be made: its statements are those of this version. */
+/** Prerequisite of all other checks: their statements require this schema version. */
 export async function schemaFinding({ db }: Pick<DoctorContext, 'db'>): Promise<Finding | undefined> {
   const version = await schemaVersion(db);
   if (version === NEWEST_VERSION)
