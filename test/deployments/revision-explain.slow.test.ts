@@ -63,7 +63,9 @@ test('a revision that waits, is built, or failed is explained', async () => {
     next_action: { text: expect.stringContaining('deploy again'), command: expect.any(String) },
   });
   await server.post(`/v2/deployments/${other.id}/revisions/${newer.id}/interrupt`);
-  expect((await explain(newer.id)).summary).toMatch(/^Ended at \S+ with status INTERRUPTED\. No revision serves/);
+  expect((await explain(newer.id)).summary).toMatch(
+    /^Ended at \S+ with status INTERRUPTED\. No revision serves/,
+  );
 
   const nested = await server.get(`/v2/deployments/${one.id}/revisions/${built.id}/explain`);
   expect(nested.body).toEqual(failed);
