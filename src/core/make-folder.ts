@@ -3,8 +3,8 @@ import { dirname } from 'node:path';
 import { tryOrUndefined } from './failure.ts';
 
 /**
- * Makes a folder and the missing ones above it, with `mode`. Throws the error of the system if it cannot. Node's
- * `recursive` repeats `mkdir` without end where the parent exists and the system still says ENOENT, as below `/proc`.
+ * Creates a folder and its missing parents, with `mode`. Throws the system's error if it cannot. Node's `recursive`
+ * repeats `mkdir` forever where the parent exists and the system still reports ENOENT, as below `/proc`.
  */
 export function makeFolder(path: string, mode?: number): void {
   const isFolder = (folder: string) => tryOrUndefined(() => statSync(folder).isDirectory()) ?? false;
@@ -14,7 +14,7 @@ export function makeFolder(path: string, mode?: number): void {
   try {
     mkdirSync(path, mode);
   } catch (error) {
-    // Another process may have made it.
+    // Another process may have created it.
     if (!isFolder(path)) throw error;
   }
 }

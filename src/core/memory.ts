@@ -17,7 +17,7 @@ const MIN_GARBAGE_SHARE = 0.2;
 const REPEAT_CHECKS = 10;
 /** A full collection pauses for about a millisecond per megabyte that is alive: if it is more, it is left to V8. */
 const MAX_LIVE_BYTES = 256 * MB;
-/** What is alive is known after a collection only, and most of a heap that has grown under load is garbage. */
+/** Live memory is known only after a collection, and most of a heap that has grown under load is garbage. */
 const MAX_HEAP_BYTES = 512 * MB;
 
 /**
@@ -55,7 +55,7 @@ export function returnMemoryWhenIdle(idle_ms = IDLE_MS): Disposable {
   }).unref();
 }
 
-/** What all threads of the process have used. */
+/** CPU time of all threads of the process. */
 function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
@@ -66,7 +66,7 @@ let collector: (() => void) | undefined;
 function collect(): void {
   if (collector === undefined) {
     setFlagsFromString('--expose-gc');
-    // Only contexts made from now on have it.
+    // Only contexts created from now on have it.
     collector = runInNewContext('gc') as () => void;
     setFlagsFromString('--no-expose-gc');
   }

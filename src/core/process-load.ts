@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 
-/** What a process does with its event loop and its memory. */
+/** Load of a process: event loop and memory. */
 export interface ProcessLoad {
   /** Share of the time since the measurement before in which the event loop did not wait, 0–1. */
   readonly recent: number;
@@ -11,7 +11,7 @@ export interface ProcessLoad {
   /** Time since the measurement before, ms. */
   readonly window_ms: number;
   readonly heap_bytes: number;
-  /** What V8 allows. */
+  /** Heap limit of V8. */
   readonly heap_limit_bytes: number;
   readonly rss_bytes: number;
 }

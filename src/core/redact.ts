@@ -24,7 +24,7 @@ export function redactCredentials(text: string): string {
   return masked.replace(SECRET_PARAMETER, '$1***');
 }
 
-/** `isCut`: the word may go on, and contain the `@` that makes its beginning a secret. */
+/** `isCut`: the word may continue, and contain the `@` that makes its beginning a secret. */
 function maskWord(word: string, isCut: boolean): string {
   const parts = word.split('://');
   return parts

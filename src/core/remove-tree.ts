@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { chmod, readdir, rename, rm, rmdir, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Answers to paths that are too long, and to folders that nobody may write. */
+/** Error codes of paths that are too long, and of folders without write permission. */
 const REFUSALS: ReadonlySet<string | undefined> = new Set(['ENAMETOOLONG', 'EACCES', 'EPERM']);
 
 /**
- * Deletes a file, or a folder with whatever foreign code has made in it: Node's own `rm` gives up at folders that are
- * nested too deeply for a path, and at those that are read-only. Does nothing if there is none.
+ * Deletes a file, or a folder with anything that untrusted code created in it: Node's own `rm` fails on folders nested
+ * too deeply for a path, and on read-only ones. Does nothing if it does not exist.
  */
 export async function removeTree(path: string): Promise<void> {
   try {
@@ -30,7 +30,7 @@ async function removeFlattened(top: string): Promise<void> {
         continue;
       }
       const moved = join(top, randomBytes(16).toString('hex'));
-      // The entry of its parent is within it.
+      // Moving a folder changes its `..` entry, which requires permission to write in it.
       await chmod(path, 0o700);
       await rename(path, moved);
       folders.push(moved);

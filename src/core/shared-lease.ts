@@ -2,11 +2,11 @@ import { closeSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Until when the lease of a process lasts; ms of `threadMonotonic`, which all processes of a machine share. */
+/** Expiry of a process's lease; ms of `threadMonotonic`, which all processes of a machine share. */
 export interface SharedLease {
-  /** What executes under it must stop. */
+  /** From this time on, work under the lease must stop. */
   readonly stop_at: number;
-  /** Nothing of it may execute any more: another process may have taken it. */
+  /** From this time on, no work may execute: another process may have taken over. */
   readonly end_at: number;
 }
 

@@ -4,7 +4,7 @@ import { SourceMap } from 'node:module';
 /** The map of a compiled file. */
 export interface FileMap {
   readonly map: SourceMap;
-  /** URL that the paths of its sources are relative to. */
+  /** Base URL of the source paths. */
   readonly base: string;
 }
 

@@ -33,7 +33,7 @@ export function traceIdOf(run_id: string, configurable: Readonly<Record<string, 
   return callerSpanOf(configurable)?.trace_id ?? run_id.replaceAll('-', '').toLowerCase();
 }
 
-/** What others are told so that their spans become part of the run's: the span of the run as a `traceparent`. */
+/** The run's span as a `traceparent`, for callees whose spans shall become part of the run's. */
 export function traceparentOf(run_id: string, configurable: Readonly<Record<string, unknown>>): string {
   const flags = callerSpanOf(configurable)?.sampled === false ? '00' : '01';
   return `00-${traceIdOf(run_id, configurable)}-${runSpanIdOf(run_id)}-${flags}`;

@@ -29,7 +29,7 @@ export function metadataMatches(column: string, filter: MetadataFilter): Sql {
   }}`;
 }
 
-/** The same of metadata in memory, of a row that is no longer there. */
+/** The same for metadata in memory, such as that of a deleted row. */
 export function filterMatches(metadata: JsonObject, filter: MetadataFilter): boolean {
   if ('all' in filter) return filter.all.every((each) => filterMatches(metadata, each));
   if ('any' in filter) return filter.any.some((each) => filterMatches(metadata, each));

@@ -139,8 +139,8 @@ async function assertCompatible(db: Reader, current: number, newest: number): Pr
   const contracting =
     newest < COMPATIBILITY_SINCE ? await db.get(unknown) : await db.get(sql`${unknown} and expands = 0`);
   if (contracting?.n === 0) return;
-  const detail = `The database is at schema version ${current}, but this program knows only up to ${newest}.`;
-  throw new Unavailable(`${detail} Run a newer version of it.`);
+  const detail = `The database is at schema version ${current}, but this program supports only versions up to ${newest}.`;
+  throw new Unavailable(`${detail} Run a newer version of the program.`);
 }
 
 type Outcome = 'applied' | 'done' | 'busy' | 'locked' | 'served';

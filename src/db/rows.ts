@@ -22,7 +22,7 @@ export async function insertRows(
   }
 }
 
-/** The same; returns these columns of the rows that were inserted, and did not conflict. */
+/** The same, but returns these columns of the rows that were inserted without a conflict. */
 export async function insertRowsReturning<Row>(
   tx: Transaction,
   into: Sql,

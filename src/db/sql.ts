@@ -15,13 +15,13 @@ export interface Sql<out Row = unknown> {
 
 type SqlPart = SqlValue | Sql | DialectSql;
 
-/** What a typed column says of its values. Tests compare the rows of statements with it; engines ignore it. */
+/** Type information about the values of a column. Tests compare the rows of statements with it; engines ignore it. */
 export interface Selection<out Row> {
   /** A table: of the types of its columns. A list: one of these texts. */
   readonly values: { readonly table: string } | readonly string[] | 'text' | 'number' | 'flag' | 'any';
   /** By default a table's values may be null if its columns may, and computed ones never. */
   readonly null?: 'allowed' | 'excluded';
-  /** Only a type, never set. */
+  /** Exists only at the type level, never at run time. */
   readonly row?: Row;
 }
 
@@ -118,5 +118,5 @@ function renderInto(query: Sql, dialect: DialectName, values: SqlValue[]): strin
 /** Ends a select: holds its rows until the transaction ends. SQLite has a single writer and no row locks. */
 export const FOR_UPDATE: DialectSql = { sqlite: raw(''), postgres: raw('for update') };
 
-/** The same for rows that no other transaction holds; the others are left out. */
+/** The same, but skips rows that another transaction has locked. */
 export const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update skip locked') };

@@ -6,19 +6,19 @@ import { allowedEnvironment } from './process/environment.ts';
 import { stopOf, stopped } from './process/stops.ts';
 import type { BuildRequest, LogLine, RevisionSource } from './request.ts';
 
-/** What all steps of a build share. */
+/** Shared by all steps of a build. */
 export interface BuildContext {
   readonly request: BuildRequest;
   readonly clock: Clock;
-  /** Aborts when the build is interrupted, and at its time limit. */
+  /** Aborts when the build is interrupted or reaches its time limit. */
   readonly signal: AbortSignal;
-  /** The environment of git, and the base of that of the build. */
+  /** Environment of git, and the base of the build's environment. */
   readonly env: Readonly<Record<string, string>>;
-  /** Writes a line of the log, masked. */
+  /** Writes a log line, with secrets masked. */
   log(step: BuildStep, level: LogLine['level'], message: string): void;
-  /** Runs a part of a step. Whatever it throws becomes a `BuildFailure`, and a line of the log. */
+  /** Runs a part of a step. Anything it throws is logged and becomes a `BuildFailure`. */
   attempt<T>(name: BuildStep, doing: string, work: () => Promise<T>): Promise<T>;
-  /** Runs a step as `attempt` does, and reports its start and its end. */
+  /** As `attempt`, and reports the start and the end of the step. */
   step<T>(name: BuildStep, doing: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -73,7 +73,7 @@ function sourceSecrets(source: RevisionSource): string[] {
   const { credentials } = source;
   if (credentials.kind === 'deploy_key') return credentials.private_key.split('\n');
   const { token } = credentials;
-  // As git would print it within a URL, and as it is sent in a header.
+  // The token as git prints it in a URL, and as it is sent in a header.
   return [
     token,
     encodeURIComponent(token),
@@ -93,9 +93,9 @@ function asFailure(step: BuildStep, doing: string, error: unknown, signal: Abort
     step,
     {
       code: 'internal',
-      // The message of the error names paths of this machine. The log of the server has it.
+      // The error message contains paths of this machine: it goes only to the server log.
       message: `The server failed while ${doing}${code ? ` (${code})` : ''}.`,
-      hint: 'Deploy again; if it happens again, ask the operator for the reason, which is in the log of the server.',
+      hint: 'Deploy again. If it fails again, ask the operator for the reason in the server log.',
     },
     { cause: error },
   );

@@ -1,8 +1,8 @@
-/** Steps of a build, in their order. */
+/** Steps of a build, in order. */
 export type BuildStep = 'source' | 'config' | 'install' | 'build';
 
 interface FailureText {
-  /** Stable name of this kind of failure, for programs. */
+  /** Stable code of this kind of failure, for programs. */
   readonly code: string;
   /** What happened: one sentence. */
   readonly message: string;
@@ -10,7 +10,7 @@ interface FailureText {
   readonly hint: string;
 }
 
-/** Why a revision was not built. Message and hint are written for users, and hold no secret. */
+/** Why a revision was not built. Message and hint are written for users and contain no secrets. */
 export class BuildFailure extends Error {
   readonly step: BuildStep;
   readonly code: string;
@@ -25,7 +25,7 @@ export class BuildFailure extends Error {
   }
 }
 
-/** One row of a table that recognizes a failure by what a program printed. */
+/** A known failure, recognized by the output of a program. */
 export interface KnownFailure {
   readonly pattern: RegExp;
   readonly code: string;
@@ -33,12 +33,12 @@ export interface KnownFailure {
   readonly hint: string;
 }
 
-/** The first row that matches; the order of a table matters. */
+/** Returns the first match; the order of the table matters. */
 export function knownFailure(table: readonly KnownFailure[], output: string): FailureText | undefined {
   return table.find(({ pattern }) => pattern.test(output));
 }
 
-/** The code of an error of the operating system, such as `ENOENT`. */
+/** Operating system error code, such as `ENOENT`. */
 export function errorCode(error: unknown): string | undefined {
   return (error as NodeJS.ErrnoException | undefined)?.code;
 }

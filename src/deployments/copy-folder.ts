@@ -3,17 +3,17 @@ import { join, resolve } from 'node:path';
 import type { BuildContext } from './build-context.ts';
 import { BuildFailure } from './build-failure.ts';
 
-/** Made anew by the build, or of no use to it. */
+/** Not copied: the build recreates these or does not use them. */
 const LEFT_OUT = new Set(['node_modules', '.git']);
 
-/** Copies a folder of this machine to `root`, which does not exist yet. Links are copied as they are. */
+/** Copies a local folder to `root`, which must not exist yet. Links are copied as links. */
 export async function copyFolder(context: BuildContext, from: string, root: string): Promise<void> {
   const { request, signal } = context;
   if (request.allow_file_urls !== true) {
     throw new BuildFailure('source', {
       code: 'file_urls_forbidden',
-      message: 'Repositories and folders of the server’s own machine are not allowed.',
-      hint: 'Use https or ssh, or have the operator of the server allow file: addresses.',
+      message: 'Repositories and folders on the server’s own machine are not allowed.',
+      hint: 'Use https or ssh, or have the operator allow file: addresses.',
     });
   }
   const isFolder = await stat(from).then(
@@ -31,7 +31,7 @@ export async function copyFolder(context: BuildContext, from: string, root: stri
     for (const entry of await readdir(source, { withFileTypes: true })) {
       signal.throwIfAborted();
       const path = join(source, entry.name);
-      // Revisions may be kept within the folder itself.
+      // The folder may itself contain the stored revisions.
       if (LEFT_OUT.has(entry.name) || path === skipped) continue;
       const to = join(target, entry.name);
       if (entry.isDirectory()) await copy(path, to);
@@ -49,7 +49,7 @@ export async function copyFolder(context: BuildContext, from: string, root: stri
 function folderTooLarge(limit: number): BuildFailure {
   return new BuildFailure('source', {
     code: 'disk_limit',
-    message: `The folder holds more than ${limit} bytes.`,
+    message: `The folder contains more than ${limit} bytes.`,
     hint: 'Move data out of the folder, or have the operator raise the disk limit of builds.',
   });
 }

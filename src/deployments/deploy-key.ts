@@ -1,9 +1,9 @@
 import { createHash, generateKeyPairSync } from 'node:crypto';
 
 export interface DeployKey {
-  /** In OpenSSH's format, without a passphrase. */
+  /** Private key in OpenSSH format, without a passphrase. */
   readonly private_key: string;
-  /** A line for the settings of the repository. */
+  /** Public key, as the repository settings expect it. */
   readonly public_key: string;
 }
 
@@ -11,7 +11,7 @@ const TYPE = 'ssh-ed25519';
 /** Unencrypted keys are padded to this length (PROTOCOL.key of OpenSSH). */
 const PADDED = 8;
 
-/** Makes an ed25519 key pair by which one repository can be read. */
+/** Generates an ed25519 deploy key. */
 export function createDeployKey(comment = 'agent-server'): DeployKey {
   const { privateKey } = generateKeyPairSync('ed25519');
   const { d, x } = privateKey.export({ format: 'jwk' }) as { d: string; x: string };
@@ -42,7 +42,7 @@ export function createDeployKey(comment = 'agent-server'): DeployKey {
   };
 }
 
-/** The same four bytes twice, by which a reader knows that it has decrypted the key. */
+/** The check bytes: four bytes repeated, by which a reader verifies the decryption. */
 function openSshCheck(secret: Buffer): Buffer {
   const check = createHash('sha256').update(secret).digest().subarray(0, 4);
   return Buffer.concat([check, check]);
@@ -52,7 +52,7 @@ function padding(length: number): Buffer {
   return Buffer.from(Array.from({ length: (PADDED - (length % PADDED)) % PADDED }, (_, at) => at + 1));
 }
 
-/** A length and the bytes themselves. */
+/** SSH string: length, then the bytes. */
 function field(value: string | Buffer): Buffer {
   const bytes = Buffer.from(value as string);
   return Buffer.concat([uint32(bytes.length), bytes]);

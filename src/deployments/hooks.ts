@@ -2,36 +2,38 @@ import { createHash, createHmac, timingSafeEqual } from 'node:crypto';
 import type { HookKind } from '../schemas/deployment-hooks.ts';
 import { defaultBranch, type PushedRef, pushedRefs } from './push-payloads.ts';
 
-/** Headers of a request; names in lower case. */
+/** Request headers; names in lower case. */
 export type HookHeaders = Readonly<Record<string, string | readonly string[] | undefined>>;
 
 export interface PushHook {
-  /** Whether the secret or the signature is right. Nothing else of the request is read unless it is. */
+  /** Whether the secret or signature is valid. Otherwise nothing else of the request was parsed. */
   readonly verified: boolean;
-  /** What the service calls this delivery: the same when it is sent again. */
+  /** The service's id of this delivery, which a redelivery repeats. */
   readonly delivery_id?: string | undefined;
-  /** The first of `refs`, in full: `refs/heads/main`. */
+  /** The first of `refs`, with its full name: `refs/heads/main`. */
   readonly ref?: string | undefined;
-  /** The commit that it stands for now; absent if it was deleted. */
+  /** The commit that it now points to; absent if the ref was deleted. */
   readonly sha?: string | undefined;
   readonly deleted?: boolean | undefined;
-  /** All that were pushed: one service reports several at once. */
+  /** All pushed refs: some services report several at once. */
   readonly refs: readonly PushedRef[];
   /** The default branch of the repository, `refs/heads/main`, if the service says. */
   readonly default_branch?: string | undefined;
-  /** What the service calls the event, such as `push`. */
+  /** The service's name of the event, such as `push`. */
   readonly event: string;
-  /** Why there is nothing to deploy. */
+  /** Why the hook deploys nothing. */
   readonly reason?: string | undefined;
 }
 
-/** Headers of a service: what it signs or tells, how it names the event and the delivery. The first that is there counts. */
+/**
+ * Headers of a git service for the signature, the token, the event and the delivery id. The first one present counts.
+ */
 interface Service {
   readonly event: readonly string[];
   readonly delivery: readonly string[];
   /** Hexadecimal HMAC-SHA256 of the body. */
   readonly signature: readonly string[];
-  /** The secret itself. */
+  /** Headers that contain the secret itself. */
   readonly token: readonly string[];
 }
 
@@ -69,8 +71,8 @@ const SERVICES: Readonly<Record<HookKind, Service>> = {
 };
 
 /**
- * Reads a hook of a git service. `rawBody` is the body as it was received: signatures are over its bytes. Never throws on
- * what a client sends.
+ * Parses a hook of a git service. `rawBody`: the received bytes, which the signature covers. Never throws on client
+ * input.
  */
 export function readHook(kind: HookKind, headers: HookHeaders, rawBody: Buffer, secret: string): PushHook {
   const service = SERVICES[kind];
@@ -100,30 +102,30 @@ function signatureProblem(
   rawBody: Buffer,
   secret: string,
 ): string | undefined {
-  // An HMAC with an empty key is one that anybody can compute.
-  if (secret === '') return 'The hook has no secret: set one in the deployment.';
+  // Anybody can compute an HMAC with an empty key.
+  if (secret === '') return 'The deployment has no hook secret: create one, and enter it at the git service.';
   const signed = first(headers, signature);
   if (signed !== undefined) {
     const digest = createHmac('sha256', secret).update(rawBody).digest('hex');
     if (isSame(signed.replace(/^sha256=/i, '').toLowerCase(), digest)) return undefined;
-    return 'The signature does not fit: the service has another secret than the deployment.';
+    return 'The signature does not match: the secret at the git service differs from that of the deployment.';
   }
   const sentToken = first(headers, token);
   if (sentToken !== undefined) {
     if (isSame(sentToken.replace(/^Bearer {1,3}/i, ''), secret)) return undefined;
-    return 'The token is wrong: the service has another secret than the deployment.';
+    return 'The token does not match: the secret at the git service differs from that of the deployment.';
   }
   const expected = [...signature, ...token].join(' or ');
-  return `The request is not signed: ${expected} is missing. Set the secret of the hook in the service.`;
+  return `The request is not signed: ${expected} is missing. Set the secret in the hook settings of the git service.`;
 }
 
-/** In constant time, whatever the lengths. */
+/** Compares in constant time, regardless of the lengths. */
 function isSame(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));
 }
 
-/** An empty body is an empty object: a generic hook needs none. GitHub may send its JSON as a form. */
+/** Parses an empty body as `{}`: a generic hook needs none. GitHub may send its JSON as a form. */
 function parseBody(rawBody: Buffer, headers: HookHeaders): Record<string, unknown> | undefined {
   const text = rawBody.toString('utf8');
   const isForm = first(headers, ['content-type'])?.startsWith('application/x-www-form-urlencoded');

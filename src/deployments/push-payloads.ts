@@ -1,8 +1,8 @@
 /** A ref that was pushed or deleted. */
 export interface PushedRef {
-  /** In full: `refs/heads/main`. */
+  /** Full name, such as `refs/heads/main`. */
   readonly ref?: string | undefined;
-  /** The commit that it stands for now; absent if it was deleted, or the service does not say. */
+  /** The commit that it now points to; absent if the ref was deleted, or if the service does not report it. */
   readonly sha?: string | undefined;
   readonly deleted?: boolean | undefined;
 }
@@ -10,21 +10,21 @@ export interface PushedRef {
 type Body = Readonly<Record<string, unknown>>;
 
 const SHA = /^[0-9a-f]{40}([0-9a-f]{24})?$/;
-/** What git sends in place of a commit that is not there. */
+/** The null commit id, which git sends when a ref was created or deleted. */
 const NO_COMMIT = /^0+$/;
 
-/** Events that are no push, and need no explanation. */
+/** Test deliveries that services send when a hook is created. */
 const GREETINGS = new Set(['ping', 'diagnostics:ping']);
 
-/** What a hook says was pushed, or why it says nothing of the kind. */
+/** Parses the pushed refs of a hook; a string is the reason why there are none. */
 export function pushedRefs(kind: string, event: string, body: Body): PushedRef[] | string {
-  if (GREETINGS.has(event)) return 'The service only tried out the hook.';
+  if (GREETINGS.has(event)) return 'The git service sent a test delivery.';
   const refs = kind === 'bitbucket' ? bitbucketRefs(event, body) : refsOf(kind, event, body);
   if (refs === undefined) return `The event ${event} is not a push.`;
-  return refs.length === 0 ? 'Nothing was pushed.' : refs;
+  return refs.length === 0 ? 'The push changed no branch or tag.' : refs;
 }
 
-/** GitHub, GitLab and Gitea say which branch is the default one. */
+/** GitHub, GitLab and Gitea report the default branch. */
 export function defaultBranch(body: Body): string | undefined {
   const { repository, project } = body;
   const name = textOf(objectOf(repository)['default_branch']) ?? textOf(objectOf(project)['default_branch']);
@@ -32,7 +32,7 @@ export function defaultBranch(body: Body): string | undefined {
 }
 
 function refsOf(kind: string, event: string, body: Body): PushedRef[] | undefined {
-  // Gitea and GitHub also report a deletion as an event of its own, with the short name.
+  // Gitea and GitHub also report a deletion as a separate event, with the short name of the ref.
   if (event === 'delete') {
     const folder = body['ref_type'] === 'tag' ? 'tags' : 'heads';
     return textOf(body['ref'])
@@ -43,7 +43,7 @@ function refsOf(kind: string, event: string, body: Body): PushedRef[] | undefine
   if (!isPush && kind !== 'generic') return undefined;
   const ref = textOf(body['ref']);
   const after = textOf(body['after']) ?? textOf(body['sha']);
-  // A generic hook without a ref asks for the branch of the deployment.
+  // A generic hook without a ref deploys the branch of the deployment.
   if (!ref) return kind === 'generic' ? [pushed(undefined, after, false)] : [];
   return [pushed(fullName(ref, 'heads'), after, body['deleted'] === true)];
 }
@@ -53,7 +53,7 @@ function pushed(ref: string | undefined, sha: string | undefined, deleted: boole
   return { ref, ...(isDeleted ? { deleted: true } : { sha: sha && SHA.test(sha) ? sha : undefined }) };
 }
 
-/** Bitbucket Cloud lists changes of branches and tags; Bitbucket Data Center changes of refs. */
+/** Bitbucket Cloud lists branch and tag changes; Bitbucket Data Center lists ref changes. */
 function bitbucketRefs(event: string, body: Body): PushedRef[] | undefined {
   if (event === 'repo:push') return listOf(objectOf(body['push'])['changes']).flatMap(cloudRef);
   if (event === 'repo:refs_changed') return listOf(body['changes']).flatMap(dataCenterRef);

@@ -22,8 +22,8 @@ export { resolveRef } from './git/resolve-ref.ts';
 export type { BuildRequest, BuiltRevision } from './request.ts';
 
 /**
- * Fetches the source of a revision, installs its packages and runs its build command. Rejects with a `BuildFailure`, and
- * then leaves no source behind. A revision that was begun before, and interrupted, is built anew.
+ * Fetches the source of a revision, installs its packages and runs its build command. Rejects with a `BuildFailure`,
+ * and then leaves no source behind. Starts an interrupted build over.
  */
 export async function buildRevision(request: BuildRequest): Promise<BuiltRevision> {
   const context = buildContext(request);
@@ -93,8 +93,8 @@ async function readProject(
   if (!plan && !install_command) {
     throw new BuildFailure('config', {
       code: 'package_json_missing',
-      message: `The repository has no package.json beside ${config_path} or above it.`,
-      hint: 'Add one that names the packages of the project, or give the deployment an install command.',
+      message: `The repository has no package.json next to ${config_path} or in a folder above it.`,
+      hint: 'Add one that lists the dependencies of the project, or give the deployment an install command.',
     });
   }
   const { node_version } = config;
@@ -136,7 +136,7 @@ async function sandboxFor(
   return sandbox;
 }
 
-/** The record comes last: only a revision that was built to its end has one. */
+/** Written last: only a completely built revision has this record. */
 async function finish(
   { request }: BuildContext,
   { root }: BuildFolders,

@@ -206,14 +206,14 @@ export interface GraphRegistry {
   description(graph_id: string): string | null;
   /** Throws `NotFound` for an unknown name and `GraphLoadError` for a graph that failed to load. */
   get(graph_id: string, config: GraphConfig, access: AccessContext, context?: unknown): Promise<GraphRuntime>;
-  /** By graph; those that loaded are absent. */
+  /** Load errors by graph; graphs that loaded are absent. */
   loadErrors(): ReadonlyMap<string, Error>;
   /** How often the project has been loaded: what is derived from its graphs is good for one of these. */
   loads(): number;
   /** The processes that execute graphs; empty if it is this one. */
   hosts(): readonly GraphHost[];
-  /** What the event loops of these processes did since the last call; empty if it is this one. Never rejects. */
+  /** Load of the processes that execute runs since the last call; empty if it is this one. Never rejects. */
   hostLoads(): Promise<readonly ProcessLoad[]>;
-  /** By graph: the compiled-in memory that the server replaces. Factories are not called for this. */
+  /** Compiled-in memory that the server replaces, by graph. Does not call factories. */
   overriddenMemory(): ReadonlyMap<string, readonly ('checkpointer' | 'store')[]>;
 }

@@ -12,34 +12,34 @@ import type { DatabaseLog } from './database.ts';
 import type { DeploymentFiles } from './deployments/files.ts';
 import { type PostgresAccess, postgresPools } from './postgres-pools.ts';
 
-/** The databases of deployments: on SQLite a file of each, on PostgreSQL a schema. */
+/** Databases of deployments: on SQLite one file each, on PostgreSQL one schema each. */
 export interface DeploymentDatabases extends AsyncDisposable {
-  /** URL of the database of a deployment; makes it if there is none. */
+  /** Database URL of a deployment; creates the database if missing. */
   open(deployment: { readonly deployment_id: string; readonly name: string }): Promise<string>;
-  /** Deletes a schema with all that is in it; a file is one of the files of the deployment. */
+  /** Drops the schema with everything in it; a SQLite file belongs to the deployment's files. */
   drop(deployment_id: string): Promise<void>;
-  /** Throws `Unavailable` if another process has taken the deployments over. */
+  /** Throws `Unavailable` if another process has taken over the deployments. */
   assertOwned(): void;
 }
 
 export interface DeploymentDatabaseOptions extends PostgresAccess {
   readonly files: DeploymentFiles;
-  /** Connections that the server itself may open, and each deployment. */
+  /** Maximum connections of the server itself, and of each deployment. */
   readonly connections: { readonly server: number; readonly each: number };
   readonly log: DatabaseLog;
-  /** Another process has taken the deployments over. */
+  /** Called when another process has taken over the deployments. */
   readonly onTaken: () => void;
 }
 
-/** Lock of the one process on a schema of PostgreSQL that has its deployments. */
+/** Name of the advisory lock for the single process that owns the deployments of a PostgreSQL schema. */
 const LOCK_KEY = 491_913_175;
-/** How long a start waits for a process that ends just now, ms. */
+/** How long a start waits for a process that is just exiting, ms. */
 const WAIT_MS = 30_000;
 const POLL_MS = 500;
 
 /**
- * Takes the deployments of a database. Throws `Unavailable` if another process has them, or if the database cannot have
- * a schema for each.
+ * Acquires the deployments of a database. Throws `Unavailable` if another process holds them, or if the database cannot
+ * have a schema for each.
  */
 export async function deploymentDatabases(options: DeploymentDatabaseOptions): Promise<DeploymentDatabases> {
   const { url, files } = options;
@@ -52,13 +52,15 @@ export async function deploymentDatabases(options: DeploymentDatabaseOptions): P
   };
 }
 
-/** A deployment that has a database. */
+/** A deployment with a database. */
 export interface StoredDeployment {
   readonly name: string;
   readonly url: string;
 }
 
-/** The databases that deployments have now, for commands beside the server. Throws `Unavailable` without PostgreSQL. */
+/**
+ * Existing databases of deployments, for commands that run beside the server. Throws `Unavailable` without PostgreSQL.
+ */
 export async function storedDeployments({
   files,
   ...access
@@ -98,7 +100,7 @@ async function schemas(options: DeploymentDatabaseOptions): Promise<DeploymentDa
   });
   const opened = new Set<string>();
 
-  /** Schemas have many tables: to drop one may take longer than a request. */
+  /** A schema has many tables: dropping it may take longer than a request. */
   async function run(statement: string): Promise<void> {
     await using untimed = pools.open({ max_connections: 1, no_timeouts: true });
     await untimed.run(raw(statement));
@@ -118,25 +120,27 @@ async function schemas(options: DeploymentDatabaseOptions): Promise<DeploymentDa
     },
     assertOwned() {
       if (isTaken)
-        throw new Unavailable('Another process has the deployments of this database now. Ask that one.');
+        throw new Unavailable(
+          'Another process serves the deployments of this database now. Send the request to that process.',
+        );
     },
     [Symbol.asyncDispose]: () => lock[Symbol.asyncDispose](),
   };
 }
 
-/** By id, not by name: needs no quotes, fits in 63 characters, and one that is made again starts empty. */
+/** Named by id: needs no quotes, fits in 63 characters, and a recreated deployment starts empty. */
 function schemaOf(deployment_id: string): string {
   if (!/^[0-9a-f-]{36}$/.test(deployment_id)) throw new Error('not the id of a deployment');
   return `deployment_${deployment_id.replaceAll('-', '')}`;
 }
 
-/** Returns the connections that are allowed. Throws `Unavailable`. */
+/** Returns the number of allowed connections. Throws `Unavailable`. */
 async function requireSchemas(pools: ReturnType<typeof postgresPools>): Promise<number> {
   await using db = pools.open({ max_connections: 1 });
   const { is_pooled, allowed_connections } = await db.inspect();
   if (is_pooled) {
     throw new Unavailable(
-      'Deployments need PostgreSQL itself ("storage.url"): a pooler refuses the option that chooses the schema of each.',
+      'Deployments need a direct connection to PostgreSQL ("storage.url"): the connection pooler rejects the option that selects the schema of each.',
     );
   }
   const right = await db.get(
@@ -144,7 +148,7 @@ async function requireSchemas(pools: ReturnType<typeof postgresPools>): Promise<
   );
   if (right?.may_create === 1) return allowed_connections;
   throw new Unavailable(
-    'Each deployment has a schema of its own, which this user may not create: grant create on database … to it.',
+    'Each deployment has its own schema, which this database user may not create: "grant create on database … to …" allows it.',
   );
 }
 
@@ -159,10 +163,11 @@ async function untilLocked(
     if (lock) return lock;
     if (systemClock.monotonic() > deadline) {
       throw new Unavailable(
-        'Another process of this database has deployments, and one builds and serves them: end it, or set "deployments.enabled" to false for this one.',
+        'Another process on this database has deployments enabled, and only one may build and serve them: stop that process, or set "deployments.enabled" to false for this one.',
       );
     }
-    if (!said) log.warn('another process of this database has deployments: waiting for its end', {});
+    if (!said)
+      log.warn('another process on this database has deployments enabled: waiting until it stops', {});
     await sleep(POLL_MS);
   }
 }

@@ -17,7 +17,7 @@ export function notifications(db: Db): Notifications | undefined {
   return {
     async channelName() {
       const row = await db.get(sql`select 'agent_server_' || md5(current_schema()) as ${NAME}`);
-      if (!row) throw new Error('PostgreSQL names no schema.');
+      if (!row) throw new Error('PostgreSQL returned no schema name.');
       return row.name;
     },
     async notify(channel, payload) {

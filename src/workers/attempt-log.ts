@@ -12,9 +12,9 @@ import type { Write, WriteBuffer } from '../storage/runs/write-buffer.ts';
 /** Limit of a line, bytes. */
 const MAX_LINE_BYTES = 8 * 1024;
 
-/** What becomes of what user code prints. */
+/** How the output of user code is handled. */
 export interface OutputRules {
-  /** It goes to the server's log; otherwise it is only kept, and goes where the process prints it. */
+  /** Whether it goes to the server log; otherwise it is only kept, and goes where the process prints it. */
   readonly is_logged: boolean;
   readonly mask: MaskSecrets;
   /** Folder of the project: kept lines show paths relative to it. */
@@ -39,7 +39,7 @@ export interface AttemptLogOptions {
   readonly onStored?: (lines: Omit<LogLines, 'trims'>) => void;
 }
 
-/** What is known about an attempt line by line: logs it for operators, and keeps the newest lines with the run. */
+/** Log of an attempt: logs its lines for operators, and keeps the newest ones with the run. */
 export class AttemptLog {
   readonly #options: AttemptLogOptions;
   /** Lines that join the next commit. */
@@ -56,7 +56,7 @@ export class AttemptLog {
     if (!options.is_first) this.#untrimmed.lines = MAX_LINES;
   }
 
-  /** What the run's code printed. */
+  /** Adds a line that the run's code printed. */
   add({ lines, dropped, host }: OutputBatch): void {
     const { logger, fields, rules } = this.#options;
     if (dropped > 0 && rules.is_logged)
@@ -69,17 +69,17 @@ export class AttemptLog {
     }
   }
 
-  /** Keeps what the server says about the attempt, as operators see it. */
+  /** Keeps a line of the server about the attempt, as operators see it. */
   keep(level: OutputLine['level'], message: string, time: number): void {
     this.#keep({ level, message: truncateText(this.#options.rules.mask(message), MAX_LINE_BYTES), time });
   }
 
-  /** There may be lines of the run in the database. */
+  /** Whether the database may have lines of the run. */
   get mayBeStored(): boolean {
     return !this.#options.is_first || this.#seq !== undefined;
   }
 
-  /** What was stored last is committed. */
+  /** Call when the last stored lines are committed. */
   committed(): void {
     const batches = [...this.#uncommitted];
     this.#uncommitted.clear();
@@ -105,7 +105,7 @@ export class AttemptLog {
     this.#open().push({ ...line, ...place, message: withRelativePaths(message, root) });
   }
 
-  /** The lines that are not stored yet. */
+  /** Lines that are not stored yet. */
   #open(): NewestLines<PendingLine> {
     if (this.#pending) return this.#pending;
     const pending = new NewestLines<PendingLine>();
@@ -150,7 +150,7 @@ export class AttemptLog {
   }
 }
 
-/** What was logged beside the message. */
+/** Fields logged besides the message. */
 function details({ fields }: OutputLine, { mask }: OutputRules): string {
   return fields === undefined ? '' : ` ${truncateText(mask(fields), MAX_LINE_BYTES)}`;
 }

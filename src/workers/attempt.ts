@@ -52,12 +52,12 @@ export interface MemoryOptions extends Pick<RunKwargs, 'durability'> {
   readonly gate?: CheckpointGate | undefined;
 }
 
-/** What a commit has stored of a run. */
+/** Parts of a run that a commit has stored. */
 export interface Recorded {
   readonly claimed: ClaimedRun;
   /** Steps that have ended. */
   readonly steps: readonly PricedStep[];
-  /** The attempt, once it is over; also if `runs.record` is off. */
+  /** The attempt, once it has ended; also if `runs.record` is off. */
   readonly attempt?: AttemptRecord | undefined;
   /** The run, once it has ended. */
   readonly end?: RecordedEnd;
@@ -65,7 +65,7 @@ export interface Recorded {
 
 export type RecordedEnd = Pick<RunEnd, 'error' | 'at'> &
   Pick<RunOutcome, 'status'> & {
-    /** What the run was given and returned, for traces. */
+    /** Input and output of the run, for traces. */
     readonly contents: () => StepContents | undefined;
   };
 
@@ -117,7 +117,7 @@ export interface AttemptContext {
 }
 
 export interface AttemptRules {
-  /** What is recorded of it. */
+  /** What is recorded of the run. */
   readonly record: RecordLevel;
   /** Time-out of a run, ms: it ends as `timeout`. */
   readonly timeout_ms: number;
@@ -151,7 +151,7 @@ export interface Attempt {
 
 type EndStatus = Exclude<RunStatus, 'pending' | 'running'>;
 
-/** What becomes of a run whose attempt is over. */
+/** What happens to a run after its attempt. */
 export type Outcome =
   | { readonly kind: 'lost' }
   | {

@@ -3,12 +3,15 @@ import { memoryLimit, type ProcessLoad } from '../core/process-load.ts';
 import { AUTO_CEILING, AUTO_FLOOR, admissible, type LoadNow, type MemoryUse } from './load-limits.ts';
 import { LOOKED_MS } from './second-look.ts';
 
-/** What `auto` knows of the process. */
+/** Load figures of the process, for `auto`. */
 export interface AutoConcurrencyDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Load of this process since the last call. */
   readonly ownLoad: () => ProcessLoad;
-  /** The same of the processes that execute the runs; empty if it is this one. One that does not answer is busy. */
+  /**
+   * The same for the processes that execute the runs; empty if it is this one. A process that does not answer counts as
+   * busy.
+   */
   readonly hostLoads: () => Promise<readonly ProcessLoad[]>;
   /** Memory above which a host is replaced, bytes; `undefined`: no limit. */
   readonly max_host_bytes?: number | undefined;
@@ -50,7 +53,7 @@ export class AutoConcurrency {
     this.#deps = deps;
   }
 
-  /** Runs wait for a decision. */
+  /** Call when runs wait for a decision. */
   get isAsked(): boolean {
     return this.#due_at !== undefined;
   }
@@ -65,17 +68,17 @@ export class AutoConcurrency {
     return Math.max(0, (this.#due_at ?? 0) - this.#deps.clock.monotonic());
   }
 
-  /** A run was claimed. */
+  /** Call when a run was claimed. */
   claimed(run_id: string): void {
     this.#starting.set(run_id, this.#deps.clock.monotonic() + STARTING_MS);
   }
 
-  /** Its graph executes, or it has ended. */
+  /** Call when its graph executes, or it has ended. */
   begun(run_id: string): void {
     this.#starting.delete(run_id);
   }
 
-  /** No run waits any longer, or there is room below the floor. */
+  /** Call when no run waits any longer, or when there is room below the floor. */
   rest(): void {
     this.#due_at = undefined;
     this.#isBusy = false;

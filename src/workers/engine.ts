@@ -22,7 +22,7 @@ import { RunWorker } from './runs.ts';
 import { type ThreadLeaseOptions, threadLease } from './thread-lease.ts';
 import type { WebhookDispatcher } from './webhooks.ts';
 
-/** Grace period of in-flight deliveries at shutdown, ms. The rest is not lost, only sent later. */
+/** Grace period of in-flight deliveries at shutdown, ms. Later ones are not lost, only delayed. */
 const DELIVERY_GRACE_MS = 3000;
 /** A loop that claims runs turns every few seconds; after this time without a turn it is stuck, ms. */
 const STUCK_MS = 30_000;
@@ -33,20 +33,20 @@ export interface EngineOptions extends Omit<BackgroundOptions, 'reap' | 'nothing
   readonly max_attempts: number;
   /** Run that crashed an earlier process: it fails instead of being retried. */
   readonly crashed_run?: FailurePolicy['crashed_run'];
-  /** No other process uses the database. */
+  /** Whether no other process uses the database. */
   readonly single_process: boolean;
-  /** Whatever claims are stored are of a process that is gone: no other app of this process uses the database. */
+  /** Whether all stored claims belong to a dead process: no other app of this process uses the database. */
   readonly takes_over: boolean;
   /** As in `RunWorkerDeps`. */
   readonly is_capped: boolean;
-  /** Graphs that this process serves: their system assistants stay while it lives. */
+  /** Graphs that this process serves: their system assistants exist while it lives. */
   readonly graph_ids: readonly string[];
-  /** Where the heartbeat connects to if this is not the only process. */
+  /** Database URL of the heartbeat, if this is not the only process. */
   readonly database: Pick<ThreadLeaseOptions, 'url' | 'password_command'>;
   /** As in `ThreadLeaseOptions`. */
   readonly max_stall_ms: number;
   readonly lease_fd?: number | undefined;
-  /** False for a process that only answers requests: others do the work. */
+  /** False for a process that only answers requests and leaves this work to others. */
   readonly background: boolean;
   readonly version: string;
 }
@@ -62,7 +62,7 @@ export interface EngineDeps extends BackgroundDeps, Omit<AttemptContext, 'hostFa
   readonly worker_id: string;
   readonly process: ProcessIdentity;
   readonly logger: Logger;
-  /** What `auto` goes by. */
+  /** Load measurements for `auto`. */
   readonly load: Omit<AutoConcurrencyDeps, 'clock' | 'ownLoad' | 'isAlone'>;
   /** As in `RunWorkerDeps`. */
   readonly scope?: RunWorkerDeps['scope'];
@@ -103,24 +103,24 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     reap: reapRules(worker_id, { ...options, onEnded: listeners.notifyLost }, deps.rules.log_retention_ms),
   });
   const leases = leaseLoop({ lease, runs, dispatcher, lease_ms, logger });
-  // Without slots no worker listens: another process takes them.
+  // Without slots no worker listens: another process claims the runs.
   const offers = slots > 0 ? undefined : deps.bus.on('run.ready', () => deps.bus.emit('runs.offered', false));
 
   return {
     /** Slots for runs in this process. */
     stats: () => workerStats(runs),
 
-    /** Call their listener, which must not throw, for every run and step of this process from now on. */
+    /** Call the listener, which must not throw, for every later run and step of this process. */
     ...listeners.subscriptions,
 
-    /** Why this process does not do what it is there for, and must be replaced; `undefined` if it does. */
+    /** Why this process is stuck and must be replaced; `undefined` if it is healthy. */
     stuck(now_ms: number): string | undefined {
-      if (!lease.isBeating()) return 'Its heartbeat hangs.';
+      if (!lease.isBeating()) return 'Its heartbeat has stalled.';
       const { claim_loop_age_ms = 0 } = progress(now_ms, slots > 0 ? runs : undefined, lease);
       return claim_loop_age_ms < STUCK_MS ? undefined : 'It has claimed no runs for 30 seconds.';
     },
 
-    /** Whether the loops of this process turn, for metrics. */
+    /** Whether the loops of this process make progress, for metrics. */
     progress: (now_ms: number) => progress(now_ms, slots > 0 ? runs : undefined, lease),
 
     /** Statistics of the outbox, and the tries of this process. */
@@ -179,7 +179,7 @@ function slotsOf({ clock, queue, worker_id, load }: EngineDeps, { concurrency }:
   return { slots: AUTO_FLOOR, auto: new AutoConcurrency({ ...load, clock, isAlone, ownLoad: loadMeter() }) };
 }
 
-/** `runs`: what claims runs; `undefined` without slots. */
+/** `runs`: the run worker; `undefined` without slots. */
 function progress(now_ms: number, runs: RunWorker | undefined, lease: WorkerLease): EngineProgress {
   const turned_at = runs?.turned_at;
   const claim_loop_age_ms = turned_at === undefined ? undefined : Math.max(0, now_ms - turned_at);

@@ -40,7 +40,7 @@ export function leaseLoop({
 
   function check(): void {
     if (!lease.isHeld() && runs.active > 0) {
-      logger.error('the lease of this process ends: its runs stop, and go on in another process');
+      logger.error('the lease of this process is expiring: its runs stop, and continue in another process');
       runs.leaseEnded();
     }
     if (!lease.isHeld()) dispatcher?.leaseEnded();

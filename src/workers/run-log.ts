@@ -43,7 +43,7 @@ export function runStats(attempt: Attempt, status: RunStatus, now: number): Ende
   };
 }
 
-/** From the time at which a run was due to its first attempt, ms. */
+/** Time from when a run was due to its first attempt, ms. */
 export function firstWait({ claimed, started }: Attempt): number {
   return Math.max(0, started - dueAt(claimed.run));
 }

@@ -135,7 +135,9 @@ class ThreadLease implements WorkerLease {
       else if ('error' in report)
         logger.warn('the lease of this process could not be renewed', { ...report });
       else
-        logger.error('the event loop was blocked for too long: other processes take its runs', { ...report });
+        logger.error('the event loop was blocked for too long: other processes take over its runs', {
+          ...report,
+        });
     });
     thread.on('error', (error) => logger.error('the heartbeat failed, restarting it', { error }));
     thread.on('exit', () => {

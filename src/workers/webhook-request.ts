@@ -108,7 +108,7 @@ function policyLookup({ policy, resolve, connect_timeout_ms }: SenderOptions): L
           .map((address) => ({ address, family: address.includes(':') ? 6 : 4 }));
         const [first] = allowed;
         if (first === undefined) {
-          const reason = policy.blockedReason(hostname, addresses[0] ?? '') ?? 'The name has no address';
+          const reason = policy.blockedReason(hostname, addresses[0] ?? '') ?? 'The host name has no address';
           callback(new WebhookRefused(reason), '', 0);
         } else if (all) callback(null, allowed);
         else callback(null, first.address, first.family);

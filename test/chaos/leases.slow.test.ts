@@ -30,7 +30,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     await until('the first step is under way', () => seen().length === 1);
     await using other = await startChaosServer({ ...SHORT_LEASE, DATABASE_URI: schema.url });
     const stopped = cutOff.process.untilLog(
-      'the lease of this process ends: its runs stop, and go on in another process',
+      'the lease of this process is expiring: its runs stop, and continue in another process',
     );
 
     relay.silence();

@@ -102,7 +102,7 @@ test.runIf(TEST_POSTGRES_URI && IS_FULL)(
 );
 
 /** What a process says that goes on after its lease, if it comes to it before it hears that its runs were taken. */
-const STOOD_STILL = 'the lease of this process ends: its runs stop, and go on in another process';
+const STOOD_STILL = 'the lease of this process is expiring: its runs stop, and continue in another process';
 
 type Round = (threads: BusyThreads, round: number, one: ChaosServer, other: ChaosServer) => Promise<void>;
 

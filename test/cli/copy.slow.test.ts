@@ -111,7 +111,7 @@ describe.runIf(HAS_POSTGRES)('agent-server copy', () => {
     expect(await copy(from, await places.postgres())).toMatchObject({
       code: 1,
       stderr: expect.stringMatching(
-        /^agent-server: A server uses .*server\.db\. Stop it first, or copy one moment with --while-running/,
+        /^agent-server: A server is using .*server\.db\. Stop it first, or copy a snapshot with --while-running/,
       ),
     });
     expect(await copy(from, await places.postgres(), '--while-running')).toMatchObject({ code: 0 });

@@ -31,7 +31,7 @@ const line = (reason: string) =>
 
 test.each([
   ['127.0.0.1:1', 'connection refused, nothing listens there'],
-  ['no-such-host.invalid:5432', 'no address is known for this host (DNS)'],
+  ['no-such-host.invalid:5432', 'the host name cannot be resolved (DNS)'],
 ])('a database at %s is one line that says why', async (host, reason) => {
   expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`, NO_WAIT)).toBe(
     line(`postgres://***@${host}/agents: ${reason}`),
@@ -53,7 +53,7 @@ test.runIf(POSTGRES_BINARIES)('what PostgreSQL itself rejects is reported in its
   const { host } = new URL(server.url);
 
   expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toBe(
-    line(`postgres://***@${host}/agents: user or password refused: role "me" does not exist`),
+    line(`postgres://***@${host}/agents: user or password rejected: role "me" does not exist`),
   );
   expect(await complaintAbout(`postgres://postgres:do-not-show@${host}/agents`)).toBe(
     line(`postgres://***@${host}/agents: database "agents" does not exist; create it, or name another one`),
@@ -73,7 +73,7 @@ test.runIf(POSTGRES_BINARIES)('a database whose connections are all taken says s
 });
 
 test.each([
-  ['/sys/agent-server/server.db', 'no right to write in /sys/agent-server (EPERM)'],
+  ['/sys/agent-server/server.db', 'no permission to write in /sys/agent-server (EPERM)'],
   ['/dev/null/server.db', "EEXIST: file already exists, mkdir '/dev/null'"],
   ['/proc/agent-server/server.db', "ENOENT: no such file or directory, mkdir '/proc/agent-server'"],
 ])('a SQLite file in %s is one line with the way out', async (path, reason) => {

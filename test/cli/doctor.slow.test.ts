@@ -26,7 +26,7 @@ test('says what is wrong, mends it on request, and exits with 1 while something 
     await db.run(raw('drop index runs_thread'));
   }
   const line =
-    'indexes: runs_thread is missing, and searches that need it are slow or find too little: --fix creates it.';
+    'indexes: runs_thread is missing, so searches that need it are slow or incomplete: --fix creates it.';
   expect(await doctor(url)).toEqual({ code: 1, stdout: `problem  ${line}\n`, stderr: '' });
   const json = await doctor(url, '--json');
   expect(json.code).toBe(1);

@@ -81,7 +81,7 @@ test.each(['check', 'start', 'encryption rotate'])(
     });
     expect(code).toBeGreaterThan(0);
     expect(stdout + stderr).toContain(
-      'a key must be 16, 24 or 32 bytes: as characters, or in hexadecimal or base64',
+      'a key must be 16, 24 or 32 bytes, given as characters, in hexadecimal or in base64',
     );
     expect(stdout + stderr).not.toContain('too short');
   },

@@ -42,7 +42,7 @@ test('of a command that prints too much, the log has the beginning and the end',
   const { lines, tail } = await logged(...chunks, `${'y'.repeat(3000)}\n`, 'why it failed\n');
   expect(lines[0]).toMatch(/^0 x/);
   expect(lines.length).toBeLessThan(10_300);
-  expect(lines).toContain('More output of this command is left out, but for its end.');
+  expect(lines).toContain('Further output of this command is omitted, except for its last lines.');
   expect(lines.slice(-2)).toEqual([expect.stringMatching(/^y+… \(cut, 3,000 /), 'why it failed']);
   expect(tail).toMatch(/why it failed\n$/);
 });

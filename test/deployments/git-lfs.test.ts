@@ -18,6 +18,6 @@ test('the log of a build names the files that are only pointers of Git LFS', asy
   await deployment.build({ source: { kind: 'git', url: `file://${path}`, ref: 'main' } });
   const warnings = deployment.lines.filter(({ message }) => message.includes('Git LFS'));
   expect(warnings.map(({ level, message }) => `${level} ${message.split('. ')[0]}`)).toEqual([
-    'WARNING model.bin is in Git LFS, which is not fetched: only pointers are there',
+    'WARNING model.bin is in Git LFS, which is not fetched: the build sees only pointer files',
   ]);
 });

@@ -112,8 +112,8 @@ test('after a restart, the health says why a deployment cannot serve', async () 
         server,
         ids.get(name) as string,
         ({ check, revisions }) =>
-          check?.reason !== 'It is being started.' &&
-          !/log of the server|is ready/.test(check?.reason ?? '') &&
+          check?.reason !== 'Its revision is starting.' &&
+          !/server log|is ready/.test(check?.reason ?? '') &&
           revisions.every(({ state }) => state === 'serving'),
       );
       return [health.check?.ok, health.check?.reason, health.next_action.text];

@@ -32,7 +32,7 @@ describe('the secret of hooks', () => {
       const withWrongSecret = await sendHook(urlOf(id, kind), wrong);
       const ofNobody = await sendHook(urlOf(NOBODY, kind), wrong);
       expect(withWrongSecret.status).toBe(401);
-      expect(withWrongSecret.body.detail).toContain('another secret than the deployment');
+      expect(withWrongSecret.body.detail).toContain('differs from that of the deployment');
       expect([withoutSecret, ofNobody]).toEqual([withWrongSecret, withWrongSecret]);
 
       const unsigned = { body: '{}', headers: {} as never };

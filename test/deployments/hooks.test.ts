@@ -65,7 +65,7 @@ describe.each(PUSHES)('%s %s', (kind, event, body) => {
       verified: false,
       event: event ?? 'push',
       refs: [],
-      reason: expect.stringContaining('the service has another secret than the deployment'),
+      reason: expect.stringContaining('differs from that of the deployment'),
     });
   });
 
@@ -112,13 +112,13 @@ test.each(TAGS)('%s %s says that a tag was pushed', (kind, event, body) => {
 });
 
 test.each([
-  ['github', 'ping', {}, 'only tried out'],
+  ['github', 'ping', {}, 'sent a test delivery'],
   ['github', 'pull_request', {}, 'pull_request is not a push'],
   ['gitlab', 'Merge Request Hook', {}, 'not a push'],
-  ['bitbucket', 'diagnostics:ping', {}, 'only tried out'],
-  ['bitbucket', 'repo:push', { push: { changes: [] } }, 'Nothing was pushed'],
-  ['github', 'push', { ref: 7 }, 'Nothing was pushed'],
-  ['bitbucket', 'repo:push', { push: { changes: 'x' } }, 'Nothing was pushed'],
+  ['bitbucket', 'diagnostics:ping', {}, 'sent a test delivery'],
+  ['bitbucket', 'repo:push', { push: { changes: [] } }, 'The push changed no branch or tag'],
+  ['github', 'push', { ref: 7 }, 'The push changed no branch or tag'],
+  ['bitbucket', 'repo:push', { push: { changes: 'x' } }, 'The push changed no branch or tag'],
 ] as const)('%s %s is not a push, and says so', (kind, event, body, reason) => {
   expect(read(kind, event, body)).toMatchObject({
     verified: true,

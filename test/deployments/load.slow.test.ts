@@ -116,7 +116,7 @@ async function handOver(server: Server, gate: string, switches: number): Promise
     until(text, () => server.log.filter(({ message }) => message === text).length >= switches, 120_000);
   await logged('handing runs over at their next checkpoint');
   await writeFile(gate, '');
-  await logged('old revision executes no more runs');
+  await logged('old revision stopped executing runs');
 }
 
 test('fifty requests a second and twenty streams survive the switch to a new revision, and a rollback', async () => {

@@ -82,6 +82,6 @@ test('a repository that is gone is noted, keeps no other one from being asked, a
   await rename(`${path}-moved`, path);
   await until('it was asked again', async () => (await poll(id)).failure === null);
   expect(await revisions(id)).toHaveLength(2);
-  const warnings = server.log.filter(({ message }) => message.includes('cannot be asked'));
+  const warnings = server.log.filter(({ message }) => message.includes('cannot poll a repository'));
   expect(warnings).toHaveLength(1);
 }, 120_000);

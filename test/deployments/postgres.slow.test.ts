@@ -51,7 +51,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
       until(line, () => server.log.some(({ message }) => message === line), 60_000);
     await logged('handing runs over at their next checkpoint');
     await writeFile(`${gate}-1`, '');
-    await logged('old revision executes no more runs');
+    await logged('old revision stopped executing runs');
     await writeFile(`${gate}-2`, '');
     expect((await answered).body.done).toEqual(['one', 'one', 'two']);
 
@@ -93,7 +93,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
       (await first.send('GET', `/v2/deployments/${body.id}/revisions?limit=1`)).body.resources[0].status;
     await until('it is deployed', async () => (await status()) === 'DEPLOYED', 120_000);
     await expect(startDeploymentProcess(folder, { DATABASE_URI: database.url })).rejects.toThrow(
-      'Another process of this database has deployments',
+      'Another process on this database has deployments enabled',
     );
 
     const base = '/deployments/agent';
@@ -120,7 +120,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     async () => {
       await using bouncer = await startPgBouncer(URI);
       await expect(openDeploymentServer({ database: bouncer.urlOf('postgres') })).rejects.toThrow(
-        'Deployments need PostgreSQL itself ("storage.url"): a pooler refuses the option that chooses the schema of each.',
+        'Deployments need a direct connection to PostgreSQL ("storage.url"): the connection pooler rejects the option that selects the schema of each.',
       );
     },
     60_000,

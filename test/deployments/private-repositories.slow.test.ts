@@ -126,7 +126,7 @@ test('a private repository is deployed and followed with a token, which is seen 
     failure: { code: 'authentication_required' },
   });
   expect(other.authorizations).toEqual([]);
-  expect(await everything(id)).toContain(`is for 127.0.0.1:${git.port}, and is not given to`);
+  expect(await everything(id)).toContain(`is for 127.0.0.1:${git.port}, and is not sent to`);
 
   expect((await server.send('DELETE', path)).status).toBe(204);
   expect((await server.get(path)).body.is_set).toBe(false);

@@ -102,7 +102,7 @@ describe('hooks of git services', () => {
     expect(await ignored({ ref: 'refs/tags/v1' })).toContain('refs/tags/v1 is a tag');
     expect(await ignored({ deleted: true })).toBe('refs/heads/main was deleted.');
     expect(await ignored({ deleted: true }, 'bitbucket')).toBe('refs/heads/main was deleted.');
-    expect(await ignored({ event: 'ping' })).toBe('The service only tried out the hook.');
+    expect(await ignored({ event: 'ping' })).toBe('The git service sent a test delivery.');
     expect(await revisions()).toHaveLength(1);
     expect((await hooks()).resources).toHaveLength(5);
     expect((await hooks('?limit=2&offset=1')).resources).toHaveLength(2);

@@ -40,7 +40,7 @@ test('a stored revision that hangs when it is loaded keeps nothing else from wor
   const other = await server.create('new');
   expect((await server.deploy(other.id, projectThat('new'))).status).toBe('DEPLOYED');
 
-  const given_up = () => server.log.find(({ message }) => message === 'a deployment cannot be served');
+  const given_up = () => server.log.find(({ message }) => message === 'cannot serve a deployment');
   await until('it is given up', () => given_up() !== undefined, 90_000);
   expect(given_up()?.fields).toMatchObject({ deployment: 'hangs' });
   expect(String(given_up()?.fields['error'])).toContain('it did not load within 40 seconds');
@@ -69,5 +69,5 @@ test('a new revision replaces one that hangs, and a server that stops does not w
   await using server = await openDeploymentServer({ folder });
   expect((await server.deploy(id, projectThat('mended'))).status).toBe('DEPLOYED');
   expect((await server.run('hangs')).body).toMatchObject({ said: 'mended' });
-  expect(server.log.filter(({ message }) => message === 'a deployment cannot be served')).toEqual([]);
+  expect(server.log.filter(({ message }) => message === 'cannot serve a deployment')).toEqual([]);
 }, 180_000);

@@ -107,7 +107,7 @@ test('packages are installed anew where install scripts of the project may depen
   const previous = join(deployment.folder, 'revisions/2');
   const built = await deployment.build({ source: { kind: 'folder', path }, previous });
   expect(built.reused_modules).toBe(false);
-  expect(deployment.log).toContain('Packages are installed anew, because package.json has install scripts.');
+  expect(deployment.log).toContain('Packages are reinstalled because package.json has install scripts.');
 });
 
 test('a link in place of a folder does not lead the packages elsewhere', async () => {

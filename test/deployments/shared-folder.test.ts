@@ -14,7 +14,7 @@ test('a second server with the same deployments.folder does not start, and ends 
   try {
     const lock = join(deployments.folder, 'server.lock');
     await expect(openDeploymentServer({ deployments })).rejects.toThrow(
-      `Another server has its deployments in the folder ${deployments.folder} (it holds ${lock}). Stop that server, or set another "deployments.folder" for this one.`,
+      `Another server keeps its deployments in the folder ${deployments.folder} (it holds ${lock}). Stop that server, or set another "deployments.folder" for this one.`,
     );
     expect(build.exitCode ?? build.signalCode).toBe(null);
     expect((await first.get('/v2/deployments')).status).toBe(200);

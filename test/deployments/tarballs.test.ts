@@ -154,7 +154,9 @@ test('an archive that extracts to more than the limit is refused before it is wr
   expect(gzipSync(bomb).length).toBeLessThan(10_000);
   expect((await refusal(bomb)).code).toBe('disk_limit');
   const many = archive(Array.from({ length: 50 }, (_, n) => ({ path: `file-${n}` })));
-  expect(await refusal(many, 1024, 49)).toMatchObject({ message: 'The archive holds more than 49 files.' });
+  expect(await refusal(many, 1024, 49)).toMatchObject({
+    message: 'The archive contains more than 49 files.',
+  });
 });
 
 test('a damaged header is noticed', async () => {

@@ -38,7 +38,7 @@ test('a history whose states are too large for one reply is refused with what to
   const { failure, got } = await read({ bytes: 10 * MB, stored: 8, limit: 1000 });
   expect(failure).toBeInstanceOf(InvalidInput);
   expect((failure as Error).message).toBe(
-    'limit: the 7 newest of these states have 70000000 bytes, a reply at most 67108864. Lower the limit.',
+    'limit: the 7 newest of these states have 70000000 bytes, but a response may have at most 67108864. Lower the limit.',
   );
   expect(got).toBe(6);
 });

@@ -122,9 +122,9 @@ describe('an update', () => {
   });
 
   test.each([
-    ['an unknown node', { x: 1 }, 'nobody', /^The graph refused the update: Node "nobody" does not exist$/],
-    ['a list where an object belongs', [1, 2], 'a', /^The graph refused the update: /],
-    ['values that a reducer cannot take', { log: 5 }, 'a', /^The graph refused the update: /],
+    ['an unknown node', { x: 1 }, 'nobody', /^The graph rejected the update: Node "nobody" does not exist$/],
+    ['a list where an object belongs', [1, 2], 'a', /^The graph rejected the update: /],
+    ['values that a reducer cannot take', { log: 5 }, 'a', /^The graph rejected the update: /],
   ])('with %s is the mistake of the client', async (_, values, as_node, message) => {
     const echo = await Conversation.with('echo');
     await echo.run({ input: { x: 1 } });

@@ -76,7 +76,7 @@ test('a host that is replaced finishes its requests, and new ones go to the next
   const first = await server.pid();
   const slow = fetch(`${server.url}/own/gate/opened`);
   await server.post('/runs/wait', { assistant_id: 'waits', input: { gate: code.path('app.mjs') } });
-  await until('it is replaced', () => lines(server, 'a graph host is replaced').length === 1);
+  await until('it is replaced', () => lines(server, 'replacing a graph host').length === 1);
   expect(await server.pid()).not.toBe(first);
   await code.write({ opened: '' });
   expect(await (await slow).json()).toBe(first);

@@ -76,7 +76,7 @@ test('a server that drains hands its runs over and leaves no host behind', async
 
 test('a host that has executed its runs is replaced; what it executes goes on elsewhere, uncharged', async () => {
   await using server = await serverWith({ hosts: { count: 1, max_runs: 2 } });
-  const replaced = server.untilLog('a graph host is replaced');
+  const replaced = server.untilLog('replacing a graph host');
   const { thread_id, run_id } = await waitingRun(server, 'wait');
   const pid = await pidOfHost(server);
   expect((await replaced)['reason']).toContain('hosts.max_runs');
@@ -92,7 +92,7 @@ test('a host that has executed its runs is replaced; what it executes goes on el
 
 test('a host that uses more memory than it may is replaced', async () => {
   await using server = await serverWith({ hosts: { count: 1, max_memory_mb: 128 } });
-  const replaced = server.untilLog('a graph host is replaced');
+  const replaced = server.untilLog('replacing a graph host');
   const first = await pidOfHost(server);
   expect((await replaced)['reason']).toContain('hosts.max_memory_mb');
   await expect.poll(() => isAlive(first), { timeout: 20_000 }).toBe(false);

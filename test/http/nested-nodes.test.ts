@@ -102,10 +102,10 @@ describe('a node of a subgraph on its own', () => {
   });
 
   test.each([
-    ['code:think', 'code:think', 'the graph is called by code of code. Execute code.'],
+    ['code:think', 'code:think', 'the code of code calls its graph. Execute code instead.'],
     ['team:nothing', 'team:nothing', 'the graph has no node team:nothing'],
     ['team:deep:nothing', 'team:deep:nothing', 'the graph has no node team:deep:nothing'],
-    [['team:write', 'after'], 'team:write', 'can only be the only one'],
+    [['team:write', 'after'], 'team:write', 'must be the only target'],
     ['team:write', 'team:last', 'add it to interrupt_after'],
   ])('a command to %s that stops after %s is refused: %s', async (goto, stop, why) => {
     const { status, executed, body } = await alone(stop, { update: STATE, goto });

@@ -30,10 +30,10 @@ test('liveness is progress, not readiness: a server that shuts down is alive, on
   expect((await draining.inject('/ok')).statusCode).toBe(503);
   expect((await draining.inject('/ok?live=1')).json()).toEqual({ ok: true, services: {} });
 
-  await using stuck = await bareServer({ engine: { stuck: () => 'Its heartbeat hangs.' } });
+  await using stuck = await bareServer({ engine: { stuck: () => 'Its heartbeat has stalled.' } });
   expect((await stuck.inject('/ok')).statusCode).toBe(200);
   const answer = await stuck.inject('/ok?live=1');
-  expect([answer.statusCode, answer.json()]).toEqual([503, { detail: 'Its heartbeat hangs.' }]);
+  expect([answer.statusCode, answer.json()]).toEqual([503, { detail: 'Its heartbeat has stalled.' }]);
 });
 
 test('what clients look at before they offer a feature', async () => {

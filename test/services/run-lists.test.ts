@@ -12,7 +12,7 @@ test('a list of runs that is too large for one reply is refused with what to do'
     await services.runs.create(actor, thread_id, { assistant_id: 'echo', input }, 'background');
   const all = { limit: 1000, offset: 0 };
   await expect(services.runs.list(actor, thread_id, all)).rejects.toThrow(
-    /^limit: .* a reply at most 5000\. Lower the limit, or select other fields\./,
+    /^limit: .* but a response may have at most 5000\. Lower the limit, or select other fields\./,
   );
   expect(await services.runs.list(actor, thread_id, { ...all, select: ['run_id'] })).toHaveLength(2);
   expect(await services.runs.list(actor, thread_id, { ...all, limit: 1 })).toHaveLength(1);

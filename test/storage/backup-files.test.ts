@@ -48,7 +48,7 @@ describe('a backup of which only the beginning has arrived', () => {
     writeFileSync(file, bytes.subarray(0, lengthOf(bytes.length)));
     const target = join(folder, 'refused.db');
     await expect(restoreDatabase({ file, url: `sqlite:${target}` })).rejects.toThrow(
-      /cut\.backup is (damaged, incomplete, or )?no backup/,
+      /cut\.backup is (damaged, incomplete, or )?not a backup/,
     );
     expect(existsSync(target)).toBe(false);
   });

@@ -213,7 +213,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
       await db.run(raw('delete from schema_migrations where version > 12'));
     }
     await expect(copyDatabase({ from: old, to: await places.postgres() })).rejects.toThrow(
-      /The source is at schema version 12, and this program at \d+\. Bring it up to date first: agent-server migrate/,
+      /The source is at schema version 12, but this program needs version \d+\. Migrate it first with agent-server migrate/,
     );
   });
 

@@ -58,7 +58,7 @@ describe('the doctor of a SQLite file', () => {
     db.exec(insert('thread_values', { thread_id: IDS.other, value: '{}' }));
     db.close();
     expect(await messages(url)).toEqual([
-      expect.stringContaining('a row of thread_values names one of threads that is not there'),
+      expect.stringContaining('a row of thread_values references a missing row of threads'),
     ]);
   });
 
@@ -173,7 +173,7 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
     for (let n = 0; n < 60; n++) await db.run(raw(insert('workers', { worker_id: randomUUID(), ...worker })));
     expect(await messages(url)).toEqual([
       expect.stringMatching(
-        /^60 processes may open 1200 connections, and PostgreSQL has -?\d+ for them: raise max_connections/,
+        /^60 processes may open 1200 connections, but PostgreSQL has only -?\d+ for them: raise max_connections/,
       ),
     ]);
   });

@@ -97,7 +97,7 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
       const { findings } = await look(url, { clock });
       expect(findings.map(({ message }) => message)).toEqual([
         expect.stringMatching(
-          /^The clock of this machine is 3(5\d\d\.\d|600\.0) s ahead of that of the database: let NTP set both\.$/,
+          /^The clock of this machine is 3(5\d\d\.\d|600\.0) s ahead of that of the database: synchronize both with NTP\.$/,
         ),
       ]);
     });
@@ -109,7 +109,7 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
       );
       expect((await look(url)).findings.map(({ message }) => message)).toEqual([
         expect.stringMatching(
-          /^The database is at schema version 12, and this program at \d+: make a backup/,
+          /^The database is at schema version 12, but this program needs version \d+: make a backup/,
         ),
       ]);
     });

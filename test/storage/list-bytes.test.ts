@@ -97,7 +97,7 @@ describeEachDatabase('a list', (open) => {
     async ([what, fill]) => {
       await using db = await open();
       const list = await fill(db);
-      const message = `^limit: these ${what} have \\d{5} bytes, a reply at most ${MAX_BYTES}\\. Lower the limit`;
+      const message = `^limit: these ${what} have \\d{5} bytes, but a response may have at most ${MAX_BYTES}\\. Lower the limit`;
       await expect(list(3, MAX_BYTES)).rejects.toThrow(new RegExp(message));
       expect(await list(3)).toHaveLength(what === 'interrupts' ? 2 : 3);
       // A page of one row must come, whatever its size, and the row behind it may be read for it.

@@ -43,9 +43,11 @@ describeEachDatabase('a newer schema', (open) => {
     await using db = await open();
     await migrate(db, [...migrations, added, taken]);
     await expect(migrate(db, migrations)).rejects.toThrow(
-      `The database is at schema version 902, but this program knows only up to ${migrations.at(-1)?.version}.`,
+      `The database is at schema version 902, but this program supports only versions up to ${migrations.at(-1)?.version}.`,
     );
-    await expect(pendingMigrations(db, [...migrations, added])).rejects.toThrow('Run a newer version of it.');
+    await expect(pendingMigrations(db, [...migrations, added])).rejects.toThrow(
+      'Run a newer version of the program.',
+    );
   });
 
   test('is listed before it is applied, and listing it changes nothing', async () => {

@@ -157,10 +157,10 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     const { page, problems } = await open(`/deployments/${id}`);
     await page.getByRole('main').getByText('serving #1').waitFor();
     inBuild = async () => {
-      throw new RevisionError('install', 'lock_file_outdated', 'The lock file does not fit package.json.');
+      throw new RevisionError('install', 'lock_file_outdated', 'The lock file does not match package.json.');
     };
     await act(page, 'Deploy newest');
-    await page.getByRole('alert').getByText('The lock file does not fit package.json.').waitFor();
+    await page.getByRole('alert').getByText('The lock file does not match package.json.').waitFor();
     await page.getByRole('main').getByText('build failed #2').waitFor();
     await page.getByText('Revision 1 keeps serving.').waitFor();
     expect(await violations(page)).toEqual([]);

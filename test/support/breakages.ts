@@ -23,7 +23,7 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     does: 'a run that is not in the queue',
     breaks: [aRun(OTHER, 'running')],
-    says: /will never end, for the queue does not have it/,
+    says: /will never end, because the queue has no entry for it/,
     fix_leaves: ['runs', 'threads', ...LOG],
   },
   {
@@ -35,7 +35,7 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     does: 'a run that waits behind none',
     breaks: [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'blocked')],
-    says: /waits for another run of its thread, and there is none/,
+    says: /waits for another run of its thread, but there is none/,
     fix_leaves: ['runs', 'run_queue'],
   },
   {
@@ -51,7 +51,7 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     does: 'a due run that free slots do not take',
     breaks: [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'ready', { not_before: inMinutes(-5) })],
-    says: /waits for over a minute although 4 slots are free/,
+    says: /has waited for over a minute although 4 slots are free/,
     served: true,
   },
   {
@@ -66,7 +66,7 @@ export const BREAKAGES: readonly Breakage[] = [
       `delete from runs where run_id = '${IDS.scheduled}'`,
       `update threads set status = 'busy'`,
     ],
-    says: /is stuck in a status without a run/,
+    says: /has the status of a run, but no run/,
     fix_leaves: ['run_queue', 'runs'],
   },
   {
@@ -76,7 +76,7 @@ export const BREAKAGES: readonly Breakage[] = [
       `delete from runs where run_id = '${IDS.scheduled}'`,
       `update threads set status = 'interrupted'`,
     ],
-    says: /nothing waits there for an answer/,
+    says: /no interrupt is pending/,
     fix_leaves: ['run_queue', 'runs'],
   },
   {
@@ -87,13 +87,13 @@ export const BREAKAGES: readonly Breakage[] = [
       aCheckpoint(IDS.thread, 'c'),
       `update threads set status = 'interrupted', interrupts = '{"t":[{"value":"really?"}]}'`,
     ],
-    says: /nothing waits there for an answer/,
+    says: /no interrupt is pending/,
     fix_leaves: ['run_queue', 'runs', 'checkpoints'],
   },
   {
     does: 'a log that never expires',
     breaks: [insert('run_events', { run_id: OTHER, seq: 1, event: 'values', data: '{}' })],
-    says: /run_events has 1 row of the log of a run that has ended/,
+    says: /run_events has 1 row of the log of an ended run/,
     fix_leaves: [],
   },
   {
@@ -145,25 +145,25 @@ export const BREAKAGES: readonly Breakage[] = [
   {
     does: 'a cron that the server disabled',
     breaks: [`update crons set enabled = 0, next_run_date = null, disabled_reason = 'no such assistant'`],
-    says: /1 cron cannot create runs and is disabled/,
+    says: /1 cron had to be disabled because no run could be created/,
     level: 'notice',
   },
   {
     does: 'a delivery that waits for ever',
     breaks: [`update webhook_outbox set next_at = '2099-01-01T00:00:00.000Z'`],
-    says: /waits for longer than deliveries are retried/,
+    says: /waits longer than any retry delay/,
     fix_leaves: ['webhook_outbox'],
   },
   {
     does: 'a delivery that nobody sends',
     breaks: [`update webhook_outbox set next_at = '2020-01-01T00:00:00.000Z'`],
-    says: /1 delivery waits for over ten minutes and no server sends it/,
+    says: /1 delivery should have been sent over ten minutes ago/,
     served: true,
   },
   {
     does: 'a dead letter',
     breaks: [aDelivery(OTHER, 'dead', inMinutes(-1))],
-    says: /1 delivery failed for good/,
+    says: /1 delivery failed permanently/,
     level: 'notice',
   },
   {
@@ -191,7 +191,7 @@ export const BREAKAGES: readonly Breakage[] = [
       aCheckpoint(IDS.other, 'z'),
       aCheckpoint(IDS.run, firstUuid6(Date.parse('2020-01-01'))),
     ],
-    says: new RegExp(`^Thread ${IDS.thread} has a checkpoint that was made by a clock that is ahead`),
+    says: new RegExp(`^Thread ${IDS.thread} has a checkpoint written with a clock that was ahead`),
   },
   {
     does: 'a missing index',

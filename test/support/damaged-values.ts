@@ -21,7 +21,7 @@ export const DAMAGES: readonly Damage[] = [
   {
     kind: 'unknown to the library',
     change: sql`value = ${Buffer.from('{"lc":1,"type":"constructor","id":["no","such","Thing"],"kwargs":{}}')}`,
-    reason: 'the library of the graph does not understand it',
+    reason: 'the LangGraph version of the graph does not support it',
   },
 ];
 

@@ -67,6 +67,6 @@ export async function passHandOver(
   const logged = (text: string) => until(text, () => log.some(({ message }) => message === text), 60_000);
   await logged('handing runs over at their next checkpoint');
   await writeFile(`${gate}-1`, '');
-  await logged('old revision executes no more runs');
+  await logged('old revision stopped executing runs');
   await writeFile(`${gate}-2`, '');
 }

@@ -11,10 +11,10 @@ import { literalAddress } from '../../services/webhooks/webhook-url.ts';
 import { resolveClientHost } from '../host-lookups.ts';
 
 const MB = 1024 ** 2;
-/** Longest wait for the address of a repository's host, ms. */
+/** Timeout of the DNS lookup of a repository's host, ms. */
 const DNS_TIMEOUT_MS = 30_000;
 
-/** What keeps the code of a build from the rest of the machine. */
+/** Log line for each isolation of a build. */
 const ISOLATION: Readonly<Record<Isolation, string>> = {
   bwrap: 'The build ran in namespaces of its own (bubblewrap).',
   user: 'The build ran as a user of its own.',
@@ -26,14 +26,14 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
   const { deployments: rules } = config;
   const checkAddress = addressCheck(config);
   return async ({ source, log, onStep, signal, ...request }) => {
-    // Loaded for the first build.
+    // Imported on the first build.
     const { BuildFailure, buildRevision } = await import('../../deployments/source.ts');
     try {
       const built = await buildRevision({
         ...request,
         source: source.kind === 'git' ? { ...source, ref: source.ref ?? 'HEAD' } : source,
         ...{ checkAddress, clock, log, signal },
-        // All else in it is closed by its own mode, so that a build can have a user of its own.
+        // Everything else in this folder is protected by its own mode, so builds may run as another user.
         open_from: rules.folder,
         allow_file_urls: rules.allow_local_sources,
         ignore_scripts: rules.ignore_scripts,
@@ -62,11 +62,13 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
   };
 }
 
-/** Asks repositories as builds do, in processes with limits. `scratch`: for the files of git while it runs. */
+/**
+ * Resolves refs of repositories as builds do, in processes with limits. `scratch`: folder for temporary files of git.
+ */
 export function openResolver(config: Config, scratch: () => Promise<string>): ResolveRef {
   const checkAddress = addressCheck(config);
   return async ({ url, ref, credentials, signal }) => {
-    // Loaded when the first repository is asked.
+    // Imported on the first lookup.
     const { BuildFailure, resolveRef } = await import('../../deployments/source.ts');
     try {
       const found = await resolveRef({
@@ -92,8 +94,8 @@ function revisionError(failure: BuildFailure): RevisionError {
 }
 
 /**
- * Repositories are fetched from addresses that webhooks may reach too. Returns the one that was checked: the name may
- * resolve to another a moment later.
+ * Permits the addresses that webhooks may call too. Returns the checked address: the name may resolve to another one a
+ * moment later.
  */
 function addressCheck({ webhooks: { url } }: Config) {
   const anyDomain = { allowed_domains: [], allowed_ports: [] };
@@ -104,7 +106,7 @@ function addressCheck({ webhooks: { url } }: Config) {
     const addresses = literal ? [literal] : await resolveClientHost(hostname, DNS_TIMEOUT_MS);
     for (const address of addresses) {
       if (policy.blockedReason(hostname, address) === undefined) continue;
-      throw new Error(`${hostname} is in a private network; webhooks.url.allow_private opens it`);
+      throw new Error(`${hostname} is in a private network, which only webhooks.url.allow_private allows`);
     }
     const [first] = addresses;
     if (first === undefined) throw new Error(`${hostname} has no address`);

@@ -1,6 +1,9 @@
 import { RevisionError } from '../../services/deployments/builder.ts';
 
-/** A revision that cannot serve. `what` is wrong, as it begins a sentence; `advice`: what to do, as a sentence. */
+/**
+ * The error of a revision that cannot serve. `what`: the problem, the beginning of a sentence; `advice`: what to do, a
+ * sentence.
+ */
 export interface CheckFailure {
   readonly code: string;
   readonly what: string;
@@ -12,7 +15,7 @@ export function checkFailure({ code, what, advice, cause }: CheckFailure, step =
   return new RevisionError(step, code, `${sentence(what)} ${advice}`, { cause });
 }
 
-/** The reason that an error gives, without what has been said already. */
+/** The reason in an error message, without the prefix that repeats the context. */
 export function reasonOf(error: unknown): string {
   const [line = ''] = (error as Error).message.split('\n');
   return line.replace(/^Graph '[^']*' failed to load: /, '').replace(/; see the server log\.?$/, '');

@@ -4,21 +4,21 @@ import { ThreadSearch } from '../../schemas/threads.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 
-/** An app with what it was made from. */
+/** An app and its configuration. */
 export interface CheckedApp {
   readonly app: ReplaceableApp;
   readonly config: Config;
 }
 
-/** Threads that are looked at, the newest first. */
+/** Maximum number of threads to check, newest first. */
 const MAX_THREADS = 500;
-/** Threads that are named. */
+/** Maximum number of threads to list in a warning. */
 const MAX_LISTED = 20;
 
 /**
- * Whether a revision can serve: its graphs load, their schemas can be read, and the index of the store keeps its form.
- * Throws a `RevisionError`. Returns a warning for each open thread whose next node is gone, unless threads stay with their
- * revision (`keeps_threads`).
+ * Checks that a revision can serve: its graphs load, their schemas can be read, and the store index keeps its
+ * dimensions. Throws a `RevisionError`. Returns a warning for each open thread whose next node no longer exists, unless
+ * threads stay with their revision (`keeps_threads`).
  */
 export async function checkRevision(
   next: CheckedApp,
@@ -34,7 +34,7 @@ export async function checkRevision(
 
 async function checkGraphs({ graphs, loaded }: ReplaceableApp): Promise<void> {
   await loaded().catch((error: Error) => {
-    const advice = 'The log of the deployment has what its processes printed.';
+    const advice = 'See the log of the deployment for the output of its processes.';
     throw checkFailure({
       ...{ code: 'project_failed', cause: error, advice },
       what: `The project cannot be loaded: ${reasonOf(error)}`,
@@ -42,13 +42,17 @@ async function checkGraphs({ graphs, loaded }: ReplaceableApp): Promise<void> {
   });
   for (const [graph_id, error] of graphs.loadErrors()) {
     throw checkFailure({
-      ...{ code: 'graph_failed', cause: error, advice: 'agent-server check says the same in the project.' },
+      ...{
+        code: 'graph_failed',
+        cause: error,
+        advice: 'Run agent-server check in the project to reproduce it.',
+      },
       what: `The graph "${graph_id}" cannot be loaded: ${reasonOf(error)}`,
     });
   }
 }
 
-/** Reading them from the types of a graph takes seconds. */
+/** Reads the schemas before the revision serves: reading them from types takes seconds. */
 async function checkSchemas({ graphs }: ReplaceableApp): Promise<void> {
   for (const graph_id of graphs.ids) {
     try {
@@ -56,14 +60,14 @@ async function checkSchemas({ graphs }: ReplaceableApp): Promise<void> {
       await graph.schemas();
     } catch (error) {
       throw checkFailure({
-        ...{ code: 'schemas_failed', cause: error, advice: 'Correct its state, and deploy again.' },
+        ...{ code: 'schemas_failed', cause: error, advice: 'Fix the state of the graph, and deploy again.' },
         what: `The schemas of the graph "${graph_id}" cannot be read: ${reasonOf(error)}`,
       });
     }
   }
 }
 
-/** Vectors of another length could not be compared with those that are stored. */
+/** Vectors of a different length could not be compared with the stored ones. */
 function checkIndex({ store: { index: next } }: Config, { store: { index: before } }: Config): void {
   if (!next || !before || next.dims === before.dims) return;
   throw checkFailure({
@@ -93,7 +97,7 @@ async function findLostThreads(next: ReplaceableApp, before: ReplaceableApp): Pr
     : lost;
 }
 
-/** `undefined` if there is no such graph any more. */
+/** Returns `undefined` if the graph no longer exists. */
 async function nodesOf(
   { graphs }: ReplaceableApp,
   graph_id: string,

@@ -33,14 +33,14 @@ export interface DeploymentsContext {
   readonly foundation: Foundation;
   readonly access: AccessControl;
   readonly createApp: CreateApp;
-  /** Instead of git and package managers. */
+  /** Replaces git and the package managers, for tests. */
   readonly build: BuildRevision | undefined;
   readonly logger: Logger;
   readonly clock: Clock;
   readonly ids: Ids;
 }
 
-/** The deployments of a server: builds what is queued, and serves each in an app of its own. */
+/** The deployments of a server: builds queued revisions, and serves each deployment in its own app. */
 export interface Deployments extends Companion {
   readonly plane: DataPlane;
   readonly dispatch: Dispatch;
@@ -83,7 +83,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
       try {
         return await slot.deploy(revision, control);
       } finally {
-        // It may have been deleted meanwhile, when there was nothing to stop yet.
+        // The deployment may have been deleted before there was anything to stop.
         const isGone = (await storage.deployments.find(revision.deployment_id)) === undefined;
         if (isGone && slots.get(revision.name) === slot) slots.delete(revision.name);
         if (isGone) await slot.close(0).finally(() => databases.drop(revision.deployment_id));
@@ -106,9 +106,9 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     dispatch: dispatchTo(config, (name) => slots.get(name)),
     async start() {
       await work.prepare();
-      // Foreign code may take its time: neither the server nor new revisions wait for it.
+      // Do not await: project code may load slowly, and must delay neither the server nor new revisions.
       resuming = resume({ ...parts, slotOf, isStopping: () => isStopping }).catch((error: unknown) =>
-        logger.error('deployments cannot be served', { error }),
+        logger.error('cannot serve deployments', { error }),
       );
       work.start();
     },
@@ -135,7 +135,7 @@ function dispatchTo(
   return deploymentDispatch({ prefix, studio_path: studio.path, root: deployments.root, find });
 }
 
-/** Revisions that threads may stay with; `undefined` if they follow the active one. */
+/** Kept revisions that threads may stay with; `undefined` if threads follow the active one. */
 async function pinnedRevisions(
   { context, files }: Pick<ResumeParts, 'context' | 'files'>,
   name: string,
@@ -160,7 +160,7 @@ function canaryOf({ context, files }: ResumeParts, { deployment_id }: Deployment
   };
 }
 
-/** Serves what served when the server ended. None waits for another: its code may hang, or fail. */
+/** Resumes the revisions that served before the restart, concurrently: the code of one may hang or fail. */
 async function resume(parts: ResumeParts): Promise<void> {
   const { config, context, files, slotOf, isStopping } = parts;
   const { storage } = context.foundation;
@@ -173,7 +173,7 @@ async function resume(parts: ResumeParts): Promise<void> {
       await slotOf(row.name)
         .resume(revision, { limit_ms, canaries: canaryOf(parts, row) })
         .catch((error: unknown) =>
-          context.logger.error('a deployment cannot be served', { deployment: row.name, error }),
+          context.logger.error('cannot serve a deployment', { deployment: row.name, error }),
         );
     }),
   );
@@ -187,7 +187,7 @@ interface ResumeParts {
   isStopping(): boolean;
 }
 
-/** Takes the deployments of the database; on PostgreSQL, another process may have them. */
+/** Acquires the deployments of the database; on PostgreSQL another process may hold them. */
 function openDatabases(
   { storage, deployments: { max_connections: each } }: Config,
   { logger, ...deps }: { files: DeploymentFiles; logger: Logger; onTaken: () => void },
@@ -199,14 +199,14 @@ function openDatabases(
     files: deps.files,
     onTaken() {
       logger.error(
-        'another process has taken the deployments of this database over: this one serves them no more',
+        'another process took over the deployments of this database: this one no longer serves them',
       );
       deps.onTaken();
     },
   });
 }
 
-/** On PostgreSQL, a process that has just lost the deployments of the database still has their folder for a moment. */
+/** On PostgreSQL, a process that just lost the deployments of the database holds their folder for a moment longer. */
 async function takeFolder({ storage, deployments }: Config, databases: AsyncDisposable): Promise<Disposable> {
   const wait_ms = sqlitePath(storage.url) === undefined ? FOLDER_WAIT_MS : 0;
   try {
@@ -217,7 +217,7 @@ async function takeFolder({ storage, deployments }: Config, databases: AsyncDisp
   }
 }
 
-/** The loops that find, build and deploy revisions. */
+/** Loops that find, build and deploy revisions. */
 function openWork(
   config: Config,
   { foundation, clock, ids, logger, build = openBuilder(config, { clock }) }: DeploymentsContext,
@@ -237,7 +237,7 @@ function openWork(
     poll_seconds: config.deployments.poll_seconds,
   });
   return {
-    /** What a server that ended has left. */
+    /** Cleans up what a previous server process left behind. */
     async prepare(): Promise<void> {
       await endBuildsIn(config.deployments.folder);
       await queue.recover();

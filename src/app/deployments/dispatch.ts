@@ -6,29 +6,29 @@ import { hasPrefix } from '../../http/mount-prefix.ts';
 import type { DeploymentSlot } from './slot.ts';
 
 export interface DispatchDeps {
-  /** Mount prefix of the server; empty without one. */
+  /** Mount prefix of the server; empty if there is none. */
   readonly prefix: string;
-  /** Where the server has Studio. */
+  /** Path of Studio on the server. */
   readonly studio_path: string;
-  /** Name of the deployment that answers at the root, too. */
+  /** Name of the deployment that is also served at the root. */
   readonly root: string | undefined;
   readonly find: (name: string) => DeploymentSlot | undefined;
 }
 
-/** Where a request goes that is not for the server itself. */
+/** Target of a request that is not for the server itself. */
 interface Target {
   readonly slot: DeploymentSlot | undefined;
-  /** Why it has no answer, if it has none. */
+  /** Why nothing can answer, if that is so. */
   readonly detail: string;
 }
 
-/** Paths of the server where a deployment has the root: its control plane, its Studio, and what probes ask. */
+/** Paths that stay with the server when a deployment is served at the root: control plane, Studio and health probes. */
 const OWN = /^\/(?:ok|metrics|studio|deployments|o|v2|v1\/projects)(?=[/?]|$)/;
-/** What the server answers until a deployment does: the page for browsers, and what it is. */
+/** Paths that the server answers until the root deployment does: the page for browsers, and `/info`. */
 const UNTIL_IT_SERVES = /^\/?(?:info)?(?=[?]|$)/;
 const OF_ONE = /^\/deployments\/([a-z0-9_-]+)(?=[/?]|$)/;
 
-/** Sends each request to the deployment that it is for. */
+/** Routes each request to its deployment. */
 export function deploymentDispatch({ prefix, studio_path, root, find }: DispatchDeps): Dispatch {
   function targetOf({ url = '' }: IncomingMessage): Target | undefined {
     const path = canonicalUrl(url);

@@ -5,20 +5,20 @@ import type { LiveRevision, ServedRevision } from '../../services/deployments/da
 import type { ReplaceableApp } from '../lifecycle.ts';
 import { reasonOf } from './check-failure.ts';
 
-/** One revision from its start until its last stream has ended. */
+/** State of a revision from its start until its last stream ends. */
 export interface TrackedRevision extends Disposable {
-  /** Its app is there, which executes runs and answers requests. */
+  /** Its app executes runs and answers requests. */
   opened(app: ReplaceableApp, mount: MountedServer): void;
   enter(state: 'serving' | 'draining'): void;
   readonly isServing: boolean;
-  /** Its processes are ended; it still answers what needs none. */
+  /** Its processes have ended; it still answers requests that need none. */
   hostsEnded(): void;
 }
 
 /** An app that serves, or served, a revision. */
 export interface Served {
   readonly revision_id: string;
-  /** Folder of its build. */
+  /** Folder of the build. */
   readonly folder: string;
   readonly config: Config;
   readonly app: ReplaceableApp;
@@ -26,14 +26,14 @@ export interface Served {
   readonly tracked: TrackedRevision;
 }
 
-/** The revisions of a deployment that have processes or open requests. */
+/** Revisions of a deployment with processes or open requests. */
 export function liveRevisions(clock: Clock) {
-  /** With the folders of their builds. */
+  /** Revisions with the folders of their builds. */
   const all = new Map<() => LiveRevision, string>();
   const now = () => timestamp(clock.now());
 
   return {
-    /** Follows a revision that starts, until it is disposed of. */
+    /** Tracks a starting revision until disposed. */
     track({ revision_id, folder }: Pick<ServedRevision, 'revision_id' | 'folder'>): TrackedRevision {
       let state: LiveRevision['state'] = 'starting';
       let since = now();
@@ -66,7 +66,7 @@ export function liveRevisions(clock: Clock) {
       };
     },
 
-    /** In the order in which they were started. */
+    /** In start order. */
     list: (): LiveRevision[] => [...all.keys()].map((view) => view()),
 
     folders: (): string[] => [...all.values()],
@@ -77,7 +77,7 @@ function hostsOf({ engine }: ReplaceableApp): LiveRevision['hosts'] {
   return engine.hosts().map(({ run_ids: _, blockedBy: _1, ...view }) => view);
 }
 
-/** Why an app cannot do what it is there for, in a sentence; `undefined` if it can. */
+/** Why an app is unhealthy, as a sentence; `undefined` if it is healthy. */
 export async function problemOf({ engine, graphs }: ReplaceableApp): Promise<string | undefined> {
   for (const [graph_id, error] of graphs.loadErrors())
     return `The graph "${graph_id}" cannot be loaded: ${reasonOf(error)}`;

@@ -6,7 +6,7 @@ import type { LogFile } from '../../storage/deployments/log-file.ts';
 
 const LEVELS = { debug: 'DEBUG', info: 'INFO', warn: 'WARNING', error: 'ERROR' } as const;
 
-/** Writes to the log of the server and, from `info` on, to that of the revision. Secrets are masked in both. */
+/** Writes to the server log and, from level `info`, to the log of the revision. Masks secrets in both. */
 export function revisionLogger(
   server: Logger,
   { log, secrets, clock }: { log: LogFile; secrets: readonly string[]; clock: Clock },
@@ -27,7 +27,7 @@ export function revisionLogger(
       typeof value === 'string' ? `${name}=${value}` : `${name}=${JSON.stringify(value)}`,
     );
     const text = [mask(message), ...details].join(' ');
-    // It is in the log of the server: a full disk must not fail what logs it.
+    // The line is in the server log: a full disk must not fail the code that logs.
     tryOrUndefined(() =>
       log.write({ timestamp: timestamp(clock.now()), level: LEVELS[level], message: text }),
     );

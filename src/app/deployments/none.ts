@@ -1,6 +1,6 @@
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 
-/** Of a server without deployments. */
+/** Data plane of a server without deployments. */
 export const NO_DEPLOYMENTS: Omit<DataPlane, 'deploy' | 'foldersInUse'> = {
   activity: async () => undefined,
   promote: async () => false,

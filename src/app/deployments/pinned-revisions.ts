@@ -6,7 +6,7 @@ import type { ExecutingRevision } from '../../storage/queue/revision-rule.ts';
 import { Loop } from '../../workers/loop.ts';
 import type { Served } from './live-revisions.ts';
 
-/** A revision that threads may stay with: its build is kept. */
+/** A revision whose build is kept, so that threads may stay with it. */
 interface StoredRevision extends ExecutingRevision {
   readonly revision: ServedRevision;
 }
@@ -14,20 +14,20 @@ interface StoredRevision extends ExecutingRevision {
 export interface PinnedRevisionsDeps {
   /** Deployed revisions whose builds are kept; `undefined` if threads follow the active one. */
   readonly find: () => Promise<readonly ServedRevision[] | undefined>;
-  /** Ids of the graphs of a revision. Rejects if its configuration is not valid. */
+  /** Returns the graph ids of a revision. Rejects if its configuration is invalid. */
   readonly graphsOf: (revision: ServedRevision) => Promise<ReadonlySet<string>>;
-  /** Its app, with its project loaded; it claims nothing yet. Aborts with the signal. */
+  /** Opens the app with the project loaded; it claims nothing yet. Aborts with the signal. */
   readonly load: (revision: ServedRevision, signal: AbortSignal) => Promise<Served>;
-  /** It may claim runs. Does not reject. */
+  /** Lets the app claim runs. Does not reject. */
   readonly begin: (served: Served) => Promise<void>;
   readonly end: (served: Served) => Promise<void>;
-  /** Its runs and requests end, and then it. */
+  /** Drains runs and requests of the app, then stops it. */
   readonly retire: (served: Served) => void;
-  /** What serves new threads, and the canary beside it, which are served anyway. */
+  /** The active revision and the canary, which are served anyway. */
   readonly serving: () => { readonly folder: string | undefined; readonly canary_id: string | undefined };
-  /** Ids of revisions that runs wait for. */
+  /** Returns the ids of revisions that runs wait for. */
   readonly waitedFor: () => Promise<readonly string[]>;
-  /** Called when runs may be those of another app. */
+  /** Called when runs may belong to another app. */
   readonly onChanged: () => void;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -35,27 +35,27 @@ export interface PinnedRevisionsDeps {
   readonly idle_ms: number;
 }
 
-/** Time in which a revision has to load when a thread needs it, ms: a request waits for it. */
+/** Time limit for loading a revision that a thread needs, ms: a request is waiting. */
 const LOAD_MS = 30_000;
-/** Interval at which runs are looked for that wait for a revision, ms. */
+/** Poll interval for runs that wait for a revision, ms. */
 const CHECK_MS = 1_000;
-/** Interval at which it is read which builds are still kept, ms. */
+/** Interval at which the kept builds are reread, ms. */
 const REFRESH_MS = 10_000;
 
-/** An earlier revision that serves the threads which began with it. */
+/** An earlier revision that serves the threads started with it. */
 interface Held {
   readonly served: Served;
-  /** Monotonic ms. */
+  /** Time of the last use, monotonic ms. */
   needed_at: number;
 }
 
-/** Earlier revisions of a deployment, each with processes from its first use until it is unused. */
+/** Earlier revisions of a deployment; each has processes from its first use until it is idle. */
 export class PinnedRevisions {
   readonly #deps: PinnedRevisionsDeps;
   readonly #closing = new AbortController();
   readonly #held = new Map<string, Held>();
   readonly #loading = new Map<string, Promise<Served | undefined>>();
-  /** Could not be loaded: their threads follow the active one until the server starts again. */
+  /** Revisions that failed to load: their threads follow the active one until the server restarts. */
   readonly #failed = new Set<string>();
   readonly #loop: Loop;
   #stored: ReadonlyMap<string, StoredRevision> | undefined;
@@ -72,14 +72,16 @@ export class PinnedRevisions {
     return this.#stored !== undefined;
   }
 
-  /** What executes the runs of threads, by the revision that each belongs to. A rollback has the build of an earlier one. */
+  /**
+   * Maps revisions of threads to the revision that executes their runs. A rollback reuses the build of an earlier one.
+   */
   executing(active: ExecutingRevision, folder: string): ReadonlyMap<string, ExecutingRevision> | undefined {
     if (!this.#stored) return undefined;
     const executing = (each: StoredRevision) => (each.revision.folder === folder ? active : each);
     return new Map([...this.#stored].map(([id, each]) => [id, executing(each)]));
   }
 
-  /** Ids of the revisions that do not execute the code in the folder of the active one. */
+  /** Ids of the revisions that execute other code than the folder of the active one. */
   others(folder: string): string[] {
     const all = [...(this.#stored?.values() ?? [])];
     return all.filter(({ revision }) => revision.folder !== folder).map(({ revision_id }) => revision_id);
@@ -90,12 +92,12 @@ export class PinnedRevisions {
     return this.#stored?.get(revision_id)?.revision.folder === folder;
   }
 
-  /** Ids of those that serve the code of this one. */
+  /** Ids of the revisions that serve the same code as this one. */
   sameCode({ folder }: Pick<Served, 'folder'>): string[] {
     return [...this.#held].filter(([, { served }]) => served.folder === folder).map(([id]) => id);
   }
 
-  /** Reads which revisions are kept, and retires those that are not. Does not reject: they stay what they were. */
+  /** Rereads which revisions are kept, and retires the others. Does not reject: on failure nothing changes. */
   async refresh(): Promise<void> {
     this.#refreshed_at = this.#deps.clock.monotonic();
     try {
@@ -105,21 +107,23 @@ export class PinnedRevisions {
       if (this.#closing.signal.aborted) return;
       this.#stored = stored && new Map(stored.flat().map((each) => [each.revision_id, each]));
     } catch (error) {
-      this.#deps.logger.warn('the revisions that threads stay with cannot be read', { error });
+      this.#deps.logger.warn('cannot read the revisions that threads stay with', { error });
       return;
     }
     for (const id of this.#held.keys()) if (!this.#stored?.has(id)) this.drop(id);
     if (this.#stored) this.#loop.start();
   }
 
-  /** A revision that served until now goes on for its threads. Returns false if it is not kept. */
+  /** Keeps a revision that just stopped serving for its threads. Returns false if its build is not kept. */
   hold(served: Served): boolean {
     if (!this.#stored?.has(served.revision_id)) return false;
     this.#held.set(served.revision_id, { served, needed_at: this.#deps.clock.monotonic() });
     return true;
   }
 
-  /** What serves a kept revision, loaded if need be; `undefined` if it cannot be. Does not reject. */
+  /**
+   * Returns the app of a kept revision, loading it if necessary; `undefined` if it cannot be served. Does not reject.
+   */
   open(revision_id: string): Promise<Served | undefined> {
     const held = this.#held.get(revision_id);
     if (held) {
@@ -131,14 +135,14 @@ export class PinnedRevisions {
     return loading.finally(() => this.#loading.delete(revision_id));
   }
 
-  /** It serves its threads no more, or the active one does. */
+  /** Retires a revision: it no longer serves its threads, or the active one does. */
   drop(revision_id: string): void {
     const held = this.#held.get(revision_id);
     this.#held.delete(revision_id);
     if (held) this.#deps.retire(held.served);
   }
 
-  /** Nothing is served any more. Returns what was. */
+  /** Stops serving. Returns the revisions that were served. */
   async close(): Promise<Served[]> {
     this.#closing.abort();
     await this.#loop.stop();
@@ -152,9 +156,9 @@ export class PinnedRevisions {
     const { revision_id } = revision;
     if (this.#failed.has(revision_id)) return [];
     const known = this.#stored?.get(revision_id);
-    // Its secrets may be others now.
+    // Its secrets may have changed.
     if (known) return [{ ...known, revision }];
-    // What is wrong with it was said when it was deployed.
+    // Its problems were reported when it was deployed.
     const graph_ids = await this.#deps.graphsOf(revision).catch(() => undefined);
     return graph_ids ? [{ revision_id, graph_ids, revision }] : [];
   }
@@ -181,7 +185,7 @@ export class PinnedRevisions {
     } catch (error) {
       this.drop(revision_id);
       if (this.#closing.signal.aborted) return undefined;
-      logger.error('an earlier revision cannot be served: its threads go on with the one that serves', {
+      logger.error('cannot serve an earlier revision: its threads continue in the active one', {
         ...{ revision_id, error },
       });
       this.#failed.add(revision_id);
@@ -191,7 +195,7 @@ export class PinnedRevisions {
     }
   }
 
-  /** Loads what runs wait for, which are due or were left by a server that ended; retires what is unused. */
+  /** Loads revisions whose runs are due or were left by an earlier process, and retires idle ones. */
   async #tick(): Promise<number> {
     if (!this.#stored) return REFRESH_MS;
     if (this.#deps.clock.monotonic() - this.#refreshed_at >= REFRESH_MS) await this.refresh();

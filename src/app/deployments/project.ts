@@ -6,18 +6,18 @@ import type { ServedRevision } from '../../services/deployments/data-plane.ts';
 import { pathOfDeployment } from '../service-settings.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 
-/** What the server gives to the configuration of a deployment. */
+/** The server's part of a deployment's configuration. */
 export interface Surroundings {
   readonly server: Config;
-  /** URL of its database. */
+  /** Database URL of the deployment. */
   readonly database: string;
-  /** Callers of the server must authenticate. */
+  /** Whether callers of the server must authenticate. */
   readonly is_protected: boolean;
 }
 
 /**
- * The configuration of a deployment: what belongs to its project, from its own file; what belongs to the machine, such
- * as addresses, storage, limits and webhooks, from that of the server. Throws a `RevisionError`.
+ * Builds the configuration of a deployment: the project's part from its own file; the machine's part, such as
+ * addresses, storage, limits and webhooks, from the server's. Throws a `RevisionError`.
  */
 export async function deploymentConfig(
   revision: ServedRevision,
@@ -35,7 +35,7 @@ export async function deploymentConfig(
       ...server.storage,
       url: database,
       max_connections: server.deployments.max_connections,
-      // It belongs to this process alone: no other process migrates it or sends notifications.
+      // The database belongs to this process alone: no other process migrates it or sends notifications.
       migrations: 'apply',
       notifications: 'off',
     },
@@ -53,9 +53,9 @@ export async function deploymentConfig(
   };
 }
 
-/** Its own variables only: none of the server's environment may be named in the file. */
+/** Only the deployment's variables: its file must not read the server's environment. */
 async function load(root: string, file: string, { secrets }: ServedRevision): Promise<Config> {
-  // What the file says of these is replaced below; it must not make the file invalid.
+  // These keys are replaced below, so their values must not invalidate the file.
   const flags = {
     'server.host': '127.0.0.1',
     'server.role': 'all',
@@ -68,13 +68,13 @@ async function load(root: string, file: string, { secrets }: ServedRevision): Pr
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
     throw checkFailure({
-      ...{ code: 'config_invalid', cause: error, advice: 'Correct it, and deploy again.' },
+      ...{ code: 'config_invalid', cause: error, advice: 'Fix it, and deploy again.' },
       what: `The configuration is not valid: ${reasonOf(error)}`,
     });
   }
 }
 
-/** What would execute code in the server, or make it call addresses that a stranger chose. */
+/** Rejects keys that would execute code in the server, or make it call addresses that a stranger chose. */
 function refuseServerKeys({ encryption, auth }: Config): void {
   if (encryption.path !== undefined) {
     throw checkFailure({
@@ -87,20 +87,20 @@ function refuseServerKeys({ encryption, auth }: Config): void {
     throw checkFailure({
       code: 'jwt_refused',
       what: 'auth.jwt cannot be used in a deployment',
-      advice: 'Verify tokens in handlers of auth.path, which run in its own processes.',
+      advice: 'Verify tokens in handlers of auth.path, which run in processes of the deployment.',
     });
   }
 }
 
-/** Throws for a path that leads out of the folder. */
+/** Throws if the path points outside the folder. */
 function pathWithin(folder: string, path: string): string {
   const full = resolve(folder, path);
   const from = relative(folder, full);
   if (from.startsWith('..') || isAbsolute(from)) {
     throw checkFailure({
       code: 'config_outside',
-      what: 'The path of the configuration leads out of the sources',
-      advice: 'Give one that is relative to their root.',
+      what: 'The path of the configuration points outside the sources',
+      advice: 'Use a path relative to their root.',
     });
   }
   return join(full);

@@ -4,7 +4,7 @@ import type { Logger } from '../../core/logger.ts';
 import { sleep } from '../../core/timers.ts';
 import type { ServedRevision } from '../../services/deployments/data-plane.ts';
 
-/** The canary of when the server ended, if there was one. `end`: it is no canary any more. */
+/** The canary at the time of the restart, if there was one. `end`: ends it as a canary. */
 export interface ResumedCanary {
   readonly find: () => Promise<ServedRevision | undefined>;
   readonly end: (revision_id: string) => Promise<boolean>;
@@ -13,8 +13,8 @@ export interface ResumedCanary {
 const BACKOFF: Backoff = { first_ms: 100, longest_ms: 10_000 };
 
 /**
- * Repeats an attempt for as long as the database cannot be used, or its disk is full: what served must serve again when
- * that is over. `undefined` if the signal aborts meanwhile. Rejects with any other failure.
+ * Retries while the database is unavailable or its disk is full: deployments must serve again after an outage.
+ * `undefined` if the signal aborts meanwhile. Rejects with any other failure.
  */
 export async function untilAvailable<T>(
   attempt: () => Promise<T>,
@@ -25,7 +25,7 @@ export async function untilAvailable<T>(
       return await attempt();
     } catch (error) {
       if (!(error instanceof Unavailable) && !isDiskFull(error)) throw error;
-      logger.error('a deployment cannot be served yet; tried again', { error });
+      logger.error('cannot serve a deployment yet, retrying', { error });
     }
     await sleep(backoffMs(failures, BACKOFF, systemRandom), ended);
     if (ended.aborted) return undefined;

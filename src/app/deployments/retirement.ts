@@ -2,19 +2,19 @@ import { closeAll } from '../../core/lifecycle.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Served } from './live-revisions.ts';
 
-/** Bound of a wait that has no end of its own, ms: streams may last as long as their clients stay. */
+/** Upper bound of an open-ended wait, ms: streams may last as long as their clients stay. */
 const FOREVER_MS = 2 ** 31 - 1;
 
 export interface RetirementDeps {
-  /** How long runs and requests may take to end, ms. */
+  /** Grace period for runs and requests, ms. */
   readonly drain_ms: number;
-  /** Aborts when the deployment is closed: nothing more is waited for. */
+  /** Aborts when the deployment is closed, which ends all waiting. */
   readonly closing: AbortSignal;
   readonly end: (served: Served) => Promise<void>;
   readonly logger: Logger;
 }
 
-/** The revisions of a deployment that finish what they began. */
+/** Draining revisions of a deployment. */
 export class Retirement {
   readonly #deps: RetirementDeps;
   readonly #retiring = new Set<Promise<void>>();
@@ -23,23 +23,23 @@ export class Retirement {
     this.#deps = deps;
   }
 
-  /** `at_once`: its runs are handed over at their next checkpoint, without time to end before. */
+  /** `at_once`: hands its runs over at their next checkpoint, without a grace period. */
   begin(served: Served, { at_once }: { readonly at_once: boolean }): void {
     const { drain_ms, logger } = this.#deps;
     const retiring = this.#retire(served, at_once ? 0 : drain_ms)
-      .catch((error: unknown) => logger.error('an old revision did not end as it should', { error }))
+      .catch((error: unknown) => logger.error('an old revision did not shut down cleanly', { error }))
       .finally(() => this.#retiring.delete(retiring));
     this.#retiring.add(retiring);
   }
 
-  /** Resolves when all have ended. */
+  /** Resolves when all revisions have ended. */
   async untilEnded(): Promise<void> {
     await Promise.all(this.#retiring);
   }
 
   /**
-   * Runs end or are handed over, then requests that need hosts; streams go on until their clients have it all. A failing
-   * step does not skip the others.
+   * Drains runs or hands them over, then requests that need hosts; streams continue until their clients have
+   * everything. A failing step does not skip the others.
    */
   async #retire(served: Served, runs_ms: number): Promise<void> {
     const { drain_ms, closing, end, logger } = this.#deps;
@@ -51,7 +51,7 @@ export class Retirement {
     await closeAll([
       () => app.retire(runs_ms),
       () => idle,
-      () => logger.info('old revision executes no more runs', { revision_id }),
+      () => logger.info('old revision stopped executing runs', { revision_id }),
       () => app.endHosts(),
       () => tracked.hostsEnded(),
       () => mount.idle(FOREVER_MS, closing),

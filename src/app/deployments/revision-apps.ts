@@ -25,22 +25,22 @@ export interface SlotDeps {
   readonly databases: DeploymentDatabases;
   readonly administrators: KeyLookup;
   readonly is_protected: boolean;
-  /** It answers at the root of the server, too. */
+  /** Whether the deployment is also served at the root. */
   readonly root: RootPlace | undefined;
-  /** Deployed revisions whose builds are kept; `undefined` if threads follow the active one. */
+  /** Returns the deployed revisions whose builds are kept; `undefined` if threads follow the active one. */
   readonly findPinned: () => Promise<readonly ServedRevision[] | undefined>;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
 }
 
-/** What the apps ask about the revisions that serve. */
+/** The apps' view of the serving revisions. */
 interface ServingRules {
   readonly scopeOf: (revision_id: string) => RevisionScope | undefined;
   readonly rule: () => RevisionRule | undefined;
 }
 
-/** The apps of a deployment's revisions, on its one database. */
+/** Apps of a deployment's revisions, which share its database. */
 export class RevisionApps {
   readonly live: ReturnType<typeof liveRevisions>;
   readonly #name: string;
@@ -61,7 +61,7 @@ export class RevisionApps {
     return this.#foundation;
   }
 
-  /** Creates the app of a revision, which does not work yet. Throws a `RevisionError`. `stop` ends it. */
+  /** Creates the app of a revision without starting its work. Throws a `RevisionError`. `stop` ends it. */
   async open(revision: ServedRevision, stop: AbortSignal): Promise<Served> {
     const { revision_id } = revision;
     const tracked = this.live.track(revision);
@@ -76,13 +76,13 @@ export class RevisionApps {
     }
   }
 
-  /** Ends one; its runs get `grace_ms`. */
+  /** Stops an app; its runs get `grace_ms`. */
   async end({ app, tracked }: Served, grace_ms = 0): Promise<void> {
     using _ = tracked;
     await app.stop(grace_ms);
   }
 
-  /** Throws a `RevisionError` if the configuration of the project is not valid. */
+  /** Throws a `RevisionError` if the project's configuration is invalid. */
   async configure(revision: ServedRevision): Promise<Config> {
     const { server, databases, is_protected } = this.#deps;
     const database = await databases.open({ deployment_id: revision.deployment_id, name: this.#name });
@@ -90,8 +90,8 @@ export class RevisionApps {
   }
 
   /**
-   * As in `ServingDeps`: the graph of a run is that of the revision which executed it, and what else a thread has that of
-   * its own. If it cannot be read the request fails for the same reason, wherever it goes.
+   * See `ServingDeps`: a run's graph is that of the revision that executed it; anything else of a thread belongs to the
+   * thread's revision. If the lookup fails, the request fails for the same reason in any app.
    */
   async revisionsFor({ thread_id, run_id }: NamedInPath): Promise<string[]> {
     try {
@@ -100,7 +100,7 @@ export class RevisionApps {
       const found = await Promise.all([ofRun, storage?.threads.revisionOf(thread_id)]);
       return found.filter((revision_id) => revision_id !== undefined);
     } catch (error) {
-      this.#deps.logger.warn('the revision of a thread cannot be read', { thread_id, error });
+      this.#deps.logger.warn('cannot read the revision of a thread', { thread_id, error });
       return [];
     }
   }
@@ -110,7 +110,7 @@ export class RevisionApps {
     return (await (await this.#foundation)?.storage.queue.revisionsWaitedFor()) ?? [];
   }
 
-  /** Runs and crons may be those of another app now. */
+  /** Runs and crons may now belong to another app. */
   async wakeWorkers(): Promise<void> {
     const foundation = await this.#foundation?.catch(() => undefined);
     foundation?.bus.bus.emit('run.ready');
@@ -138,13 +138,13 @@ export class RevisionApps {
     const app = await createApp(config, options, place).catch((error: Error) => {
       if (error instanceof ServerError) throw error;
       const what = `The project cannot be started: ${reasonOf(error)}`;
-      const advice = 'Correct it, and deploy again.';
+      const advice = 'Fix it, and deploy again.';
       throw checkFailure({ code: 'start_failed', what, advice, cause: error }, 'start');
     });
     return { config, app };
   }
 
-  /** A failure to open it is that of one revision; the next one tries again. */
+  /** A failure to open the database fails only this revision; the next one retries. */
   #openFoundation(config: Config): Promise<Foundation> {
     const { clock, ids, logger } = this.#deps;
     const revisionRule = () => this.#rules.rule();

@@ -5,43 +5,43 @@ import type { ExecutingRevision, RevisionRule, RevisionScope } from '../../stora
 import type { Served } from './live-revisions.ts';
 import type { PinnedRevisions } from './pinned-revisions.ts';
 
-/** A revision that takes a share of what is new, beside the current one. */
+/** A revision that receives a share of new threads and stateless runs, beside the current one. */
 export interface Canary {
   readonly revision_id: string;
   /** Share, percent. */
   readonly percent: number;
-  /** `undefined` if it is not valid any more: it gets nothing new. */
+  /** `undefined` if it is no longer valid: it receives nothing new. */
   readonly config: Config | undefined;
-  /** `undefined` while it starts again: its runs wait for it. */
+  /** `undefined` while it restarts: its runs wait for it. */
   served: Served | undefined;
 }
 
 export interface ServingDeps {
   /** Earlier revisions that threads stay with. */
   readonly pins: PinnedRevisions;
-  /** The revisions that should answer, the best one first; the current one if none of them serves. Does not reject. */
+  /** Returns candidates to answer a request, best first; the current revision if none serves. Does not reject. */
   readonly revisionsFor: (named: NamedInPath) => Promise<readonly string[]>;
-  /** `at_once`: its runs are handed over at their next checkpoint, without time to end before. */
+  /** `at_once`: hands its runs over at their next checkpoint, without a grace period. */
   readonly retire: (served: Served, how: { readonly at_once: boolean }) => void;
-  /** Called after each decision: runs and crons may be those of another app. */
+  /** Called after each decision: runs and crons may belong to another app. */
   readonly onDecided: () => void;
 }
 
-/** What a request names in its path. */
+/** Ids in the path of a request. */
 export interface NamedInPath {
   readonly thread_id: string;
-  /** A run whose graph is asked for. */
+  /** The run whose graph is requested. */
   readonly run_id: string | undefined;
 }
 
 type Answer = (mount: MountedServer | undefined) => void;
 
-/** Which revisions of a deployment serve, and what goes to which of them. */
+/** Which revisions of a deployment serve, and which requests each one receives. */
 export class Serving {
   readonly #deps: ServingDeps;
   #current: Served | undefined;
   #canary: Canary | undefined;
-  /** While it is decided what serves. */
+  /** Pending decision about which revisions serve. */
   #deciding: Promise<void> | undefined;
 
   constructor(deps: ServingDeps) {
@@ -56,7 +56,7 @@ export class Serving {
     return this.#canary;
   }
 
-  /** Decisions about what serves come one after the other, each with its change; requests wait for them. */
+  /** Decisions are made one at a time, each with its change; requests wait for them. */
   async decide<T>(change: () => Promise<T>): Promise<T> {
     const before = this.#deciding;
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -71,12 +71,12 @@ export class Serving {
     }
   }
 
-  /** Waits while it is decided what serves. */
+  /** Waits for a pending decision. */
   async decided(): Promise<void> {
     while (this.#deciding !== undefined) await this.#deciding;
   }
 
-  /** Part of a decision. What served before retires, but for a canary that is promoted. */
+  /** Part of a decision. Retires the previous revision, unless a canary is promoted. */
   serve(next: Served): void {
     const before = this.#current;
     const isPromoted = this.#canary?.served === next;
@@ -84,20 +84,20 @@ export class Serving {
     this.#current = next;
     if (isPromoted) this.#canary = undefined;
     else this.dropCanary({ at_once: false });
-    // A rollback has the build of an earlier revision, whose threads it serves now.
+    // A rollback reuses the build of an earlier revision, and now serves its threads.
     for (const id of this.#deps.pins.sameCode(next)) this.#deps.pins.drop(id);
     if (before && (before.folder === next.folder || !this.#deps.pins.hold(before)))
       this.#deps.retire(before, { at_once: false });
   }
 
-  /** Part of a decision: beside the revision that serves. */
+  /** Part of a decision: adds a canary beside the current revision. */
   serveCanary(canary: Canary): void {
     this.dropCanary({ at_once: false });
     this.#canary = canary;
     canary.served?.tracked.enter('serving');
   }
 
-  /** Part of a decision: a canary has started again. */
+  /** Part of a decision: a canary has restarted. */
   startCanary(canary: Canary, served: Served): void {
     canary.served = served;
     served.tracked.enter('serving');
@@ -110,7 +110,7 @@ export class Serving {
     if (served) this.#deps.retire(served, how);
   }
 
-  /** Nothing serves any more. Returns what did. */
+  /** Stops serving. Returns the revisions that served. */
   clear(): Served[] {
     const served = [this.#current, this.#canary?.served];
     this.#current = undefined;
@@ -119,8 +119,8 @@ export class Serving {
   }
 
   /**
-   * Calls `act` with what answers a request; `undefined` before the first revision serves. While it is decided what
-   * serves, it waits: who knows of the new revision must not be answered by the old one.
+   * Calls `act` with the app for a request; `undefined` before the first revision serves. Waits for a pending decision:
+   * a client that knows of the new revision must not get answers of the old one.
    */
   withMount(url: string | undefined, act: Answer): void {
     if (this.#deciding !== undefined) void this.#deciding.then(() => this.withMount(url, act));
@@ -132,7 +132,7 @@ export class Serving {
     }
   }
 
-  /** Which runs the app of a revision claims now. */
+  /** The rule by which the app of a revision claims runs. */
   scopeOf(revision_id: string): RevisionScope | undefined {
     const current = this.#current;
     if (current?.revision_id !== revision_id) return { only: revision_id };
@@ -141,7 +141,7 @@ export class Serving {
     return others.length === 0 ? undefined : { except: others };
   }
 
-  /** What a new run is assigned by; `undefined` if there is only one revision. */
+  /** The rule by which a new run is assigned to a revision; `undefined` if there is only one. */
   rule(): RevisionRule | undefined {
     const current = this.#current;
     const { pins } = this.#deps;
@@ -151,7 +151,7 @@ export class Serving {
     return { active, canary, pinned: pins.executing(active, current.folder) };
   }
 
-  /** What serves may have changed while these were read. */
+  /** The serving revisions may have changed while the ids were read. */
   #pass([wanted, ...others]: readonly string[], url: string | undefined, act: Answer): void {
     const { pins } = this.#deps;
     const current = this.#current;
@@ -176,7 +176,7 @@ function executingRevision({
   return { revision_id, graph_ids: graphIds(config) };
 }
 
-/** Of what a project configures; none without it. */
+/** Graph ids of a project's configuration; empty without one. */
 export function graphIds(config: Config | undefined): ReadonlySet<string> {
   return new Set(config?.graphs.map(({ graph_id }) => graph_id));
 }

@@ -20,10 +20,10 @@ interface ReservedCanary {
   readonly revision: ServedRevision;
 }
 
-/** How long a new revision waits for the one that served before a restart, which loads meanwhile, ms. */
+/** How long a new revision waits for the previously serving one, which loads after a restart, ms. */
 const RESUME_GRACE_MS = 10_000;
 
-/** One deployment: its database, the apps that serve it, and those that finish what they began. */
+/** One deployment: its database, its serving apps and its draining apps. */
 export class DeploymentSlot {
   readonly #deps: SlotDeps;
   readonly #closing = new AbortController();
@@ -31,10 +31,10 @@ export class DeploymentSlot {
   readonly #pins: PinnedRevisions;
   readonly #apps: RevisionApps;
   readonly #serving: Serving;
-  /** Aborts when a revision serves: one that still loads is not needed then. */
+  /** Aborts when a revision serves: another that is still loading is no longer needed. */
   readonly #superseded = new AbortController();
   #resuming: Promise<void> = Promise.resolve();
-  /** Why nothing serves: what served before the server started again could not be started. */
+  /** Why nothing serves: the previously serving revision failed to start again. */
   #failure: string | undefined;
 
   constructor(name: string, deps: SlotDeps) {
@@ -71,7 +71,7 @@ export class DeploymentSlot {
     this.#retirement = retirement;
   }
 
-  /** Whether there is a revision that answers requests. */
+  /** Whether a revision answers requests. */
   get serves(): boolean {
     return this.#serving.current !== undefined;
   }
@@ -94,7 +94,7 @@ export class DeploymentSlot {
     try {
       signal.throwIfAborted();
       onStep('check');
-      // What served before is compared with; if it hangs, nothing waits for it.
+      // The new revision is compared with the previous one, but does not wait for one that hangs.
       await Promise.race([this.#resuming, sleep(RESUME_GRACE_MS, signal)]);
       // Its hosts may never answer; they end with the app.
       const rules = { was_checked: revision.was_checked, keeps_threads: this.#pins.isOn };
@@ -112,13 +112,13 @@ export class DeploymentSlot {
 
   /** See `DataPlane.activity`. */
   async activity(): Promise<DeploymentActivity> {
-    // Who knows of the new revision must not be shown the old one as what serves.
+    // A client that knows of the new revision must not see the old one as serving.
     await this.#serving.decided();
     const revisions = this.#apps.live.list();
     const { current } = this.#serving;
     if (!current) {
       const isStarting = revisions.some(({ state }) => state === 'starting');
-      const problem = isStarting ? 'It is being started.' : (this.#failure ?? 'Nothing serves it.');
+      const problem = isStarting ? 'Its revision is starting.' : (this.#failure ?? 'No revision serves it.');
       return { revisions, queue: undefined, problem };
     }
     const { app } = current;
@@ -127,9 +127,9 @@ export class DeploymentSlot {
   }
 
   /**
-   * Serves the revision that served when the server ended, without further checks, unless another one serves before it
-   * has loaded. Rejects if it has not loaded within `limit_ms` once the database can be used. Then the canary of that
-   * moment, if there was one.
+   * Resumes the revision that served before the restart, without further checks, unless another one serves before it
+   * has loaded. Rejects if it does not load within `limit_ms` after the database becomes available. Then resumes the
+   * canary, if there was one.
    */
   async resume(
     revision: ServedRevision,
@@ -179,12 +179,12 @@ export class DeploymentSlot {
     return askAgain(decide, this.#closing.signal);
   }
 
-  /** Whether threads stay with their revision, or which are kept, may have changed. */
+  /** Rereads whether threads stay with their revision, and which revisions are kept. */
   async refreshPins(): Promise<void> {
     await this.#serving.decide(() => this.#pins.refresh());
   }
 
-  /** Ends streams and hosts; runs get `grace_ms` and wait for the next start then. */
+  /** Ends streams and hosts; runs get `grace_ms`, and then wait for the next start. */
   async close(grace_ms: number): Promise<void> {
     this.#closing.abort();
     await this.#resuming;
@@ -208,7 +208,7 @@ export class DeploymentSlot {
     let reserved: ReservedCanary | undefined;
     const decided = this.#serving.decide(async () => {
       if (signal.aborted) return false;
-      // Before any run is claimed: those of the canary, and of earlier revisions, wait for them.
+      // Before any run is claimed: the runs of the canary and of earlier revisions wait for them.
       reserved = await this.#reserve(canaries);
       await this.#pins.refresh();
       this.#serve(next);
@@ -226,7 +226,7 @@ export class DeploymentSlot {
 
   async #loaded(revision: ServedRevision, signal: AbortSignal): Promise<Served> {
     const next = await this.#apps.open(revision, signal);
-    // A project that cannot be loaded is reported by its graphs.
+    // A project that fails to load is reported by its graphs.
     const loaded = next.app.loaded().catch(() => {});
     try {
       await unlessAborted(signal, loaded);
@@ -237,7 +237,7 @@ export class DeploymentSlot {
     return next;
   }
 
-  /** Returns false, and nothing has changed, if `activate` resolved to nothing. */
+  /** Returns false, with nothing changed, if `activate` resolves to `undefined`. */
   async #activate(next: Served, percent: number | null, activate: Activate): Promise<boolean> {
     const isServing = await this.#serving.decide(async () => {
       await this.#pins.refresh();
@@ -265,13 +265,13 @@ export class DeploymentSlot {
     const revision = await find();
     if (!revision) return undefined;
     const { revision_id, canary_percent } = revision;
-    // What is wrong with it is said when it is opened.
+    // Its problems are reported when it is opened.
     const config = await this.#apps.configure(revision).catch(() => undefined);
     const canary: Canary = { revision_id, percent: canary_percent ?? 0, config, served: undefined };
     return { canary, revision };
   }
 
-  /** One that cannot start again within `limit_ms` ends, so that its runs need not wait for it. */
+  /** A canary that does not restart within `limit_ms` ends, so that its runs need not wait for it. */
   async #resumeCanary(
     { canary, revision }: ReservedCanary,
     { end }: ResumedCanary,
@@ -290,7 +290,7 @@ export class DeploymentSlot {
       else await this.#apps.end(opened);
     } catch (error) {
       if (this.#closing.signal.aborted) return;
-      this.#deps.logger.error('a canary cannot be served, and ends', { revision_id, error });
+      this.#deps.logger.error('cannot serve a canary, ending it', { revision_id, error });
       await this.endCanary(revision_id, () => end(revision_id));
     }
   }

@@ -12,8 +12,8 @@ export interface WorkerStartDeps {
 }
 
 /**
- * A revision that serves may begin to claim runs. Resolves after the first try; if that fails, it goes on answering
- * requests, and is tried again until it succeeds or the revision retires. Does not reject.
+ * Lets a serving revision claim runs. Resolves after the first attempt; if that fails, the revision keeps answering
+ * requests, and the attempt is repeated until it succeeds or the revision retires. Does not reject.
  */
 export async function startWorkers(served: Served, deps: WorkerStartDeps): Promise<void> {
   if (!(await tryStart(served, deps))) void startLater(served, deps);
@@ -31,7 +31,7 @@ async function tryStart({ app, revision_id }: Served, { logger }: WorkerStartDep
   try {
     await app.ready();
   } catch (error) {
-    logger.error('a revision serves, but cannot execute runs yet; tried again', { revision_id, error });
+    logger.error('the serving revision cannot execute runs yet, retrying', { revision_id, error });
     return false;
   }
   logger.info('revision serves', { revision_id });

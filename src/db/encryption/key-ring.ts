@@ -40,7 +40,7 @@ export function keyRing(current: GivenKey, fallback: readonly GivenKey[] = []): 
   return { current: keys[0] as MasterKey, find: (id) => byId.get(id) };
 }
 
-export const KEY_RULE = 'must be 16, 24 or 32 bytes: as characters, or in hexadecimal or base64';
+export const KEY_RULE = 'must be 16, 24 or 32 bytes, given as characters, in hexadecimal or in base64';
 
 function masterKey(given: GivenKey): MasterKey {
   const master = keyBytes(given);

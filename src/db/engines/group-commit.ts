@@ -30,7 +30,7 @@ function controlStatements(connection: Connection) {
 /** Result of a job, reported to its caller after the commit. */
 interface Completion {
   readonly job: Job;
-  /** Only after the WAL is synced to disk. */
+  /** Whether it is reported only after the WAL is synced to disk. */
   readonly after_sync: boolean;
   readonly complete: () => void;
 }

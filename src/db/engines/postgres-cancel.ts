@@ -4,7 +4,7 @@ import { postgresLibrary } from './postgres-library.ts';
 
 const GIVE_UP_MS = 2000;
 
-/** What `pg` knows of a session and does not declare. */
+/** Properties of a session that `pg` has but does not declare. */
 interface Session {
   readonly processID: number | null;
   readonly secretKey: number | null;

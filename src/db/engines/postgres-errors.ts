@@ -21,7 +21,7 @@ export function postgresError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === '53100') return new InsufficientStorage('The disk of the database is full.', { cause: error });
   if (INVALID_VALUE.test(code))
-    return new InvalidInput('The database cannot hold a value of this request.', { cause: error });
+    return new InvalidInput('The database cannot store a value of this request.', { cause: error });
   const late = LATE[code];
   if (late !== undefined) return new Unavailable(late, { cause: error });
   if (isConnectionError(error) || UNAVAILABLE.test(code)) {
@@ -78,13 +78,13 @@ export function isRetriable(error: unknown): boolean {
 /** Reasons by code of the system, TLS or PostgreSQL; `…` stands for the error's message. */
 const REASONS: readonly (readonly [RegExp, string])[] = [
   [/^ECONNREFUSED/, 'connection refused, nothing listens there'],
-  [/^(ENOTFOUND|EAI_)/, 'no address is known for this host (DNS)'],
+  [/^(ENOTFOUND|EAI_)/, 'the host name cannot be resolved (DNS)'],
   [/^(EHOSTUNREACH|ENETUNREACH)/, 'there is no route to this host'],
   [/^ETIMEDOUT/, 'no answer in time'],
   [/^(ECONNRESET|ECONNABORTED|EPIPE)/, 'the connection was closed before it was ready'],
   [/CERT|^UNABLE_TO_|^ERR_(TLS|SSL)/, 'TLS: …'],
   [/^PASSWORD_COMMAND/, '… ("storage.password_command")'],
-  [/^28/, 'user or password refused: …'],
+  [/^28/, 'user or password rejected: …'],
   [/^3D000/, '…; create it, or name another one'],
   [/^53300/, 'too many connections: …'],
   [/^42501/, '…; the user must be allowed to create tables'],

@@ -5,7 +5,7 @@ import type { PasswordSource } from './postgres-password.ts';
 import { type Encryption, encryptionsFor } from './postgres-tls.ts';
 import type { PostgresHost, PostgresUrl } from './postgres-url.ts';
 
-/** Where the next connection goes. */
+/** Target of the next connection. */
 export interface PostgresTarget extends PostgresHost {
   readonly ssl: Encryption;
 }
@@ -70,7 +70,7 @@ function isEncryptionRefused(error: unknown): boolean {
   return codeOf(error) === '28000' || (error instanceof Error && /SSL|TLS/i.test(error.message));
 }
 
-/** Where connections go, and what opens them. */
+/** Targets of connections, and how to open them. */
 export interface PostgresServers {
   readonly targets: PostgresTargets;
   /** Instead of the password of the URL. */

@@ -1,7 +1,7 @@
 import { Unavailable } from '../../core/errors.ts';
 import type { Connections } from './postgres-connections.ts';
 
-/** What a server says of itself. */
+/** Facts that a server reports about itself. */
 export interface ServerInfo {
   /** Such as 15.8. */
   readonly version: string;

@@ -48,7 +48,7 @@ export function requirePostgresUrl(url: string): PostgresUrl {
   throw new Unavailable('The URL of the database is not valid ("storage.url", DATABASE_URI).');
 }
 
-/** The same database with another schema. What else the option `options` says stays; a pooler refuses it. */
+/** The same database with another schema. Other settings of the parameter `options` remain; a pooler rejects it. */
 export function withSchema(url: string, schema: string): string {
   const [withoutFragment] = splitOnce(url, '#');
   const [base, query] = splitOnce(withoutFragment, '?');

@@ -20,7 +20,7 @@ export function sqliteOpenError(path: string, error: unknown): Unavailable {
   const isDamaged = /^SQLITE_(CORRUPT|NOTADB)/.test(code);
   const way = isDamaged ? `${other}, or restore a backup with "agent-server restore"` : other;
   if (/^(EACCES|EPERM|EROFS|SQLITE_CANTOPEN|SQLITE_READONLY)/.test(code)) {
-    const detail = `The database ${path} cannot be opened: no right to write in ${dirname(path)} (${code})`;
+    const detail = `The database ${path} cannot be opened: no permission to write in ${dirname(path)} (${code})`;
     return new Unavailable(`${detail}. ${way}.`, { cause: error });
   }
   const reason = error instanceof Error ? error.message : String(error);

@@ -80,7 +80,7 @@ function problemsOf(connection: Connection): string[] {
   const problems = rows.map((row) => row.integrity_check).filter((line) => line !== 'ok');
   const references = connection.pragma('foreign_key_check') as { table: string; parent: string }[];
   const missing = references.map(
-    ({ table, parent }) => `a row of ${table} names one of ${parent} that is not there`,
+    ({ table, parent }) => `a row of ${table} references a missing row of ${parent}`,
   );
   return [...problems, ...new Set(missing)].slice(0, 10);
 }
@@ -153,7 +153,7 @@ function leaveWal(file: string, options: Database.Options = {}): void {
   }
 }
 
-/** Of a folder, its entries are on disk after it. */
+/** Flushes a file, or the entries of a folder, to disk. */
 export function flush(path: string): void {
   const file = openSync(path, 'r');
   try {
@@ -174,7 +174,7 @@ export function checkpointWal(path: string): void {
   try {
     const [row] = connection.pragma('wal_checkpoint(truncate)') as { busy: number }[];
     if (row?.busy)
-      throw new Unavailable('A reader of the database keeps its write-ahead log from being emptied.');
+      throw new Unavailable('A long read of the database prevents the truncation of its write-ahead log.');
   } finally {
     connection.close();
   }

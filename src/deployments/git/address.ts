@@ -2,12 +2,12 @@ import { fileURLToPath } from 'node:url';
 import { BuildFailure } from '../build-failure.ts';
 import type { GitAccess } from '../request.ts';
 
-/** A repository that may be reached. */
+/** A repository address that the policy permits. */
 export interface GitAddress {
-  /** As given to git: without a password. */
+  /** URL for git, without a password. */
   readonly url: string;
   readonly protocol: 'https' | 'ssh' | 'file';
-  /** With the port, if it is not the usual one; empty for `file:`. */
+  /** Host, with the port unless it is the default one; empty for `file:`. */
   readonly host: string;
   readonly hostname: string;
   readonly port: number;
@@ -19,12 +19,12 @@ export interface GitAddress {
 const SCP_LIKE = /^([\w.-]{1,64})@([A-Za-z0-9][A-Za-z0-9.-]{0,252}):([^\s:][^\s]{0,1000})$/;
 const MAX_URL_LENGTH = 2000;
 
-/** Parses the address of a repository, and asks the policy whether the server may connect to it. */
+/** Parses a repository address and checks with the policy that the server may connect to it. */
 export async function checkedAddress(text: string, access: GitAccess): Promise<GitAddress> {
   const address = parseGitUrl(text, access.allow_file_urls === true);
   if (address.protocol === 'file') return address;
   try {
-    // The policy knows hosts and ports, not schemes of git.
+    // The policy checks hosts and ports, not git's schemes.
     const port = address.port === 443 ? '' : `:${address.port}`;
     const pinned = await access.checkAddress(new URL(`https://${address.hostname}${port}/`));
     return typeof pinned === 'string' ? { ...address, pinned } : address;
@@ -34,7 +34,7 @@ export async function checkedAddress(text: string, access: GitAccess): Promise<G
       {
         code: 'address_forbidden',
         message: `The server must not connect to ${address.hostname}: ${(cause as Error).message}.`,
-        hint: 'Use a repository on a public host, or have the operator of the server allow this one.',
+        hint: 'Use a repository on a public host, or have the operator allow this one.',
       },
       { cause },
     );
@@ -52,8 +52,8 @@ function parseGitUrl(text: string, allow_file_urls: boolean): GitAddress {
   if (url.password || (url.protocol === 'https:' && url.username)) {
     throw new BuildFailure('source', {
       code: 'credentials_in_url',
-      message: 'The address of the repository holds a user name or a password.',
-      hint: 'Remove it from the address, and store the token as the credentials of the deployment.',
+      message: 'The address of the repository contains a user name or a password.',
+      hint: 'Remove it from the address, and store the token in the credentials of the deployment.',
     });
   }
   if (url.protocol === 'https:') return remote(url, 'https', 443);
@@ -64,7 +64,7 @@ function parseGitUrl(text: string, allow_file_urls: boolean): GitAddress {
 
 function remote(url: URL, protocol: 'https' | 'ssh', usualPort: number): GitAddress {
   const { hostname, port } = url;
-  // ssh would read such a host as an option.
+  // ssh would parse such a host as an option.
   if (!hostname || hostname.startsWith('-') || /^%2d/i.test(hostname) || /^-|^%2d/i.test(url.username)) {
     throw invalid('The address of the repository has no valid host.');
   }
@@ -77,8 +77,8 @@ function localAddress(url: URL, allowed: boolean): GitAddress {
   if (!allowed) {
     throw new BuildFailure('source', {
       code: 'file_urls_forbidden',
-      message: 'Repositories and folders of the server’s own machine are not allowed.',
-      hint: 'Use https or ssh, or have the operator of the server allow file: addresses.',
+      message: 'Repositories and folders on the server’s own machine are not allowed.',
+      hint: 'Use https or ssh, or have the operator allow file: addresses.',
     });
   }
   if (url.host) throw invalid('A file: address must not name a host: write file:///path.');
@@ -92,7 +92,7 @@ export function isCommitId(ref: string): boolean {
   return FULL_COMMIT.test(ref);
 }
 
-/** Throws unless git accepts the name and cannot take it for an option, a range or a pattern. */
+/** Throws unless git accepts the name and cannot parse it as an option, a range or a pattern. */
 export function checkRef(ref: string): void {
   const isForbidden =
     !REF.test(ref) || ref.endsWith('/') || ref.endsWith('.') || /\.\.|\/\/|\/\.|@\{|\.lock(\/|$)/.test(ref);

@@ -8,7 +8,7 @@ import { type GitRemote, gitRemote } from './git.ts';
 import { type FoundRef, findRef } from './refs.ts';
 import { fetchSubmodules } from './submodules.ts';
 
-/** Pointers of Git LFS are shorter by their specification. */
+/** The specification of Git LFS limits pointer files to less than this. */
 const MAX_POINTER_BYTES = 1024;
 
 export interface Checkout {
@@ -16,7 +16,7 @@ export interface Checkout {
   readonly known_hosts?: string | undefined;
 }
 
-/** Fetches one commit of a repository, without its history, into `root`. Nothing in `root` holds credentials. */
+/** Fetches one commit of a repository, without history, into `root`. No file in `root` contains credentials. */
 export async function checkoutSource(
   context: BuildContext,
   source: GitSource,
@@ -52,7 +52,7 @@ async function fetchCommit(remote: GitRemote, { ref }: FoundRef, root: string): 
   await mkdir(root, { mode: 0o700 });
   const run = (...args: string[]) => remote.run(args, { cwd: root, logs: true });
   await run('init', '--quiet', '--template=');
-  // The address is an argument, not a remote of the configuration.
+  // Pass the address as an argument: a remote would store it in the configuration.
   const shallow = ['--depth=1', '--no-tags', '--no-recurse-submodules', '--quiet'];
   await run('fetch', ...shallow, '--', remote.address.url, ref);
   await run('checkout', '--quiet', '--detach', 'FETCH_HEAD');
@@ -66,7 +66,7 @@ async function readCommit(remote: GitRemote, root: string): Promise<Commit> {
   return { sha, author, message: message.slice(0, 500), time };
 }
 
-/** Files of Git LFS are not fetched: a graph that reads one would find a pointer in its place. */
+/** Warns about Git LFS files, which are not fetched: a graph would read a pointer file instead. */
 async function warnOfPointers({ log }: BuildContext, remote: GitRemote, root: string): Promise<void> {
   const tracked = await remote.run(['ls-files', '-z', '--', ':(attr:filter=lfs)'], { cwd: root });
   const pointers: string[] = [];
@@ -78,6 +78,10 @@ async function warnOfPointers({ log }: BuildContext, remote: GitRemote, root: st
   const [first] = pointers;
   if (first === undefined) return;
   const what = pointers.length === 1 ? `${first} is` : `${pointers.length} files, such as ${first}, are`;
-  const advice = 'Commit what graphs read without LFS, or fetch it in the build command.';
-  log('source', 'WARNING', `${what} in Git LFS, which is not fetched: only pointers are there. ${advice}`);
+  const advice = 'Commit the files that graphs read without LFS, or fetch them in the build command.';
+  log(
+    'source',
+    'WARNING',
+    `${what} in Git LFS, which is not fetched: the build sees only pointer files. ${advice}`,
+  );
 }

@@ -3,12 +3,12 @@ import { join } from 'node:path';
 import type { GitSource } from '../request.ts';
 import type { GitAddress } from './address.ts';
 
-/** What a git command is given so that it can sign in. No variable and no argument holds a secret. */
+/** How a git command authenticates. No environment variable or argument contains a secret. */
 export interface GitSignIn {
   readonly env: Readonly<Record<string, string>>;
-  /** What the askpass program reads from its file descriptor 3. */
+  /** Input of the askpass program, on file descriptor 3. */
   readonly pipe?: string | undefined;
-  /** The host keys that were accepted; `undefined` unless the repository is reached over ssh. */
+  /** Accepted host keys; `undefined` unless the repository is reached over ssh. */
   knownHosts(): Promise<string | undefined>;
 }
 
@@ -25,7 +25,7 @@ esac
 IFS= read -r answer <&3 && printf '%s\\n' "$answer"
 `;
 
-/** Writes what git needs into a folder that only the server's user can read, and that the caller removes. */
+/** Writes git's credentials into a folder that only the server's user can read; the caller removes it. */
 export async function prepareSignIn(
   folder: string,
   address: GitAddress,
@@ -45,7 +45,7 @@ export async function prepareSignIn(
   };
 }
 
-/** The user name that a service expects beside a token; most accept any. */
+/** User name that a git service expects with a token; most accept any. */
 function usualUsername(hostname: string): string {
   if (hostname.includes('gitlab')) return 'oauth2';
   if (hostname.includes('bitbucket')) return 'x-token-auth';
@@ -66,7 +66,7 @@ async function prepareSsh(
   const isKey = credentials?.kind === 'deploy_key';
   const pinned = (isKey && credentials.known_hosts?.trim()) || '';
   const isPinned = hasKeyOf(pinned, address);
-  // ssh refuses a key whose last line does not end, and one that others may read.
+  // ssh rejects a key without a final line break, and one that others can read.
   if (isKey) await writeFile(key, `${credentials.private_key.trim()}\n`, { mode: 0o600 });
   if (isKey) await chmod(key, 0o600);
   await writeFile(hosts, pinned && `${pinned}\n`, { mode: 0o600 });
@@ -95,7 +95,7 @@ async function prepareSsh(
   };
 }
 
-/** Whether keys of this host are among those in the format of `known_hosts`. A key of another type is none to accept then. */
+/** Whether `known_hosts` has a key of this host. If so, ssh must not accept a new key of another type. */
 function hasKeyOf(known_hosts: string, { hostname, port }: GitAddress): boolean {
   const names = [hostname, `[${hostname}]:${port}`].map((name) => name.toLowerCase());
   const pinned = known_hosts.split('\n').flatMap((line) => (line.split(' ')[0] as string).split(','));

@@ -8,32 +8,32 @@ import { checkedAddress, type GitAddress } from './address.ts';
 import { type GitSignIn, prepareSignIn } from './credentials.ts';
 import { gitFailure } from './failures.ts';
 
-/** A repository that commands of git can be run against. */
+/** A remote repository and how to run git against it. */
 export interface GitRemote {
   readonly address: GitAddress;
   readonly signIn: GitSignIn;
-  /** Runs git; throws the `BuildFailure` of what went wrong. Returns stdout. */
+  /** Runs git and returns its stdout. Throws a `BuildFailure`. */
   run(args: readonly string[], options?: { cwd?: string; logs?: boolean }): Promise<string>;
 }
 
 export interface RemoteOptions {
-  /** For keys and programs of this command; removed by the caller. */
+  /** Folder for the keys and programs of this command; the caller removes it. */
   readonly folder: string;
-  /** What is measured against the disk limit. */
+  /** Folders whose size counts against the disk limit. */
   readonly measured: readonly string[];
   readonly limits: Pick<BuildLimits, 'memory_bytes' | 'disk_bytes'>;
   readonly signal: AbortSignal;
   readonly onLine?: (line: string) => void;
 }
 
-/** Nothing of the repository is executed, nothing is asked, no other host is followed. */
+/** git executes no code of the repository, never prompts, and follows no redirect. */
 const CONFIG = [
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.askPass=',
   'credential.helper=',
   'http.followRedirects=false',
-  // A transfer below 1,000 bytes a second for 60 seconds has stalled.
+  // Abort a stalled transfer: less than 1,000 bytes a second for 60 seconds.
   'http.lowSpeedLimit=1000',
   'http.lowSpeedTime=60',
   'protocol.version=2',
@@ -90,7 +90,7 @@ export async function gitRemote(
   };
 }
 
-/** libcurl connects to this address instead of asking DNS again, which might answer differently this time. */
+/** Makes libcurl connect to the checked address: a second DNS lookup might return another one. */
 function pinnedAddress({ protocol, hostname, port, pinned }: GitAddress): string[] {
   if (pinned === undefined || protocol !== 'https') return [];
   const address = pinned.includes(':') ? `[${pinned}]` : pinned;
@@ -102,7 +102,7 @@ async function requireTools({ protocol }: GitAddress, path: string): Promise<voi
     if (await findOnPath(tool, path)) continue;
     throw new BuildFailure('source', {
       code: 'tool_missing',
-      message: `The server has no ${tool}, which repositories over ${protocol} need.`,
+      message: `The server lacks ${tool}, which repositories over ${protocol} require.`,
       hint: `Have the operator of the server install ${tool}, or deploy a tarball.`,
     });
   }

@@ -2,14 +2,14 @@ import { BuildFailure } from '../build-failure.ts';
 import { checkRef, isCommitId } from './address.ts';
 import type { GitRemote } from './git.ts';
 
-/** A name of the repository, and the commit that it stands for now. */
+/** A ref and the commit that it currently points to. */
 export interface FoundRef {
-  /** In full, such as `refs/heads/main`; a commit id stands for itself. */
+  /** Full name, such as `refs/heads/main`; a commit id stands for itself. */
   readonly ref: string;
   readonly sha: string;
 }
 
-/** Asks the repository for a ref. A branch is preferred to a tag of the same name. */
+/** Looks up a ref in the remote repository. A branch takes precedence over a tag of the same name. */
 export async function findRef(remote: GitRemote, ref: string): Promise<FoundRef> {
   checkRef(ref);
   if (isCommitId(ref)) return { ref, sha: ref };
@@ -18,7 +18,7 @@ export async function findRef(remote: GitRemote, ref: string): Promise<FoundRef>
   const output = await remote.run(['ls-remote', '--symref', '--', remote.address.url, ...patterns]);
   const { shas, head } = parseRefs(output);
   const name = names.find((each) => shas.has(each));
-  // Of an annotated tag, the commit it points to.
+  // For an annotated tag, the commit that it points to.
   const sha = name && (shas.get(`${name}^{}`) ?? shas.get(name));
   if (!name || !sha) throw refNotFound(ref, head, shas.size === 0);
   return { ref: name, sha };

@@ -10,8 +10,8 @@ export interface RefRequest extends GitAccess {
   readonly source: GitSource;
   readonly signal: AbortSignal;
   /**
-   * Folder for the files of git, such as the deploy key, while it runs. What a killed process leaves there is the caller's
-   * to remove. Default: that of the system for temporary files.
+   * Folder for temporary files of git, such as the deploy key. The caller removes what a killed process leaves there.
+   * Default: the system's temporary folder.
    */
   readonly scratch?: string | undefined;
   /** Default: 60 s. */
@@ -19,16 +19,16 @@ export interface RefRequest extends GitAccess {
 }
 
 export interface ResolvedRef extends FoundRef {
-  /** Host keys to pin: only of a repository over ssh. */
+  /** Host keys to pin; only for a repository over ssh. */
   readonly known_hosts?: string | undefined;
 }
 
 const SECONDS = 60;
-/** git needs little to list names, bytes. */
+/** Limits of memory and disk, bytes: listing refs needs little. */
 const MEMORY_BYTES = 512 * 1024 * 1024;
 const DISK_BYTES = 64 * 1024 * 1024;
 
-/** Asks a repository which commit a ref stands for now. Rejects with a `BuildFailure` of the step `source`. */
+/** Looks up the commit that a ref currently points to. Rejects with a `BuildFailure` of the step `source`. */
 export async function resolveRef({
   source,
   signal,

@@ -5,12 +5,12 @@ import { BuildFailure } from '../build-failure.ts';
 import { checkedAddress } from './address.ts';
 import type { GitRemote } from './git.ts';
 
-/** Mode of an entry of the index that stands for a commit of another repository. */
+/** Index mode of a submodule entry. */
 const SUBMODULE = '160000 ';
 
 /**
- * One level of submodules, if they are allowed: each address is checked like that of the repository. Else the log names
- * their folders, which are empty; throws if the configuration is in one of them.
+ * Fetches one level of submodules, if allowed, after checking each address like the repository's. Otherwise logs a
+ * warning about the empty folders, and throws if the configuration is in one of them.
  */
 export async function fetchSubmodules(context: BuildContext, remote: GitRemote, root: string): Promise<void> {
   const { request } = context;
@@ -18,7 +18,7 @@ export async function fetchSubmodules(context: BuildContext, remote: GitRemote, 
   if (!(await exists(join(root, '.gitmodules')))) return;
   await remote.run(['config', '--local', 'remote.origin.url', remote.address.url], { cwd: root });
   await remote.run(['submodule', 'init', '--quiet'], { cwd: root, logs: true });
-  // Each is `name`, a line break, `value`.
+  // Each entry is `name`, a line break and `value`.
   const settings = (await remote.run(['config', '--local', '--list', '-z'], { cwd: root })).split('\0');
   for (const setting of settings.filter((text) => /^submodule\.[^\n]{1,500}\.url\n/.test(text))) {
     const url = setting.slice(setting.indexOf('\n') + 1);
@@ -31,7 +31,7 @@ export async function fetchSubmodules(context: BuildContext, remote: GitRemote, 
   });
 }
 
-/** Also of a repository that names no address for them, as after a folder with a repository in it was committed. */
+/** Also finds entries without an address, as after committing a folder that contains a repository. */
 async function warnOfSubmodules(
   { request, log }: BuildContext,
   remote: GitRemote,
@@ -67,8 +67,8 @@ function configInSubmodule(config_path: string, folder: string): BuildFailure {
 function submoduleProtocol(url: string, protocol: string): BuildFailure {
   return new BuildFailure('source', {
     code: 'submodule_protocol',
-    message: `The submodule ${url} is not reached over ${protocol}, like the repository.`,
-    hint: 'Give the submodule an address that is relative to the repository, such as ../name.git.',
+    message: `The submodule ${url} does not use ${protocol}, the protocol of the repository.`,
+    hint: 'Give the submodule a URL relative to the repository, such as ../name.git.',
   });
 }
 

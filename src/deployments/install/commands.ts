@@ -9,26 +9,26 @@ import { findOnPath } from '../process/tools.ts';
 import type { InstallPlan } from '../project/package-manager.ts';
 import { commandFailure } from './failures.ts';
 
-/** Runs commands of the project, isolated as far as this machine can. */
+/** Runs commands of the project, isolated as far as this machine supports it. */
 export interface ProjectCommands {
-  /** Throws the `BuildFailure` of what went wrong. */
+  /** Throws a `BuildFailure` if the command fails. */
   run(command: ProjectCommand): Promise<void>;
 }
 
 export interface ProjectCommand {
   readonly step: BuildStep;
-  /** As users know it. */
+  /** Name of the command, as users know it. */
   readonly name: string;
-  /** Completes "while …". */
+  /** What the command does, to complete "while …". */
   readonly doing: string;
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** Folders that programs are searched in first. */
+  /** Folders prepended to `PATH`. */
   readonly path?: readonly string[] | undefined;
   readonly env?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The environment of a build: nothing of the server's but what reaches the network. */
+/** Environment of a build. It inherits only network and locale settings from the server. */
 export function buildEnvironment(context: BuildContext, folders: BuildFolders): Record<string, string> {
   const { cache, home, tmp } = folders;
   return {
@@ -45,7 +45,7 @@ export function buildEnvironment(context: BuildContext, folders: BuildFolders): 
     YARN_CACHE_FOLDER: join(cache, 'yarn'),
     YARN_ENABLE_TELEMETRY: '0',
     YARN_GLOBAL_FOLDER: join(cache, 'yarn-global'),
-    // Graphs are loaded from node_modules, not by yarn's own resolution.
+    // The server loads graphs from node_modules, not through Yarn's Plug'n'Play.
     YARN_NODE_LINKER: 'node-modules',
     BUN_INSTALL_CACHE_DIR: join(cache, 'bun'),
     COREPACK_ENABLE_DOWNLOAD_PROMPT: '0',
@@ -86,7 +86,7 @@ export function projectCommands(
   };
 }
 
-/** The install of a package manager: its program, and what makes it keep to the lock file. */
+/** Install command of a package manager, with the options that make it respect the lock file. */
 export function installArguments(plan: InstallPlan, ignore_scripts: boolean, cache: string): string[] {
   const { manager, lock_file, is_classic_yarn } = plan;
   const noScripts = ignore_scripts ? ['--ignore-scripts'] : [];
@@ -109,8 +109,8 @@ export function installArguments(plan: InstallPlan, ignore_scripts: boolean, cac
 }
 
 /**
- * Folders in which the program of a package manager is found. What is not installed, corepack may bring, also in the
- * version that package.json names. Throws if neither is there.
+ * Finds the folders with the program of a package manager. If it is not installed, corepack may download it, also in
+ * the version that package.json pins. Throws if neither is available.
  */
 export async function managerPath(
   plan: InstallPlan,
@@ -128,7 +128,7 @@ export async function managerPath(
   if (!canBring) {
     throw new BuildFailure('install', {
       code: 'package_manager_missing',
-      message: `The project is installed with ${manager}, which the server does not have.`,
+      message: `The project uses ${manager}, which is not installed on the server.`,
       hint: `Have the operator of the server install ${manager}, or use npm and commit its lock file.`,
     });
   }

@@ -10,7 +10,7 @@ import { packagesFingerprint, reuseModules } from './reuse.ts';
 export interface Installed {
   readonly package_manager: PackageManager;
   readonly reused_modules: boolean;
-  /** By which a later revision knows that it may reuse the packages; `null` if none may. */
+  /** Lets a later revision decide whether it may reuse the packages; `null` if it may not. */
   readonly fingerprint: string | null;
 }
 
@@ -23,7 +23,10 @@ export interface InstallOptions {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** Installs the packages of a project: by its own command, from the previous revision, or with its package manager. */
+/**
+ * Installs the packages of a project: with its own command, by reuse of the previous revision, or with its package
+ * manager.
+ */
 export async function installPackages(options: InstallOptions): Promise<Installed> {
   const { commands, context, folders, plan } = options;
   const { install_command, ignore_scripts = false } = context.request;
@@ -54,12 +57,12 @@ export async function installPackages(options: InstallOptions): Promise<Installe
     return { ...none, reused_modules: true, fingerprint };
   }
   if ('reason' in digest && context.request.previous !== undefined) {
-    context.log('install', 'INFO', `Packages are installed anew, because ${digest.reason}.`);
+    context.log('install', 'INFO', `Packages are reinstalled because ${digest.reason}.`);
   }
   const path = await managerPath(plan, commands, folders.home, options.env['PATH'] as string);
   const argv = installArguments(plan, ignore_scripts, folders.cache);
   const name = argv.filter((word) => !word.startsWith('/')).join(' ');
-  // The newer yarn has no option for it.
+  // Newer versions of yarn have no option for this.
   const env = ignore_scripts ? { YARN_ENABLE_SCRIPTS: 'false' } : undefined;
   await commands.run({ step: 'install', name, doing, argv, cwd: join(folders.root, plan.folder), path, env });
   return { ...none, fingerprint };

@@ -8,19 +8,19 @@ import { hasInstallScripts, type InstallPlan } from '../project/package-manager.
 import { readProjectFile, readProjectJson } from '../project/project-file.ts';
 import { projectTree } from '../project/tree.ts';
 
-/** What a built revision says of its packages, in `build.json`. */
+/** What `build.json` records about the installed packages. */
 export interface BuildRecord {
-  /** Everything that the installed packages depend on; `null` if that is not known. */
+  /** Digest of everything that the installed packages depend on; `null` if that is unknown. */
   readonly fingerprint: string | null;
   /** Folders of installed packages, relative to the source. */
   readonly modules: readonly string[];
-  /** Who owns them; `null` for the server's user. */
+  /** User id of the owner; `null` for the server's user. */
   readonly uid: number | null;
 }
 
 const RECORD = 'build.json';
 
-/** Files that change what is installed although the lock file is the same. */
+/** Files that affect an installation, besides the lock file. */
 const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', '.pnpmfile.cjs', 'pnpm-workspace.yaml', 'bunfig.toml'];
 const MANIFEST_KEYS = [
   'name',
@@ -41,8 +41,8 @@ const MANIFEST_KEYS = [
 ];
 
 /**
- * Digest of what the packages depend on, or why there is none. Install scripts of the project itself may read any of its
- * files, so that an unchanged lock file says nothing about what they made.
+ * Digest of what the packages depend on, or the reason for its absence. Install scripts of the project may read any of
+ * its files, so an unchanged lock file does not imply the same result.
  */
 export async function packagesFingerprint(
   root: string,
@@ -74,17 +74,17 @@ export interface Reuse {
   readonly fingerprint: string;
   /** The user that the build runs as. */
   readonly uid: number | undefined;
-  /** Nothing of the project runs afterwards that could write into files which both revisions then share. */
+  /** No code of the project runs later that could write into the files shared by both revisions. */
   readonly shares: boolean;
   readonly signal: AbortSignal;
 }
 
-/** Takes over the packages of the previous revision if they are what an install would bring. False if they are not. */
+/** Reuses the packages of the previous revision if an install would produce the same. Returns false if not. */
 export async function reuseModules(reuse: Reuse): Promise<boolean> {
   const { previous, root, fingerprint, shares, signal } = reuse;
   const record = previous === undefined ? undefined : await readRecord(previous);
   if (!previous || !record || record.modules.length === 0 || record.fingerprint !== fingerprint) return false;
-  // Their former owner may have linked files among them that this user must not get.
+  // The former owner may have hard-linked files among them that this user must not receive.
   if (record.uid !== (reuse.uid ?? null)) return false;
   const pairs = record.modules.map((path) => [join(previous, 'source', path), join(root, path)] as const);
   for (const [from, to] of pairs) {
@@ -94,14 +94,14 @@ export async function reuseModules(reuse: Reuse): Promise<boolean> {
   return true;
 }
 
-/** Replaces whatever is in its place, and writes through no link. */
+/** Replaces any existing file, and never writes through a link. */
 export async function writeRecord(folder: string, record: BuildRecord): Promise<void> {
   const file = join(folder, RECORD);
   await removeTree(file);
   await writeFile(file, JSON.stringify(record), { mode: 0o600, flag: 'wx' });
 }
 
-/** `undefined` if the folder holds no revision that was built to its end. */
+/** Returns `undefined` if the folder has no completely built revision. */
 async function readRecord(folder: string): Promise<BuildRecord | undefined> {
   try {
     return JSON.parse(await readFile(join(folder, RECORD), 'utf8')) as BuildRecord;
@@ -125,7 +125,7 @@ async function exists(path: string): Promise<boolean> {
   );
 }
 
-/** No part of the path is a link, which would lead the copy elsewhere. */
+/** Whether no part of the path is a link, which would redirect the copy. */
 async function isWithin(root: string, folder: string): Promise<boolean> {
   const real = await realpath(folder).catch(() => undefined);
   return real === join(await realpath(root), folder.slice(root.length));

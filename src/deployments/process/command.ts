@@ -10,14 +10,14 @@ import { diskUsage, familyOf, processes, tasksOf } from './usage.ts';
 export interface Command {
   readonly argv: readonly string[];
   readonly cwd: string;
-  /** The whole environment: nothing of the server's is added. */
+  /** The complete environment: nothing is inherited from the server. */
   readonly env: Readonly<Record<string, string>>;
-  /** The user to run as, if not the server's. */
+  /** User to run as; default: the server's. */
   readonly uid?: number | undefined;
   readonly limits: CommandLimits;
-  /** Ends the command when it aborts; with a `TimeoutError` it counts as the time limit. */
+  /** Kills the command when it aborts; a `TimeoutError` counts as the time limit. */
   readonly signal: AbortSignal;
-  /** What the command reads from its file descriptor 3: for secrets, which must be in no argument and no variable. */
+  /** Input on file descriptor 3, for secrets: arguments and environment variables are visible to other processes. */
   readonly pipe?: string | undefined;
   /** Collects stdout instead of logging it. */
   readonly captures?: boolean | undefined;
@@ -26,42 +26,42 @@ export interface Command {
 
 interface CommandLimits {
   readonly memory_bytes: number;
-  /** Of each file, and of what is added to `folders` together. */
+  /** Maximum size of each file, and of what the command adds to `folders` in total, bytes. */
   readonly disk_bytes: number;
   readonly folders: readonly string[];
-  /** Processes at one moment, each thread counted. Default: any number. */
+  /** Maximum number of concurrent processes, counting threads. Default: unlimited. */
   readonly tasks?: number | undefined;
-  /** What they occupied before the build, bytes. Default: what they occupy when the command starts. */
+  /** Size of `folders` before the build, bytes. Default: their size when the command starts. */
   readonly disk_before?: number | undefined;
 }
 
 export interface CommandEnd {
-  /** Exit code; `null` if a signal ended it. */
+  /** Exit code; `null` if a signal killed the process. */
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
-  /** Why the server ended it. */
+  /** Why the server killed it. */
   readonly stopped?: Stop | undefined;
-  /** The end of what it printed. */
+  /** The end of its output. */
   readonly output: string;
   /** Only with `captures`. */
   readonly stdout: string;
 }
 
 /**
- * POSIX: `ulimit -f` counts blocks of 512 bytes. Without core dumps, which would hold what was in memory. Processes are
- * `-u` in some shells and `-p` in others; where the machine allows fewer, its limit stays.
+ * POSIX: `ulimit -f` counts blocks of 512 bytes. Core dumps are disabled, because they would contain memory. The
+ * process limit is `-u` in some shells and `-p` in others; a lower limit of the machine stays in force.
  */
 const PRELUDE =
   'umask 077; ulimit -c 0; ulimit -f "$1"; ulimit -u "$2" 2>/dev/null || ulimit -p "$2" 2>/dev/null; shift 2; exec nice -n 10 "$@"';
 const BLOCK_BYTES = 512;
-/** How often memory and disk are measured, ms. */
+/** Interval at which memory and disk are measured, ms. */
 const MEASURE_MS = 500;
-/** How long pipes may stay open once all processes were ended, ms. */
+/** How long pipes may stay open after all processes were killed, ms. */
 const CLOSE_MS = 2000;
 
 /**
- * Runs a command in a process group of its own, and ends whatever it leaves behind. Rejects if it cannot be started;
- * how it ended is for the caller to judge.
+ * Runs a command in its own process group, and kills whatever it leaves behind. Rejects if it cannot be started; the
+ * caller judges how it ended.
  */
 export async function runCommand(command: Command): Promise<CommandEnd> {
   const { signal } = command;
@@ -74,7 +74,7 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
   output.follow(child.stderr as Readable);
   const closed = once(child, 'close');
   const exited = once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>;
-  // Awaited below, unless the process cannot be started.
+  // Awaited below, unless the process fails to start.
   closed.catch(() => {});
   const owner: ProcessOwner = { pid: child.pid as number, uid: command.uid, marker: markerOf(command.env) };
   const watch = watchLimits(command, before, owner);
@@ -97,8 +97,9 @@ export async function runCommand(command: Command): Promise<CommandEnd> {
 }
 
 /**
- * What the kernel allows: it counts all processes of a user, so that those of the server are added to the build's. Twice
- * the limit, which is measured: what reaches that is ended and told why, and here `fork` only fails. Nothing limits root.
+ * Hard limit of the kernel. It counts all processes of a user, so the server's are added to the build's. It is twice
+ * the measured limit: at that limit the build is killed with an explanation, whereas here only `fork` fails. The kernel
+ * does not limit root.
  */
 async function taskLimit({ limits: { tasks }, uid }: Command): Promise<string> {
   if (tasks === undefined) return 'unlimited';
@@ -112,14 +113,14 @@ function start({ argv, cwd, env, uid, limits, pipe }: Command, tasks: string): C
   const child = spawn('/bin/sh', ['-c', PRELUDE, 'sh', blocks, tasks, ...argv], {
     cwd,
     env,
-    // Its own session and process group.
+    // Creates a new session and process group.
     detached: true,
     stdio: ['ignore', 'pipe', 'pipe', pipe === undefined ? 'ignore' : 'pipe'],
     ...(uid !== undefined && { uid, gid: uid }),
   });
   if (pipe !== undefined) {
     const input = child.stdio[3] as Writable;
-    // A command that ends without reading it breaks the pipe.
+    // A command that exits without reading its input breaks the pipe.
     input.on('error', () => {});
     input.end(pipe);
   }
@@ -130,7 +131,7 @@ function markerOf(env: Readonly<Record<string, string>>): string | undefined {
   return env[MARKER] && `${MARKER}=${env[MARKER]}`;
 }
 
-/** Ends the processes of a command at its limits, and when its signal aborts. */
+/** Kills the processes of a command at its limits, and when its signal aborts. */
 function watchLimits({ limits, signal }: Command, disk_before: number, owner: ProcessOwner) {
   let stopped: Stop | undefined;
   let isMeasuring = false;
@@ -143,7 +144,7 @@ function watchLimits({ limits, signal }: Command, disk_before: number, owner: Pr
     const all = await processes();
     const own =
       owner.uid === undefined ? familyOf(owner.pid, all) : all.filter(({ uid }) => uid === owner.uid);
-    // Shared pages count for each process: the sum is an upper bound.
+    // Shared pages count once per process: the sum is an upper bound.
     const memory = own.reduce((sum, { rss_bytes }) => sum + rss_bytes, 0);
     if (memory > limits.memory_bytes) return stop('memory_limit');
     if (limits.tasks !== undefined && tasksOf(own) > limits.tasks) return stop('process_limit');

@@ -3,24 +3,27 @@ import { once } from 'node:events';
 import { sleep } from '../../core/timers.ts';
 import { familyOf, processes, withVariable } from './usage.ts';
 
-/** Whose processes are to be ended. */
+/** Identifies the processes to kill. */
 export interface ProcessOwner {
-  /** The process that was started; it leads its group. */
+  /** The process that was started, the leader of its group. */
   readonly pid: number;
-  /** A user that runs nothing else: every process of it is ended. */
+  /** A user that runs nothing else: all of its processes are killed. */
   readonly uid?: number | undefined;
-  /** `NAME=value` in the environment of all its processes. */
+  /** `NAME=value` in the environment of all these processes. */
   readonly marker?: string | undefined;
 }
 
-/** Variable by which processes are recognized that have left their group: a folder of the build. */
+/** Environment variable that identifies processes which left their group; its value is a folder of the build. */
 export const MARKER = 'AGENT_SERVER_BUILD';
 
-/** Processes that start others while they are ended need several rounds. */
+/** Several rounds, because processes may start others while they are being killed. */
 const ROUNDS = 20;
 const ROUND_MS = 10;
 
-/** Ends the processes of a command: its group, what has left the group, and with a user of its own all of that user. */
+/**
+ * Kills the processes of a command: its group, those that left the group and, if the command has its own user, all
+ * processes of that user.
+ */
 export async function endProcesses(owner: ProcessOwner): Promise<void> {
   kill(-owner.pid);
   if (owner.uid !== undefined) return await endUser(owner.uid);
@@ -33,8 +36,8 @@ export async function endProcesses(owner: ProcessOwner): Promise<void> {
 }
 
 /**
- * Ends what builds in this folder have left of a server that was killed: without bubblewrap they outlive it, and would
- * write into the builds of the next one.
+ * Kills the builds that a killed server left in this folder: without bubblewrap they outlive it, and would write into
+ * the next builds.
  */
 export async function endBuildsIn(folder: string): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
@@ -46,13 +49,15 @@ export async function endBuildsIn(folder: string): Promise<void> {
   }
 }
 
-/** Ends all processes of a user that is not the server's. The kernel sends the signal to all at once: none escapes. */
+/**
+ * Kills all processes of a user other than the server's. The kernel signals all of them at once, so none can escape.
+ */
 export async function endUser(uid: number): Promise<void> {
   for (let round = 0; round < ROUNDS; round++) {
     const all = await processes();
     if (round > 0 && !all.some((entry) => entry.uid === uid)) return;
     const killer = spawn('/bin/sh', ['-c', 'kill -9 -1'], { uid, gid: uid, stdio: 'ignore', env: {} });
-    // Its own signal ends it too. A user that cannot be taken on has no processes either.
+    // The killer is killed by its own signal too. If switching to the user fails, the user has no processes either.
     await once(killer, 'exit').catch(() => {});
   }
 }
@@ -69,6 +74,6 @@ function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL');
   } catch {
-    // It has ended since.
+    // The process has exited meanwhile.
   }
 }

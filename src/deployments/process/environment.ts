@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 import { DEFAULT_PATH } from './tools.ts';
 
-/** Variables of the server that git and builds see: how to reach the network, and the language. No other is. */
+/** Allowlist of server variables that git and builds inherit: network access and locale. */
 const ALLOWED = [
   'LANG',
   'LC_ALL',
@@ -23,13 +23,13 @@ const ALLOWED = [
 
 type Environment = Record<string, string>;
 
-/** The part of the server's environment that children may see. `node` is the one that will run the graphs. */
+/** The part of the server's environment that child processes inherit. `node`: the binary that will run the graphs. */
 export function allowedEnvironment(env: NodeJS.ProcessEnv = {}): Environment {
   const allowed = ALLOWED.flatMap((name) => (env[name] === undefined ? [] : [[name, env[name]]]));
   return { ...Object.fromEntries(allowed), PATH: searchPath(env) };
 }
 
-/** Native modules must be compiled for the Node that loads them: it is found before any other. */
+/** First in `PATH`: native modules must be compiled for the Node version that loads them. */
 function searchPath(env: NodeJS.ProcessEnv): string {
   return `${dirname(process.execPath)}:${env['PATH'] || DEFAULT_PATH}`;
 }

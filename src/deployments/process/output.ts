@@ -4,25 +4,28 @@ import { stripVTControlCharacters } from 'node:util';
 import { LineSplitter } from '../../core/lines.ts';
 import { truncateText } from '../../core/text.ts';
 
-/** Limit of a line, bytes. */
+/** Maximum length of a line, bytes. */
 const MAX_LINE_BYTES = 2000;
-/** A stream that prints more is not logged any further until it ends: the log of a build has room for four of them. */
+/**
+ * Maximum logged output of a stream, bytes; beyond it, only the end is logged. A build log has room for four such
+ * streams.
+ */
 const MAX_LOGGED_BYTES = 1024 * 1024;
 const MAX_LOGGED_LINES = 10_000;
-/** How much of the end of its output is kept to find out why a command failed, code units. */
+/** How much of the end of the output is kept to explain a failure, code units. */
 const TAIL = 64 * 1024;
-/** Of the end of a stream that printed more, bytes and lines: there it says why it failed. */
+/** How much of the end of a longer stream is logged, bytes and lines: it usually explains a failure. */
 const MAX_END_BYTES = 64 * 1024;
 const MAX_END_LINES = 200;
-/** Limit of a captured stdout, code units. */
+/** Maximum length of a captured stdout, code units. */
 const MAX_CAPTURED = 16 * 1024 * 1024;
 
-/** A carriage return ends a line too: progress bars use it. */
+/** A carriage return also ends a line: progress bars use it. */
 const LINE_BREAK = /\r\n|\n|\r/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: it is what is removed
 const CONTROL_CHARACTERS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g;
 
-/** What a command prints: its lines as they come, and their end. */
+/** Output of a command: passes its lines on as they arrive, and keeps the last ones. */
 export class CommandOutput {
   readonly #onLine: (line: string) => void;
   readonly #streams: StreamOutput[] = [];
@@ -32,12 +35,12 @@ export class CommandOutput {
     this.#onLine = onLine;
   }
 
-  /** The last lines of all streams, in the order in which they came. */
+  /** The last lines of all streams, in order of arrival. */
   get tail(): string {
     return this.#last.join('').slice(-TAIL);
   }
 
-  /** Reads a stream by lines. */
+  /** Reads a stream line by line. */
   follow(stream: Readable): void {
     const output = new StreamOutput({
       onLine: (line) => this.#onLine(line),
@@ -46,18 +49,18 @@ export class CommandOutput {
     this.#streams.push(output);
     stream.on('data', (chunk: Buffer) => output.write(chunk));
     stream.on('end', () => output.end());
-    // The other end is gone; the exit of the process says why.
+    // The other end closed; the exit of the process gives the reason.
     stream.on('error', () => {});
   }
 
-  /** No more is read: logs the end of what was not logged. */
+  /** Stops reading, and logs the end of the output that was omitted. */
   end(): void {
     for (const stream of this.#streams) stream.end();
   }
 
   #remember(line: string): void {
     this.#last.push(`${line}\n`);
-    // Rarely, or each line would cost as much as all of them.
+    // Trim rarely, or each line would cost as much as all of them.
     if (this.#last.length > 2 * MAX_LOGGED_LINES) this.#last = this.#last.slice(-MAX_LOGGED_LINES);
   }
 }
@@ -65,13 +68,13 @@ export class CommandOutput {
 interface StreamOptions {
   /** Receives the lines to log. */
   readonly onLine: (line: string) => void;
-  /** Receives each line that was printed, as far as lines are told apart. */
+  /** Receives every printed line that was parsed as a line. */
   readonly onText: (line: string) => void;
 }
 
 /**
- * The lines of a stream up to a limit, and then those at its end. In between it only keeps bytes: to tell the lines of
- * `yes` apart would take all the time that the server has.
+ * Passes on the lines of a stream up to a limit, and later those at its end. In between it only buffers bytes:
+ * splitting the output of `yes` into lines would take all the time of the server.
  */
 class StreamOutput {
   readonly #options: StreamOptions;
@@ -120,7 +123,9 @@ class StreamOutput {
     if (this.#isFull) return;
     this.#bytes += Buffer.byteLength(line);
     this.#count += 1;
-    this.#options.onLine(this.#isFull ? 'More output of this command is left out, but for its end.' : line);
+    this.#options.onLine(
+      this.#isFull ? 'Further output of this command is omitted, except for its last lines.' : line,
+    );
   }
 
   #keep(chunk: Buffer): void {
@@ -131,7 +136,9 @@ class StreamOutput {
   }
 }
 
-/** The first may have begun before: with the second half of a secret, which no mask knows. */
+/**
+ * Drops the first line, which may be cut: it could begin with the second half of a secret, which no mask recognizes.
+ */
 function lastLines(end: Buffer): string[] {
   const lines = end.subarray(-MAX_END_BYTES).toString('utf8').split(LINE_BREAK).slice(1);
   const plain = lines
@@ -140,13 +147,13 @@ function lastLines(end: Buffer): string[] {
   return plain.filter(Boolean);
 }
 
-/** Without colors, cursor movements and whatever else would change the terminal that shows it. */
+/** Removes colors, cursor movements and whatever else would change the terminal that shows the line. */
 function plainLine(text: string, whole_length: number): string {
   const plain = stripVTControlCharacters(text).replace(CONTROL_CHARACTERS, '').trimEnd();
   return truncateText(plain, MAX_LINE_BYTES, plain.length + whole_length - text.length);
 }
 
-/** Collects a stream whole, up to a limit. */
+/** Collects a whole stream, up to a limit. */
 export function captured(stream: Readable): () => string {
   const decoder = new StringDecoder('utf8');
   let text = '';

@@ -7,32 +7,32 @@ import { endUser } from './end-processes.ts';
 import { findOnPath, foldersOfTool } from './tools.ts';
 import { type BuildUser, takeUser } from './users.ts';
 
-/** How commands of the project are started so that they see little of this machine. */
+/** Starts commands of the project with little access to this machine. */
 export interface Sandbox extends Disposable {
   readonly isolation: Isolation;
-  /** The user that they run as, if not the server's. */
+  /** User that the commands run as; default: the server's. */
   readonly uid?: number | undefined;
-  /** What is isolated, and what is not. */
+  /** Describes what is isolated and what is not. */
   readonly note: string;
   wrap(argv: readonly string[], cwd: string): Promise<readonly string[]>;
 }
 
 export interface SandboxOptions {
   readonly allowed?: readonly Isolation[] | undefined;
-  /** Builds with the same key run as the same user, if the server is root. */
+  /** Builds with the same key run as the same user if the server is root. */
   readonly key: string;
-  /** The only folders that may be written. */
+  /** The only writable folders. */
   readonly writable: readonly string[];
-  /** Stands for `/tmp`; one of `writable`. */
+  /** Mounted as `/tmp`; one of `writable`. */
   readonly tmp: string;
-  /** Files and folders to be read beside the system's programs. */
+  /** Readable files and folders besides the system's programs. */
   readonly readable: readonly string[];
   readonly env: Readonly<Record<string, string>>;
-  /** Gives the writable folders to a user. */
+  /** Makes a user the owner of the writable folders. */
   readonly handOver: (uid: number) => Promise<void>;
 }
 
-/** The first of the ways that works on this machine. Throws a `BuildFailure` if none of those that are allowed does. */
+/** Returns the first allowed isolation that works on this machine. Throws a `BuildFailure` if none does. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const allowed = options.allowed ?? ISOLATIONS;
   const user = await takeUser(options.key);
@@ -40,7 +40,7 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
     if (user) await endUser(user.uid);
     for (const candidate of await candidates(options, user)) {
       if (!allowed.includes(candidate.isolation)) continue;
-      // A folder of another user is closed even to root, once it has lost its capabilities.
+      // Without its capabilities, even root cannot enter the folder of another user.
       if (process.getuid?.() === 0) await options.handOver(candidate.uid ?? 0);
       if (await canRun(candidate, options)) return candidate;
     }
@@ -69,7 +69,7 @@ async function candidates(options: SandboxOptions, user: BuildUser | undefined):
     const note =
       'The build runs in bubblewrap: it sees its own files, the programs of this machine, and the network.';
     if (user) found.push({ isolation: 'bwrap', uid: user.uid, note, wrap, ...release });
-    // Where only root may enter the folders, the namespaces alone must do.
+    // If only root may enter the folders, the namespaces alone must isolate the build.
     found.push({ isolation: 'bwrap', note, wrap, ...release });
   }
   const without = bwrap ? 'bubblewrap does not work here' : 'bubblewrap is not installed';
@@ -86,7 +86,9 @@ async function candidates(options: SandboxOptions, user: BuildUser | undefined):
 /** Long enough for a busy machine to start Node, ms. */
 const PROBE_MS = 20_000;
 
-/** Namespaces may be forbidden, user ids not mapped, folders closed to other users: only an attempt shows it. */
+/**
+ * Tests the sandbox by an attempt: namespaces may be forbidden, user ids unmapped, or folders closed to other users.
+ */
 async function canRun(sandbox: Sandbox, { env, writable }: SandboxOptions): Promise<boolean> {
   if (sandbox.isolation === 'none') return true;
   const cwd = writable[0] as string;
@@ -103,12 +105,12 @@ async function canRun(sandbox: Sandbox, { env, writable }: SandboxOptions): Prom
     });
     return code === 0;
   } catch {
-    // The user cannot be taken on, or may not enter the folder.
+    // Switching to the user failed, or the user may not enter the folder.
     return false;
   }
 }
 
-/** What programs need: no home folders, no `/var`, no `/run`, and of `/etc` nothing that holds secrets. */
+/** Paths that programs need: no home folders, no `/var`, no `/run`, and no secrets of `/etc`. */
 const SYSTEM = [
   '/usr',
   '/bin',
@@ -143,7 +145,7 @@ async function bwrapArguments(bwrap: string, options: SandboxOptions, cwd: strin
   const { env, readable, tmp, writable } = options;
   const tools = await Promise.all(TOOLS.map((name) => findOnPath(name, env['PATH'] ?? '')));
   const folders = await Promise.all(tools.filter((tool) => tool !== undefined).map(foldersOfTool));
-  // The file behind `/etc/resolv.conf` is often in `/run`.
+  // `/etc/resolv.conf` often links to a file in `/run`.
   const resolver = await realpath('/etc/resolv.conf').catch(() => '/etc/resolv.conf');
   const read = [...new Set([...SYSTEM, resolver, ...folders.flat(), ...readable])];
   return [

@@ -3,7 +3,7 @@ import { delimiter, dirname, isAbsolute, join } from 'node:path';
 
 export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
-/** The file that a name stands for in a search path. */
+/** Resolves a program name in a search path. */
 export async function findOnPath(name: string, path: string): Promise<string | undefined> {
   for (const folder of path.split(delimiter).filter(isAbsolute)) {
     const file = join(folder, name);
@@ -20,10 +20,10 @@ export async function findOnPath(name: string, path: string): Promise<string | u
   return undefined;
 }
 
-/** What belongs to an installed package: `…/node_modules/npm`, `…/node_modules/@yarnpkg/cli`. */
+/** Matches the root of an installed package: `…/node_modules/npm`, `…/node_modules/@yarnpkg/cli`. */
 const PACKAGE = /^.*\/node_modules\/(?:@[^/]+\/)?[^/]+/;
 
-/** Folders that must be visible for a tool to run: that of its name, and the package that it belongs to. */
+/** Folders that must be visible for a tool to run: the one where it was found, and its package. */
 export async function foldersOfTool(file: string): Promise<string[]> {
   const real = await realpath(file);
   return [dirname(file), PACKAGE.exec(real)?.[0] ?? dirname(real)];

@@ -13,22 +13,22 @@ export interface ProcessEntry {
   readonly threads: number;
 }
 
-/** Files that are read at once: a build may start thousands of processes, and the server has sockets to open. */
+/** Concurrent reads: a build may start thousands of processes, and the server needs file descriptors for sockets. */
 const READ_AT_ONCE = 64;
 
-/** All processes that live; empty where there is no `/proc`, so that nothing is known of them. */
+/** All live processes; empty on systems without `/proc`. */
 export async function processes(): Promise<ProcessEntry[]> {
   const names = await readdir('/proc').catch(() => []);
   const pids = names.filter((name) => /^\d+$/.test(name));
   return (await mapSome(pids, readProcess)).filter((entry) => entry !== undefined);
 }
 
-/** Each thread counts, as it does for the limits of the kernel. */
+/** Counts threads, as the kernel's limits do. */
 export function tasksOf(entries: readonly ProcessEntry[]): number {
   return entries.reduce((sum, { threads }) => sum + threads, 0);
 }
 
-/** Those of the processes whose environment, with which each was started, has such a variable. */
+/** Filters processes whose initial environment has such a variable. */
 export async function withVariable(
   entries: readonly ProcessEntry[],
   isWanted: (variable: string) => boolean,
@@ -45,7 +45,7 @@ async function mapSome<T, R>(items: readonly T[], map: (item: T) => Promise<R>):
 }
 
 async function readProcess(pid: string): Promise<ProcessEntry | undefined> {
-  // It may have ended since.
+  // The process may have exited meanwhile.
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '');
   const fields = new Map(status.split('\n').map((line) => line.split(/[\t ]+/, 2) as [string, string]));
   if (!status || fields.get('State:') === 'Z') return undefined;
@@ -60,7 +60,9 @@ async function readProcess(pid: string): Promise<ProcessEntry | undefined> {
   };
 }
 
-/** Those that descend from a process, or share its group or session. What has left all three is not found. */
+/**
+ * Filters descendants of a process, and members of its group or session. A process that left all three is not found.
+ */
 export function familyOf(root: number, all: readonly ProcessEntry[]): ProcessEntry[] {
   const found = new Set([root]);
   for (let size = 0; size < found.size; ) {
@@ -78,8 +80,8 @@ async function environmentOf(pid: number): Promise<string[]> {
 const run = promisify(execFile);
 
 /**
- * What folders occupy on the disk together, bytes. A file with several links counts once, and what vanishes meanwhile
- * does not count.
+ * Disk usage of folders in total, bytes. A file with several links counts once; files that vanish meanwhile do not
+ * count.
  */
 export async function diskUsage(folders: readonly string[]): Promise<number> {
   if (folders.length === 0) return 0;
@@ -87,7 +89,7 @@ export async function diskUsage(folders: readonly string[]): Promise<number> {
     env: { PATH: '/usr/bin:/bin:/usr/sbin:/sbin', LC_ALL: 'C' },
     maxBuffer: 64 * 1024 * 1024,
   };
-  // It exits with 1 if anything vanished or is missing, and has counted the rest.
+  // `du` exits with 1 if a file vanished or is missing, but has counted the rest.
   const { stdout } = await run('du', ['-sk', '--', ...folders], options).catch(
     (error: { stdout?: string }) => ({ stdout: error.stdout ?? '' }),
   );

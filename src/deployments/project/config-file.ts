@@ -2,17 +2,17 @@ import { dirname, isAbsolute, join, posix } from 'node:path';
 import { BuildFailure } from '../build-failure.ts';
 import { readProjectFile, readProjectJson } from './project-file.ts';
 
-/** The configuration of a project, as far as its build needs it. */
+/** The part of a project's configuration that its build needs. */
 export interface ProjectConfig {
-  /** Absolute. */
+  /** Absolute path. */
   readonly file: string;
   /** Its folder, relative to the root of the repository; empty for the root. */
   readonly folder: string;
-  /** The major version that it asks for. */
+  /** Major version of Node that it requests. */
   readonly node_version?: string | undefined;
 }
 
-/** Finds and parses the configuration. What its keys mean is checked when the revision is started. */
+/** Finds and parses the configuration. Its keys are validated when the revision starts. */
 export async function readProjectConfig(root: string, config_path: string): Promise<ProjectConfig> {
   const path = posix.normalize(config_path);
   if (isAbsolute(path) || path.split('/').includes('..') || path.includes('\0')) {
@@ -49,17 +49,13 @@ async function read(root: string, path: string): Promise<Record<string, unknown>
     try {
       return (parse(text.toString('utf8')) as Record<string, unknown> | null) ?? {};
     } catch (cause) {
-      throw failure('config_invalid', `${path} is not valid YAML.`, 'Correct it, and push again.', cause);
+      throw failure('config_invalid', `${path} is not valid YAML.`, 'Fix it, and push again.', cause);
     }
   }
   const json = await readProjectJson(root, path);
   if (!json) throw missing;
   if ('error' in json) {
-    throw failure(
-      'config_invalid',
-      `${path} is not valid JSON: ${json.error}.`,
-      'Correct it, and push again.',
-    );
+    throw failure('config_invalid', `${path} is not valid JSON: ${json.error}.`, 'Fix it, and push again.');
   }
   return json.value;
 }

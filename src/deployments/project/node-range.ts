@@ -1,11 +1,11 @@
 type Version = readonly [number, number, number];
 
-/** `>=20.1 <23`, `^22 || ~24.2`, `20.x`, `18 - 22`, `*`: ranges of npm without pre-releases. */
+/** npm ranges without pre-releases, such as `>=20.1 <23`, `^22 || ~24.2`, `20.x`, `18 - 22` and `*`. */
 const COMPARATOR =
   /^(>=|<=|>|<|=|\^|~>?)?v?(\d{1,9}|[xX*])(?:\.(\d{1,9}|[xX*]))?(?:\.(\d{1,9}|[xX*]))?(?:[-+][\w.+-]*)?$/;
 const MAX_LENGTH = 200;
 
-/** Whether a version of Node is in a range of `engines.node`. `undefined` if the range is not understood. */
+/** Whether a Node version satisfies a range of `engines.node`; `undefined` if the range cannot be parsed. */
 export function satisfies(version: string, range: string): boolean | undefined {
   const numbers = version.replace(/^v/, '').split('-', 1)[0]!.split('.').map(Number);
   if (range.length > MAX_LENGTH) return undefined;
@@ -21,7 +21,7 @@ function inAll(version: Version, text: string): boolean | undefined {
     if (more.length > 0) return undefined;
     return and(compared(version, `>=${low!.trim()}`), compared(version, `<=${high.trim()}`));
   }
-  // An operator may be apart from its version.
+  // A space may separate an operator from its version.
   const comparators = text
     .replace(/(>=|<=|>|<|=|\^|~) {1,9}/g, '$1')
     .split(/[ ,]/)
@@ -34,7 +34,7 @@ function and(a: boolean | undefined, b: boolean | undefined): boolean | undefine
   return a && b;
 }
 
-/** A comparator is an interval: from its lowest version to below the first that is too high. */
+/** A comparator is a half-open interval: its lowest version, and the first version above it. */
 function compared(version: Version, text: string): boolean | undefined {
   const match = COMPARATOR.exec(text);
   if (!match) return undefined;
@@ -44,7 +44,7 @@ function compared(version: Version, text: string): boolean | undefined {
   const [major, minor, patch] = parts;
   if (major === undefined) return true;
   const low: Version = [major, minor ?? 0, minor === undefined ? 0 : (patch ?? 0)];
-  /** Below this is what the given numbers stand for: `20.1` for all of 20.1. */
+  /** Upper bound of a partial version: `20.1` covers all of 20.1. */
   const end: Version =
     minor === undefined
       ? [major + 1, 0, 0]
@@ -63,7 +63,7 @@ function upperEnd(operator: string, low: Version, end: Version, minor: number | 
   const [major] = low;
   if (operator === '=') return end;
   if (operator.startsWith('~')) return minor === undefined ? end : [major, minor + 1, 0];
-  // The first number that is not zero may not change.
+  // A caret range keeps the first number that is not zero.
   if (major > 0 || minor === undefined) return [major + 1, 0, 0];
   return minor > 0 ? [0, minor + 1, 0] : end;
 }

@@ -8,18 +8,18 @@ export type Installer = Exclude<PackageManager, 'none'>;
 /** How the packages of a project are installed. */
 export interface InstallPlan {
   readonly manager: PackageManager;
-  /** Where its package.json and its lock file are, relative to the root of the repository; empty for the root. */
+  /** Folder of package.json and the lock file, relative to the root of the repository; empty for the root. */
   readonly folder: string;
   /** Name of the lock file; `undefined` if there is none. */
   readonly lock_file?: string | undefined;
-  /** Other lock files beside it, which are ignored. */
+  /** Other lock files in the folder, which are ignored. */
   readonly ignored: readonly string[];
-  /** Version of yarn: 1, or what came after it and is told apart by its lock file. */
+  /** Generation of yarn, recognized by its lock file: 1, or later. */
   readonly is_classic_yarn: boolean;
   readonly manifest: Readonly<Record<string, unknown>>;
 }
 
-/** If there are several and package.json names no manager, the first counts: the order of LangGraph's own builds. */
+/** With several lock files and no manager in package.json, the first entry wins, as in LangGraph's own builds. */
 const LOCK_FILES: readonly (readonly [string, Installer])[] = [
   ['yarn.lock', 'yarn'],
   ['pnpm-lock.yaml', 'pnpm'],
@@ -30,8 +30,8 @@ const LOCK_FILES: readonly (readonly [string, Installer])[] = [
 ];
 
 /**
- * Finds the folder to install in: from that of the configuration upwards, the first with a lock file; else the first with
- * a package.json. `undefined` if there is no package.json.
+ * Finds the folder to install in: from the configuration's folder upwards, the first with a lock file; otherwise the
+ * first with a package.json. `undefined` if there is no package.json.
  */
 export async function installPlan(root: string, configFolder: string): Promise<InstallPlan | undefined> {
   const plans: InstallPlan[] = [];
@@ -52,7 +52,7 @@ async function planOf(root: string, folder: string): Promise<InstallPlan | undef
     throw new BuildFailure('config', {
       code: 'package_json_invalid',
       message: `${path} is not valid JSON: ${json.error}.`,
-      hint: 'Correct it, and push again.',
+      hint: 'Fix it, and push again.',
     });
   }
   const manifest = json.value;
@@ -99,7 +99,7 @@ function hasDependencies(manifest: Readonly<Record<string, unknown>>): boolean {
   );
 }
 
-/** Scripts that an install runs, and that may depend on any file of the project. */
+/** Lifecycle scripts of an install, which may depend on any file of the project. */
 export function hasInstallScripts({ scripts }: Readonly<Record<string, unknown>>): boolean {
   return INSTALL_SCRIPTS.some((name) => typeof scripts === 'object' && scripts !== null && name in scripts);
 }

@@ -3,12 +3,12 @@ import { open, realpath } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { errorCode } from '../build-failure.ts';
 
-/** Files of a project that the server reads are short. */
+/** Maximum size of a project file that the server reads, bytes. */
 const MAX_BYTES = 64 * 1024 * 1024;
 
 /**
- * Reads a file of foreign code as bytes; `undefined` if there is none. A link that leads out of `root` counts as none: it
- * may name a file that only the server can read.
+ * Reads a file of an untrusted project as bytes; `undefined` if it does not exist. A link that points outside `root`
+ * counts as missing: it could name a file that only the server can read.
  */
 export async function readProjectFile(root: string, path: string): Promise<Buffer | undefined> {
   const absent = (error: unknown) => {
@@ -17,7 +17,7 @@ export async function readProjectFile(root: string, path: string): Promise<Buffe
   };
   const real = await realpath(join(root, path)).catch(absent);
   if (real === undefined || !real.startsWith((await realpath(root)) + sep)) return undefined;
-  // Opening a pipe would block.
+  // Opening a named pipe would block.
   const handle = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK).catch(
     absent,
   );
@@ -30,7 +30,7 @@ export async function readProjectFile(root: string, path: string): Promise<Buffe
   }
 }
 
-/** An object of a JSON file, or what is wrong with it: `missing`, or a message. */
+/** Parses a JSON file to an object. `error`: `missing`, or what is wrong with it. */
 export async function readProjectJson(
   root: string,
   path: string,
@@ -44,7 +44,7 @@ export async function readProjectJson(
     }
     return { error: 'it is not an object' };
   } catch (error) {
-    // Only where, not what: the parser quotes the text, which may hold a secret.
+    // Report only the position: the parser quotes the text, which may contain a secret.
     const place = /(?:position \d+|line \d+ column \d+)/.exec((error as Error).message)?.[0];
     return { error: place ? `there is an error at ${place}` : 'unexpected end of input' };
   }

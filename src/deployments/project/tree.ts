@@ -2,16 +2,16 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 
 export interface ProjectTree {
-  /** Paths of all package.json, relative to the root, sorted. */
+  /** Paths of all package.json files, relative to the root, sorted. */
   readonly manifests: readonly string[];
-  /** Folders named node_modules that are in no other, likewise. */
+  /** Top-level node_modules folders, relative to the root, sorted. */
   readonly modules: readonly string[];
 }
 
-/** A project of more folders is not searched any further. */
+/** Maximum number of folders to search. */
 const MAX_FOLDERS = 20_000;
 
-/** Finds the manifests of a project and where its packages are installed. Links are not followed. */
+/** Finds the manifests and package folders of a project. Does not follow links. */
 export async function projectTree(root: string): Promise<ProjectTree> {
   const manifests: string[] = [];
   const modules: string[] = [];

@@ -7,7 +7,7 @@ import { BuildFailure, errorCode } from '../build-failure.ts';
 import { type TarEntry, tarEntries } from './tar-entries.ts';
 
 export interface ExtractLimits {
-  /** Of all files together, extracted. */
+  /** Maximum total size of the extracted files. */
   readonly max_bytes: number;
   readonly max_entries?: number | undefined;
 }
@@ -15,7 +15,7 @@ export interface ExtractLimits {
 const MAX_ENTRIES = 200_000;
 const MAX_PATH_LENGTH = 4000;
 
-/** Files and folders that the entries have made so far, and the links that are made when all files are there. */
+/** Files and folders created so far, and the links to create after all files. */
 interface Extraction {
   readonly root: string;
   readonly symlinks: Map<string, string>;
@@ -23,8 +23,8 @@ interface Extraction {
 }
 
 /**
- * Extracts a gzip-compressed tar archive into a new folder. Only files, folders and links within the folder: whatever
- * else the archive holds is refused as a whole. No file is ever written through a link of the archive.
+ * Extracts a gzip-compressed tar archive into a new folder. Accepts only files, folders and links within the folder:
+ * any other entry rejects the whole archive. No file is ever written through a link of the archive.
  */
 export async function extractTarball(
   file: string,
@@ -61,7 +61,7 @@ async function requireGzip(file: string): Promise<void> {
     const hint = 'Upload the archive again.';
     throw new BuildFailure(
       'source',
-      { code: 'tarball_missing', message: 'The archive is not there.', hint },
+      { code: 'tarball_missing', message: 'The uploaded archive is missing.', hint },
       { cause },
     );
   });
@@ -74,15 +74,15 @@ async function requireGzip(file: string): Promise<void> {
   throw new BuildFailure('source', {
     code: 'tarball_not_gzip',
     message: 'The archive is not compressed with gzip.',
-    hint: 'Make it with tar -czf.',
+    hint: 'Create it with tar -czf.',
   });
 }
 
 async function extractEntry(extraction: Extraction, entry: TarEntry, max_bytes: number): Promise<void> {
   const path = pathWithin(extraction.root, entry.path);
-  if (path === undefined) throw refused('path', entry.path, 'leads out of the archive');
+  if (path === undefined) throw refused('path', entry.path, 'points outside the archive');
   if (entry.type === '5') return await makeFolder(extraction, path);
-  if (path === extraction.root) throw refused('path', entry.path, 'is no name of a file');
+  if (path === extraction.root) throw refused('path', entry.path, 'is not a file name');
   await makeFolder(extraction, dirname(path));
   await removeFormer(extraction, path);
   if (entry.type === '0' || entry.type === '7') {
@@ -93,7 +93,7 @@ async function extractEntry(extraction: Extraction, entry: TarEntry, max_bytes: 
   } else if (entry.type === '1') {
     const target = pathWithin(extraction.root, entry.target);
     const isFile = target && (await isFileWithin(extraction, target));
-    if (!isFile) throw refused('link', entry.path, 'leads to no file of the archive');
+    if (!isFile) throw refused('link', entry.path, 'links to no file of the archive');
     await link(target, path);
   } else if (entry.type === '2') {
     extraction.symlinks.set(path, checkedTarget(extraction.root, path, entry));
@@ -102,32 +102,33 @@ async function extractEntry(extraction: Extraction, entry: TarEntry, max_bytes: 
   }
 }
 
-/** The absolute path of an entry, or `undefined` if it leaves the root. */
+/** Returns the absolute path of an entry, or `undefined` if it leaves the root. */
 function pathWithin(root: string, path: string): string | undefined {
   if (path === '' || path.length > MAX_PATH_LENGTH || path.includes('\0') || isAbsolute(path))
     return undefined;
-  // Not even where it returns: `a/../b` depends on what `a` is.
+  // Reject `..` even if the path returns to the root: the meaning of `a/../b` depends on what `a` is.
   if (path.split('/').includes('..')) return undefined;
   const absolute = join(root, normalize(path));
   return absolute.endsWith(sep) ? absolute.slice(0, -1) : absolute;
 }
 
-/** Folders are made one by one. A file or a link in their place is an error of the archive. */
+/** Creates folders one by one. A file or a link in their place is an error of the archive. */
 async function makeFolder({ root, symlinks }: Extraction, folder: string): Promise<void> {
   const names = relative(root, folder).split(sep).filter(Boolean);
   let path = root;
   for (const name of names) {
     path = join(path, name);
-    if (symlinks.has(path)) throw refused('path', relative(root, folder), 'goes through a link');
+    if (symlinks.has(path))
+      throw refused('path', relative(root, folder), 'has a link among its parent folders');
     await mkdir(path, { mode: 0o700 }).catch((error: unknown) => {
       if (errorCode(error) !== 'EEXIST') throw error;
     });
     if (!(await lstat(path)).isDirectory())
-      throw refused('path', relative(root, folder), 'goes through a file');
+      throw refused('path', relative(root, folder), 'has a file among its parent folders');
   }
 }
 
-/** An archive may hold a path twice: the last one counts, but a folder is not replaced. */
+/** An archive may contain a path twice: the last entry wins, but never replaces a folder. */
 async function removeFormer({ root, symlinks }: Extraction, path: string): Promise<void> {
   symlinks.delete(path);
   const isFolder = await lstat(path).then(
@@ -149,12 +150,15 @@ async function isFileWithin({ symlinks }: Extraction, path: string): Promise<boo
 function checkedTarget(root: string, path: string, { path: name, target }: TarEntry): string {
   const resolved = posix.join(relative(root, dirname(path)), target);
   if (target === '' || target.includes('\0') || isAbsolute(target) || resolved.split('/')[0] === '..') {
-    throw refused('link', name, 'leads out of the archive');
+    throw refused('link', name, 'points outside the archive');
   }
   return target;
 }
 
-/** Last of all, so that no entry is written through one. Several links may together lead where none does alone. */
+/**
+ * Creates the links last, so that no entry is written through one. Several links combined may point where none does
+ * alone.
+ */
 async function makeSymlinks({ root, symlinks }: Extraction): Promise<void> {
   for (const [path, target] of symlinks) {
     await symlink(target, path).catch((error: unknown) => {
@@ -163,51 +167,52 @@ async function makeSymlinks({ root, symlinks }: Extraction): Promise<void> {
   }
   const realRoot = await realpath(root);
   for (const path of symlinks.keys()) {
-    // One that leads to nothing leads nowhere.
+    // A dangling link points nowhere.
     const real = await realpath(path).catch(() => realRoot);
     if (real !== realRoot && !real.startsWith(realRoot + sep)) {
-      throw refused('link', relative(root, path), 'leads out of the archive');
+      throw refused('link', relative(root, path), 'points outside the archive');
     }
   }
 }
 
-/** What the file system refuses of a single entry, whose path on this machine is none of the user's business. */
+/** Errors of the file system for a single entry, without its path on this machine, which users must not see. */
 function entryFailure(path: string, error: unknown): unknown {
   const code = errorCode(error);
   if (code === 'ENAMETOOLONG') return refused('path', path, 'has a name or a target that is too long');
-  if (code === 'EMLINK') return refused('link', path, 'is one hard link too many to the same file');
+  if (code === 'EMLINK')
+    return refused('link', path, 'exceeds the number of hard links that a file may have');
   if (code === 'EINVAL' || code === 'EILSEQ')
-    return refused('path', path, 'has a name that the file system of the server does not take');
+    return refused('path', path, 'has a name that the file system of the server does not accept');
   return error;
 }
 
 function refused(what: string, path: string, why: string): BuildFailure {
   return new BuildFailure('source', {
     code: `tarball_${what}`,
-    message: `The archive holds ${JSON.stringify(path.slice(0, 200))}, which ${why}.`,
-    hint: 'Make the archive from within the folder of the project, with relative paths and without special files.',
+    message: `The archive contains ${JSON.stringify(path.slice(0, 200))}, which ${why}.`,
+    hint: 'Create the archive in the project folder, with relative paths and without special files.',
   });
 }
 
 function tooLarge(what: string): BuildFailure {
   return new BuildFailure('source', {
     code: 'disk_limit',
-    message: `The archive holds more than ${what}.`,
-    hint: 'Leave out node_modules and data, or have the operator raise the disk limit of builds.',
+    message: `The archive contains more than ${what}.`,
+    hint: 'Exclude node_modules and data, or have the operator raise the disk limit of builds.',
   });
 }
 
 function extractFailure(error: unknown, signal: AbortSignal): unknown {
   if (error instanceof BuildFailure || signal.aborted) return error;
   const code = errorCode(error);
-  // Errors of the disk are no fault of the archive.
+  // Disk errors are not the archive's fault.
   if (code && !code.startsWith('Z_')) return error;
   return new BuildFailure(
     'source',
     {
       code: 'tarball_unreadable',
       message: `The archive cannot be read: ${(error as Error).message}.`,
-      hint: 'Make the archive again with tar -czf, and upload it again.',
+      hint: 'Create the archive again with tar -czf, and upload it again.',
     },
     { cause: error },
   );

@@ -1,11 +1,11 @@
 import { BLOCK, parsePaxRecords, parseTarHeader, type TarHeader } from './tar-header.ts';
 
 export interface TarEntry extends TarHeader {
-  /** The data of a file, to be read before the next entry; what is not read is skipped. */
+  /** The data of a file, to be read before the next entry; unread data is skipped. */
   readonly data: AsyncIterable<Buffer>;
 }
 
-/** Limit of an extended header, bytes: paths are far shorter. */
+/** Maximum size of an extended header, bytes: paths are far shorter. */
 const MAX_EXTENSION_BYTES = 1024 * 1024;
 
 /** Yields the entries of an archive, with the paths and sizes that extended headers give them. */
@@ -18,13 +18,13 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
     if (!header) return;
     if ('xgLK'.includes(header.type)) {
       const records = extensionOf(header, await extension(bytes, header.size));
-      // Global records describe no single entry: such as the commit that `git archive` notes.
+      // Global records, such as the commit id of `git archive`, describe no single entry.
       if (header.type !== 'g') extended = new Map([...extended, ...records]);
       continue;
     }
     const size = extended.has('size') ? Number(extended.get('size')) : header.size;
     if (!Number.isSafeInteger(size) || size < 0)
-      throw new Error('an entry of the archive has an impossible size');
+      throw new Error('an entry of the archive has an invalid size');
     const path = extended.get('path') ?? header.path;
     const target = extended.get('linkpath') ?? header.target;
     const isSparse = [...extended.keys()].some((key) => key.startsWith('GNU.sparse.'));
@@ -32,7 +32,7 @@ export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator
     const length = '07'.includes(header.type) ? size : 0;
     const data = bytes.next(length);
     yield { ...header, path, target, size: length, type: isSparse ? 'S' : header.type, data };
-    // The rest of the data, if the caller has not read it.
+    // Skip the rest of the data that the caller did not read.
     for await (const _ of data);
     await bytes.exactly((BLOCK - (length % BLOCK)) % BLOCK);
   }
@@ -48,7 +48,7 @@ async function extension(bytes: ByteReader, size: number): Promise<Buffer> {
   if (size > MAX_EXTENSION_BYTES) throw new Error('an extended header of the archive is too large');
   const data = await bytes.exactly(size);
   await bytes.exactly((BLOCK - (size % BLOCK)) % BLOCK);
-  if (!data) throw new Error('the archive ends too early');
+  if (!data) throw new Error('the archive is truncated');
   return data;
 }
 
@@ -74,7 +74,7 @@ class ByteReader {
       if (this.#rest.length === 0) {
         const { done, value } = await this.#source.next();
         if (done && mayEnd && left === length) return;
-        if (done) throw new Error('the archive ends too early');
+        if (done) throw new Error('the archive is truncated');
         this.#rest = value;
         continue;
       }

@@ -1,14 +1,14 @@
-/** tar is made of blocks of 512 bytes. */
+/** A tar archive consists of blocks of 512 bytes. */
 export const BLOCK = 512;
 
-/** One entry, as its header describes it (POSIX ustar, with the extensions of GNU). */
+/** The header of an entry (POSIX ustar with GNU extensions). */
 export interface TarHeader {
   readonly path: string;
-  /** A character: `0` file, `1` hard link, `2` symbolic link, `5` folder, `x`, `g`, `L`, `K` for what extends others. */
+  /** Type flag: `0` file, `1` hard link, `2` symbolic link, `5` folder; `x`, `g`, `L` and `K` extend other headers. */
   readonly type: string;
   readonly size: number;
   readonly mode: number;
-  /** What a link points to. */
+  /** Target of a link. */
   readonly target: string;
 }
 
@@ -49,22 +49,22 @@ function textAt(block: Buffer, start: number, length: number): string {
   return block.toString('utf8', start, end < 0 || end > start + length ? start + length : end);
 }
 
-/** Octal digits, or with the highest bit set a binary number, for what has more than twelve digits. */
+/** Octal digits; or a binary number if the highest bit is set, for values of more than twelve digits. */
 function numberAt(block: Buffer, start: number, length: number): number {
   if ((block[start] as number) & 0x80) {
     const value = block.readUIntBE(start + length - 6, 6);
     if (block.subarray(start + 1, start + length - 6).some((byte) => byte !== 0)) {
-      throw new Error('an entry of the archive has an impossible size');
+      throw new Error('an entry of the archive has an invalid size');
     }
     return value;
   }
   const text = block.toString('latin1', start, start + length).split('\0', 1)[0] as string;
   const value = text.trim() === '' ? 0 : Number.parseInt(text.trim(), 8);
-  if (!Number.isSafeInteger(value) || value < 0) throw new Error('a number of the archive is damaged');
+  if (!Number.isSafeInteger(value) || value < 0) throw new Error('a numeric field of the archive is damaged');
   return value;
 }
 
-/** The sum of all bytes, with spaces in place of the checksum itself. */
+/** Sum of all bytes, with the checksum field itself read as spaces. */
 function checksum(block: Buffer): number {
   let sum = 8 * 0x20;
   for (const [at, byte] of block.entries()) if (at < 148 || at >= 156) sum += byte;

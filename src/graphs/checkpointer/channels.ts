@@ -4,7 +4,7 @@ import { type Serde, serializeChannel } from './serde.ts';
 
 export interface ChannelDiff {
   readonly rows: readonly BlobRow[];
-  /** By channel; `undefined` for one that was emptied. */
+  /** Values by channel; `undefined` for a channel that was emptied. */
   readonly values: ReadonlyMap<string, StoredValue | undefined>;
 }
 

@@ -132,7 +132,7 @@ export async function readValue(
   } catch {
     // The reason is determined below.
   }
-  return { reason: damageOf(stored) ?? 'the library of the graph does not understand it' };
+  return { reason: damageOf(stored) ?? 'the LangGraph version of the graph does not support it' };
 }
 
 /** LangGraph's task id of writes without a task, such as an input. */

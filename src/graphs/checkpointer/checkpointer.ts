@@ -97,7 +97,7 @@ export class Checkpointer {
     return this.#failure.signal;
   }
 
-  /** The same checkpointer for reading states: unreadable values are left out and reported. */
+  /** The same checkpointer for reading states: it omits and reports unreadable values. */
   lenientReader(): { readonly checkpointer: Checkpointer; readonly unreadable: UnreadableReport } {
     const unreadable = new UnreadableReport();
     const view = { cache: this.#cache, fallback: unreadable.add, shares: true };

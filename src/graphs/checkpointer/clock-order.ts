@@ -25,7 +25,7 @@ export function requireClock(newest_id: string | null): void {
   if (behind_ms < 0) return;
   const seconds = (behind_ms / 1000).toFixed(1);
   throw new ClockBehind(
-    `The clock of the server is ${seconds} s behind the newest checkpoint of the thread: let NTP set the clocks of all servers. If that checkpoint was made by a wrong clock, copy the values to a new thread.`,
+    `The clock of the server is ${seconds} s behind the newest checkpoint of the thread: synchronize the clocks of all servers with NTP. If that checkpoint was written with a wrong clock, copy the values to a new thread.`,
     behind_ms,
   );
 }

@@ -25,7 +25,7 @@ export interface RunCheckpointerDeps {
   readonly gate?: CheckpointGate | undefined;
 }
 
-/** What happens around each checkpoint of a run. */
+/** Callbacks around each checkpoint of a run. */
 export interface CheckpointGate {
   /** The checkpoint is about to be written. */
   before(checkpoint: NewCheckpoint): void;

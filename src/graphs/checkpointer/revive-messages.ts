@@ -27,7 +27,7 @@ type Shapes = ReadonlyMap<string, Shape>;
 /** A project has a few dozen: a class with the fields that its models set. */
 const MAX_SHAPES = 500;
 
-/** What is known of each copy of the library; `library`: only it can revive the shape. */
+/** Facts about each copy of the library; `library`: only it can revive the shape. */
 const shapesOf = new WeakMap<Reviver, LRUCache<string, Shape | 'library'>>();
 
 /** Below LangChain's own limit of 50, which counts levels that are not part of a message. */

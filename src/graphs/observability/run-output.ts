@@ -22,11 +22,11 @@ export interface RunOutputOptions {
   readonly is_logged: boolean;
 }
 
-/** What the code of one attempt prints, as lines. */
+/** Output of the code of one attempt, as lines. */
 export class RunOutput implements Disposable {
   readonly is_logged: boolean;
   readonly #buffer: OutputBuffer;
-  /** By stream. */
+  /** Line splitters by stream. */
   readonly #lines = new Map<Stream, LineSplitter>();
   #node: string | undefined;
   #isClosed = false;

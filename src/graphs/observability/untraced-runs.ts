@@ -47,7 +47,7 @@ export async function skipUnusedRuns(folder: string, isTracingEnabled: () => boo
   };
 }
 
-/** Once in each turn of the event loop: reading variables of the environment takes longer than all the rest. */
+/** Cached per turn of the event loop: reading environment variables takes longer than everything else. */
 function askedOncePerTurn(ask: () => boolean): () => boolean {
   let answer: boolean | undefined;
   return () => {

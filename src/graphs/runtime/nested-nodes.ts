@@ -54,10 +54,10 @@ function requireReachable(graph: RunnableGraph, { command, interrupt_after }: Gr
   const id = targets.find((each) => each.includes(SEPARATOR));
   if (id === undefined) return;
   if (targets.length > 1)
-    throw new InvalidInput(`goto: ${id} is a node of a subgraph, and can only be the only one.`);
+    throw new InvalidInput(`goto: ${id} is a node of a subgraph, and must be the only target.`);
   if (!namesOf(interrupt_after).includes(id))
     throw new InvalidInput(
-      `goto: ${id} is a node of a subgraph, and is executed on its own: add it to interrupt_after.`,
+      `goto: ${id} is a node of a subgraph, and can only run on its own: add it to interrupt_after.`,
     );
   const names = id.split(SEPARATOR);
   let within: RunnableGraph = graph;
@@ -68,7 +68,7 @@ function requireReachable(graph: RunnableGraph, { command, interrupt_after }: Gr
     const subgraph = subgraphOf(within, name);
     if (!subgraph)
       throw new InvalidInput(
-        `goto: ${id} cannot be executed on its own, because the graph is called by code of ${path}. Execute ${path}.`,
+        `goto: ${id} cannot be executed on its own, because the code of ${path} calls its graph. Execute ${path} instead.`,
       );
     within = subgraph;
   }

@@ -51,5 +51,5 @@ function toUpdateError(thrown: unknown): Error {
   if (error instanceof ServerError || 'code' in error) return error;
   // LangGraph appends a link to its documentation.
   const [reason = ''] = publicFailure(error).message.split('\n\nTroubleshooting URL', 1);
-  return new BadRequest(`The graph refused the update: ${reason.trim()}`, { cause: error });
+  return new BadRequest(`The graph rejected the update: ${reason.trim()}`, { cause: error });
 }

@@ -53,7 +53,7 @@ export class StreamModes {
   readonly #emit: (event: GraphEvent) => void;
   readonly #messages = new MessageStream();
   readonly #metadata = new WeakMap<object, WireMetadata>();
-  /** By namespace: the last state, and the interrupts. */
+  /** The last state and the interrupts, by namespace. */
   readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
 
   constructor(options: GraphModes, { failures, tools, checkpointEvents, emit }: StreamParts) {

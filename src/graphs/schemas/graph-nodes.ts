@@ -14,7 +14,7 @@ export interface ToolSchemaLibrary {
 
 interface FoundNode {
   readonly id: string;
-  /** What it executes: LangGraph's runnable. */
+  /** LangGraph's runnable, which the node executes. */
   readonly code: unknown;
   readonly can_run_alone: boolean;
 }
@@ -74,7 +74,9 @@ function below(roots: readonly string[], { file, line }: FunctionLocation): Code
   return root === undefined ? undefined : { path: file.slice(root.length + 1), file: null, line };
 }
 
-/** By shape: LangGraph and LangChain have a `ToolNode` each, and the project its own copies of both. */
+/**
+ * Detects tool nodes by shape: LangGraph and LangChain have a `ToolNode` each, and the project its own copies of both.
+ */
 function toolsOf(code: unknown, { toJsonSchema }: ToolSchemaLibrary): GraphTool[] {
   const tools = (code as { tools?: unknown } | undefined)?.tools;
   return Array.isArray(tools) ? tools.filter(isTool).map((tool) => toolOf(tool, toJsonSchema)) : [];

@@ -75,7 +75,7 @@ function permissiveSchema(names: unknown, channels: unknown): Schema {
   };
 }
 
-/** By the name of LangGraph's reducer: the function itself belongs to the project's copy. */
+/** Detects messages by the name of LangGraph's reducer: the function itself belongs to the project's copy. */
 function holdsMessages(channels: unknown, name: string): boolean {
   const channel = isObject(channels) ? channels[name] : undefined;
   const reducer = isObject(channel) ? channel.operator : undefined;

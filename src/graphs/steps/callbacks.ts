@@ -26,9 +26,9 @@ export class StepCallbacks {
   readonly ignoreAgent: boolean;
   readonly ignoreRetriever: boolean;
   readonly #recorder: StepRecorder;
-  /** By LangChain's id of the call. */
+  /** Open calls by LangChain's id of the call. */
   readonly #open = new Map<string, OpenStep>();
-  /** What the open calls were given, likewise; empty unless contents are recorded. */
+  /** Inputs of the open calls, by the same id; empty unless contents are recorded. */
   readonly #inputs = new Map<string, string>();
 
   constructor(recorder: StepRecorder) {

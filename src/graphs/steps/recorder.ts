@@ -21,7 +21,7 @@ const MAX_CONTENTS = 8 * 1024 * 1024;
 /** Longer names are cut, characters. */
 const MAX_NAME = 256;
 
-/** What is known of a step when it begins. */
+/** Properties of a step at its start. */
 export type StepStart = Pick<RecordedStep, 'kind' | 'name' | 'model' | 'provider'> & {
   readonly place: StepPlace;
   /** The step that it is part of, if that is known better than by its place. */
@@ -214,7 +214,7 @@ function plus(one: number | null, other: number | null): number | null {
   return one === null ? other : one + (other ?? 0);
 }
 
-/** What LangGraph throws to leave a graph (`is_bubble_up` of its GraphBubbleUp) is no error. */
+/** LangGraph's control-flow exceptions (`is_bubble_up` of its GraphBubbleUp) are not errors. */
 function statusOf(thrown: unknown): StepStatus {
   const name = tryOrUndefined(() => (isObject(thrown) && thrown.is_bubble_up === true ? thrown.name : false));
   if (name === undefined || name === false) return isAbort(thrown) ? 'cancelled' : 'error';

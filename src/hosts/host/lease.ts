@@ -42,6 +42,6 @@ export function watchLease({ runs, stopRuns }: LeaseWatch): void {
 }
 
 function endProcess(): void {
-  writeSync(2, 'the lease of the server has ended, and its runs with it: the graph host ends\n');
+  writeSync(2, 'the lease of the server expired: its runs stop, and the graph host exits\n');
   process.kill(process.pid, 'SIGKILL');
 }

@@ -57,7 +57,7 @@ function serveGraphs(): void {
   let readNode: () => RunningNode | undefined = () => undefined;
   const runningNode = () => readNode();
   const required = () => {
-    if (!project) throw new ProtocolError('`initialize` comes first.');
+    if (!project) throw new ProtocolError('`initialize` must be the first request.');
     return project;
   };
   const server: Peer<HostMethods, typeof SERVER_METHODS> = new Peer(

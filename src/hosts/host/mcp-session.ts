@@ -148,7 +148,9 @@ class SessionTransport extends PerRequestHTTPServerTransport {
       // Without a request it has no stream to go to.
       if (options?.relatedRequestId !== undefined) this.#notify(options.relatedRequestId, message);
     } else {
-      throw new Error('The client of a stateless server cannot be asked: return inputRequired() instead.');
+      throw new Error(
+        'A stateless server cannot send requests to its client: return inputRequired() instead.',
+      );
     }
   }
 

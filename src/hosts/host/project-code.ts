@@ -52,7 +52,7 @@ interface Loaded<T> {
 
 async function load<Spec, T>(spec: Spec | undefined, open: (spec: Spec) => Promise<T>): Promise<Loaded<T>> {
   try {
-    if (spec === undefined) return { get: fails(new Error('The project has no such part.')) };
+    if (spec === undefined) return { get: fails(new Error('The project does not configure this.')) };
     const part = await open(spec);
     return { get: () => part };
   } catch (thrown) {

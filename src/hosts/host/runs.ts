@@ -48,7 +48,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
     const { session, graph_id, writer } = start;
     const call: WireCall = JSON.parse(start.call);
     const onCheckpoint = () => {
-      if (run.isHandedOver) stop.abort(new HandedOver('The run goes on in another host.'));
+      if (run.isHandedOver) stop.abort(new HandedOver('The run continues in another host.'));
     };
     const memory = sessionMemory(server, session, writer, { latest: start.latest, onCheckpoint });
     run.currentSteps = memory.currentSteps;
@@ -78,7 +78,7 @@ export function hostRuns(server: ServerConnection, graphs: GraphRegistry, logger
   }
 
   watch.onLeaseEnds(() => {
-    for (const { stop } of runs.values()) stop.abort(new HandedOver('The lease of the server ends.'));
+    for (const { stop } of runs.values()) stop.abort(new HandedOver('The lease of the server expired.'));
   });
   // The process ends: lines that are held back would be lost.
   process.on('exit', () => {

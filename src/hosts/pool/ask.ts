@@ -29,7 +29,7 @@ export const HANDLER_LIMITS = { limit_ms: 5_000, repeat_after_ms: 3_000 } as con
 /** Limits of work that takes seconds: an embedding, a bundle. */
 export const WORK_LIMITS = { limit_ms: 60_000, repeat_after_ms: 20_000 } as const;
 
-/** Why there is no answer when no process of the project lives long enough to be asked. */
+/** Error of a request when no process of the project lives long enough to answer. */
 const NO_HOST = 'No graph host could load the project; see the server log.';
 
 /**
@@ -44,7 +44,7 @@ export async function askHost<T>(
 ): Promise<T> {
   const answer = Promise.withResolvers<T>();
   const ended = new AbortController();
-  /** The hosts that have not answered yet. */
+  /** Hosts that have not answered yet. */
   const asked = new Set<Host>();
   let left = repeat_after_ms === undefined ? 1 : 2;
 
@@ -82,7 +82,7 @@ export async function askHost<T>(
     for (const host of asked) host.giveUp();
     const hosts = [...asked].map(({ number }) => number);
     const seconds = limit_ms / 1000;
-    logger.warn('a graph host does not answer', { what, hosts, seconds });
+    logger.warn('a graph host does not respond', { what, hosts, seconds });
     answer.reject(new Unavailable(`${what} did not answer within ${seconds} seconds. Try again later.`));
   });
   void askFirst();
@@ -93,7 +93,7 @@ export async function askHost<T>(
   }
 }
 
-/** What a host answers. Rejects with `HostLost` if it ends before. */
+/** Answer of a host. Rejects with `HostLost` if the host ends first. */
 export async function untilLost<T>(host: Host, answer: Promise<T>): Promise<T> {
   try {
     return await answer;

@@ -35,7 +35,7 @@ export async function hostedApp(pool: HostPool, max_blocked_ms = MAX_BLOCKED_MS)
         ...contextOf(request, exchange, pool),
       },
     });
-    // A host that is replaced stays until its last request has ended.
+    // A host that is being replaced stays until its last request has ended.
     const session = host.sessions.open({});
     outgoing.once('close', () => session[Symbol.dispose]());
     const incoming = await responseTo(outgoing, request, (signal) => watchLoop(host, max_blocked_ms, signal));
@@ -86,7 +86,7 @@ async function responseTo(
   outgoing.on('error', () => reject(lost()));
   outgoing.once('close', () => {
     signal.removeEventListener('abort', abort);
-    // The rest is not read, and the client must be able to read the response.
+    // The rest is not read, but the client must be able to read the response.
     body?.unpipe(outgoing).resume();
   });
   if (body) {
@@ -141,7 +141,7 @@ function bodyOf(incoming: IncomingMessage): Readable {
     .on('data', (chunk: Buffer) => body.push(chunk) || incoming.pause())
     .once('end', () => body.push(null))
     .once('error', () => body.destroy(lost()));
-  // It may fail before anybody reads it.
+  // The body may fail before anybody reads it.
   return body.on('error', () => {});
 }
 

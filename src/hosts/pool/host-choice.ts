@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Host } from './host.ts';
 
-/** What work is for: a host is chosen by it. */
+/** Properties of work by which its host is chosen. */
 export interface Work {
-  /** Its next run prefers the same host: modules of the project may remember something about it. */
+  /** The thread's next run prefers the same host: modules of the project may remember something about it. */
   readonly thread_id?: string | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Not this one. */
+  /** A host to avoid. */
   readonly except?: Host | undefined;
 }
 

@@ -9,9 +9,9 @@ export interface HostEnd {
   readonly is_intended: boolean;
   /** Somebody else killed it: an operator, or a system without memory. */
   readonly is_external: boolean;
-  /** The run to blame, if it is known. */
+  /** The run that caused the end, if known. */
   readonly run: HostedRun | undefined;
-  /** It is known that no run is to blame, but other code of the project, such as an auth handler. */
+  /** Whether no run caused the end, but other code of the project, such as an auth handler. */
   readonly is_outside_runs: boolean;
   /** The error of a session; `run_id` if it is that of a run. */
   readonly errorFor: (run_id: string | undefined) => HostLost;
@@ -20,11 +20,11 @@ export interface HostEnd {
 /** Why the server ends the process of a host. */
 export interface Kill {
   readonly reason: string;
-  /** The host is not at fault, nor is any of its runs. */
+  /** Neither the host nor any of its runs is the cause. */
   readonly is_intended: boolean;
-  /** The run for whose sake it is ended. */
+  /** The run that causes the end. */
   readonly run?: HostedRun | undefined;
-  /** It is ended for the sake of code that belongs to no run. */
+  /** Code that belongs to no run causes the end. */
   readonly is_outside_runs?: boolean;
   /** Any of the runs that are left may be to blame, although the server ends it on purpose. */
   readonly charges_runs?: boolean;
@@ -33,7 +33,7 @@ export interface Kill {
 interface Ending {
   readonly code: number | string | null;
   readonly signal: string | null;
-  /** What the host wrote before it ended itself. */
+  /** Exit note that the host wrote before it exited. */
   readonly note: ExitNote | undefined;
   readonly kill: Kill | undefined;
 }

@@ -37,7 +37,7 @@ const EXIT_MS = 1000;
 /** How long a run that was told to stop, or a handler that was given up, may block its host, ms; then the host is ended. */
 const MAX_BLOCKED_MS = 5000;
 
-/** How long a host may take to say what it does, ms. */
+/** Timeout of a load request to a host, ms. */
 const LOAD_MS = 100;
 
 export interface HostOptions {
@@ -77,12 +77,12 @@ export class Host {
   #servesApp = false;
   #isDraining = false;
   #hasEnded = false;
-  /** Set once the server ends the process. */
+  /** Why the server is ending the process, once it is. */
   #kill: Kill | undefined;
   readonly #stopOrders = new StopOrders();
   #asked: Promise<ProcessLoad> | undefined;
 
-  /** Throws if there can be no process now. */
+  /** Throws if no process can be started now. */
   constructor({ number, started_at, project, env, lease_fd, store, logger }: HostOptions) {
     this.number = number;
     this.appSocket = project.http.app_socket;
@@ -104,7 +104,7 @@ export class Host {
     return this.#process.pid;
   }
 
-  /** It has loaded the project, whatever happened then. */
+  /** Whether it has loaded the project, even if it has failed since. */
   get isReady(): boolean {
     return this.#isReady;
   }
@@ -115,12 +115,12 @@ export class Host {
     );
   }
 
-  /** It has loaded the project's app. */
+  /** Whether it has loaded the project's app. */
   get servesApp(): boolean {
     return this.#servesApp;
   }
 
-  /** The newest answer of its watch. */
+  /** Latest status from its watch thread. */
   get status(): HostStatus | undefined {
     return this.#status;
   }
@@ -130,7 +130,7 @@ export class Host {
     return this.#status?.blocked_ms ?? 0;
   }
 
-  /** What operators see of it. */
+  /** Status of the host for operators. */
   view(): Omit<GraphHost, 'restarts'> {
     const run_ids = this.sessions.runIds();
     return {
@@ -148,7 +148,7 @@ export class Host {
 
   /** What its event loop did since the last question; `BUSY` if it does not answer in time. */
   load(): Promise<ProcessLoad> {
-    // A question that is late answers this one too.
+    // A pending request answers this one too.
     this.#asked ??= this.peer.request('load', {}).finally(() => {
       this.#asked = undefined;
     });
@@ -160,7 +160,7 @@ export class Host {
     this.#stopOrders.add(run);
   }
 
-  /** Takes no new work; its runs are handed over at their next checkpoint. */
+  /** Stops taking new work, and hands its runs over at their next checkpoint. */
   drain(): void {
     this.#isDraining = true;
     for (const session of this.sessions.ofRuns()) this.peer.notify('run/hand_over', { session });
@@ -178,7 +178,7 @@ export class Host {
   }
 
   /**
-   * Lets the host finish what must be, such as sending traces, then ends it. Open sessions fail, uncharged unless
+   * Lets the host finish pending work, such as sending traces, then ends it. Open sessions fail, uncharged unless
    * `charges_runs`.
    */
   async stop(reason: string, drain_ms = 0, charges_runs = false): Promise<void> {
@@ -199,7 +199,7 @@ export class Host {
     return listing;
   }
 
-  /** A host that cannot be spoken to is of no use. If it only closed the connection, it is ending by itself. */
+  /** A host without a connection is useless. If it only closed the connection, it is exiting by itself. */
   #endProcess(reason: Error): void {
     if (!(reason instanceof ConnectionClosed)) this.#kill ??= { reason: reason.message, is_intended: false };
     const timer = after(EXIT_MS, () => this.#process.kill('SIGKILL')).unref();
@@ -243,13 +243,13 @@ export class Host {
         this.#logger.warn('the event loop of a graph host was blocked', { ms: was_blocked_ms });
       return;
     }
-    // If it turned in between, it is blocked anew.
+    // If it made a turn in between, this is a new block.
     if (was_blocked_ms === 0 || blocked_ms < was_blocked_ms)
       this.#logger.warn('the event loop of a graph host is blocked: its other runs wait', { ...place });
     if (blocked_ms >= MAX_BLOCKED_MS) this.#endBlocking(place);
   }
 
-  /** Ends the host if what blocks it was to stop. */
+  /** Kills the host if the code that blocks it was told to stop. */
   #endBlocking(place: HostStatus['place']): void {
     const order = this.#stopOrders.disobeyedAt(place);
     if (!order) return;
@@ -257,7 +257,7 @@ export class Host {
     const kill =
       run === undefined
         ? { reason: `code at ${place?.at} blocks its event loop`, is_outside_runs: true }
-        : { reason: `run ${run.run_id} was to stop, and blocks its event loop`, run };
+        : { reason: `run ${run.run_id} did not stop because it blocks the event loop`, run };
     this.#killNow(kill);
   }
 
@@ -273,7 +273,7 @@ function spawnHost(env: NodeJS.ProcessEnv, lease_fd: number | undefined): ChildP
   });
   // How the host ends says it too.
   child.on('error', () => {});
-  // Node makes no pipes if it cannot open the files for all of them.
+  // Node creates no pipes if it cannot open the file descriptors for all of them.
   if (child.stdio === undefined) throw new Error('Too many files are open.');
   return child;
 }

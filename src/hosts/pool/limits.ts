@@ -12,9 +12,9 @@ export interface HostLimits {
 const MIN_AGE_MS = 10_000;
 
 export interface ReachedLimit {
-  /** As a clause for the log. */
+  /** Reason, as a clause for the log. */
   readonly reason: string;
-  /** A run may be to blame. */
+  /** Whether a run may be the cause. */
   readonly charges_runs: boolean;
 }
 

@@ -43,18 +43,18 @@ async function openParams({ request, auth, revision, tool_name }: ServedRequest)
   };
 }
 
-/** What the project has registered for one request of a client, in a host. */
+/** A host's session for one client request, with what the project has registered for it. */
 interface Session {
   readonly host: Host;
   readonly id: number;
   readonly registered: Result<HostMethods, 'mcp/open'>;
-  /** What the host is asked now, by the client's id of the request. */
+  /** Pending requests to the host, by the client's request id. */
   readonly calls: Map<RequestId, Call>;
 }
 
 interface Call {
   readonly ctx: ServerContext;
-  /** Resolves when the client has been sent the notifications so far. */
+  /** Resolves when all notifications so far have been sent to the client. */
   notified: Promise<void>;
 }
 
@@ -70,7 +70,7 @@ async function openSession(
     mcp: { onNotify: (request_id, json) => notifyClient(calls.get(request_id), JSON.parse(json), logger) },
   });
   const close = () => {
-    // No caller waits for them any more.
+    // No caller is waiting for them any longer.
     if (calls.size > 0) host.giveUp();
     host.peer.notify('mcp/close', { session: session.id });
     session[Symbol.dispose]();
@@ -93,7 +93,7 @@ function notifyClient(call: Call | undefined, notification: JSONRPCNotification,
   call.notified = Promise.all([call.notified, sent]).then(() => {});
 }
 
-/** Of a client's request, without what only the SDK reads of it. */
+/** Params of a client's request, without the members that only the SDK reads. */
 interface Asked {
   readonly method: string;
   readonly params?: Readonly<Record<string, unknown>> | undefined;
@@ -104,7 +104,7 @@ const ANY = {
   '~standard': { version: 1, vendor: 'agent-server', validate: (value: unknown) => ({ value }) },
 } as const;
 
-/** Has the MCP server forward what the project handles, its tools aside. */
+/** Makes the MCP server forward everything that the project handles, except its tools. */
 function forwardMethods({ server }: McpServer, session: Session): void {
   const { methods, capabilities } = session.registered;
   server.registerCapabilities(JSON.parse(capabilities) as ServerCapabilities);
@@ -142,7 +142,7 @@ function toolsOf(session: Session): CustomTools {
   };
 }
 
-/** Sends a request on to the host, as the client made it. Throws what the project's handler throws. */
+/** Forwards a client's request to the host unchanged. Throws the error of the project's handler. */
 async function forward(
   { host, id: session, calls }: Session,
   { method, params }: Asked,
@@ -162,7 +162,7 @@ async function forward(
   }
 }
 
-/** What the SDK takes out of the params before a handler sees them. */
+/** Members that the SDK removes from the params before a handler sees them. */
 function liftedFrom({
   _meta,
   envelope,
@@ -183,7 +183,7 @@ function authInfoOf(authInfo: AuthInfo | undefined): { auth_info?: string } {
   return { auth_info: JSON.stringify(info) };
 }
 
-/** The SDK says again that a result is complete. */
+/** The SDK adds this marker of a complete result again. */
 function resultIn(response: JSONRPCResponse): Record<string, unknown> {
   if ('error' in response) {
     const { code, message, data } = response.error;

@@ -21,14 +21,14 @@ export interface PoolOptions
     HostedApp,
     HostLimits {
   readonly project: Omit<HostOptions['project'], 'http'>;
-  /** How many hosts. */
+  /** Number of hosts. */
   readonly count: number;
   readonly clock: Clock;
 }
 
 /** Interval at which limits are checked, ms. */
 const CHECK_MS = 1000;
-/** How long a host that is replaced may take until its last run has made a checkpoint, ms. */
+/** How long a host that is being replaced may wait for the last checkpoint of its runs, ms. */
 const HAND_OVER_MS = 60_000;
 /** How long a host may take to send its traces, ms. */
 const DRAIN_MS = 4000;
@@ -39,13 +39,13 @@ export class HostPool implements AsyncDisposable {
   readonly exchanges: Exchanges;
   readonly #options: PoolOptions;
   readonly #logger: Logger;
-  /** By number; one that is being replaced is in `#leaving`. */
+  /** Hosts by number; those being replaced are in `#leaving`. */
   readonly #hosts = new Map<number, Host>();
   readonly #leaving = new Set<Host>();
   readonly #choice = new HostChoice();
   readonly #waiting = new WaitingForHost<Host>();
   #listing = Promise.withResolvers<HostListing>();
-  /** What its listeners know; `undefined` before the first, and while a reload replaces it. */
+  /** What the listeners were told; `undefined` before the first host is ready, and while a reload replaces it. */
   #listed: HostListing | undefined;
   readonly #onListing: ((listing: HostListing) => void)[] = [];
   readonly #checks: Disposable;
@@ -57,7 +57,7 @@ export class HostPool implements AsyncDisposable {
   #store: GraphStoreAccess | undefined;
   #isClosed = false;
   #appHost: Host | undefined;
-  /** Why there are no hosts: none could load the project yet. */
+  /** Why there are no hosts: none has managed to load the project yet. */
   #failure: GraphLoadError | undefined;
 
   constructor(options: PoolOptions) {
@@ -92,7 +92,7 @@ export class HostPool implements AsyncDisposable {
     return [...this.#hosts.values(), ...this.#leaving];
   }
 
-  /** What operators see. */
+  /** Status of the hosts for operators. */
   views(): GraphHost[] {
     return [...this.#hosts.values()].map((host) => ({
       ...host.view(),
@@ -132,7 +132,7 @@ export class HostPool implements AsyncDisposable {
     }, signal);
   }
 
-  /** Hosts that take work, by number. */
+  /** Hosts that accept work, by number. */
   #available(): Host[] {
     const hosts = [...this.#hosts.values()].filter(({ isAvailable }) => isAvailable);
     return hosts.sort((a, b) => a.number - b.number);
@@ -195,7 +195,7 @@ export class HostPool implements AsyncDisposable {
     host.ready.then(
       (listing) => this.#onReady(host, listing),
       () => {
-        // One that has ended is handled below.
+        // A host that has ended is handled below.
         if (!host.peer.isClosed) void host.stop('it did not load the project');
       },
     );
@@ -219,7 +219,7 @@ export class HostPool implements AsyncDisposable {
     }
     this.#failure = undefined;
     if (!this.#listed) {
-      // The one before may have been rejected, or be that of other code.
+      // The previous promise may have been rejected, or belong to other code.
       this.#listing.resolve(listing);
       this.#listing = Promise.withResolvers();
       this.#listing.resolve(listing);
@@ -227,7 +227,7 @@ export class HostPool implements AsyncDisposable {
       for (const act of this.#onListing) act(listing);
     }
     this.#waiting.notify();
-    // One after the other: loaded at once, all of them would be ready later than the first alone.
+    // Start hosts one at a time: in parallel, all of them would be ready later than the first alone.
     if (this.#lastNumber < this.#options.count) this.#start(this.#lastNumber + 1);
   }
 
@@ -248,19 +248,19 @@ export class HostPool implements AsyncDisposable {
     const ends = recentEnds(before, now);
     if (keepsEnding(ends)) this.#startLater(number, ends);
     else this.#start(number, ends);
-    // What has been loaded before can be loaded.
+    // A project that has loaded before can be loaded again.
     const isBroken = !host.isReady && !this.#listed && !is_external;
     if (isBroken && this.#hosts.size === 0) this.#fail(reason);
   }
 
   #startLater(number: number, ends: readonly number[]): void {
     this.#delayed.add(number, () => {
-      // One that was ready may have started it as the next.
+      // A host that was ready may have started this one as the next.
       if (!this.#hosts.has(number)) this.#start(number, ends);
     });
   }
 
-  /** Until one can load the project, requests for its graphs are answered with the error. */
+  /** Until a host can load the project, requests for its graphs fail with this error. */
   #fail(reason: string): void {
     if (this.#failure) return;
     this.#failure = notLoaded(this.#logger, reason);
@@ -278,15 +278,15 @@ export class HostPool implements AsyncDisposable {
     this.#waiting.notify();
   }
 
-  /** Its runs go on elsewhere from their next checkpoint. */
+  /** Replaces the host; its runs continue elsewhere from their next checkpoint. */
   #replace(host: Host, { reason, charges_runs }: ReachedLimit): void {
     this.#retire(host, reason, charges_runs);
     this.#start(host.number);
   }
 
-  /** `charges_runs`: those that make no checkpoint in time would do the same in each host. */
+  /** `charges_runs`: runs that make no checkpoint in time would do the same in every host. */
   #retire(host: Host, reason: string, charges_runs = false): void {
-    this.#logger.info('a graph host is replaced', { host: host.number, pid: host.pid, reason });
+    this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
     host.drain();
     this.#leaving.add(host);
     const stop = (isLate: boolean) => {

@@ -6,7 +6,7 @@ import { fromWireError } from '../protocol/errors.ts';
 import type { HostPool } from './pool.ts';
 import { remoteGraph } from './remote-graph.ts';
 
-/** What the hosts do that take work; without any, there is no time for more runs. */
+/** Load of the hosts that accept work; without any, there is no time for more runs. */
 function loadsOf({ hosts }: HostPool): Promise<ProcessLoad[]> {
   const available = hosts.filter(({ isAvailable }) => isAvailable);
   return Promise.all(available.length === 0 ? [BUSY] : available.map((host) => host.load()));

@@ -59,7 +59,7 @@ export async function* remoteRun(
   }
 }
 
-/** That there is no host for long is no fault of the run. */
+/** A long lack of hosts is not the run's fault. */
 function notBegun(error: unknown): never {
   throw error instanceof Unavailable ? new HostLost(error.message, false) : error;
 }
@@ -82,7 +82,7 @@ export function writerOf({ checkpointer }: GraphMemory) {
   return { access, writer };
 }
 
-/** A run, and who is told of it. */
+/** A run and its listeners. */
 interface RunListeners {
   readonly fields: HostedRun;
   readonly signal: AbortSignal;
@@ -100,7 +100,7 @@ class RemoteRun implements AsyncDisposable {
   readonly #session: { readonly id: number } & Disposable;
   readonly #started = Promise.withResolvers<void>();
   #grace: Disposable | undefined;
-  /** As far as is known here. */
+  /** As far as this process knows. */
   #isRunning = true;
   /** The host has accepted it. */
   #isStarted = false;
@@ -124,12 +124,12 @@ class RemoteRun implements AsyncDisposable {
         onEnd: ({ error, state, handed_over }) => {
           if (state !== undefined) onState(JSON.parse(state));
           const failure = handed_over
-            ? new HostLost('The graph host is replaced.', false)
+            ? new HostLost('The graph host is being replaced.', false)
             : error && fromWireError(error);
           this.#end(signal.aborted ? signal.reason : failure);
         },
         onLost: (reason) => {
-          // What never began is not to blame.
+          // A run that never began is not the cause.
           const lost = this.#isStarted ? reason : new HostLost(reason.message, false);
           this.#end(signal.aborted ? signal.reason : lost);
         },
@@ -171,7 +171,7 @@ class RemoteRun implements AsyncDisposable {
       return undefined;
     });
     using _timer = every(ACCEPT_MS, () => {
-      // If it was this process that did not get on, the answer may have arrived: it is read first.
+      // If this process was the slow one, the answer may have arrived: read it first.
       setImmediate(() => {
         const other = isDecided ? undefined : findOther();
         if (other) late.resolve(other);
@@ -181,7 +181,7 @@ class RemoteRun implements AsyncDisposable {
     return await Promise.race([started, late.promise]);
   }
 
-  /** Yields the events; tells the host how many of them were taken. */
+  /** Yields the events, and tells the host how many were consumed. */
   async *events(): AsyncGenerator<RunEvent, void> {
     let taken = 0;
     for await (const event of this.#queue) {
@@ -202,7 +202,7 @@ class RemoteRun implements AsyncDisposable {
     this.#session[Symbol.dispose]();
   }
 
-  /** What the host says, unless it is blocked. */
+  /** The host's own report, unless it is blocked. */
   async #currentSteps(): Promise<CurrentStep[] | undefined> {
     if (!this.#isRunning) return [];
     try {

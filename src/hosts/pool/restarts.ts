@@ -34,13 +34,13 @@ export class DelayedStarts {
 }
 
 export function logNotStarted(logger: Logger, host: number, error: unknown): void {
-  logger.error(`a graph host cannot be started; tried again in ${SECONDS} s`, { host, error });
+  logger.error(`cannot start a graph host, retrying in ${SECONDS} s`, { host, error });
 }
 
 /** Logs that no host could load the project. Returns the error of requests for its graphs. */
 export function notLoaded(logger: Logger, reason: string): GraphLoadError {
   const times = `${MAX_ENDS} times`;
-  const what = `graph hosts ended ${times} while they loaded the project; tried again each ${SECONDS} s`;
+  const what = `graph hosts ended ${times} while they loaded the project, retrying every ${SECONDS} s`;
   logger.error(what, { reason });
   return new GraphLoadError(`The graphs failed to load: their process ended ${times}; see the server log.`);
 }

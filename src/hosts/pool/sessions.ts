@@ -11,30 +11,30 @@ import type { Handlers } from '../protocol/peer.ts';
 /** How long a host counts as busy after it said so, ms: some of its runs write at most as often. */
 const BUSY_MS = 100;
 
-/** What a host may do for one run attempt, or for one request. */
+/** Permissions of a host for one run attempt or one request. */
 export interface Session {
-  /** Only of runs, and of requests about a state. */
+  /** Only for runs, and for requests about a state. */
   readonly checkpoints?: CheckpointAccess;
-  /** Only of runs. */
+  /** Only for runs. */
   readonly run?: {
     readonly run_id: string;
     onEvents(events: Params<ServerMethods, 'run/events'>['events']): void;
     onOutput(output: Params<ServerMethods, 'run/output'>): void;
     onEnd(end: Params<ServerMethods, 'run/end'>): void;
-    /** The host has ended. */
+    /** Called when the host has ended. */
     onLost(reason: HostLost): void;
   };
-  /** Only of MCP requests. */
+  /** Only for MCP requests. */
   readonly mcp?: {
     /** JSON of a notification to the client. */
     onNotify(request_id: string | number, notification: string): void;
   };
 }
 
-/** The open sessions of one host. What a host says of another session, such as one that has ended, has no effect. */
+/** The open sessions of one host. Messages about any other session, such as one that has ended, have no effect. */
 export class Sessions {
   readonly #open = new Map<number, Session>();
-  /** How many are of runs: each run asks for it of every host. */
+  /** Number of sessions of runs: each run asks for it of every host. */
   #runs = 0;
   #last = 0;
   #busyUntil = 0;
@@ -67,12 +67,12 @@ export class Sessions {
     this.#busyUntil = systemClock.monotonic() + BUSY_MS;
   }
 
-  /** Whether it has said so just now. */
+  /** Whether it has reported this just now. */
   get isBusy(): boolean {
     return systemClock.monotonic() < this.#busyUntil;
   }
 
-  /** Numbers of the sessions of runs. */
+  /** Ids of the sessions of runs. */
   ofRuns(): number[] {
     return [...this.#open].flatMap(([id, { run }]) => (run ? [id] : []));
   }
@@ -91,7 +91,7 @@ export class Sessions {
     return this.#open.get(id);
   }
 
-  /** The host has ended: none of its runs goes on. */
+  /** Call when the host has ended: none of its runs continues. */
   fail(errorFor: (run_id: string) => HostLost): void {
     for (const { run } of this.#open.values()) run?.onLost(errorFor(run.run_id));
   }
@@ -115,7 +115,7 @@ export function serverHandlers(
     'run/output'(output) {
       const run = sessions.find(output.session)?.run;
       if (run) return run.onOutput(output);
-      // The server gave the run up before the host did.
+      // The server abandoned the run before the host did.
       const { run_id } = output;
       for (const { level, message, node, at } of output.lines) logger[level](message, { run_id, node, at });
     },

@@ -8,10 +8,10 @@ import { removeAbandonedSockets } from './abandoned-sockets.ts';
 
 /** Private sockets of a pool: the server's, which only its hosts may use, and one for each host. */
 export interface HostSockets extends Disposable {
-  /** Shows that a request over them is meant. */
+  /** Token that authenticates a request over these sockets. */
   readonly token: string;
   readonly server: string;
-  /** What a new process is told. Its path was no other's: a process that was killed leaves its socket behind. */
+  /** Addresses for a new process. Its path is unique: a killed process leaves its socket behind. */
   forHost(app: HostedApp): HttpAccess;
 }
 

@@ -8,7 +8,7 @@ const WAIT_MS = 30_000;
 export class WaitingForHost<Host> {
   readonly #waiting = new Set<() => void>();
 
-  /** Hosts may have become available, or there will be none. */
+  /** Call when hosts may have become available, or when there will be none. */
   notify(): void {
     for (const look of [...this.#waiting]) look();
   }

@@ -11,7 +11,7 @@ const MAX_SILENT = 10;
 
 export interface WatchOptions {
   readonly onStatus: (status: HostStatus) => void;
-  /** Not even the watch thread answers. */
+  /** Called when not even the watch thread answers. */
   readonly onFrozen: () => void;
 }
 

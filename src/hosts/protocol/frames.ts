@@ -66,6 +66,6 @@ function decodeMessage(bytes: Buffer): unknown {
   try {
     return packr.unpack(bytes);
   } catch (cause) {
-    throw new FrameError('A frame holds something else than MessagePack.', { cause });
+    throw new FrameError('A frame is not valid MessagePack.', { cause });
   }
 }

@@ -152,7 +152,7 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
 
   #respond(id: number | undefined, result: unknown, error: Message['error']): void {
     const pending = id === undefined ? undefined : this.#pending.get(id);
-    if (id === undefined || !pending) throw new ProtocolError('A response answers no request.');
+    if (id === undefined || !pending) throw new ProtocolError('A response matches no request.');
     const shape = this.#theirs[pending.method]?.result;
     // Before it is forgotten: a result of another shape ends the connection, and with it all that is pending.
     const checked = error || !shape ? undefined : parsed(shape, result, `the result of ${pending.method}`);
@@ -195,5 +195,5 @@ function parsed<T extends z.ZodType>(shape: T, value: unknown, what: string): z.
   if (success) return data;
   const [issue] = error.issues;
   const place = issue?.path.map(String).join('.') || 'itself';
-  throw new ProtocolError(`Something is wrong with ${what}: ${place}: ${issue?.message}`);
+  throw new ProtocolError(`Invalid schema of ${what}: ${place}: ${issue?.message}`);
 }

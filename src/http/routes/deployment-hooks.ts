@@ -94,7 +94,7 @@ export function receiveHookRoutes(server: FastifyInstance, { deploymentHooks: ho
           tags,
           params: HookPath,
           response: { 202: DeploymentHook },
-          failures: { 401: 'The signature does not fit: …' },
+          failures: { 401: 'The signature does not match: …' },
         },
       },
       async ({ params, headers, body }, reply) => {

@@ -65,7 +65,7 @@ export function runRoutes(
         response: { 200: z.array(Run) },
         failures: {
           404: `Thread with ID ${EXAMPLES.thread_id} not found`,
-          422: 'limit: these runs have 80000000 bytes of kwargs and metadata, a reply at most 67108864. Lower the limit, or select other fields.',
+          422: 'limit: these runs have 80000000 bytes of kwargs and metadata, but a response may have at most 67108864. Lower the limit, or select other fields.',
         },
       },
     },

@@ -10,10 +10,10 @@ import { assertNoCopy } from '../copy/progress.ts';
  */
 export async function assertIntact(file: string): Promise<number> {
   const version = await versionOf(file);
-  if (version === 0) throw new Unavailable(`${file} is no backup: it has no tables of this server.`);
+  if (version === 0) throw new Unavailable(`${file} is not a backup: it has no tables of this server.`);
   if (version > NEWEST_VERSION) {
-    const detail = `${file} is at schema version ${version}, but this program knows only up to ${NEWEST_VERSION}.`;
-    throw new Unavailable(`${detail} Run a newer version of it.`);
+    const detail = `${file} is at schema version ${version}, but this program supports only versions up to ${NEWEST_VERSION}.`;
+    throw new Unavailable(`${detail} Run a newer version of the program.`);
   }
   const problems = integrityProblems(file);
   if (problems.length > 0) throw new Unavailable(`${file} is damaged: ${problems.join('; ')}`);
@@ -33,6 +33,6 @@ function openBackup(file: string): ReturnType<typeof openSqliteSnapshot> {
   } catch (error) {
     const cause = error instanceof Unavailable ? error.cause : undefined;
     if (!(cause instanceof Error)) throw error;
-    throw new Unavailable(`${file} is damaged, incomplete, or no backup: ${cause.message}.`, { cause });
+    throw new Unavailable(`${file} is damaged, incomplete, or not a backup: ${cause.message}.`, { cause });
   }
 }

@@ -66,10 +66,10 @@ async function writeBackup(options: BackupOptions): Promise<Backup> {
   const data = dataFolderOf(file);
   for (const path of [file, data])
     if (existsSync(path) && !force)
-      throw new Conflict(`${path} exists. Name another file, or replace it with --force.`);
+      throw new Conflict(`${path} already exists. Name another file, or replace it with --force.`);
   const path = sqlitePath(url);
   if (path !== undefined && existsSync(path) && existsSync(file) && realpathSync(path) === realpathSync(file))
-    throw new InvalidInput('The backup must be another file than the database.');
+    throw new InvalidInput('The backup must not be the file of the database itself.');
   makeFolder(dirname(file));
   const partial = `${file}.partial`;
   const partialData = dataFolderOf(partial);
@@ -103,7 +103,7 @@ function writeError(file: string, error: unknown): unknown {
   const isOfFile = cause === error && 'path' in cause;
   if (code === 'SQLITE_FULL' || (isOfFile && isDiskFull(cause)))
     return new InsufficientStorage(
-      `No space is left for the backup ${file}. Make some, or name a file on another disk.`,
+      `No space is left for the backup ${file}. Free some, or name a file on another disk.`,
       { cause },
     );
   if (isOfFile || /^SQLITE_IOERR_(WRITE|FSYNC|TRUNCATE)$/.test(code))

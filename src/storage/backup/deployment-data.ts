@@ -112,8 +112,7 @@ async function deploymentsIn(file: string): Promise<DeploymentData[]> {
         where revision_id = active_revision_id) as ${nullable(text('active'))}
     from deployments order by name`);
   const unsafe = rows.find(({ name }) => !/^[a-z0-9_-]+$/.test(name));
-  if (unsafe)
-    throw new Unavailable(`${file} is damaged: it has a deployment with a name that none can have.`);
+  if (unsafe) throw new Unavailable(`${file} is damaged: it contains a deployment with an invalid name.`);
   return rows.map(({ name, newest, active }) => ({
     name,
     database: join('apps', name, 'data.sqlite'),
@@ -146,12 +145,12 @@ function copy(from: string, to: string): void {
 function missing(backup: string, folder: string, deployments: readonly DeploymentData[]): Unavailable {
   const names = deployments.map(({ name }) => name).join(', ');
   return new Unavailable(
-    `${backup} has deployments (${names}), whose data must be beside it, in ${folder}. Put it there, or restore the server alone with --without-deployments.`,
+    `${backup} has deployments (${names}), whose data must be next to it, in ${folder}. Put it there, or restore the server alone with --without-deployments.`,
   );
 }
 
 function notEmpty(name: string): Conflict {
   return new Conflict(
-    `There is data of the deployment "${name}". Make a backup of it, and replace it with --force.`,
+    `Data of the deployment "${name}" already exists. Back it up, then replace it with --force.`,
   );
 }

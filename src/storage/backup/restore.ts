@@ -70,7 +70,7 @@ async function restoreSqlite(path: string, { file, force }: RestoreOptions): Pro
 }
 
 function notEmpty(): Conflict {
-  return new Conflict('The database is not empty. Make a backup of it, and replace it with --force.');
+  return new Conflict('The database is not empty. Back it up, then replace it with --force.');
 }
 
 /** An older backup is migrated before its rows go into the tables of today. */
@@ -93,7 +93,7 @@ async function restorePostgres(snapshot: Reader, options: RestoreOptions): Promi
   const { force, report = {} } = options;
   await using target: Db = await openTarget(options.url, options.password_command);
   if ((await liveWorkers(target)) > 0)
-    throw new Unavailable(`A server uses the database. Stop all of its servers first; ${LEASE_NOTE}.`);
+    throw new Unavailable(`A server is using the database. Stop all servers first; ${LEASE_NOTE}.`);
   const plan = await planCopy(snapshot, target, options);
   const { tables, source } = plan;
   const is_unfinished = (await unfinishedSource(target)) !== undefined;

@@ -119,7 +119,7 @@ async function prepareTarget(
     return beginProgress(target, source);
   }
   if (unfinished !== source)
-    throw new Conflict('The target is an unfinished copy of another database. Begin anew with --restart.');
+    throw new Conflict('The target is an unfinished copy of another database. Start over with --restart.');
   let rows = 0;
   for (const { name } of tables) rows += (await progressOf(target, name)).rows;
   report?.onResume?.(rows);

@@ -75,22 +75,22 @@ async function withPostgresSnapshot<T>(
 
 function inUse(what: string): Unavailable {
   return new Unavailable(
-    `A server uses ${what}. Stop it first, or copy one moment with --while-running: what the server writes after it is not in the copy.`,
+    `A server is using ${what}. Stop it first, or copy a snapshot with --while-running: the copy then lacks what the server writes afterwards.`,
   );
 }
 
 /** Why a database can count as used when nothing runs any more. */
-export const LEASE_NOTE = 'a process that was killed counts for 20 seconds more';
+export const LEASE_NOTE = 'a killed process counts for another 20 seconds';
 
 async function assertVersion(reader: Reader): Promise<void> {
   const version = await schemaVersion(reader);
   if (version === NEWEST_VERSION) return;
   if (version === 0) throw new Unavailable('The source is empty: it has no tables of this server.');
-  const detail = `The source is at schema version ${version}, and this program at ${NEWEST_VERSION}.`;
+  const detail = `The source is at schema version ${version}, but this program needs version ${NEWEST_VERSION}.`;
   throw new Unavailable(
     version > NEWEST_VERSION
-      ? `${detail} Run a newer version of it.`
-      : `${detail} Bring it up to date first: agent-server migrate.`,
+      ? `${detail} Run a newer version of the program.`
+      : `${detail} Migrate it first with agent-server migrate.`,
   );
 }
 

@@ -17,7 +17,7 @@ const SOURCE = 'source';
 /** Throws `Unavailable` for the target of an unfinished copy: a server on it would show a part of the data. */
 export async function assertNoCopy(reader: Reader): Promise<void> {
   if (!(await hasTable(reader, TABLE))) return;
-  const detail = 'The database is an unfinished copy of another one, and not all data is in it yet.';
+  const detail = 'The database is an unfinished copy of another one, and lacks some of its data.';
   throw new Unavailable(`${detail} Run the same "agent-server copy" again: it continues where it stopped.`);
 }
 
@@ -61,7 +61,7 @@ export async function advance(
       : await tx.run(sql`update ${raw(TABLE)} set state = ${state}
           where name = ${table} and state = ${JSON.stringify(from)}`);
   if (changed !== 1)
-    throw new Conflict('Another process is copying into the same database. Wait for its end.');
+    throw new Conflict('Another process is copying into the same database. Wait until it has finished.');
 }
 
 /** The last step: from then on the target is a database like any other. */

@@ -25,9 +25,12 @@ export async function transferTable(
     } catch (error) {
       if (!(error instanceof InvalidInput)) throw error;
       const at = `${table.key.join(', ')} up to ${batch.last.join(', ')}`;
-      throw new InvalidInput(`A row of ${table.name} (${at}) holds a value that the target cannot store.`, {
-        cause: error,
-      });
+      throw new InvalidInput(
+        `A row of ${table.name} (${at}) contains a value that the target cannot store.`,
+        {
+          cause: error,
+        },
+      );
     }
   }
 }

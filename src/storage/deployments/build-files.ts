@@ -11,12 +11,12 @@ export function buildFiles(home: (name: string) => string) {
   return {
     build: (name: string, build_id: string) => join(builds(name), build_id),
 
-    /** Ids of the builds that are there, finished or not. */
+    /** Ids of existing builds, finished or not. */
     buildIds: (name: string): Promise<string[]> => readdir(builds(name)).catch(ifMissing([])),
 
     removeBuild: (name: string, build_id: string) => removeTree(join(builds(name), build_id)),
 
-    /** Caches of package managers. */
+    /** Package manager caches. */
     cache,
 
     /** Returns false if there is none. No build may run meanwhile. */
@@ -26,10 +26,10 @@ export function buildFiles(home: (name: string) => string) {
       return found !== undefined;
     },
 
-    /** What counts against the quota of disk: all but data, logs and uploads. */
+    /** What counts against the disk quota: everything except data, logs and uploads. */
     measured: (name: string) => [builds(name), cache(name)],
 
-    /** What `measured` occupied when it changed last, bytes; `undefined` if that is not known. */
+    /** Last measured size of `measured`, bytes; `undefined` if unknown. */
     async usage(name: string): Promise<number | undefined> {
       const text = await readFile(usageFile(name), 'utf8').catch(ifMissing(''));
       return /^\d+$/.test(text) ? Number(text) : undefined;
@@ -41,7 +41,7 @@ export function buildFiles(home: (name: string) => string) {
   };
 }
 
-/** What stands for a file that does not exist. */
+/** Fallback for a file that does not exist. */
 export function ifMissing<T>(value: T): (error: NodeJS.ErrnoException) => T {
   return (error) => {
     if (error.code === 'ENOENT') return value;

@@ -11,7 +11,7 @@ import type {
   SourceRevisionConfig,
 } from '../../schemas/deployments.ts';
 
-/** What changes together with the status. */
+/** Columns that change together with the status. */
 export interface RevisionChange {
   readonly failure?: RevisionFailure;
   readonly commit?: RevisionCommit | undefined;
@@ -21,7 +21,7 @@ export interface RevisionChange {
   readonly build_steps?: readonly BuildStep[];
 }
 
-/** Part of a transaction. Returns false, and changes nothing, if the status is none of `from`. */
+/** Part of a transaction. Returns false, with nothing changed, if the status is not one of `from`. */
 export async function changeStatus(
   tx: Transaction,
   revision_id: string,

@@ -12,7 +12,7 @@ import type {
 import { insertRevision, isActiveOf, type NewRevision } from './revisions.ts';
 import { DEPLOYMENT, type DeploymentRow, lockDeployment, parseDeployment, type RevisionRow } from './rows.ts';
 
-/** Its encryption context. */
+/** Encryption context of the secrets. */
 const SECRET_COLUMN = 'deployment_secrets.value';
 
 export interface NewDeployment {
@@ -23,7 +23,7 @@ export interface NewDeployment {
   readonly source_revision_config: SourceRevisionConfig;
 }
 
-/** What a change makes of a deployment. Without `secrets` they stay; `revision`: queued in the same transaction. */
+/** Result of a change to a deployment. Without `secrets` they stay; `revision` is queued in the same transaction. */
 export interface DeploymentChange {
   readonly source?: DeploymentSource | undefined;
   readonly source_config?: SourceConfig | undefined;
@@ -64,10 +64,10 @@ export function deploymentRepository(db: Db) {
         return true;
       }),
 
-    /** Returns the revision that was queued, if any; false if there is no such deployment. */
+    /** Returns the queued revision, if any; false if the deployment does not exist. */
     update: (deployment_id: string, change: DeploymentChange): Promise<RevisionRow | undefined | false> =>
       db.transaction('sync', async (tx) => {
-        // Locked: of two changes at once, the second would otherwise undo the first.
+        // Lock the row: of two concurrent changes, the second would otherwise undo the first.
         const row = await lockDeployment(tx, deployment_id);
         if (!row) return false;
         const { source, source_config, source_revision_config } = { ...row, ...given(change) };
@@ -94,7 +94,7 @@ export function deploymentRepository(db: Db) {
       return row && parseDeployment(row);
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async search({ limit, offset, ...filter }: DeploymentFilter): Promise<DeploymentRow[]> {
       const rows = await db.all(sql`
         select ${DEPLOYMENT} from deployments where ${conditions(filter)}
@@ -107,7 +107,7 @@ export function deploymentRepository(db: Db) {
       return rows.map(parseDeployment);
     },
 
-    /** Deployments with a revision that serves. */
+    /** Deployments with a serving revision. */
     async listActive(): Promise<DeploymentRow[]> {
       const rows = await db.all(
         sql`select ${DEPLOYMENT} from deployments where active_revision_id is not null order by created_at`,
@@ -115,7 +115,7 @@ export function deploymentRepository(db: Db) {
       return rows.map(parseDeployment);
     },
 
-    /** Deployments that are built from a repository. */
+    /** Deployments built from a repository. */
     async listFromRepositories(): Promise<DeploymentRow[]> {
       const rows = await db.all(
         sql`select ${DEPLOYMENT} from deployments where source = 'github' order by created_at`,
@@ -130,7 +130,7 @@ export function deploymentRepository(db: Db) {
       return rows.map(({ name, value }) => ({ name, value: db.cipher.decryptText(SECRET_COLUMN, value) }));
     },
 
-    /** Returns false if there is no such deployment. */
+    /** Returns false if the deployment does not exist. */
     async delete(deployment_id: string): Promise<boolean> {
       return (
         (await db.run(sql`delete from deployments where deployment_id = ${deployment_id}`, 'reclaim')) > 0
@@ -167,7 +167,7 @@ function conditions({
   return and([
     sql`1 = 1`,
     name === undefined ? undefined : sql`name = ${name}`,
-    // Names are in lower case, so that the text that is sought is.
+    // Deployment names are in lower case, so the searched text must be too.
     name_contains === undefined ? undefined : sql`name like ${`%${escaped(name_contains)}%`} escape '\\'`,
     deployment_type === undefined ? undefined : sql`${type} = ${deployment_type}`,
     ids === undefined ? undefined : sql`deployment_id in ${list(ids)}`,

@@ -14,9 +14,9 @@ import { logFiles } from './log-files.ts';
 
 export type DeploymentFiles = ReturnType<typeof deploymentFiles>;
 
-/** How long an upload waits for its revision, ms. */
+/** How long an upload is kept without a revision, ms. */
 const UPLOAD_TTL_MS = 60 * 60_000;
-/** `uploads/<deployment>/<object>.tar.gz`; anything else is no path of an upload. */
+/** `uploads/<deployment>/<object>.tar.gz`; anything else is not the path of an upload. */
 const OBJECT_PATH = /^uploads\/([0-9a-f-]{36})\/[0-9a-f-]{36}\.tar\.gz$/;
 
 /** Files of deployments below `folder`, readable by this user only. */
@@ -27,18 +27,18 @@ export function deploymentFiles(folder: string) {
   return {
     home,
     /**
-     * The database file of a deployment; makes it if there is none. Builds may pass through its folder, so that the
-     * file itself is closed to them.
+     * Returns the database file of a deployment, creating it if missing. Builds may traverse its folder, so the file
+     * itself is private.
      */
     async database(name: string): Promise<string> {
       const path = join(home(name), 'data.sqlite');
       makeFolder(home(name), 0o700);
       await (await open(path, 'a', 0o600)).close();
-      // SQLite flushes the file, and the entries of its folder only.
+      // SQLite flushes only the file and the entries of its folder.
       await flushFolders(home(name), dirname(resolve(folder)));
       return path;
     },
-    /** Path of the database file; `undefined` until something was stored in it. */
+    /** Path of the database file; `undefined` until something has been stored in it. */
     async existingDatabase(name: string): Promise<string | undefined> {
       const path = join(home(name), 'data.sqlite');
       const size = await stat(path).then((found) => found.size, ifMissing(0));
@@ -50,20 +50,19 @@ export function deploymentFiles(folder: string) {
 
     upload,
 
-    /** Whether it is the path of an upload for the deployment that has arrived. */
+    /** Whether it is the path of a completed upload for the deployment. */
     async hasUpload(deployment_id: string, object_path: string): Promise<boolean> {
       if (OBJECT_PATH.exec(object_path)?.[1] !== deployment_id) return false;
       return stat(upload(object_path)).then(
-        // One that still arrives has taken its path with an empty file.
+        // An upload in progress reserves its path with an empty file.
         (found) => found.isFile() && found.size > 0,
         () => false,
       );
     },
 
     /**
-     * Streams an upload to disk, where it is safe from a power cut when this resolves. Returns false if the path is
-     * taken: one upload for each. Throws `ContentTooLarge` above `max_bytes`, and `InsufficientStorage`; nothing of an
-     * upload that fails remains.
+     * Streams an upload to disk; when this resolves it survives a power failure. Returns false if the path is taken.
+     * Throws `ContentTooLarge` above `max_bytes`, and `InsufficientStorage`; a failed upload leaves nothing behind.
      */
     async saveUpload(object_path: string, content: Readable, max_bytes: number): Promise<boolean> {
       const path = upload(object_path);
@@ -88,21 +87,21 @@ export function deploymentFiles(folder: string) {
       return true;
     },
 
-    /** Deletes the uploads of a deployment but these, and those that may be about to be used. */
+    /** Deletes the uploads of a deployment except these, and except those that may be about to be used. */
     async keepUploads(deployment_id: string, object_paths: readonly string[], now_ms: number): Promise<void> {
       const uploads = join(folder, 'uploads', deployment_id);
       for (const file of await readdir(uploads).catch(() => [])) {
         const path = join(uploads, file);
         if (object_paths.some((each) => path === upload(each))) continue;
-        // The part of an upload may have got its name meanwhile.
+        // The partial file may have been renamed meanwhile.
         const found = await stat(path).catch(ifMissing(undefined));
         if (found && found.mtimeMs < now_ms - UPLOAD_TTL_MS) await rm(path, { force: true });
       }
     },
 
     /**
-     * A folder, empty, for what git needs while it runs, such as keys: of a server that was killed nothing remains.
-     * Throws `Unavailable` if it cannot be made.
+     * Creates an empty folder for temporary files of git, such as keys; deletes what a killed server left in it. Throws
+     * `Unavailable` if it cannot be created.
      */
     async emptyScratch(): Promise<string> {
       const scratch = join(folder, 'git');

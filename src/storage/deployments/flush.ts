@@ -1,12 +1,12 @@
 import { open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** Of file systems that cannot flush a folder, and of folders above ours that this user may only pass through. */
+/** Errors of file systems that cannot flush a folder, and of parent folders that this user may only traverse. */
 const REFUSALS: ReadonlySet<string | undefined> = new Set(['EINVAL', 'ENOTSUP', 'EPERM', 'EACCES']);
 
 /**
- * The entries of a folder, and of those above it up to `top`, are on disk when this resolves: without its name, a file
- * whose data was flushed is lost in a power cut all the same.
+ * Flushes the entries of a folder and of its parents up to `top`: without its name, a flushed file is still lost in a
+ * power failure.
  */
 export async function flushFolders(path: string, top: string): Promise<void> {
   for (let folder = path; ; folder = dirname(folder)) {
@@ -17,7 +17,7 @@ export async function flushFolders(path: string, top: string): Promise<void> {
   }
 }
 
-/** The data of a file, or the entries of a folder, are on disk when this resolves. */
+/** Flushes the data of a file or the entries of a folder. */
 export async function flush(path: string): Promise<void> {
   await using handle = await open(path, 'r');
   await handle.sync();

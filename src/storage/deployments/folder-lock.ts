@@ -8,9 +8,9 @@ import { lockFile } from '../../db/engines/sqlite-connection.ts';
 const POLL_MS = 500;
 
 /**
- * Takes the folder of deployments for this server until it is disposed: two would end each other's builds and delete each
- * other's files, whatever databases they have. Waits up to `wait_ms` for a server that ends just now. Throws
- * `Unavailable` if another has the folder, or if it cannot be used.
+ * Locks the deployments folder for this server until disposed: two servers would kill each other's builds and delete
+ * each other's files, whatever databases they use. Waits up to `wait_ms` for a server that is just exiting. Throws
+ * `Unavailable` if another server holds the folder, or if it cannot be used.
  */
 export async function lockFolder(folder: string, wait_ms: number): Promise<Disposable> {
   const path = join(folder, 'server.lock');
@@ -33,11 +33,11 @@ function tryLock(folder: string, path: string) {
 }
 
 function taken(folder: string, path: string): Unavailable {
-  const detail = `Another server has its deployments in the folder ${folder} (it holds ${path}).`;
+  const detail = `Another server keeps its deployments in the folder ${folder} (it holds ${path}).`;
   return new Unavailable(`${detail} Stop that server, or set another "deployments.folder" for this one.`);
 }
 
-/** For the operator, who chose the folder. */
+/** The message may name the folder: it is for the operator, who chose it. */
 export function unusableFolder(folder: string, error: unknown): Unavailable {
   const reason = error instanceof Error ? error.message : String(error);
   const detail = `The folder ${folder} cannot be used: ${reason}. Set another "deployments.folder".`;

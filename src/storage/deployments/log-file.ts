@@ -5,7 +5,7 @@ import { tryOrUndefined } from '../../core/failure.ts';
 import { makeFolder } from '../../core/make-folder.ts';
 import { ifMissing } from './build-files.ts';
 
-/** A line of a log. `id`: its number in the file, from 1; in the second of several files such as `1.1`. */
+/** A log line. `id`: its number in the file, from 1; in the second of several files such as `1.1`. */
 export interface LoggedLine {
   readonly id: string;
   readonly timestamp: string;
@@ -13,23 +13,23 @@ export interface LoggedLine {
   readonly message: string;
 }
 
-/** What prints without end must not fill the disk, bytes. */
+/** Maximum size of a build log, bytes: endless output must not fill the disk. */
 const MAX_BYTES = 8 * 1024 ** 2;
 /** Size of each of the two files of a log that keeps its newest lines, bytes. */
 const MAX_PART_BYTES = MAX_BYTES / 2;
 const MAX_MESSAGE_LENGTH = 8 * 1024;
 const TRUNCATED = 'The log is full: further lines are not stored.';
-/** Room for why a build failed, in a log that is full, bytes. */
+/** Reserve for the error of a failed build in a full log, bytes. */
 const ERROR_BYTES = 64 * 1024;
 
-/** A log as JSON lines. Each is in the file before `write` returns, so that it outlives a crash of the server. */
+/** A log of JSON lines. Each line is in the file before `write` returns, so that it survives a crash of the server. */
 export interface LogFile {
   write(line: Omit<LoggedLine, 'id'>): void;
   /** Oldest first; empty if there is no log. */
   read(): Promise<LoggedLine[]>;
 }
 
-/** The log of a build: its first lines are kept, which say how it began, and errors also of a full one. */
+/** A build log: keeps the first lines, which say how it began, and accepts errors even when full. */
 export function buildLog(path: string): LogFile {
   let bytes: number | undefined;
 
@@ -50,7 +50,10 @@ export function buildLog(path: string): LogFile {
   };
 }
 
-/** The log of what serves: its newest lines are kept, in the newest two of the files `path`, `path.1`, `path.2` and so on. */
+/**
+ * The log of a serving revision: keeps the newest lines, in the newest two of the files `path`, `path.1`, `path.2` and
+ * so on.
+ */
 export function serverLog(path: string): LogFile {
   let newest: { readonly part: number; bytes: number } | undefined;
   const pathOf = (part: number) => (part === 0 ? path : `${path}.${part}`);
@@ -79,7 +82,7 @@ export function serverLog(path: string): LogFile {
   };
 }
 
-/** Numbers of the files of a log that keeps its newest lines, oldest first. */
+/** File numbers of a log that keeps its newest lines, oldest first. */
 function partsOf(path: string, files: readonly string[]): number[] {
   const name = basename(path);
   const parts = files.flatMap((file) => {
@@ -90,7 +93,7 @@ function partsOf(path: string, files: readonly string[]): number[] {
   return parts.sort((one, other) => one - other);
 }
 
-/** Makes the folder of a log. Returns the size of the file, bytes; 0 if there is none yet. */
+/** Creates the folder of a log. Returns the size of the file, bytes; 0 if it does not exist yet. */
 function openFile(path: string): number {
   makeFolder(dirname(path), 0o700);
   return tryOrUndefined(() => statSync(path).size) ?? 0;
@@ -106,7 +109,7 @@ function appendLine(path: string, line: Omit<LoggedLine, 'id'>): number {
 async function readLines(path: string, id_prefix: string): Promise<LoggedLine[]> {
   const text = await readFile(path, 'utf8').catch(ifMissing(''));
   return text.split('\n').flatMap((line, at) => {
-    // The last one may be cut off.
+    // The last line may be truncated.
     const parsed = line === '' ? undefined : tryOrUndefined(() => JSON.parse(line) as Omit<LoggedLine, 'id'>);
     return parsed ? [{ id: `${id_prefix}${at + 1}`, ...parsed }] : [];
   });

@@ -5,16 +5,16 @@ import { buildLog, type LogFile, serverLog } from './log-file.ts';
 
 export type LogKind = 'build' | 'deploy';
 
-/** By how much the clock of a file system may be behind, ms. */
+/** How far the clock of a file system may lag, ms. */
 const CLOCK_TICK_MS = 1000;
 
 export interface StoredLog {
   readonly revision_id: string;
-  /** No line is newer, ms since the epoch. */
+  /** Upper bound of the times of its lines, epoch ms. */
   readonly written_at: number;
 }
 
-/** Name of a revision's log; with a number at its end if the log has several files. */
+/** File name of a revision's log; with a numeric suffix if the log has several files. */
 const LOG_FILE = /^(.+)\.(build|deploy)\.jsonl(?:\.\d+)?$/;
 
 /** Logs of deployments. `home`: folder of a deployment. */
@@ -27,7 +27,7 @@ export function logFiles(home: (name: string) => string) {
       return kind === 'build' ? buildLog(path) : serverLog(path);
     },
 
-    /** The logs of this kind, in no order. */
+    /** The logs of this kind, unordered. */
     async logged(name: string, kind: LogKind): Promise<StoredLog[]> {
       const found = new Map<string, number>();
       for (const file of await readdir(logs(name)).catch(ifMissing([]))) {
@@ -39,11 +39,11 @@ export function logFiles(home: (name: string) => string) {
       return [...found].map(([revision_id, written_at]) => ({ revision_id, written_at }));
     },
 
-    /** Deletes the logs of all revisions but the newest `count` and these. */
+    /** Deletes the logs of all revisions except the newest `count` and these. */
     async keepLogs(name: string, count: number, revision_ids: ReadonlySet<string>): Promise<void> {
       const files = await readdir(logs(name)).catch(ifMissing([]));
       const idOf = (file: string) => LOG_FILE.exec(file)?.[1];
-      // Ids of revisions sort by time.
+      // Revision ids sort by time.
       const newest = [...new Set(files.flatMap((file) => idOf(file) ?? []))].sort().slice(-count);
       for (const file of files) {
         const id = idOf(file);

@@ -17,20 +17,20 @@ import {
   type RevisionRow,
 } from './rows.ts';
 
-/** Hooks that are kept of a deployment: the newest. */
+/** Number of newest hooks kept per deployment. */
 const MAX_HOOKS = 100;
 
 export interface NewHook {
   readonly hook_id: string;
   readonly kind: HookKind;
-  /** `null`: the service gave none, and each delivery is one of its own. */
+  /** `null` if the service sent none: each delivery then counts as new. */
   readonly delivery_id: string | null;
   readonly event: string;
   readonly ref: string | null;
   readonly sha: string | null;
 }
 
-/** What a push is judged by: rows that are locked. */
+/** Locked rows by which a push is decided. */
 export interface PushState {
   readonly deployment: DeploymentRow;
   /** The newest revision of the deployment. */
@@ -39,9 +39,9 @@ export interface PushState {
 
 export interface PollState {
   readonly deployment: DeploymentRow;
-  /** There is a revision of the commit that was found, whatever became of it. */
+  /** Whether a revision of the found commit exists, with whatever result. */
   readonly has_revision: boolean;
-  /** A revision is under way whose commit is not known yet. */
+  /** Whether an unfinished revision exists whose commit is not known yet. */
   readonly is_building_branch: boolean;
 }
 
@@ -55,7 +55,7 @@ export type PushDecision =
     }
   | { readonly outcome: 'ignored'; readonly reason: string };
 
-/** Which one of several that a hook reports is meant. */
+/** Index of the ref, among those the hook reports. */
 export interface PushedCommit {
   readonly ref?: string | undefined;
   readonly sha?: string | undefined;
@@ -63,12 +63,14 @@ export interface PushedCommit {
 
 export type PushRepository = ReturnType<typeof pushRepository>;
 
-/** Pushes that hooks report, and those that polling finds. `decide` may be called again, and changes nothing. */
+/**
+ * Pushes reported by hooks or found by polling. `decide` may be called more than once and must have no side effects.
+ */
 export function pushRepository(db: Db) {
   return {
     /**
-     * Stores a hook with what `decide` makes of it, in one transaction with the revision. A delivery that is there
-     * already is returned as it is: `is_new` is false. Returns `undefined` if there is no such deployment.
+     * Stores a hook with the decision of `decide`, in one transaction with the revision. A repeated delivery returns
+     * the stored one: `is_new` is false. Returns `undefined` if the deployment does not exist.
      */
     receive: (
       deployment_id: string,
@@ -87,7 +89,7 @@ export function pushRepository(db: Db) {
         return { hook: stored, is_new: true };
       }),
 
-    /** Stores what polling found, and queues what `decide` returns. Returns the id of the revision, if there is one. */
+    /** Stores a poll result, and queues the revision that `decide` returns. Returns the id of the revision, if any. */
     poll: (
       deployment_id: string,
       sha: string,
@@ -106,7 +108,10 @@ export function pushRepository(db: Db) {
         return revision?.revision_id;
       }),
 
-    /** Stores why polling failed. Returns false if it failed the same way before, or there is no such deployment. */
+    /**
+     * Stores why polling failed. Returns false if the previous poll failed the same way, or if the deployment does not
+     * exist.
+     */
     pollFailed: (deployment_id: string, failure: RevisionFailure): Promise<boolean> =>
       db.transaction('sync', async (tx) => {
         if (!(await lockDeployment(tx, deployment_id))) return false;
@@ -121,7 +126,7 @@ export function pushRepository(db: Db) {
         return before === undefined;
       }),
 
-    /** The newest first. */
+    /** Newest first. */
     listHooks: (
       deployment_id: string,
       { limit, offset }: { limit: number; offset: number },

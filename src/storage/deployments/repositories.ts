@@ -8,29 +8,31 @@ const HOOK_SECRET = 'deployment_repositories.hook_secret';
 const DEPLOY_KEY = 'deployment_repositories.deploy_key';
 const TOKEN = 'deployment_repositories.token';
 
-/** What the server signs in to a repository with. All but `known_hosts` is secret. */
+/** Credentials of the server for a repository. All but `known_hosts` are secret. */
 export interface StoredCredentials {
-  /** Private half, in OpenSSH's format. */
+  /** Private key in OpenSSH format. */
   readonly deploy_key?: string | undefined;
   readonly token?: StoredToken | undefined;
-  /** Host keys that were pinned. */
+  /** Pinned host keys. */
   readonly known_hosts?: string | undefined;
 }
 
 export interface StoredToken {
   readonly token: string;
-  /** `null`: the one that the service expects beside a token. */
+  /** `null`: the user name that the git service expects with a token. */
   readonly username: string | null;
-  /** The only host, with its port, that is given the token. */
+  /** The only host, with its port, that receives the token. */
   readonly host: string;
 }
 
-/** What may be shown: of secrets, when they were set. */
+/** What clients may see: for secrets, only when they were set. */
 export type RepositoryAccess = Omit<RepositoryRow, 'deployment_id' | 'hook_secret' | 'deploy_key' | 'token'>;
 
 export type RepositoryAccessRepository = ReturnType<typeof repositoryAccessRepository>;
 
-/** How the server reaches the repository of a deployment. Changes return `undefined` if there is no such deployment. */
+/**
+ * How the server reaches the repository of a deployment. Changes return `undefined` if the deployment does not exist.
+ */
 export function repositoryAccessRepository(db: Db) {
   const { cipher } = db;
 
@@ -96,7 +98,10 @@ export function repositoryAccessRepository(db: Db) {
     deleteToken: (deployment_id: string) =>
       change(deployment_id, sql`token = null, token_username = null, token_host = null, token_at = null`),
 
-    /** Replaces the pinned host keys, unless they are no longer `before`: another connection was first. */
+    /**
+     * Compare-and-set of the pinned host keys: no change if they are no longer `before`, because another connection was
+     * first.
+     */
     async pinHosts(deployment_id: string, before: string | undefined, known_hosts: string): Promise<void> {
       if (known_hosts === before) return;
       const isSame = before === undefined ? sql`known_hosts is null` : sql`known_hosts = ${before}`;
@@ -106,7 +111,7 @@ export function repositoryAccessRepository(db: Db) {
       );
     },
 
-    /** The next connection accepts the host's key, whichever it is. */
+    /** Unpins the host keys: the next connection accepts whichever key the host presents. */
     unpinHosts: (deployment_id: string) => change(deployment_id, sql`known_hosts = null`),
   };
 }

@@ -22,9 +22,9 @@ export interface NewRevision {
   readonly source: DeploymentSource;
   readonly source_revision_config: SourceRevisionConfig;
   readonly trigger: RevisionTrigger;
-  /** The build of an earlier revision, which is deployed again without being built. */
+  /** Build of an earlier revision, to be deployed again without a new build. */
   readonly build?: Pick<RevisionRow, 'build_id' | 'built' | 'commit_info'> | undefined;
-  /** Share of the requests that a canary is given. */
+  /** Share of new threads that a canary receives, percent. */
   readonly canary_percent?: number | null | undefined;
 }
 
@@ -38,10 +38,10 @@ export type RevisionRepository = ReturnType<typeof revisionRepository>;
 
 const AHEAD = number('ahead');
 
-/** Revisions and their queue. Every change of a status is conditional on the one before it. */
+/** Revisions and their queue. Every status change is conditional on the previous status. */
 export function revisionRepository(db: Db) {
   return {
-    /** Queues a revision; older ones of the deployment that still wait are `SKIPPED`. */
+    /** Queues a revision; older queued ones of the deployment become `SKIPPED`. */
     insert: (deployment_id: string, revision: NewRevision): Promise<RevisionRow> =>
       db.transaction('sync', async (tx) => {
         await lockDeployment(tx, deployment_id);
@@ -55,7 +55,7 @@ export function revisionRepository(db: Db) {
       return row && parseRevision(row);
     },
 
-    /** Id of its deployment; `undefined` if there is no such revision. */
+    /** Id of its deployment; `undefined` if the revision does not exist. */
     async deploymentOf(revision_id: string): Promise<string | undefined> {
       const row = await db.get(sql`
         select ${columns('deployment_revisions', 'deployment_id')} from deployment_revisions
@@ -63,7 +63,7 @@ export function revisionRepository(db: Db) {
       return row?.deployment_id;
     },
 
-    /** How many revisions of all deployments are worked on or claimed before one that is `QUEUED`. */
+    /** How many revisions of all deployments are in progress or ahead in the queue of a `QUEUED` one. */
     async countAhead({ created_at, revision_id }: RevisionRow): Promise<number> {
       const row = await db.get(sql`
         select count(*) as ${AHEAD} from deployment_revisions
@@ -71,7 +71,7 @@ export function revisionRepository(db: Db) {
       return row?.ahead ?? 0;
     },
 
-    /** The newest first. */
+    /** Newest first. */
     async list(deployment_id: string, { statuses, limit, offset }: RevisionFilter): Promise<RevisionRow[]> {
       const rows = await db.all(sql`
         select ${REVISION} from deployment_revisions
@@ -83,7 +83,7 @@ export function revisionRepository(db: Db) {
       return rows.map(parseRevision);
     },
 
-    /** The oldest revision that waits, now `AWAITING_BUILD`, or `AWAITING_DEPLOY` if its build is there already. */
+    /** Claims the oldest waiting revision, now `AWAITING_BUILD`, or `AWAITING_DEPLOY` if it is already built. */
     claim: (): Promise<RevisionRow | undefined> =>
       db.transaction('sync', async (tx) => {
         const row = await tx.get(sql`
@@ -97,7 +97,7 @@ export function revisionRepository(db: Db) {
         return row && parseRevision(row);
       }),
 
-    /** Returns false, and changes nothing, if the status is another one by now or the revision was deleted. */
+    /** Returns false, with nothing changed, if the status has changed or the revision was deleted. */
     transition: (
       revision_id: string,
       from: readonly RevisionStatus[],
@@ -105,7 +105,7 @@ export function revisionRepository(db: Db) {
       change: RevisionChange = {},
     ): Promise<boolean> => db.transaction('sync', (tx) => changeStatus(tx, revision_id, from, to, change)),
 
-    /** Interrupts whatever is not finished of a deployment. Returns the ids. */
+    /** Interrupts all unfinished revisions of a deployment. Returns their ids. */
     interruptAll: (deployment_id: string): Promise<string[]> =>
       db.transaction('sync', async (tx) => {
         const rows = await tx.all(sql`
@@ -115,7 +115,7 @@ export function revisionRepository(db: Db) {
         return rows.map(({ revision_id }) => revision_id);
       }),
 
-    /** The server stops: the revision waits as before, and the try does not count. */
+    /** At shutdown: requeues the revision without counting the attempt. */
     async release(revision_id: string): Promise<void> {
       await db.run(sql`
         update deployment_revisions set status = 'QUEUED', tries = tries - 1, updated_at = ${NOW}
@@ -133,8 +133,8 @@ export function revisionRepository(db: Db) {
     },
 
     /**
-     * For the only server on a database, while it works on nothing: what an earlier one, or a failure of storage, left
-     * unfinished waits again. After `max_tries` it fails: it may be to blame.
+     * Requeues what an earlier process or a storage failure left unfinished. Only for the sole server on a database,
+     * while it works on nothing. After `max_tries` the revision fails: it may be the cause.
      */
     recover: (max_tries: number, failure: RevisionFailure): Promise<void> =>
       db.transaction('sync', async (tx) => {
@@ -168,7 +168,7 @@ export async function isActiveOf(
   return row !== undefined;
 }
 
-/** In the transaction of a change to the deployment, which has locked or inserted its row: revisions are numbered. */
+/** Part of a transaction that has locked or inserted the deployment's row: revisions are numbered. */
 export async function insertRevision(
   tx: Transaction,
   deployment_id: string,

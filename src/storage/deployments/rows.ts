@@ -48,7 +48,7 @@ export function parseRevision(row: Rows['deployment_revisions']): RevisionRow {
   return parseJsonColumns(row, ['source_revision_config', 'built', 'commit_info', 'failure', 'build_steps']);
 }
 
-/** Revisions that the queue has not finished, as the partial index has them. */
+/** Statuses of unfinished revisions, as in the partial index. */
 export const OPEN_STATUSES = [
   'CREATING',
   'QUEUED',
@@ -58,10 +58,10 @@ export const OPEN_STATUSES = [
   'DEPLOYING',
 ] as const satisfies readonly RevisionStatus[];
 
-/** Written out: only then the partial index is used. */
+/** Spelled out as literals: only then is the partial index used. */
 export const IS_OPEN: Sql = raw(`status in (${OPEN_STATUSES.map((status) => `'${status}'`).join(', ')})`);
 
-/** Changes, pushes, polls and the deletion of one deployment wait for each other here. */
+/** Row lock that serializes changes, pushes, polls and the deletion of a deployment. */
 export async function lockDeployment(
   tx: Transaction,
   deployment_id: string,

@@ -10,9 +10,9 @@ import { lockDeployment } from './rows.ts';
 type ActivatedRevision = Pick<RevisionRow, 'deployment_id' | 'revision_id' | 'canary_percent'>;
 
 /**
- * Makes a revision the one that serves, which ends a canary; or the canary, if it has a share and another one serves.
- * Returns `undefined`, and changes nothing, if the revision is not `DEPLOYING` any more. Asked again, it returns the same:
- * a failure may hide that it was committed.
+ * Makes a revision the active one, which ends a canary; or the canary, if it has a share and another revision serves.
+ * Returns `undefined`, with nothing changed, if the revision is no longer `DEPLOYING`. Idempotent: an error may hide a
+ * commit.
  */
 export function activate(
   db: Db,
@@ -45,8 +45,8 @@ function roleIn(
 }
 
 /**
- * Makes the canary the revision that serves. Returns false if it is no canary any more; asked again, it returns the same:
- * a failure may hide that it was committed.
+ * Promotes the canary to the active revision. Returns false if it is no longer the canary. Idempotent: an error may
+ * hide a commit.
  */
 export function promote(db: Db, deployment_id: string, revision_id: string): Promise<boolean> {
   return db.transaction('sync', async (tx) => {
@@ -58,8 +58,8 @@ export function promote(db: Db, deployment_id: string, revision_id: string): Pro
 }
 
 /**
- * The canary is `INTERRUPTED`, and serves no more. Returns false if it is no canary, and has not been interrupted: asked
- * again, it returns the same, likewise.
+ * Ends the canary, which becomes `INTERRUPTED`. Returns false if it is neither the canary nor one that was interrupted.
+ * Idempotent: an error may hide a commit.
  */
 export function endCanary(db: Db, deployment_id: string, revision_id: string): Promise<boolean> {
   return db.transaction('sync', async (tx) => {
@@ -71,7 +71,7 @@ export function endCanary(db: Db, deployment_id: string, revision_id: string): P
   });
 }
 
-/** It served, but was not promoted: a rollback must not take it for what served before. */
+/** It served, but was never promoted: a rollback must not treat it as the previous revision. */
 async function interruptCanary(tx: Transaction, { canary_revision_id }: DeploymentRow): Promise<void> {
   if (canary_revision_id !== null)
     await changeStatus(tx, canary_revision_id, ['DEPLOYED'], 'INTERRUPTED', {});

@@ -7,8 +7,8 @@ import { IS_OPEN, lockDeployment, parseRevision, REVISION, type RevisionRow } fr
 export function storedBuilds(db: Db) {
   return {
     /**
-     * Forgets builds of a deployment beyond the newest `keep` that were deployed; the active one and a canary stay.
-     * Returns the ids of the builds that remain.
+     * Forgets builds of a deployment beyond the newest `keep` deployed ones, except the active one and a canary.
+     * Returns the ids of the remaining builds.
      */
     forgetBuilds: (deployment_id: string, keep: number): Promise<string[]> =>
       db.transaction('sync', async (tx) => {
@@ -35,7 +35,7 @@ export function storedBuilds(db: Db) {
         return ids;
       }),
 
-    /** Revisions that were deployed and whose builds are kept, the newest first. */
+    /** Deployed revisions whose builds are kept, newest first. */
     async listBuilt(deployment_id: string): Promise<RevisionRow[]> {
       const rows = await db.all(sql`
         select ${REVISION} from deployment_revisions
@@ -45,8 +45,8 @@ export function storedBuilds(db: Db) {
     },
 
     /**
-     * Forgets one build. Returns false, and changes nothing, if the active revision, a canary or an unfinished one has
-     * it.
+     * Forgets one build. Returns false, with nothing changed, if the active revision, a canary or an unfinished
+     * revision uses it.
      */
     forgetBuild: (deployment_id: string, build_id: string): Promise<boolean> =>
       db.transaction('sync', async (tx) => {
@@ -64,7 +64,7 @@ export function storedBuilds(db: Db) {
         return true;
       }),
 
-    /** Forgets builds that are not on the disk any more: all but `present`. */
+    /** Forgets builds that are no longer on the disk: all but `present`. */
     async forgetMissingBuilds(deployment_id: string, present: readonly string[]): Promise<void> {
       const isPresent = present.length === 0 ? sql`1 = 0` : sql`build_id in ${list(present)}`;
       await db.run(sql`

@@ -23,7 +23,7 @@ export async function clockSkew({ db, now }: QuickContext): Promise<Finding[]> {
     {
       check: 'clock',
       level: 'problem',
-      message: `The clock of this machine is ${seconds} s ${skew_ms < 0 ? 'ahead of' : 'behind'} that of the database: let NTP set both.`,
+      message: `The clock of this machine is ${seconds} s ${skew_ms < 0 ? 'ahead of' : 'behind'} that of the database: synchronize both with NTP.`,
     },
   ];
 }
@@ -47,7 +47,7 @@ async function checkpointsToCome({ db, now }: DoctorContext): Promise<Finding[]>
     {
       check: 'clock',
       level: 'problem',
-      message: `Thread ${some(waiting.map(({ thread_id }) => thread_id))} has a checkpoint that was made by a clock that is ahead: its runs wait in the queue ("clock behind"), until ${until} at the latest. Let NTP set the clocks of all servers; if that time is far away, cancel the runs, and write the values of the thread to a new one.`,
+      message: `Thread ${some(waiting.map(({ thread_id }) => thread_id))} has a checkpoint written with a clock that was ahead: its runs wait in the queue ("clock behind") until ${until} at the latest. Synchronize the clocks of all servers with NTP; if that time is far away, cancel the runs, and copy the values of the thread to a new one.`,
     },
   ];
 }

@@ -26,7 +26,7 @@ async function wrongDates({ db }: DoctorContext): Promise<Finding[]> {
     {
       check: 'crons',
       level: 'problem',
-      message: `Cron ${some(wrong.map(({ row }) => row.cron_id))} has a wrong next date (${wrong[0]?.row.next_run_date ?? 'none'} instead of ${wrong[0]?.next ?? 'none'}): --fix calculates it anew.`,
+      message: `Cron ${some(wrong.map(({ row }) => row.cron_id))} has a wrong next date (${wrong[0]?.row.next_run_date ?? 'none'} instead of ${wrong[0]?.next ?? 'none'}): --fix recalculates it.`,
       fix: async () => {
         for (const { row, next } of wrong)
           await db.run(sql`update crons set next_run_date = ${next} where cron_id = ${row.cron_id}
@@ -64,7 +64,7 @@ export async function overdue({ db, is_served }: QuickContext): Promise<Finding[
     {
       check: 'crons',
       level: 'problem',
-      message: `${counted(rows.length, 'cron')} did not fire when due (${some(rows.map(({ cron_id }) => cron_id))}): set "crons.enabled" on a server, and read its log.`,
+      message: `${counted(rows.length, 'cron')} did not fire when due (${some(rows.map(({ cron_id }) => cron_id))}): set "crons.enabled" on a server, and check its log.`,
     },
   ];
 }
@@ -78,7 +78,7 @@ async function disabled({ db }: DoctorContext): Promise<Finding[]> {
     {
       check: 'crons',
       level: 'notice',
-      message: `${counted(rows.length, 'cron')} cannot create runs and is disabled (${some(rows.map(({ cron_id }) => cron_id))}): its "disabled_reason" says why; mend that and enable it.`,
+      message: `${counted(rows.length, 'cron')} had to be disabled because no run could be created (${some(rows.map(({ cron_id }) => cron_id))}): fix the cause that "disabled_reason" names, then enable it again.`,
     },
   ];
 }

@@ -19,7 +19,7 @@ async function postponed({ db, give_up_ms }: DoctorContext): Promise<Finding[]> 
     {
       check: 'webhooks',
       level: 'problem',
-      message: `Delivery ${some(rows.map(({ delivery_id }) => delivery_id))} waits for longer than deliveries are retried: --fix makes it due now.`,
+      message: `Delivery ${some(rows.map(({ delivery_id }) => delivery_id))} waits longer than any retry delay: --fix makes it due now.`,
       fix: () => db.run(sql`update webhook_outbox set next_at = ${NOW} where ${condition}`),
     },
   ];
@@ -36,7 +36,7 @@ async function unsent({ db, is_served }: DoctorContext): Promise<Finding[]> {
     {
       check: 'webhooks',
       level: 'problem',
-      message: `${counted(row.n, 'delivery', 'deliveries')} waits for over ten minutes and no server sends it: read the log of the servers, and restart them.`,
+      message: `${counted(row.n, 'delivery', 'deliveries')} should have been sent over ten minutes ago: check the logs of the servers, then restart them.`,
     },
   ];
 }
@@ -48,7 +48,7 @@ async function dead({ db }: DoctorContext): Promise<Finding[]> {
     {
       check: 'webhooks',
       level: 'notice',
-      message: `${counted(row.n, 'delivery', 'deliveries')} failed for good: GET /webhooks/deliveries?status=dead lists them, and POST /webhooks/deliveries/{id}/redeliver sends one again.`,
+      message: `${counted(row.n, 'delivery', 'deliveries')} failed permanently: GET /webhooks/deliveries?status=dead lists them, and POST /webhooks/deliveries/{id}/redeliver sends one again.`,
     },
   ];
 }

@@ -35,9 +35,9 @@ export interface DoctorOptions
 }
 
 export interface Diagnosis {
-  /** What is still so. */
+  /** Findings that remain. */
   readonly findings: readonly Finding[];
-  /** What `fix` mended. */
+  /** Findings that `fix` resolved. */
   readonly fixed: readonly Finding[];
 }
 

@@ -32,7 +32,7 @@ export interface DoctorContext {
 /** Looks for one kind of trouble. Reads the database and changes nothing. */
 export type Check = (context: DoctorContext) => Promise<Finding[]>;
 
-/** What a check needs when a running server makes it: nothing of what the doctor ends by rules. */
+/** What a check needs in a running server: none of the limits by which fixes end runs and deliveries. */
 export type QuickContext = Pick<DoctorContext, 'db' | 'now' | 'path' | 'is_served' | 'max_connections'>;
 /** A check that takes milliseconds, however many rows there are. */
 export type QuickCheck = (context: QuickContext) => Promise<Finding[]>;

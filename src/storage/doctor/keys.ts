@@ -17,6 +17,6 @@ export async function expiringKeys({ db }: QuickContext): Promise<Finding[]> {
   return rows.map(({ key_id, name, expires_at }) => ({
     check: 'keys',
     level: 'notice',
-    message: `Key ${key_id} (${name}) is in use and expires at ${expires_at}: create its successor with "agent-server keys create".`,
+    message: `Key ${key_id} (${name}) is in use and expires at ${expires_at}: create a replacement with "agent-server keys create".`,
   }));
 }

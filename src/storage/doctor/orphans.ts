@@ -15,13 +15,13 @@ const ORPHANS: readonly Orphans[] = [
     table: 'run_events',
     condition: `not exists (select 1 from run_event_expiry e where e.run_id = run_events.run_id)
       and not exists (select 1 from run_queue q where q.run_id = run_events.run_id)`,
-    what: 'of the log of a run that has ended, without a time at which it expires',
+    what: 'of the log of an ended run, without an expiry time',
   },
   {
     table: 'run_checkpoints',
     condition: `not exists (select 1 from run_event_expiry e where e.run_id = run_checkpoints.run_id)
       and not exists (select 1 from run_queue q where q.run_id = run_checkpoints.run_id)`,
-    what: 'of the log of a run that has ended, without a time at which it expires',
+    what: 'of the log of an ended run, without an expiry time',
   },
   {
     table: 'thread_log',

@@ -13,7 +13,7 @@ async function invalidIndexes({ db }: QuickContext): Promise<Finding[]> {
   return rows.map(({ name }) => ({
     check: 'indexes',
     level: 'problem',
-    message: `The index ${name} is invalid, and PostgreSQL does not use it: --fix ${isLeftover(name) ? 'drops it' : 'builds it anew'}.`,
+    message: `The index ${name} is invalid, so PostgreSQL does not use it: --fix ${isLeftover(name) ? 'drops it' : 'rebuilds it'}.`,
     fix: () => db.run(raw(`${isLeftover(name) ? 'drop' : 'reindex'} index concurrently "${name}"`)),
   }));
 }
@@ -38,7 +38,7 @@ async function connections({ db, max_connections }: QuickContext): Promise<Findi
     {
       check: 'connections',
       level: 'problem',
-      message: `${counted(row.processes, 'process', 'processes')} may open ${wanted} connections, and PostgreSQL has ${free} for them: raise max_connections (now ${row.most}), or put PgBouncer in between.`,
+      message: `${counted(row.processes, 'process', 'processes')} may open ${wanted} connections, but PostgreSQL has only ${free} for them: raise max_connections (now ${row.most}), or use PgBouncer.`,
     },
   ];
 }
@@ -55,7 +55,7 @@ async function bloat({ db }: QuickContext): Promise<Finding[]> {
   return rows.map(({ name, dead, live }) => ({
     check: 'bloat',
     level: 'problem',
-    message: `${name} has ${dead} dead rows beside ${live} live ones, so autovacuum does not keep up: --fix runs VACUUM once; look for long transactions if it comes back.`,
+    message: `${name} has ${dead} dead rows beside ${live} live ones, so autovacuum does not keep up: --fix runs VACUUM once; if this recurs, look for long transactions.`,
     fix: () => db.run(raw(`vacuum (analyze) "${name}"`)),
   }));
 }
@@ -74,6 +74,6 @@ export async function longTransactions(
   return rows.map(({ pid, program, state }) => ({
     check: 'bloat',
     level: 'problem',
-    message: `Connection ${pid} (${program || 'unnamed'}, ${state}) has a transaction open for over ${minutes} minutes, which keeps dead rows: end it, with select pg_terminate_backend(${pid}) if need be.`,
+    message: `Connection ${pid} (${program || 'unnamed'}, ${state}) has a transaction open for over ${minutes} minutes, so VACUUM cannot remove dead rows: end it, if necessary with select pg_terminate_backend(${pid}).`,
   }));
 }

@@ -11,7 +11,7 @@ import { sqliteChecks } from './sqlite.ts';
 /** Checks of both engines that cost milliseconds, however many rows there are. */
 const QUICK_CHECKS: readonly QuickCheck[] = [missingIndexes, clockSkew, unclaimed, overdue, expiringKeys];
 
-/** What a doctor finds without reading whole tables, from a server that runs. */
+/** Findings that need no scan of whole tables, for a running server. */
 export async function quickFindings(context: Omit<QuickContext, 'is_served' | 'now'>): Promise<Finding[]> {
   const { dialect } = context.db;
   const findings: Finding[] = [];

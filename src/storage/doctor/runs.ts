@@ -28,7 +28,8 @@ async function abandoned(context: DoctorContext): Promise<Finding[]> {
     select ${columns('runs', 'r.run_id, r.thread_id')} from runs r where r.status in ('pending', 'running')
       and not exists (select 1 from run_queue q where q.run_id = r.run_id)`);
   return problem('runs', runs, {
-    message: (ids) => `${ids} will never end, for the queue does not have it: --fix ends it with an error.`,
+    message: (ids) =>
+      `${ids} will never end, because the queue has no entry for it: --fix ends it with an error.`,
     fix: ({ run_id, thread_id }) => abandonRun(context.db, thread_id, run_id, context.log_retention_ms),
   });
 }
@@ -50,7 +51,7 @@ async function blocked({ db }: DoctorContext): Promise<Finding[]> {
     select ${IDS} from run_queue q where q.state = 'blocked' and not exists (
       select 1 from run_queue h where h.thread_id = q.thread_id and h.state in ('ready', 'running'))`);
   return problem('queue', runs, {
-    message: (ids) => `${ids} waits for another run of its thread, and there is none: --fix makes it ready.`,
+    message: (ids) => `${ids} waits for another run of its thread, but there is none: --fix makes it ready.`,
     fix: ({ thread_id }) => withThread(db, 'sync', thread_id, (tx) => promote(tx, thread_id)),
   });
 }
@@ -64,7 +65,7 @@ async function lost(context: DoctorContext): Promise<Finding[]> {
       select 1 from workers w where w.worker_id = q.worker_id and w.expires_at > ${nowPlus(-PATIENCE_MS)})`);
   return problem('runs', runs, {
     message: (ids) =>
-      `${ids} counts as running, but its worker is gone and no server takes it back: --fix puts it back into the queue.`,
+      `${ids} counts as running, but its worker is gone and no server recovers it: --fix requeues it.`,
     fix: () => reapAll(context),
   });
 }
@@ -91,13 +92,13 @@ export async function unclaimed({ db, is_served }: QuickContext): Promise<Findin
   );
   const running = await countOf(db, sql`select count(*) as ${N} from run_queue where state = 'running'`);
   const waiting = counted(runs.length, 'run');
-  if (!is_served) return [remark(`${waiting} waited for a server when the last one stopped: start one.`)];
+  if (!is_served) return [remark(`${waiting} was waiting when the last server stopped: start a server.`)];
   if (slots === 0)
     return [
       {
         check: 'runs',
         level: 'problem',
-        message: `${waiting} waits for over a minute, and no server executes runs: start one with "runs.concurrency" above 0.`,
+        message: `${waiting} has waited for over a minute, because no server executes runs: start one with "runs.concurrency" above 0.`,
       },
     ];
   // A process may have had no time for it; one that starts others does not hang.
@@ -111,7 +112,7 @@ export async function unclaimed({ db, is_served }: QuickContext): Promise<Findin
     {
       check: 'runs',
       level: 'problem',
-      message: `${some(runs.map(({ run_id }) => run_id))} waits for over a minute although ${counted(slots - running, 'slot')} are free: read the log of the servers, and restart them.`,
+      message: `${some(runs.map(({ run_id }) => run_id))} has waited for over a minute although ${counted(slots - running, 'slot')} are free: check the logs of the servers, then restart them.`,
     },
   ];
 }
@@ -142,7 +143,7 @@ interface Problem {
   readonly fix?: (run: RunPlace) => Promise<unknown>;
 }
 
-/** One finding for all these runs. */
+/** Builds one finding for all these runs. */
 function problem(check: string, runs: readonly RunPlace[], { message, fix }: Problem): Finding[] {
   if (runs.length === 0) return [];
   const ids = `${runs.length === 1 ? 'Run' : 'Each of the runs'} ${some(runs.map(({ run_id }) => run_id))}`;

@@ -5,7 +5,7 @@ import { hasTable, NEWEST_VERSION, schemaVersion } from '../../db/schema.ts';
 import { type DialectName, type DialectSql, raw, sql } from '../../db/sql.ts';
 import type { DoctorContext, Finding, QuickContext } from './finding.ts';
 
-/** Without this no other check can be made: its statements are those of this version. */
+/** Prerequisite of all other checks: their statements require this schema version. */
 export async function schemaFinding({ db }: Pick<DoctorContext, 'db'>): Promise<Finding | undefined> {
   const version = await schemaVersion(db);
   if (version === NEWEST_VERSION)
@@ -13,11 +13,11 @@ export async function schemaFinding({ db }: Pick<DoctorContext, 'db'>): Promise<
       ? problem('The database is an unfinished copy: run the same "agent-server copy" again.')
       : undefined;
   if (version === 0) return problem('The database is empty: a server creates its tables when it starts.');
-  const versions = `The database is at schema version ${version}, and this program at ${NEWEST_VERSION}`;
+  const versions = `The database is at schema version ${version}, but this program needs version ${NEWEST_VERSION}`;
   return problem(
     version > NEWEST_VERSION
-      ? `${versions}: run a newer version of it.`
-      : `${versions}: make a backup, and run agent-server migrate.`,
+      ? `${versions}: run a newer version of the program.`
+      : `${versions}: make a backup, then run agent-server migrate.`,
   );
 }
 
@@ -39,7 +39,7 @@ export async function missingIndexes({ db }: QuickContext): Promise<Finding[]> {
     .map(([name, statement]) => ({
       check: 'indexes',
       level: 'problem',
-      message: `${name} is missing, and searches that need it are slow or find too little: --fix creates it.`,
+      message: `${name} is missing, so searches that need it are slow or incomplete: --fix creates it.`,
       fix: () => create(db, name, statement),
     }));
 }

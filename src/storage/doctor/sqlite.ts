@@ -32,7 +32,7 @@ export async function writeAheadLog(
     {
       check: 'wal',
       level: 'problem',
-      message: `The write-ahead log has ${megabytes(bytes)}, because a long read prevented its truncation: --fix truncates it; end backups and other readers that run for long.`,
+      message: `The write-ahead log has ${megabytes(bytes)}, because a long read prevented its truncation: --fix truncates it; end backups and other long reads first.`,
       fix: async () => checkpointWal(path),
     },
   ];
@@ -55,14 +55,14 @@ export async function freePages(
       {
         check: 'bloat',
         level: 'notice',
-        message: `${size}: to give them back to the disk, stop the server and run this with --fix.`,
+        message: `${size}: to return them to the file system, stop the server and run this with --fix.`,
       },
     ];
   return [
     {
       check: 'bloat',
       level: 'notice',
-      message: `${size}: --fix gives them back to the disk.`,
+      message: `${size}: --fix returns them to the file system.`,
       fix: async () => vacuumFile(path),
     },
   ];

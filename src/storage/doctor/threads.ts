@@ -17,7 +17,7 @@ async function unknownStatus({ db }: DoctorContext): Promise<Finding[]> {
     {
       check: 'threads',
       level: 'problem',
-      message: `Thread ${some(rows.map(({ thread_id }) => thread_id))} is stuck in a status without a run: --fix makes it idle, or error if it has one.`,
+      message: `Thread ${some(rows.map(({ thread_id }) => thread_id))} has the status of a run, but no run: --fix sets it to idle, or to error if the thread has one.`,
       fix: () =>
         db.run(sql`update threads set status = case when error is null then 'idle' else 'error' end
           where ${condition}`),
@@ -49,7 +49,7 @@ async function nothingToResume(context: DoctorContext): Promise<Finding[]> {
     {
       check: 'threads',
       level: 'problem',
-      message: `Thread ${some(stuck)} counts as interrupted, but nothing waits there for an answer: --fix makes it idle.`,
+      message: `Thread ${some(stuck)} counts as interrupted, but no interrupt is pending: --fix sets it to idle.`,
       fix: async () => {
         for (const thread_id of stuck) await makeIdle(context, thread_id);
       },

@@ -11,7 +11,7 @@ import { SECRET_COLUMN, serverSecretRepository } from '../access/server-secrets.
 const BLIND_INDEX_KEY = 'encryption tokens';
 
 const WRONG_KEY =
-  'The database was encrypted with another key, or not all of it is under the new one yet. ' +
+  'The database was encrypted with another key, or its re-encryption with the new key is incomplete. ' +
   'Set LANGGRAPH_AES_KEY to its key, or add that key to LANGGRAPH_AES_FALLBACK_KEYS.';
 const NO_KEY = 'The database is encrypted, and no key is configured. Set LANGGRAPH_AES_KEY to its key.';
 

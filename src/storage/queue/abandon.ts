@@ -7,7 +7,7 @@ import { endRun, failRun } from './end-attempt.ts';
 /** The error of a run that the queue does not have. */
 const ABANDONED = {
   error: 'RunAbandoned',
-  message: 'The run was not in the queue any more and could not be executed. Start it again.',
+  message: 'The run was missing from the queue and could not be executed. Start it again.',
 };
 
 /**

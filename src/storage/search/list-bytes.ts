@@ -48,7 +48,7 @@ export async function boundedRows<Row>(
 /** `size`: what is too large, and how large it is. */
 export function tooLarge(size: string, max_bytes: number, or?: string): InvalidInput {
   const way = or === undefined ? 'Lower the limit' : `Lower the limit, or ${or}`;
-  return new InvalidInput(`limit: ${size}, a reply at most ${max_bytes}. ${way}.`);
+  return new InvalidInput(`limit: ${size}, but a response may have at most ${max_bytes}. ${way}.`);
 }
 
 /** Stored size of these values of the rows, bytes. */

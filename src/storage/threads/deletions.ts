@@ -43,7 +43,10 @@ export const notBeingDeleted = (thread_id: string) =>
 /** Why an insert did nothing: throws if an earlier thread with the id is being deleted. */
 export async function refuseWhileDeleted(reader: Pick<Reader, 'get'>, thread_id: string): Promise<void> {
   const marked = await reader.get(sql`select 1 from thread_deletions where thread_id = ${thread_id}`);
-  if (marked) throw new Unavailable(`Thread ${thread_id} is being deleted. Create it when it is gone.`);
+  if (marked)
+    throw new Unavailable(
+      `Thread ${thread_id} is being deleted. Create it again when the deletion has finished.`,
+    );
 }
 
 /** Deletes what `deleteThread` left of a thread's history, in batches; returns at once if that was nothing. */

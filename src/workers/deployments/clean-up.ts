@@ -3,15 +3,17 @@ import type { DeploymentRow } from '../../storage/deployments/rows.ts';
 import { makeRoom } from './disk-quota.ts';
 import type { WorkDeps } from './work.ts';
 
-/** Revisions of a deployment whose logs are kept, beside those whose code may still run. */
+/** Revisions per deployment whose logs are kept, besides those whose code may still run. */
 const LOG_RETENTION_COUNT = 20;
 
-/** Deletes builds, logs and uploads that are no longer needed, and everything of a deployment that was deleted meanwhile. */
+/**
+ * Deletes builds, logs and uploads that are no longer needed, and all files of deployments that were deleted meanwhile.
+ */
 export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: WorkDeps): Promise<void> {
   const { deployments, revisions, files, plane, rules, clock } = deps;
   const row = await deployments.find(deployment_id);
   if (!row) {
-    // What the deletion has set aside may still be there, in the way of what was made since.
+    // Files set aside by the deletion may still exist, and block what was created since.
     await files.remove(deployment_id);
     if (await deployments.findByName(name)) return;
     await files.setAside(deployment_id, name);
@@ -27,7 +29,7 @@ export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: Work
   const running = [...inUse].map((folder) => basename(folder));
   await files.keepLogs(name, LOG_RETENTION_COUNT, new Set([...serving, ...stored, ...running]));
   await makeRoom(name, deps);
-  // What serves can be built again.
+  // A serving revision can be built again.
   const active = row.active_revision_id && (await revisions.find(deployment_id, row.active_revision_id));
   const configs = [row.source_revision_config, active ? active.source_revision_config : {}];
   const uploads = configs.flatMap(({ source_tarball_path }) => source_tarball_path ?? []);

@@ -8,7 +8,7 @@ export interface QuotaDeps {
   readonly revisions: Pick<RevisionRepository, 'forgetBuild'>;
   readonly files: DeploymentFiles;
   readonly plane: Pick<DataPlane, 'foldersInUse'>;
-  /** What folders occupy on the disk together, bytes; a file with several links counts once. */
+  /** Measures the disk usage of folders in total, bytes; a file with several links counts once. */
   readonly measure: (folders: readonly string[]) => Promise<number>;
   readonly rules: { readonly max_disk_mb: number };
 }
@@ -16,24 +16,24 @@ export interface QuotaDeps {
 /** Unit of `deployments.max_disk_mb`, bytes. */
 const MB = 1024 ** 2;
 
-/** What may be deleted: a build, or else the cache of a deployment. */
+/** A candidate for deletion: a build, or the cache of a deployment. */
 interface Candidate {
   readonly name: string;
   readonly build_id?: string;
-  /** Id of the build, or of the newest one that used the cache. Ids of builds sort by time. */
+  /** Id of the build, or of the newest build that used the cache. Build ids sort by time. */
   readonly newest: string;
 }
 
-/** What the builds and caches of all deployments occupy together, against what they may, bytes. */
+/** Enforces the disk quota of the builds and caches of all deployments. */
 export interface Room {
   readonly used: number;
   readonly allowed: number;
 }
 
 /**
- * Measures one deployment, of which a revision has been worked on, and deletes the oldest builds and caches of all of them
- * until they fit. Those stay that serve, drain, or are of an unfinished revision, as does `new_build_id`. For the
- * queue: nothing may be built meanwhile.
+ * Measures a deployment after work on one of its revisions, then deletes the oldest builds and caches of all
+ * deployments until they fit. Keeps those that serve, drain or belong to an unfinished revision, and `new_build_id`.
+ * For the queue only: nothing may be built meanwhile.
  */
 export async function makeRoom(name: string, deps: QuotaDeps, new_build_id?: string): Promise<Room> {
   const { files, rules } = deps;
@@ -48,7 +48,7 @@ export async function makeRoom(name: string, deps: QuotaDeps, new_build_id?: str
   for (const candidate of await candidates([...usages.keys()], deps)) {
     if (used() <= allowed) break;
     if (candidate.build_id !== undefined && candidate.build_id === new_build_id) continue;
-    // What it frees depends on the files that it shares with others.
+    // The space it frees depends on the files it shares with others.
     if (await remove(candidate, deps)) usages.set(candidate.name, await measure(candidate.name, deps));
   }
   return { used: used(), allowed };
@@ -60,7 +60,7 @@ async function measure(name: string, { files, measure }: QuotaDeps): Promise<num
   return bytes;
 }
 
-/** The oldest first. */
+/** Oldest first. */
 async function candidates(names: readonly string[], { files }: QuotaDeps): Promise<Candidate[]> {
   const found: Candidate[] = [];
   for (const name of names) {
@@ -68,11 +68,11 @@ async function candidates(names: readonly string[], { files }: QuotaDeps): Promi
     for (const build_id of ids) found.push({ name, build_id, newest: build_id });
     found.push({ name, newest: ids.at(-1) ?? '' });
   }
-  // If both have the same age, a build goes before the cache, which makes the next build fast.
+  // At equal age delete the build first: the cache speeds up the next build.
   return found.sort((a, b) => (a.newest < b.newest ? -1 : a.newest > b.newest ? 1 : a.build_id ? -1 : 1));
 }
 
-/** Returns false if it is needed, or is not there. */
+/** Returns false if it is in use or does not exist. */
 async function remove({ name, build_id }: Candidate, deps: QuotaDeps): Promise<boolean> {
   const { deployments, revisions, files, plane } = deps;
   if (build_id === undefined) return files.removeCache(name);

@@ -9,8 +9,8 @@ export interface MissingBuildDeps extends Pick<WorkDeps, 'deployments' | 'revisi
 }
 
 /**
- * Before the queue starts: builds may be gone, as after a restore on another machine. What served is queued once more, of
- * the same commit or upload, unless another revision of the deployment waits already.
+ * Runs before the queue starts: builds may be missing, as after a restore on another machine. Queues each serving
+ * revision again with the same commit or upload, unless another revision of the deployment is already waiting.
  */
 export async function rebuildMissing({
   deployments,
@@ -28,6 +28,9 @@ export async function rebuildMissing({
     const { source, source_revision_config } = active;
     const revision_id = ids.uuid7();
     await revisions.insert(deployment_id, { revision_id, source, source_revision_config, trigger: 'api' });
-    logger.warn('the build that served is gone; it is built again', { deployment: name, revision_id });
+    logger.warn('the build of the serving revision is missing, building it again', {
+      deployment: name,
+      revision_id,
+    });
   }
 }

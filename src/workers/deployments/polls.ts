@@ -23,27 +23,27 @@ export interface PollDeps {
   readonly random?: RandomNumber;
 }
 
-/** A host that never answers holds one of these until git gives up, and delays none of the others. */
+/** Concurrent lookups. A host that never answers occupies one until git times out, and delays no others. */
 const MAX_AT_ONCE = 4;
 
-/** Asks the repositories of deployments that build on push for the commits of their branches, a few at once. */
+/** Polls the repositories of deployments that build on push for new commits of their branches, a few at a time. */
 export function deploymentPolls({ logger, poll_seconds, random = systemRandom, ...deps }: PollDeps) {
   const stopping = new AbortController();
   const { signal } = stopping;
   const interval_ms = poll_seconds * 1000;
   const loop = new Loop({ name: 'deployment polls', tick, logger });
-  /** By deployment. */
+  /** Lookups in flight, by deployment. */
   const asked = new Map<string, Promise<void>>();
   let hasStarted = false;
 
   async function tick(): Promise<number> {
-    // Servers that started together do not ask together.
+    // Jitter: servers that started together should not poll together.
     if (!hasStarted) {
       hasStarted = true;
       return interval_ms * random();
     }
     for (const deployment of await deps.deployments.listFromRepositories()) {
-      // Its host has not answered since the last round.
+      // Its host has not answered the last poll yet.
       if (asked.has(deployment.deployment_id)) continue;
       while (asked.size >= MAX_AT_ONCE) await Promise.race(asked.values());
       if (signal.aborted) break;
@@ -64,7 +64,7 @@ export function deploymentPolls({ logger, poll_seconds, random = systemRandom, .
     start(): void {
       if (poll_seconds > 0) loop.start();
     },
-    /** What is asked meanwhile is ended. */
+    /** Aborts the lookups in flight. */
     async stop(): Promise<void> {
       stopping.abort();
       await loop.stop();
@@ -75,7 +75,7 @@ export function deploymentPolls({ logger, poll_seconds, random = systemRandom, .
 
 type OnePoll = Omit<PollDeps, 'poll_seconds' | 'random' | 'deployments'>;
 
-/** A repository that cannot be asked keeps none of the others from it. Throws only what storage throws. */
+/** A repository that cannot be reached does not block the others. Throws only storage errors. */
 async function poll(deployment: DeploymentRow, signal: AbortSignal, deps: OnePoll): Promise<void> {
   const { deployment_id, source_config, name } = deployment;
   const { pushes, repositoryAccess, resolve, bus, ids, logger } = deps;
@@ -99,6 +99,6 @@ async function poll(deployment: DeploymentRow, signal: AbortSignal, deps: OnePol
     if (!(error instanceof RevisionError)) throw error;
     const { step, code, hint } = error;
     const isNew = await pushes.pollFailed(deployment_id, { step, code, hint });
-    if (isNew) logger.warn('a repository cannot be asked for new commits', { deployment: name, code, hint });
+    if (isNew) logger.warn('cannot poll a repository for new commits', { deployment: name, code, hint });
   }
 }

@@ -7,7 +7,7 @@ import type { LogFile } from '../../storage/deployments/log-file.ts';
 export interface ProgressDeps {
   readonly clock: Clock;
   readonly log: LogFile;
-  /** Masked in the log. */
+  /** Values to mask in the log. */
   readonly secrets: readonly string[];
   readonly before: readonly BuildStep[];
   readonly onChange: (steps: readonly BuildStep[]) => void;
@@ -15,7 +15,7 @@ export interface ProgressDeps {
 
 export type Progress = ReturnType<typeof revisionProgress>;
 
-/** Steps and log of a revision that is built. */
+/** Steps and log of a revision during its build. */
 export function revisionProgress({ clock, log, secrets, before, onChange }: ProgressDeps) {
   const mask = secretMask(secrets);
   const steps: BuildStep[] = [...before];
@@ -27,13 +27,13 @@ export function revisionProgress({ clock, log, secrets, before, onChange }: Prog
   }
 
   function print(level: string, message: string): void {
-    // On a full disk the work goes on without its log.
+    // On a full disk the build continues without its log.
     tryOrUndefined(() => log.write({ timestamp: now(), level, message }));
   }
 
   return {
     steps,
-    /** What foreign code says may have secrets in it. */
+    /** Output of project code may contain secrets. */
     mask,
     /** Never throws. */
     write(level: string, message: string): void {

@@ -14,28 +14,28 @@ export interface QueueDeps extends WorkDeps {
   readonly logger: Logger;
 }
 
-/** A lost notification costs this long, ms. */
+/** Poll interval, ms: the latency after a lost notification. */
 const POLL_MS = 10_000;
-/** How often a revision may be left unfinished, by a server that ended or whose storage failed. */
+/** How often a revision may be left unfinished because the server died or its storage failed. */
 const MAX_TRIES = 3;
 const CRASHED = {
   step: 'build',
   code: 'server_ended',
-  hint: `The server ended ${MAX_TRIES} times while it worked on this revision; deploy it again if that was not its doing.`,
+  hint: `The server stopped ${MAX_TRIES} times while it worked on this revision. Deploy it again if the revision was not the cause.`,
 };
 
-/** No fault of the project: the log of the server has the reason. */
+/** Not the project's fault: the server log has the reason. */
 const INTERNAL = 'internal';
 
 class Interrupted extends Error {}
 class Stopping extends Error {}
 
-/** Builds and deploys queued revisions, one at a time: a machine that serves has no cores to spare. */
+/** Builds and deploys queued revisions, one at a time: builds compete with the server for its cores. */
 export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
   const { revisions } = deps;
   let current: { readonly revision_id: string; readonly control: AbortController } | undefined;
   let isStopping = false;
-  /** Storage failed: a revision may be claimed that nothing works on. */
+  /** Storage failed: a claimed revision may have no worker. */
   let isInDoubt = false;
   const loop = new Loop({ name: 'deployment queue', tick, logger });
   const subscriptions = [
@@ -69,10 +69,10 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
   }
 
   return {
-    /** Before the first request: what an earlier process left waits again. */
+    /** Call before the first request: requeues what an earlier process left unfinished. */
     recover: () => revisions.recover(MAX_TRIES, CRASHED),
     start: () => loop.start(),
-    /** What is under way waits for the next start. */
+    /** Work in progress waits for the next start. */
     async stop(): Promise<void> {
       isStopping = true;
       for (const subscription of subscriptions) subscription[Symbol.dispose]();
@@ -84,7 +84,7 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
 
 type FinishDeps = Omit<QueueDeps, 'bus'>;
 
-/** Works on a revision until it is deployed or has failed. Throws only what storage throws. */
+/** Works on a revision until it is deployed or has failed. Throws only storage errors. */
 async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: FinishDeps): Promise<void> {
   const { deployments, revisions, files, clock, rules, logger } = deps;
   const { revision_id, deployment_id } = revision;
@@ -124,11 +124,14 @@ async function end(
 ): Promise<void> {
   const { revision_id } = revision;
   if (error instanceof Stopping) {
-    progress.write('WARNING', 'The server stops; it goes on with this revision when it starts again.');
+    progress.write(
+      'WARNING',
+      'The server is stopping; it continues with this revision when it starts again.',
+    );
     progress.end('interrupted');
     return revisions.release(revision_id);
   }
-  // The row says so already.
+  // The row already has this status.
   if (error instanceof Interrupted || error instanceof NotFound) {
     progress.write('WARNING', 'Interrupted.');
     return progress.end('interrupted');
@@ -159,7 +162,7 @@ function timedOut({ build_timeout_seconds }: WorkDeps['rules'], step = 'build'):
   return new RevisionError(
     step,
     'timeout',
-    `The revision was not ready within ${build_timeout_seconds} seconds, and the step "${step}" had not ended. Check whether something in it waits for ever, or raise deployments.build_timeout_seconds.`,
+    `The revision was not ready within ${build_timeout_seconds} seconds: its step "${step}" did not finish. Check whether that step hangs, or raise deployments.build_timeout_seconds.`,
   );
 }
 
@@ -167,6 +170,6 @@ function unexpected(step = 'build') {
   return {
     step,
     code: INTERNAL,
-    hint: 'Something unexpected went wrong; the log of the server has the reason.',
+    hint: 'An unexpected error occurred; see the server log for the reason.',
   };
 }

@@ -13,7 +13,7 @@ export interface ServedRevisionDeps {
 
 type Named = Pick<DeploymentRow, 'deployment_id' | 'name'>;
 
-/** What the data plane needs of a built revision, with the secrets of now. `undefined` if its build is not kept. */
+/** What the data plane needs of a built revision, with the current secrets. `undefined` if its build is not kept. */
 export async function servedRevision(
   { deployments, revisions, files }: ServedRevisionDeps,
   deployment: Named,
@@ -25,7 +25,7 @@ export async function servedRevision(
   return served(deployment, row, { secrets: await deployments.secrets(deployment.deployment_id), files });
 }
 
-/** The same of all revisions that were deployed and whose builds are kept, the newest first. */
+/** The same for all deployed revisions whose builds are kept, newest first. */
 export async function builtRevisions(
   {
     deployments,

@@ -8,7 +8,10 @@ export interface UnfinishedDeletionDeps {
   readonly logger: Logger;
 }
 
-/** Before the queue starts: a server that was killed within a deletion had deleted the deployment, or had not yet. */
+/**
+ * Runs before the queue starts: completes or undoes a deletion during which the server was killed, depending on whether
+ * the deployment was already deleted.
+ */
 export async function finishDeletions({ deployments, files, logger }: UnfinishedDeletionDeps): Promise<void> {
   for (const deployment_id of await files.idsAside()) {
     const row = await deployments.find(deployment_id);
@@ -16,7 +19,7 @@ export async function finishDeletions({ deployments, files, logger }: Unfinished
       if (row) await files.putBack(deployment_id, row.name);
       else await files.remove(deployment_id);
     } catch (error) {
-      logger.error('the files of a deployment are neither deleted nor back in their place', {
+      logger.error('cannot delete the files of a deployment, nor move them back', {
         deployment_id,
         error,
       });

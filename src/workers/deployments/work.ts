@@ -34,7 +34,7 @@ export interface WorkDeps {
   };
 }
 
-/** A revision that was claimed. */
+/** A claimed revision. */
 export interface RevisionWork {
   readonly revision: RevisionRow;
   readonly deployment: DeploymentRow;
@@ -43,7 +43,7 @@ export interface RevisionWork {
   readonly signal: AbortSignal;
 }
 
-/** Where the CLIs put it. */
+/** Default path, as the CLIs set it. */
 const CONFIG_PATH = 'langgraph.json';
 
 /** Builds a revision unless it has a build, and deploys it. Throws `NotFound` if it was interrupted or deleted. */
@@ -60,7 +60,7 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
   const { install_command, build_command } = deployment.source_config;
   await requireOpen(revisions.transition(revision_id, ['AWAITING_BUILD'], 'BUILDING'));
   const folder = files.build(deployment.name, revision_id);
-  // What a server that ended has left there.
+  // Remains of an earlier server process.
   await removeTree(folder);
   const stored = await repositoryAccess.credentials(deployment_id);
   const { commit, ...built } = await deps.build({
@@ -90,15 +90,15 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
     await requireOpen(revisions.transition(revision_id, ['BUILDING'], 'AWAITING_DEPLOY', change));
   } catch (error) {
     if (!isDiskFull(error)) throw error;
-    // The build itself may be what fills it, so that not even its failure could be stored.
+    // The build itself may fill the disk, so that even its failure could not be stored.
     await removeTree(folder);
     const hint =
-      'The disk of the server is full. Make the build smaller, or have the operator free space, and deploy again.';
+      'The disk of the server is full. Reduce the size of the build, or have the operator free space, and deploy again.';
     throw new RevisionError('build', 'disk_full', hint, { cause: error });
   }
 }
 
-/** Throws a `RevisionError` if the new build does not fit beside those that serve. */
+/** Throws a `RevisionError` if the new build does not fit beside the serving ones. */
 async function requireRoom({ revision, deployment }: RevisionWork, deps: WorkDeps): Promise<void> {
   const { used, allowed } = await makeRoom(deployment.name, deps, revision.revision_id);
   if (used <= allowed) return;
@@ -132,7 +132,7 @@ async function deploy(
   await requireOpen(Promise.resolve(isServed));
 }
 
-/** Installed packages of what serves now may be reused. */
+/** The installed packages of the serving revision may be reused. */
 async function previousBuild({ deployment }: RevisionWork, { revisions, files }: WorkDeps) {
   const { deployment_id, active_revision_id, name } = deployment;
   if (active_revision_id === null) return undefined;
@@ -153,7 +153,7 @@ function sourceOf(
   const credentials = credentialsFor(url, stored);
   const host = httpsHost(url);
   if (credentials === undefined && host !== undefined && stored.token !== undefined)
-    progress.write('WARNING', `The token is for ${stored.token.host}, and is not given to ${host}.`);
+    progress.write('WARNING', `The stored token is for ${stored.token.host}, and is not sent to ${host}.`);
   return { kind: 'git', url, ref: repo_commit_sha || repo_ref || undefined, credentials };
 }
 

@@ -28,7 +28,7 @@ test('a ring finds its keys by what is in a sealed value, and takes one that is 
 });
 
 const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
-const RULE = 'must be 16, 24 or 32 bytes: as characters, or in hexadecimal or base64';
+const RULE = 'must be 16, 24 or 32 bytes, given as characters, in hexadecimal or in base64';
 
 test('a key that is none is one line, which does not show it', async () => {
   expect(await problemsOf(GRAPHS, { environment: { LANGGRAPH_AES_KEY: 'not-a-key' } })).toEqual([

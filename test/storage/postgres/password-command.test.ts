@@ -100,7 +100,7 @@ describe.runIf(POSTGRES_BINARIES)('a server that wants a password', () => {
     expect(await db.get(sql`select current_user as name`)).toEqual({ name: 'agents' });
 
     const wrong = { url, password_command: 'echo wrong', synchronous: 'full' } as const;
-    await expect(openStorage(wrong)).rejects.toThrow('user or password refused');
+    await expect(openStorage(wrong)).rejects.toThrow('user or password rejected');
     const missing = { url, password_command: 'no-such-program', synchronous: 'full' } as const;
     await expect(openStorage(missing)).rejects.toThrow(
       'the password command no-such-program was not found ("storage.password_command")',
