@@ -94,7 +94,10 @@ describe('the control plane', () => {
     const patched = await server.send('PATCH', `/v2/deployments/${id}`, {
       secrets: [{ name: 'NEW', value: '********' }],
     });
-    expect(patched).toMatchObject({ status: 422, body: { detail: expect.stringContaining('NEW is not stored yet') } });
+    expect(patched).toMatchObject({
+      status: 422,
+      body: { detail: expect.stringContaining('NEW is not stored yet') },
+    });
   });
 
   test('lists are filtered and paged', async () => {

@@ -74,11 +74,11 @@ function messagesOf(list: string, json: string | undefined): Record<string, stri
         if (part['type'] === 'tool_call_response') return listOf(part['response']).map(textOf);
         return part['type'] === 'tool_call' ? [] : [textOf(part)];
       });
-      const answered = known.find(({ type }) => type === 'tool_call_response')?.['id'];
+      const tool_call_id = known.find(({ type }) => type === 'tool_call_response')?.['id'];
       return [
         [`${prefix}.role`, String(role)],
         [`${prefix}.content`, texts.join('\n')],
-        ...(typeof answered === 'string' ? [[`${prefix}.tool_call_id`, answered]] : []),
+        ...(typeof tool_call_id === 'string' ? [[`${prefix}.tool_call_id`, tool_call_id]] : []),
         ...known.filter(({ type }) => type === 'tool_call').flatMap((call, n) => callOf(prefix, call, n)),
       ];
     }),

@@ -87,7 +87,7 @@ export const FAULTS = {
     ),
   ],
   'full disks are bugs': [
-    edit('src/db/engines/sqlite-errors.ts', 'if (isDiskFull(error)) {', 'if (error === 0) {'),
+    edit('src/db/engines/sqlite-errors.ts', 'if (isDatabaseFull(error)) {', 'if (error === 0) {'),
     edit('src/db/engines/postgres-errors.ts', "if (code === '53100')", "if (code === '0')"),
   ],
   'stops charge an attempt': [edit('src/storage/queue/requeue.ts', 'refund: !charge,', 'refund: false,')],
