@@ -29,27 +29,32 @@ export type IdempotencyService = ReturnType<typeof idempotencyService>;
 export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepository; worker_id: string }) {
   /** Requests in progress in this process, by owner and key. */
   const inProgress = new Map<string, IdempotencyContext>();
-  /**
-   * Claims in progress in this process, one at a time per key: to a second claim, the first would look
-   * abandoned.
-   */
-  const claiming = new Map<string, Promise<void>>();
+  /** Claims and releases in progress in this process, by owner and key. */
+  const turns = new Map<string, Promise<void>>();
 
-  async function claimInTurn(context: IdempotencyContext, request: string): Promise<KeyClaim> {
+  /**
+   * One claim or release of a key at a time: to a second claim, the first would look abandoned, and a release must not
+   * delete the claim of a retry.
+   */
+  async function inTurn<T>(context: IdempotencyContext, work: () => Promise<T>): Promise<T> {
     const name = keyOf(context);
-    while (claiming.has(name)) await claiming.get(name);
+    while (turns.has(name)) await turns.get(name);
     const { promise, resolve } = Promise.withResolvers<void>();
-    claiming.set(name, promise);
-    const is_processing = inProgress.has(name);
-    const rules = { retention_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
+    turns.set(name, promise);
     try {
-      const use = await keys.claim(context, request, rules);
-      if (use.outcome === 'new') inProgress.set(name, context);
-      return use;
+      return await work();
     } finally {
-      claiming.delete(name);
+      turns.delete(name);
       resolve();
     }
+  }
+
+  async function claim(context: IdempotencyContext, request: string): Promise<KeyClaim> {
+    const is_processing = inProgress.has(keyOf(context));
+    const rules = { retention_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
+    const use = await keys.claim(context, request, rules);
+    if (use.outcome === 'new') inProgress.set(keyOf(context), context);
+    return use;
   }
 
   /** Call after storage: a retry that arrives in between must not mistake the claim for an abandoned one. */
@@ -67,7 +72,7 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
     ): Promise<IdempotencyContext | { answer: StoredResponse }> {
       const context = { owner: actor.principal, key };
       const hash = createHash('sha256').update(canonicalJson(request)).digest('base64url');
-      const use = await claimInTurn(context, hash);
+      const use = await inTurn(context, () => claim(context, hash));
       switch (use.outcome) {
         case 'new':
           return context;
@@ -90,15 +95,21 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
       await keys.saveResponse(context, answer).finally(() => ended(context));
     },
 
-    /** For a request without effect. If storage is unavailable, only this process knows that the key is free. */
-    async release(context: IdempotencyContext): Promise<void> {
-      try {
-        await keys.release(context);
-      } catch (error) {
-        if (!(error instanceof Unavailable)) throw error;
-      } finally {
-        ended(context);
-      }
+    /**
+     * For a request without effect. A retry that has claimed the key since keeps it. If storage is unavailable, only this
+     * process knows that the key is free.
+     */
+    release(context: IdempotencyContext): Promise<void> {
+      return inTurn(context, async () => {
+        if (inProgress.get(keyOf(context)) !== context) return;
+        try {
+          await keys.release(context, worker_id);
+        } catch (error) {
+          if (!(error instanceof Unavailable)) throw error;
+        } finally {
+          ended(context);
+        }
+      });
     },
 
     /** The response follows a run, which the key already stores. */

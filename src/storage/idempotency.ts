@@ -55,10 +55,10 @@ export function idempotencyRepository(db: Db) {
       await db.run(sql`update idempotency_keys set answer = ${encrypted} where ${isKey(db.cipher, key)}`);
     },
 
-    /** Releases the key of a request without effect, which may be retried. */
-    async release(key: IdempotencyKey): Promise<void> {
+    /** Releases the key of a request without effect, which may be retried, unless another process has claimed it since. */
+    async release(key: IdempotencyKey, worker_id: string): Promise<void> {
       await db.run(sql`delete from idempotency_keys
-        where ${isKey(db.cipher, key)} and run is null and answer is null`);
+        where ${isKey(db.cipher, key)} and worker_id = ${worker_id} and run is null and answer is null`);
     },
 
     /** At startup of the only process on a database no claim is in progress. */

@@ -37,18 +37,30 @@ describeEachStorage('a repeated request', (open) => {
   test('holds a key that the first one has released, also if that one hears of it later', async () => {
     const [deleted, heard] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await using story = await begun(open, (keys) => ({
-      release: async (key) => {
-        await keys.release(key);
+      release: async (...key) => {
+        await keys.release(...key);
         deleted.resolve();
         await heard.promise;
       },
     }));
     const releasing = story.service.release(story.first);
     await deleted.promise;
-    await story.repeat();
+    const repeated = story.repeat();
     heard.resolve();
     await releasing;
+    await repeated;
     await expect(story.repeat()).rejects.toThrow('is being answered');
+  });
+
+  test('keeps a key that it took over when the first one gives up late', async () => {
+    await using story = await begun(open, (keys) => ({
+      // As if more than a minute had passed.
+      claim: (key, request, rules) => keys.claim(key, request, { ...rules, is_processing: false }),
+    }));
+    await story.repeat();
+    await story.service.release(story.first);
+    const rules = { retention_ms: 60_000, claim_ms: 60_000, worker_id: randomUUID(), is_processing: false };
+    expect(await story.keys.claim(story.first, 'other', rules)).toEqual({ outcome: 'other request' });
   });
 });
 
@@ -65,5 +77,5 @@ async function begun(
   });
   const repeat = () => service.begin(ACTOR, 'k1', REQUEST);
   const first = (await repeat()) as IdempotencyContext;
-  return { service, first, repeat, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
+  return { keys, service, first, repeat, [Symbol.asyncDispose]: () => db[Symbol.asyncDispose]() };
 }

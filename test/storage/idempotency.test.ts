@@ -38,7 +38,7 @@ describeEachStorage('a key of a request', (open) => {
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'in progress' });
     await queue.enqueue({ ...request(run), idempotency_key: KEY });
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
-    await keys.release(KEY);
+    await keys.release(KEY, RULES.worker_id);
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
   });
 
@@ -46,12 +46,24 @@ describeEachStorage('a key of a request', (open) => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     await keys.claim(KEY, 'one', RULES);
-    await keys.release(KEY);
+    await keys.release(KEY, RULES.worker_id);
     expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'new' });
     // Its server is gone.
     await keys.claim({ ...KEY, key: 'k2' }, 'one', { ...RULES, claim_ms: -1 });
     expect(await keys.claim({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'new' });
     expect(await keys.claim({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'in progress' });
+  });
+
+  test('stays with the process that took it over when the one before it gives up', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    await keys.claim(KEY, 'one', { ...RULES, claim_ms: -1 });
+    const next = { ...RULES, worker_id: randomUUID() };
+    expect(await keys.claim(KEY, 'one', next)).toEqual({ outcome: 'new' });
+    await keys.release(KEY, RULES.worker_id);
+    expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'other request' });
+    await keys.release(KEY, next.worker_id);
+    expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'new' });
   });
 
   test('is free again when the only server starts anew', async () => {
