@@ -107,7 +107,7 @@ test('in dev the server comes back by itself, and the run that ended it has fail
     error: {
       error: 'WorkerLostError',
       message: expect.stringMatching(
-        /^The node "work" called process\.exit\(3\) \(src\/harm\.ts:10:\d+\), which ended/,
+        /^The node "work" called process\.exit\(3\) \(src\/harm\.ts:10:\d+\), which crashed/,
       ),
     },
   });

@@ -51,7 +51,7 @@ test('a backup of a running server has the data of its deployments, and another 
   const data = `${file}.deployments`;
   renameSync(data, `${data}-moved`);
   await expect(restoreDatabase({ file, ...place, force: true })).rejects.toThrow(
-    /has deployments \(empty, kept\), whose data must be beside it/,
+    /has deployments \(empty, kept\), whose data must be next to it/,
   );
   renameSync(`${data}-moved`, data);
   await restoreDatabase({ file, ...place, force: true });

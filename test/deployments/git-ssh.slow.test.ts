@@ -78,7 +78,7 @@ describe.skipIf(!hasSshServer)('a repository over ssh', () => {
     const refused = await deployment.failure({ source: source() });
     expect(refused).toMatchObject({
       code: 'authentication_refused',
-      hint: expect.stringContaining('public half'),
+      hint: expect.stringContaining('public key'),
     });
     const unusable = await deployment.failure({ source: source(undefined, 'not a key') });
     expect(unusable.code).toBe('deploy_key_unusable');

@@ -163,7 +163,7 @@ test('cancelling a run that never returns ends it soon, and its host for its sak
   await server.client.runs.cancel(blocking.thread_id, blocking.run_id, true);
   expect(await blocking.status()).toBe('interrupted');
   expect(await ended).toMatchObject({
-    reason: expect.stringContaining('blocks its event loop'),
+    reason: expect.stringContaining('it blocks the event loop'),
     thread_id: blocking.thread_id,
     assistant_id: expect.any(String),
     graph: 'misbehaves',

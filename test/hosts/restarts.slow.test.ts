@@ -17,7 +17,7 @@ test('after a reload, all hosts are started, although one was still to be starte
     throw new Error('spawn ENOMEM');
   });
   process.kill(pool.hosts[3]?.pid as number, 'SIGKILL');
-  await logged('cannot be started');
+  await logged('cannot start a graph host');
   await pool.reload();
   vi.advanceTimersByTime(10_000);
   await vi.waitFor(() => expect(ready()).toEqual([1, 2, 3, 4]), 90_000);

@@ -34,7 +34,7 @@ test.each(FAILURES)('a host that could not be started, as %s, is started again',
   const { pid } = await pool.take();
   vi.mocked(spawn).mockImplementationOnce(fail);
   process.kill(pid as number, 'SIGKILL');
-  await logged('cannot be started');
+  await logged('cannot start a graph host');
   expect(pool.hosts).toEqual([]);
   const next = pool.take();
   vi.advanceTimersByTime(10_000);
@@ -66,7 +66,7 @@ test.each(LIMITS)(
     host.runs = 1;
     // Old enough for the limit of memory.
     elapsed_ms = 20_000;
-    await logged('is replaced');
+    await logged('replacing a graph host');
     vi.advanceTimersByTime(60_000);
     expect(await lost.promise).toMatchObject(expected);
   },

@@ -37,7 +37,7 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
   async function askFor(name: string): Promise<void> {
     await fetch(`${server.url}/threads/${name}`, { headers: { 'x-api-key': OPERATOR } });
   }
-  const follows = (page: Page) => page.getByText(`Follows process ${server.pid} on`).waitFor();
+  const follows = (page: Page) => page.getByText(`Following process ${server.pid} on`).waitFor();
 
   async function print() {
     const { thread_id } = await server.client.threads.create();
