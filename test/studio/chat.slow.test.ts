@@ -159,8 +159,10 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     });
     await say(page, '<img src=x onerror=alert(1)> [here](javascript:alert(2)) [there](https://example.com)');
     await says(page, 'You said: <img src=x onerror=alert(1)>');
-    const links = await page.getByRole('article', { name: 'Assistant' }).getByRole('link').all();
-    const hrefs = await Promise.all(links.map((link) => link.getAttribute('href')));
+    const links = page.getByRole('article', { name: 'Assistant' }).getByRole('link');
+    // The end of the answer, which arrives token by token.
+    await links.filter({ hasText: 'there' }).waitFor();
+    const hrefs = await Promise.all((await links.all()).map((link) => link.getAttribute('href')));
     expect(hrefs).toEqual(['', 'https://example.com']);
     expect(dialogs).toEqual([]);
   });

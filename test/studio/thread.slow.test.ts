@@ -30,7 +30,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     await row(page, 'waiting at ask').waitFor();
     await changes(page).getByText('"a:1"').waitFor();
     await changes(page).getByText('x unchanged').waitFor();
-    await page.getByText('ask waits for an answer').waitFor();
+    await page.getByText('ask is waiting for an answer').waitFor();
 
     await tree(page).press('ArrowDown');
     await line(page, '+ 1').waitFor();
