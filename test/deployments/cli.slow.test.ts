@@ -24,7 +24,7 @@ test('a folder is deployed, listed, shown, rolled back and deleted in a terminal
   expect(broken.code).toBe(1);
   expect(JSON.parse(broken.stdout)).toMatchObject({ status: 'DEPLOY_FAILED', number: 2 });
   expect(broken.stderr).toMatch(
-    /DEPLOY_FAILED in the step "check": The graph "agent" cannot be loaded: .*no such luck/,
+    /DEPLOY_FAILED at step "check": The graph "agent" cannot be loaded: .*no such luck/,
   );
 
   await app.write(projectThat('third'));
