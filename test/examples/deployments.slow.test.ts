@@ -76,7 +76,7 @@ test('the workflow of GitHub deploys, and says what came of it', async () => {
   await app.write({ 'agent.ts': 'throw new Error("no such luck");' });
   const revision = JSON.parse(await readFile(join(app.root, 'revision.json'), 'utf8'));
   expect(revision.status).toBe('DEPLOYED');
-  await expect(step(deploying.run)).rejects.toThrow(/DEPLOY_FAILED in the step "check": .*no such luck/);
+  await expect(step(deploying.run)).rejects.toThrow(/DEPLOY_FAILED at step "check": .*no such luck/);
   expect(saying.if).toBe('always()');
   await step(saying.run);
   expect(await readFile(summary, 'utf8')).toMatch(/^Revision \d is DEPLOY_FAILED\. .*no such luck\. .*\n$/);
