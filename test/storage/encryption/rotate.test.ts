@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
 import type { Encryptor } from '../../../src/db/encryption/cipher.ts';
 import { openPostgres } from '../../../src/db/engines/postgres.ts';
@@ -9,6 +11,7 @@ import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { checkpointsOf, remember, STATE, within } from '../../support/remembered-threads.ts';
 import { describeEachPlace } from '../../support/storage-places.ts';
 import { at, foundThreads, newState, threadId } from '../../support/stored-threads.ts';
+import type { RotationData } from './rotation-thread.ts';
 
 const NEW_KEY = 'a new key that has 32 characters';
 const both = () => testSealer(NEW_KEY, [TEST_KEY]);
@@ -52,12 +55,14 @@ describeEachPlace('a database whose key changes', (place) => {
     });
 
     await within(url, both(), async (storage) => {
-      const rotating = rotated(url, both());
+      const data: RotationData = { url, key: NEW_KEY, fallback: [TEST_KEY] };
+      const thread = new Worker(new URL('rotation-thread.ts', import.meta.url), { workerData: data });
+      const rotating = once(thread, 'message');
       for (let n = 1; n <= 20; n++) {
         await storage.threads.setState(threadId(n), newState({ topic: `new ${n}` }), at(n));
         expect(await checkpointsOf(storage, threadId(n))).toHaveLength(1);
       }
-      expect(await rotating).toMatchObject({ unreadable: [] });
+      expect(await rotating).toMatchObject([{ unreadable: [] }]);
     });
     await within(url, testSealer(NEW_KEY), async ({ threads }) => {
       for (let n = 1; n <= 20; n++) {
