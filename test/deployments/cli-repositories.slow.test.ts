@@ -25,7 +25,9 @@ test('hooks, a deploy key and a token are set up in a terminal', async () => {
   await sendHook(url, hookOf('github', secret.stdout.trim()));
   await sendHook(url, hookOf('github', secret.stdout.trim(), { ref: 'refs/heads/dev' }));
   const hooks = await cli('deployments', 'hooks', 'agent');
-  expect(hooks.stdout).toMatch(/^ {2}branch +refs\/heads\/main\n {2}secret +created \d{4}-.*\n {2}polling +off: /);
+  expect(hooks.stdout).toMatch(
+    /^ {2}branch +refs\/heads\/main\n {2}secret +created \d{4}-.*\n {2}polling +off: /,
+  );
   expect(hooks.stdout).toMatch(
     /Z github push ignored: refs\/heads\/dev was pushed; .*\n.*Z github push queued: aaaaaaaa as revision \S{36}\n$/,
   );
@@ -56,7 +58,9 @@ test('hooks, a deploy key and a token are set up in a terminal', async () => {
   });
   const { stdout } = await cli('deployments', 'show', 'agent');
   expect(stdout).toMatch(/\n {2}serves +nothing yet\n {2}health +unknown/);
-  expect(stdout).toMatch(/\n {2}pushes +refs\/heads\/main\n {2}hooks +secret created \S+; last \S+, ignored\n/);
+  expect(stdout).toMatch(
+    /\n {2}pushes +refs\/heads\/main\n {2}hooks +secret created \S+; last \S+, ignored\n/,
+  );
   expect(stdout).toMatch(/\n {2}repository +https:\S+agent.git, with a token for example.com\n/);
   expect(stdout).toMatch(/\n {2}next +Fix what failed.*\n +npx agent-server deploy https:/);
   expect(await token('')).toMatchObject({ code: 2, stderr: expect.stringContaining('on stdin') });
