@@ -3,7 +3,7 @@ import { memoryLimit, type ProcessLoad } from '../core/process-load.ts';
 import { AUTO_CEILING, AUTO_FLOOR, admissible, type LoadNow, type MemoryUse } from './load-limits.ts';
 import { LOOKED_MS } from './second-look.ts';
 
-/** Load figures of the process, for `auto`. */
+/** Load metrics of the process, for `auto`. */
 export interface AutoConcurrencyDeps {
   readonly clock: Pick<Clock, 'monotonic'>;
   /** Load of this process since the last call. */

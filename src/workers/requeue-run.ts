@@ -84,7 +84,7 @@ export function countRequeue(
   else deps.meter?.count(charge ? 'run_failed_retriable' : 'run_abandoned_by_shutdown');
 }
 
-/** Tells the client how the host ended. */
+/** Reports to the client how the host ended. */
 function hostFailure(
   { hostFailure: rules }: AttemptContext,
   { failure }: Attempt,

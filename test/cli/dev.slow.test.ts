@@ -72,7 +72,7 @@ test('while a graph ends the server, clients get a 503; once fixed, it is served
   await using server = await developing(folder);
 
   await folder.write({ 'src/word.ts': 'process.exit(3);' });
-  await until('the end is told', () =>
+  await until('the end is logged', () =>
     server.lines.some((line) => line.includes('the server ended with exit code 3')),
   );
   const answer = await fetch(`${server.url}/ok`);

@@ -61,7 +61,9 @@ test('a change that ends its process leaves the code before it in place, until i
   const said = async () => (await server.client.runs.wait(null, 'talker', { input: {} })) as { said: string };
 
   await folder.write({ 'src/word.ts': "export const word = 'broken'; process.exit(3);" });
-  await until('the end is told', () => server.lines.some((line) => line.includes('cannot load the change')));
+  await until('the failure is logged', () =>
+    server.lines.some((line) => line.includes('cannot load the change')),
+  );
   expect(await said()).toMatchObject({ said: 'old' });
   await folder.write({ 'src/word.ts': 'export const word = (;' });
   await until('change loaded', () => server.lines.some((line) => line.includes('failed to load')));

@@ -14,7 +14,7 @@ setInterval(() => {
 const ATTEMPTS = 5;
 
 /**
- * Runs a story whose limits a machine that is busy with other programs cannot keep: it is told again if it fails and
+ * Runs a story whose limits a machine that is busy with other programs cannot keep: it is repeated if it fails and
  * timers were `late_ms` late meanwhile. Whatever fails on a machine that keeps up, or each time, is a failure.
  */
 export async function onPromptMachine(late_ms: number, story: () => Promise<void>): Promise<void> {

@@ -38,7 +38,8 @@ interface Completion {
 /**
  * Group commit, and the only user of the write connection. Transactions that arrive in one turn of the event loop share
  * one COMMIT, which is most of their cost; one that fails is rolled back alone, to its savepoint. Resolves only after
- * COMMIT: the caller must not observe a write that can still roll back. Unless `async`, also waits for the WAL sync; the next batch does not.
+ * COMMIT: the caller must not observe a write that can still roll back. Unless `async`, also waits for the WAL sync;
+ * the next batch does not.
  */
 export class GroupCommit {
   readonly #connection: Connection;

@@ -86,6 +86,7 @@ class StreamOutput {
   #bytes = 0;
   #count = 0;
   #end: Buffer[] = [];
+  #end_bytes = 0;
   #hasEnded = false;
 
   constructor(options: StreamOptions) {
@@ -130,9 +131,9 @@ class StreamOutput {
 
   #keep(chunk: Buffer): void {
     this.#end.push(chunk);
-    const bytes = () => this.#end.reduce((sum, { length }) => sum + length, 0);
-    while (this.#end.length > 1 && bytes() - (this.#end[0] as Buffer).length >= MAX_END_BYTES)
-      this.#end.shift();
+    this.#end_bytes += chunk.length;
+    while (this.#end_bytes - (this.#end[0] as Buffer).length >= MAX_END_BYTES)
+      this.#end_bytes -= (this.#end.shift() as Buffer).length;
   }
 }
 

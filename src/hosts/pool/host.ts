@@ -249,7 +249,7 @@ export class Host {
     if (blocked_ms >= MAX_BLOCKED_MS) this.#endBlocking(place);
   }
 
-  /** Kills the host if the code that blocks it was told to stop. */
+  /** Kills the host if the code that blocks it was asked to stop. */
   #endBlocking(place: HostStatus['place']): void {
     const order = this.#stopOrders.disobeyedAt(place);
     if (!order) return;

@@ -45,7 +45,7 @@ export class HostPool implements AsyncDisposable {
   readonly #choice = new HostChoice();
   readonly #waiting = new WaitingForHost<Host>();
   #listing = Promise.withResolvers<HostListing>();
-  /** What the listeners were told; `undefined` before the first host is ready, and while a reload replaces it. */
+  /** Last notification of the listeners; `undefined` before the first host is ready, and while a reload replaces it. */
   #listed: HostListing | undefined;
   readonly #onListing: ((listing: HostListing) => void)[] = [];
   readonly #checks: Disposable;

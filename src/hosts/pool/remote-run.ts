@@ -181,7 +181,7 @@ class RemoteRun implements AsyncDisposable {
     return await Promise.race([started, late.promise]);
   }
 
-  /** Yields the events, and tells the host how many were consumed. */
+  /** Yields the events, and acknowledges to the host how many were consumed. */
   async *events(): AsyncGenerator<RunEvent, void> {
     let taken = 0;
     for await (const event of this.#queue) {

@@ -97,7 +97,8 @@ async function sendFile(file: string, pathToFiles: string, reply: FastifyReply):
 }
 
 /**
- * Relative path from a view to the root of Studio, with a slash. Being relative, it is right under every prefix, even one that only a proxy knows. `studio`: path of Studio with the server's own prefix.
+ * Relative path from a view to the root of Studio, with a slash. Being relative, it is right under every prefix, even one
+ * that only a proxy knows. `studio`: path of Studio with the server's own prefix.
  * @example pathToStudio('/prefix/studio/runs/1', '/prefix/studio') === '../'
  */
 export function pathToStudio(url: string, studio: string): string {

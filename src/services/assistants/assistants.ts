@@ -32,8 +32,8 @@ export interface AssistantDeps extends RunLimits {
   /** Defaults of system assistants by graph, until a client updates them. */
   readonly defaults?: SystemDefaults;
   /**
-   * Project folder that source paths are relative to; absent in a deployment, whose sources nobody edits in
-   * place.
+   * Project folder that source paths are relative to; absent in a deployment, whose sources are not edited
+   * in place.
    */
   readonly root?: string | undefined;
 }

@@ -101,8 +101,8 @@ function partsOf(frame: Frame): EventPart[] {
 }
 
 /**
- * Tells every client of the thread to stop asking: a run answers these interrupts by id. Sent before the answer
- * is validated.
+ * Announces to every client of the thread that a run answers these interrupts, by id: they stop asking. Sent before the
+ * answer is validated.
  */
 function resumedInterrupts(run: Run | undefined): EventPart[] {
   const resume = run?.kwargs.command?.resume;

@@ -22,7 +22,7 @@ const PAGE = 50;
 const QUEUED = columns('run_queue', 'q.run_id, q.thread_id, q.attempt');
 const ROW = sql`${QUEUED}, ${nullable(columns('runs', 'r.assistant_id, r.kwargs'))}`;
 
-/** Log fields of runs in the queue, by id, for lines about runs that nobody executes. */
+/** Log fields of runs in the queue, by id, for lines about runs that no worker executes. */
 export async function runLogFields(
   db: Reader,
   run_ids: readonly string[],

@@ -11,7 +11,7 @@ interface ChangedIds {
 }
 
 /**
- * Delay before the reader is told that the browser is reconnecting, and between our own attempts where it does not
+ * Delay before the reader is notified that the browser is reconnecting, and between our own attempts where it does not
  * reconnect, ms.
  */
 const AWAY_MS = 5_000;
