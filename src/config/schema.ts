@@ -77,7 +77,13 @@ export const ConfigFile = group({
   }
   const hasAuthentication =
     api_keys.length > 0 || auth.required || auth.path !== undefined || auth.jwt !== undefined;
-  if (hasAuthentication || isLoopback(host)) return;
+  if (hasAuthentication) return;
+  // The install scripts of any package reach the server's port from its own machine.
+  if (config.deployments.enabled) {
+    const message = 'requires authentication: set AGENT_SERVER_API_KEYS (or server.api_keys)';
+    context.addIssue({ code: 'custom', path: ['deployments', 'enabled'], message });
+  }
+  if (isLoopback(host)) return;
   context.addIssue({
     code: 'custom',
     path: ['server', 'host'],

@@ -3,7 +3,7 @@ import { generateKey, type KeyRing } from '../auth/api-keys.ts';
 import { requireUnrestricted } from '../auth/authorize.ts';
 import type { Scope } from '../auth/scopes.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
-import { NotFound } from '../core/errors.ts';
+import { Forbidden, NotFound } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus } from '../events/bus.ts';
@@ -30,9 +30,16 @@ export type KeyService = ReturnType<typeof keyService>;
  */
 export function keyService({ apiKeys, ring, bus, clock, ids, logger }: KeyDeps) {
   return {
-    /** Only this result contains the secret. */
+    /**
+     * Only this result contains the secret. Throws `Forbidden` for a caller without a key: on a server that asks for
+     * none, anything on the machine could create a key that stays valid once authentication is configured.
+     */
     async create(actor: Actor, { name, scope, expires_in_days }: KeyCreate): Promise<KeyCreated> {
       requireUnrestricted(actor, 'API keys');
+      if (actor.key === undefined)
+        throw new Forbidden(
+          'Only a caller with an API key can create keys. Create the first one with "agent-server keys create".',
+        );
       const now_ms = clock.now();
       const { key, record } = generateKey(ids, {
         name,

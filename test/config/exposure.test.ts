@@ -29,6 +29,15 @@ test('with a key every address is served', async () => {
   expect(config.server.api_keys).toEqual(['one', 'two']);
 });
 
+test('deployments need authentication, on loopback too', async () => {
+  const yaml = `${GRAPHS}deployments: { enabled: true }`;
+  expect(await problemsOf(yaml)).toEqual([
+    expect.stringContaining('deployments.enabled: requires authentication'),
+  ]);
+  expect(await problemsOf(`${yaml}\nserver: { api_keys: one }`)).toEqual([]);
+  expect(await problemsOf(`${yaml}\nauth: { required: true }`)).toEqual([]);
+});
+
 test('an empty list of keys is no key', async () => {
   const yaml = `${GRAPHS}server: { host: 0.0.0.0, api_keys: "\${KEYS:-}" }`;
 

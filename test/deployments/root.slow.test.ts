@@ -45,7 +45,12 @@ test('until a revision serves, the root says so, and the server has its own page
 
 test('a folder without any configuration is enough', async () => {
   await using folder = await project({});
-  const env = { AGENT_SERVER_DEPLOYMENTS: 'true', AGENT_SERVER_ROOT_DEPLOYMENT: 'agent', PORT: '0' };
+  const env = {
+    AGENT_SERVER_API_KEYS: KEY,
+    AGENT_SERVER_DEPLOYMENTS: 'true',
+    AGENT_SERVER_ROOT_DEPLOYMENT: 'agent',
+    PORT: '0',
+  };
   const child = program(['start'], { cwd: folder.root, env });
   const ended = once(child, 'exit');
   try {
@@ -206,7 +211,7 @@ test('who signs in to Studio sees the deployments and what is at the root', asyn
 test('a server has graphs of its own, or a deployment at its root', async () => {
   await using empty = await project({});
   const load = (environment: Record<string, string>) => loadConfig({ cwd: empty.root, environment });
-  const enabled = { AGENT_SERVER_DEPLOYMENTS: 'true' };
+  const enabled = { AGENT_SERVER_API_KEYS: KEY, AGENT_SERVER_DEPLOYMENTS: 'true' };
   const { config } = await load({ ...enabled, AGENT_SERVER_ROOT_DEPLOYMENT: 'agent' });
   expect([config.graphs, config.deployments.root]).toEqual([[], 'agent']);
   await expect(load({ AGENT_SERVER_ROOT_DEPLOYMENT: 'agent' })).rejects.toThrow('no configuration');

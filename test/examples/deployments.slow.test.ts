@@ -28,7 +28,7 @@ export const graph = new StateGraph(MessagesAnnotation)
 `,
 };
 
-const [start = '', deploy = '', ask = ''] = (blocksOf(PAGE)[0]?.text ?? '').trim().split('\n');
+const [key = '', start = '', deploy = '', ask = ''] = (blocksOf(PAGE)[0]?.text ?? '').trim().split('\n');
 
 let host: Project;
 let app: Project;
@@ -39,7 +39,9 @@ beforeAll(async () => {
   const config = { graphs: { main: './agent.ts:graph' }, deployments: { allow_local_sources: true } };
   host = await project({ ...AGENT, 'agent.config.yaml': JSON.stringify(config) });
   app = await project(AGENT);
-  server = await started(`${start} --config ${host.path('agent.config.yaml')}`);
+  process.env['AGENT_SERVER_API_KEYS'] = key.split('=')[1];
+  server = await started(`${key}
+${start} --config ${host.path('agent.config.yaml')}`);
 }, 60_000);
 afterAll(async () => {
   for (const each of [server, app, host]) await each[Symbol.asyncDispose]();

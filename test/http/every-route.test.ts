@@ -20,7 +20,11 @@ const IDS = {
 const OPENAI = '{"openai":{"enabled":true}}';
 
 /** What is disabled by default. */
-const EVERYTHING = { LANGGRAPH_HTTP: OPENAI, AGENT_SERVER_DEPLOYMENTS: 'true' };
+const EVERYTHING = {
+  LANGGRAPH_HTTP: OPENAI,
+  AGENT_SERVER_DEPLOYMENTS: 'true',
+  AGENT_SERVER_API_KEYS: 'operator',
+};
 const WITH_EVERYTHING = { graphs: ['echo'], environment: EVERYTHING };
 
 test('the routes of the document declare the scopes of the table', async () => {

@@ -106,6 +106,13 @@ test('keys with a smaller scope manage no keys', async () => {
   expect((await server.get('/keys', OPERATOR)).body).toHaveLength(2);
 });
 
+test('a server without authentication creates no key, so that none outlives the day keys are configured', async () => {
+  await using server = await openApp({ graphs: ['echo'] });
+  const refused = await server.post('/keys', { name: 'planted', scope: 'admin' });
+  expect([refused.status, Object.keys(refused.body)]).toEqual([403, ['detail']]);
+  expect((await server.get('/keys')).body).toEqual([]);
+});
+
 test('users manage no keys, whatever they may do with their own rows', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({

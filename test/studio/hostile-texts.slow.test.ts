@@ -2,10 +2,11 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
-import { HOSTILE_SERVER, type HostileIds, plantHostileTexts } from '../support/hostile-texts.ts';
+import { HOSTILE_SERVER, type HostileIds, OPERATOR, plantHostileTexts } from '../support/hostile-texts.ts';
 import { type Receiver, receiver } from '../support/receiver.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { loaded, screenPaths } from '../support/studio-screens.ts';
+import { signIn } from '../support/studio-sign-in.ts';
 import { PAYLOADS } from '../support/xss-payloads.ts';
 
 const [first = '', , third = ''] = PAYLOADS.map(encodeURIComponent);
@@ -96,6 +97,7 @@ describe.runIf(hasStudio)('texts that try to run in Studio (needs Chromium and a
     origin = new URL((await http.app.listen()).url).origin;
     ids = await plantHostileTexts(http, hook);
     ({ page, problems } = await openStudio(browser, origin, ''));
+    await signIn(page, OPERATOR);
     page.on('dialog', (dialog) => {
       problems.push(`runs ${dialog.message()} at ${page.url()}`);
       void dialog.dismiss();

@@ -2,13 +2,11 @@ import type { Browser, Page, Route } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { openBrowser } from '../support/browser.ts';
-import { HOSTILE_SERVER, type HostileIds, plantHostileTexts } from '../support/hostile-texts.ts';
+import { HOSTILE_SERVER, type HostileIds, OPERATOR, plantHostileTexts } from '../support/hostile-texts.ts';
 import { type Receiver, receiver } from '../support/receiver.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { addresses, loaded, screenPaths } from '../support/studio-screens.ts';
 import { signIn, violations } from '../support/studio-sign-in.ts';
-
-const OPERATOR = 'an-operator';
 
 describe.runIf(hasStudio)(
   'the states of each screen of Studio (needs Chromium and a build of Studio)',
@@ -22,14 +20,9 @@ describe.runIf(hasStudio)(
     let problems: readonly string[];
 
     beforeAll(async () => {
-      const environment = { ...HOSTILE_SERVER.environment, AGENT_SERVER_API_KEYS: OPERATOR };
-      [http, hook, browser] = await Promise.all([
-        openApp({ ...HOSTILE_SERVER, environment }),
-        receiver(),
-        openBrowser(),
-      ]);
+      [http, hook, browser] = await Promise.all([openApp(HOSTILE_SERVER), receiver(), openBrowser()]);
       origin = new URL((await http.app.listen()).url).origin;
-      ids = await plantHostileTexts(http, hook, { 'x-api-key': OPERATOR });
+      ids = await plantHostileTexts(http, hook);
       ({ page, problems } = await openStudio(browser, origin, ''));
       await signIn(page, OPERATOR);
     });

@@ -16,20 +16,24 @@ export interface HostileIds extends ShownIds {
 /** Deployments need SQLite. */
 const HAS_DEPLOYMENTS = process.env['TEST_DATABASE'] !== 'postgres';
 
+/** The key of the server that takes these texts. */
+export const OPERATOR = 'an-operator';
+
 /** A server that takes all of these texts. */
 export const HOSTILE_SERVER = {
   graphs: ['hostile'],
   folder: 'test/fixtures/hostile',
-  environment: { ...TO_RECEIVER, AGENT_SERVER_DEPLOYMENTS: String(HAS_DEPLOYMENTS) },
+  environment: {
+    ...TO_RECEIVER,
+    AGENT_SERVER_API_KEYS: OPERATOR,
+    AGENT_SERVER_DEPLOYMENTS: String(HAS_DEPLOYMENTS),
+  },
   one_process: 'deployments',
 } as const;
 
 /** Writes texts that try to run wherever a client of the API may write a text. */
-export async function plantHostileTexts(
-  app: Http,
-  hook: Receiver,
-  headers: Record<string, string> = {},
-): Promise<HostileIds> {
+export async function plantHostileTexts(app: Http, hook: Receiver): Promise<HostileIds> {
+  const headers = { 'x-api-key': OPERATOR };
   const http: Http = {
     get: (url) => app.get(url, headers),
     post: (url, body) => app.post(url, body, headers),

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { systemActor } from '../../auth/actor.ts';
+import { type Actor, systemActor } from '../../auth/actor.ts';
 import { SCOPES, type Scope } from '../../auth/scopes.ts';
 import { systemClock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
@@ -13,7 +13,8 @@ import { CONFIG_FLAG, type Command, type FlagValues, UsageError } from '../comma
 import { loadConfigFor } from '../config.ts';
 
 /** Whoever can run the command can already read the database. */
-const OPERATOR = systemActor('agent-server keys');
+/** Write access to the database is proof enough: no key is asked for. */
+const OPERATOR: Actor = { ...systemActor('agent-server keys'), key: 'command line' };
 
 export const createKey: Command = {
   name: 'keys create',

@@ -38,7 +38,8 @@ export function keyRoutes(server: FastifyInstance, { keys }: { keys: KeyService 
       schema: {
         operationId: 'create_key',
         summary: 'Create API key',
-        description: 'Creates a key that works immediately. Only this response contains its secret.',
+        description:
+          'Creates a key that works immediately. Only this response contains its secret. Without an API key in the request it is refused, also on a server that asks for none.',
         tags,
         body: KeyCreate,
         example: { name: 'backend', scope: 'run', expires_in_days: 90 },
