@@ -161,7 +161,8 @@ export class Checkpointer {
     const isOwn = thread_id === this.writer.thread_id;
     const applied = this.#deferred.flushBefore(checkpoint.id);
     await this.#unlessFailed(checkpoint.id, async () => {
-      requireOrder(parent_id, checkpoint.id);
+      // Outside of runs, the clock is compared with the newest checkpoint of the thread instead.
+      if (this.writer.is_attempt) requireOrder(parent_id, checkpoint.id);
       const bases = isOwn ? this.#cache.values(thread_id, ns) : new Map();
       // Serialise before the first await: nodes that already run may mutate the values in place.
       const [{ rows, values }, text] = await Promise.all([
