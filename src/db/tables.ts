@@ -104,6 +104,7 @@ export interface Tables {
     value: Uint8Array;
     run_id: Uuid | null;
     superseded_by: string;
+    task_path: string;
   };
   checkpoints: {
     thread_id: string;

@@ -34,6 +34,7 @@ function writes(memory: Memory, task_id: string, idxs: number[], run_id: string 
     ns: '',
     checkpoint_id: 'c1',
     task_id,
+    task_path: '',
     run_id,
     writes: idxs.map(write),
   };
@@ -70,6 +71,20 @@ describeEachStorage('checkpoints', (open) => {
       ['b', 0],
       ['b', 1],
     ]);
+  });
+
+  test('come back with the writes of their tasks by path, in the order of code points, then by task', async () => {
+    await using db = await open();
+    const memory = await memoryOf(db);
+    const fence = { attempt: memory.writes(await memory.begin()) };
+    await put(memory, fence, 1);
+    const paths = { a: '~pull, \u{1f600}', b: '~pull, \ufb01', c: '~pull, n', d: '', e: '~pull, n' };
+    for (const [task_id, task_path] of Object.entries(paths))
+      await memory.checkpoints.putWrites(fence, { ...writes(memory, task_id, [0]), task_path }, 'sync');
+
+    const [found] = await memory.checkpoints.find({ thread_id: memory.thread_id });
+    expect(found?.writes.map(({ task_id }) => task_id)).toEqual(['d', 'c', 'e', 'b', 'a']);
+    expect(found?.writes.at(-1)?.task_path).toBe(paths.a);
   });
 
   test('are listed newest first, narrowed by each condition', async () => {

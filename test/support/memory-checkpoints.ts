@@ -2,7 +2,7 @@ import type { Params, Result, ServerMethods } from '../../src/hosts/protocol/mes
 
 type Put = Params<ServerMethods, 'checkpoint/put'>['checkpoint'];
 type Blob = Put['blobs'][number];
-type Write = Params<ServerMethods, 'checkpoint/put_writes'>['writes'][number] & { readonly task_id: string };
+type Write = Page['checkpoints'][number]['writes'][number];
 type Page = Result<ServerMethods, 'checkpoint/find'>;
 /** Each is sent whole. */
 type Value = Page['checkpoints'][number]['values'][number] & { readonly bytes: Uint8Array };
@@ -35,12 +35,12 @@ export class MemoryCheckpoints {
   }
 
   putWrites(request: Params<ServerMethods, 'checkpoint/put_writes'>): void {
-    const { thread_id, ns, checkpoint_id, task_id, writes } = request;
+    const { thread_id, ns, checkpoint_id, task_id, task_path, writes } = request;
     const key = keyOf(thread_id, ns, checkpoint_id);
     const others = (this.#writes.get(key) ?? []).filter(
       (known) => known.task_id !== task_id || !writes.some(({ idx }) => idx === known.idx),
     );
-    this.#writes.set(key, [...others, ...writes.map((write) => ({ ...write, task_id }))]);
+    this.#writes.set(key, [...others, ...writes.map((write) => ({ ...write, task_id, task_path }))]);
   }
 
   find({ limit, ...query }: Omit<Params<ServerMethods, 'checkpoint/find'>, 'session'>): Page {
@@ -62,9 +62,14 @@ export class MemoryCheckpoints {
       const value = this.#values.get(keyOf(thread_id, ns, channel, version));
       return value ? [value] : [];
     });
-    const writes = this.#writes.get(keyOf(thread_id, ns, checkpoint_id)) ?? [];
+    const writes = (this.#writes.get(keyOf(thread_id, ns, checkpoint_id)) ?? []).toSorted(byPlace);
     return { thread_id, ns, checkpoint_id, parent_id, checkpoint, versions, metadata, writes, values };
   }
+}
+
+function byPlace(one: Write, other: Write): number {
+  const place = ({ task_path, task_id }: Write) => Buffer.from(`${task_path}\0${task_id}`);
+  return Buffer.compare(place(one), place(other)) || one.idx - other.idx;
 }
 
 function keyOf(...parts: readonly string[]): string {

@@ -34,6 +34,7 @@ import { removedRunOrigins } from './033-removed-run-origins.ts';
 import { agentsAndAnswers } from './034-agents-and-answers.ts';
 import { interruptAnswers } from './035-interrupt-answers.ts';
 import { executingRevisions } from './036-executing-revisions.ts';
+import { taskPaths } from './037-task-paths.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -87,4 +88,5 @@ export const migrations: readonly Migration[] = [
   { version: 34, name: 'agents and answers', text: agentsAndAnswers, expands: true },
   { version: 35, name: 'interrupt answers', text: interruptAnswers, expands: true },
   { version: 36, name: 'executing revisions', text: executingRevisions, expands: true },
+  { version: 37, name: 'task paths', text: taskPaths, expands: true },
 ];

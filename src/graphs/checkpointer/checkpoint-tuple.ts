@@ -192,14 +192,14 @@ export async function withPendingSends(
 /** The last of two writes with the same index wins, as when a node was resumed twice. Throws `UnstorableValueError`. */
 export async function serializeWrites(
   writes: readonly PendingWrite[],
-  task_id: string,
+  task: Pick<WriteRow, 'task_id' | 'task_path'>,
   serde: Serde,
 ): Promise<WriteRow[]> {
   const rows = writes.map(async ([channel, value], position): Promise<[number, WriteRow]> => {
     const idx = WRITE_INDEX[channel] ?? position;
     const storable = channel === ERROR_CHANNEL ? boundedError(value) : value;
     const [type, bytes] = await serializeChannel(serde, channel, storable);
-    return [idx, { task_id, idx, channel, type, value: bytes }];
+    return [idx, { ...task, idx, channel, type, value: bytes }];
   });
   return [...new Map(await Promise.all(rows)).values()];
 }

@@ -161,7 +161,8 @@ export class Checkpointer {
     const isOwn = thread_id === this.writer.thread_id;
     const applied = this.#deferred.flushBefore(checkpoint.id);
     await this.#unlessFailed(checkpoint.id, async () => {
-      requireOrder(parent_id, checkpoint.id);
+      // Outside of runs, the clock is compared with the newest checkpoint of the thread instead.
+      if (this.writer.is_attempt) requireOrder(parent_id, checkpoint.id);
       const bases = isOwn ? this.#cache.values(thread_id, ns) : new Map();
       // Serialise before the first await: nodes that already run may mutate the values in place.
       const [{ rows, values }, text] = await Promise.all([
@@ -180,20 +181,26 @@ export class Checkpointer {
     return configOf(thread_id, ns, checkpoint.id);
   }
 
-  async putWrites(config: RunnableConfig, writes: PendingWrite[], task_id: string): Promise<void> {
+  async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    task_id: string,
+    task_path = '',
+  ): Promise<void> {
     const { thread_id, ns = '', checkpoint_id } = addressOf(config);
     if (thread_id === undefined || checkpoint_id === undefined) {
       throw new Error('Writes need a thread_id and a checkpoint_id in "configurable".');
     }
     const at = { thread_id, ns, checkpoint_id };
-    const dumped = serializeWrites(writes, task_id, this.serde);
+    const task = { task_id, task_path };
+    const dumped = serializeWrites(writes, task, this.serde);
     // While deferred, a rejection has no handler.
     dumped.catch(() => {});
     const applied = this.#deferred.flush();
     const store = () =>
       this.#unlessFailed(checkpoint_id, async () => {
         const [rows] = await Promise.all([dumped, applied]);
-        const request = { ...at, task_id, run_id: this.writer.run_id, writes: rows };
+        const request = { ...at, ...task, run_id: this.writer.run_id, writes: rows };
         this.#record();
         this.#requireIdle(await this.writer.access.putWrites(request, this.writer.durability));
         if (thread_id === this.writer.thread_id) this.#cache.putWrites(at, rows);

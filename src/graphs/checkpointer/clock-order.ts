@@ -36,7 +36,10 @@ export function requireOrder(parent_id: string | null, checkpoint_id: string): v
   const [before, after] = [uuid6Time(parent_id), uuid6Time(checkpoint_id)];
   if (before === undefined || after === undefined) return;
   const seconds = ((before - after) / 1000).toFixed(1);
-  throw new ClockBehind(`The clock of the server was set back by ${seconds} s.`, before - after);
+  throw new ClockBehind(
+    `The clock of the server was set back by ${seconds} s: synchronize it with NTP.`,
+    before - after,
+  );
 }
 
 /** Negative if the clock is past the time of the checkpoint, or if its id has none. */

@@ -7,7 +7,7 @@ import type { Lease } from '../../storage/runs/lease.ts';
 import type { WriteBuffer } from '../../storage/runs/write-buffer.ts';
 import { fencedCheckpoints } from './checkpoint-access.ts';
 import { Checkpointer } from './checkpointer.ts';
-import { requireClock, waitForClock } from './clock-order.ts';
+import { requireClock, requireOrder, waitForClock } from './clock-order.ts';
 
 export interface RunCheckpointerDeps {
   readonly checkpoints: CheckpointRepository;
@@ -99,7 +99,7 @@ export interface ThreadCheckpointerDeps {
 export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadCheckpointerDeps): Checkpointer {
   const access = fencedCheckpoints(checkpoints, { idle_thread_id: thread_id });
   let ready: Promise<void> | undefined;
-  /** Before the first write: an update first stores its values at the checkpoint from which it continues. */
+  /** Before the first write, which may be values at the checkpoint from which an update continues. */
   const untilReady = () => {
     ready ??= checkpoints.newestId(thread_id).then(async (newest_id) => {
       await waitForClock(newest_id);
@@ -110,7 +110,11 @@ export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadCheckp
   return new Checkpointer({
     access: {
       ...access,
-      put: (checkpoint, durability) => untilReady().then(() => access.put(checkpoint, durability)),
+      async put(checkpoint, durability) {
+        await untilReady();
+        requireOrder(checkpoint.parent_id, checkpoint.checkpoint_id);
+        return access.put(checkpoint, durability);
+      },
       putWrites: (request, durability) => untilReady().then(() => access.putWrites(request, durability)),
     },
     is_attempt: false,

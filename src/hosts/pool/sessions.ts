@@ -139,11 +139,10 @@ export function serverHandlers(
       return { stored: await checkpoints.put(checkpoint, durability) };
     },
     async 'checkpoint/put_writes'({ session, durability, steps, busy, ...request }) {
-      const writes = request.writes.map((write) => ({ ...write, task_id: request.task_id }));
       const checkpoints = sessions.checkpoints(session);
       if (busy) sessions.noteBusy();
       if (steps) checkpoints.record(steps);
-      return { stored: await checkpoints.putWrites({ ...request, writes }, durability) };
+      return { stored: await checkpoints.putWrites(request, durability) };
     },
     async 'checkpoint/delete_thread'({ session, thread_id }) {
       return { stored: await sessions.checkpoints(session).deleteThread(thread_id) };

@@ -6,6 +6,7 @@ export const Durability = z.enum(['sync', 'async']);
 
 const Write = z.object({
   task_id: z.string(),
+  task_path: z.string(),
   idx: z.number().int(),
   channel: z.string(),
   type: z.string(),
@@ -114,7 +115,8 @@ export const CHECKPOINT_SERVER_METHODS = {
       ...CheckpointKey,
       run_id: z.string().nullable(),
       task_id: z.string(),
-      writes: z.array(Write.omit({ task_id: true })),
+      task_path: z.string(),
+      writes: z.array(Write.omit({ task_id: true, task_path: true })),
     }),
     result: Stored,
   },

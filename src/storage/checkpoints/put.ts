@@ -108,8 +108,9 @@ function insertBlobs(tx: Transaction, { thread_id, ns, blobs }: NewCheckpoint): 
 export interface NewWrites extends CheckpointKey {
   readonly run_id: string | null;
   readonly task_id: string;
+  readonly task_path: string;
   /** Each with its own `idx`. */
-  readonly writes: readonly Omit<WriteRow, 'task_id'>[];
+  readonly writes: readonly Omit<WriteRow, 'task_id' | 'task_path'>[];
 }
 
 /** Adds the writes of a task at a checkpoint. Of two with the same `idx` the first wins; if negative, the last. */
@@ -138,17 +139,17 @@ function supersedeWrites(tx: Transaction, { thread_id, ns, checkpoint_id, ...by 
 }
 
 function insertWrites(tx: Transaction, request: NewWrites): Promise<void> {
-  const { thread_id, ns, checkpoint_id, task_id, run_id } = request;
+  const { thread_id, ns, checkpoint_id, task_id, task_path, run_id } = request;
   return insertRows(
     tx,
-    sql`checkpoint_writes (thread_id, ns, checkpoint_id, task_id, idx, channel, type, value, run_id)`,
+    sql`checkpoint_writes (thread_id, ns, checkpoint_id, task_id, task_path, idx, channel, type, value, run_id)`,
     request.writes.map(
       ({
         idx,
         channel,
         type,
         value,
-      }) => sql`(${thread_id}, ${ns}, ${checkpoint_id}, ${task_id}, ${idx}, ${channel},
+      }) => sql`(${thread_id}, ${ns}, ${checkpoint_id}, ${task_id}, ${task_path}, ${idx}, ${channel},
         ${type}, ${tx.cipher.encryptBytes(WRITE_VALUE_COLUMN, value)}, ${run_id})`,
     ),
     sql`on conflict (thread_id, ns, checkpoint_id, task_id, idx, superseded_by) do update
@@ -157,7 +158,7 @@ function insertWrites(tx: Transaction, request: NewWrites): Promise<void> {
 }
 
 const BLOB_COLUMNS = raw('ns, channel, version, base_version, appends, type, value');
-const WRITE_COLUMNS = raw('ns, checkpoint_id, task_id, idx, channel, type, value');
+const WRITE_COLUMNS = raw('ns, checkpoint_id, task_id, task_path, idx, channel, type, value');
 
 /**
  * Copies the whole history of a thread to another, without `run_id`: the runs stay with the source, and deleting one of

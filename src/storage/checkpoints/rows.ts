@@ -1,4 +1,4 @@
-import { fromUtf8 } from '../../core/text.ts';
+import { compareCodePoints, fromUtf8 } from '../../core/text.ts';
 import { columns, nulls, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { type Cipher, DecryptionError } from '../../db/encryption/cipher.ts';
@@ -18,7 +18,7 @@ export interface StoredCheckpoint extends CheckpointKey {
   readonly metadata: string;
   /** Why `checkpoint` and `metadata` are unreadable; they are then empty. */
   readonly damage?: string | undefined;
-  /** Ordered by task and `idx`. */
+  /** Ordered by `compareWrites`. */
   readonly writes: readonly WriteRow[];
   /** The channel's value at a version; `undefined` if the channel had none. */
   value(channel: string, version: string): StoredValue | undefined;
@@ -63,9 +63,9 @@ export async function loadCheckpoints(
       const blob = { channel, version, base_version, appends, type, ...decrypted };
       getOrInsert(blobs, keyOf(thread_id, ns, channel), () => new Map()).set(version, blob);
     } else {
-      const { checkpoint_id, task_id, number: idx, channel, type } = row;
+      const { checkpoint_id, task_id, task_path, number: idx, channel, type } = row;
       const decrypted = decryptOrDamage(EMPTY, () => cipher.decryptBytes(WRITE_VALUE_COLUMN, row.value));
-      const write = { task_id, idx, channel, type, ...decrypted };
+      const write = { task_id, task_path, idx, channel, type, ...decrypted };
       getOrInsert(writes, keyOf(thread_id, ns, checkpoint_id), () => []).push(write);
     }
   }
@@ -99,13 +99,13 @@ function decryptRow(
 
 /** What `relatedRows` selects of each kind: the same columns in the same order. */
 const BLOB = sql`'blob' as ${text('kind', 'blob')}, ${columns('checkpoint_blobs', 'b.thread_id, b.ns')},
-  ${nulls('checkpoint_id, task_id')},
+  ${nulls('checkpoint_id, task_id, task_path')},
   ${columns('checkpoint_blobs', 'b.channel, b.version, b.base_version, b.appends as number, b.type, b.value')}`;
 const WRITE = sql`'write' as ${text('kind', 'write')},
-  ${columns('checkpoint_writes', 'p.thread_id, p.ns, p.checkpoint_id, p.task_id, p.channel')},
+  ${columns('checkpoint_writes', 'p.thread_id, p.ns, p.checkpoint_id, p.task_id, p.task_path, p.channel')},
   ${nulls('version, base_version')}, ${columns('checkpoint_writes', 'p.idx as number, p.type, p.value')}`;
 const HEAD = sql`'head' as ${text('kind', 'head')}, ${columns('checkpoints', 'c.thread_id, c.ns, c.checkpoint_id')},
-  ${nulls('task_id, channel, version, base_version, number, type, value')}`;
+  ${nulls('task_id, task_path, channel, version, base_version, number, type, value')}`;
 
 type RelatedRow = RowOf<typeof BLOB> | RowOf<typeof WRITE> | RowOf<typeof HEAD>;
 
@@ -169,10 +169,13 @@ function keyOf(...path: string[]): string {
   return path.join('\n');
 }
 
-/** Replays the writes of parallel tasks in the order in which LangGraph applies them: by task id. */
+/** LangGraph's `compareWritesSortKeys`: the order in which it applies the writes of parallel tasks. */
 export function compareWrites(one: WriteRow, other: WriteRow): number {
-  if (one.task_id !== other.task_id) return one.task_id < other.task_id ? -1 : 1;
-  return one.idx - other.idx;
+  return (
+    compareCodePoints(one.task_path, other.task_path) ||
+    compareCodePoints(one.task_id, other.task_id) ||
+    one.idx - other.idx
+  );
 }
 
 /** A channel's value or a task's write, as read. */
@@ -222,6 +225,8 @@ export interface CheckpointKey {
 /** What a task wrote to a channel, before the next checkpoint applies it. */
 export interface WriteRow {
   readonly task_id: string;
+  /** Where in its graph the task is, as LangGraph writes it; '' without a task, and from versions that do not say. */
+  readonly task_path: string;
   /** Negative for what a task has one of (its error, interrupt, resume values): the last write wins. */
   readonly idx: number;
   readonly channel: string;
