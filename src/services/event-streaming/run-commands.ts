@@ -28,6 +28,7 @@ const ALL_STREAM_MODES: RunCreate['stream_mode'] = [
   'updates',
   'messages',
   'tools',
+  'lifecycle',
   'custom',
   'tasks',
   'checkpoints',
