@@ -8,3 +8,8 @@ export function namesInterrupts(resume: unknown): resume is Record<string, unkno
   const keys = Object.keys(resume);
   return keys.length > 0 && keys.every((key) => INTERRUPT_ID.test(key));
 }
+
+/** True for a resume value that would hold answers by id, and holds none. */
+export function isEmptyMap(resume: unknown): boolean {
+  return isObject(resume) && Object.keys(resume).length === 0;
+}

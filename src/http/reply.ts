@@ -17,6 +17,10 @@ export const RECONNECT_HEADERS = {
   ...RUN_HEADERS,
   Location: 'The path to reconnect to if the connection is lost.',
 };
+export const STREAM_HEADERS = {
+  ...RUN_HEADERS,
+  Location: 'The path to resume the stream at if the connection is lost. Only for resumable runs.',
+};
 
 /** Sends a `T` that is already serialized as JSON, UTF-8. */
 export function jsonReply<T>(reply: FastifyReply, json: Uint8Array): T {
@@ -51,6 +55,14 @@ export function runHeaders(run: Pick<Run, 'run_id' | 'thread_id'>, reconnect?: '
 /** The same for a stateless run. */
 export function statelessRunHeaders(run: Pick<Run, 'run_id'>, reconnect?: 'stream') {
   return locationHeaders(`/runs/${run.run_id}`, reconnect);
+}
+
+/**
+ * Where a lost stream of the run resumes: nowhere unless its events are stored. A client that came back would miss some
+ * of them without notice, and for `Location` the SDKs ask for the run after each stream.
+ */
+export function streamLocation({ kwargs }: Pick<Run, 'kwargs'>): 'stream' | undefined {
+  return kwargs.resumable ? 'stream' : undefined;
 }
 
 function locationHeaders(path: string, reconnect: string | undefined): Record<string, string> {

@@ -38,7 +38,7 @@ const runFields = {
     .boolean()
     .nullish()
     .describe(
-      'Whether an answer to an interrupt that is not pending fails the run; it is ignored by default.',
+      'Whether an answer that does not match the pending interrupts fails the run with `UnknownInterruptError`, its `reason` and the `pending_ids`; it is ignored by default.',
     ),
   checkpoint: CheckpointConfig.nullish().describe('The checkpoint to resume from, instead of the newest.'),
   checkpoint_id: z.string().nullish().describe('The checkpoint by its id alone.'),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nameRequests } from './named.ts';
 
-/** CONTRACT §5. Only the JavaScript SDK knows `tools`. */
+/** CONTRACT §5. Only the JavaScript SDK knows `tools` and `lifecycle`. */
 export const StreamMode = z.enum([
   'values',
   'updates',
@@ -13,6 +13,7 @@ export const StreamMode = z.enum([
   'debug',
   'custom',
   'tools',
+  'lifecycle',
 ]);
 export type StreamMode = z.infer<typeof StreamMode>;
 

@@ -25,8 +25,22 @@ export const Interrupt = z.looseObject({
 });
 export type Interrupt = z.infer<typeof Interrupt>;
 
-/** Error of a run or thread: class name and message (CONTRACT §3). */
-export const RunError = z.object({ error: z.string(), message: z.string() });
+/** Why `strict_resume` refused an answer, in the form of the JavaScript SDK (`StrictResumeRefusal`). */
+export const ResumeRefusal = z.object({
+  reason: z
+    .enum(['not_pending', 'empty_map', 'ambiguous'])
+    .describe('It names other interrupts; it is an empty map; or it names none and several wait.'),
+  interrupt_ids: z.array(z.string()).describe('The named interrupts that are not pending.'),
+  pending_ids: z.array(z.string()).describe('The interrupts that still wait for an answer.'),
+});
+export type ResumeRefusal = z.infer<typeof ResumeRefusal>;
+
+/** Error of a run or thread: class name and message (CONTRACT §3), and why `strict_resume` refused an answer. */
+export const RunError = z.object({
+  error: z.string(),
+  message: z.string(),
+  ...ResumeRefusal.partial().shape,
+});
 export type RunError = z.infer<typeof RunError>;
 
 export const ThreadTtl = z.looseObject({

@@ -5,7 +5,7 @@ import { failureForLog, publicFailure, toError } from '../core/failure.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
 import { runContents } from '../graphs/steps/contents.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
-import type { Interrupt, ThreadStatus } from '../schemas/threads.ts';
+import type { Interrupt, RunError, ThreadStatus } from '../schemas/threads.ts';
 import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
@@ -81,8 +81,13 @@ function stopOrFailure(failure: unknown, signal: AbortSignal): Outcome {
   if (cause instanceof ClockBehind)
     return { kind: 'release', charge: false, clock_behind_ms: cause.behind_ms };
   if (isStorageUnavailable(cause)) return { kind: 'release', charge: true };
-  if (cause !== undefined) return { kind: 'end', status: 'error', error: publicFailure(cause) };
+  if (cause !== undefined) return { kind: 'end', status: 'error', error: runErrorOf(cause) };
   return { kind: 'end', status: 'success', error: null };
+}
+
+function runErrorOf(cause: unknown): RunError {
+  const failure = publicFailure(cause);
+  return cause instanceof UnknownInterruptError ? { ...failure, ...cause.refusal } : failure;
 }
 
 function outcomeOfStop({ kind, detail }: StopReason): Outcome {

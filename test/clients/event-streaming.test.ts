@@ -67,6 +67,33 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
     expect(state.values.log).toEqual(['a:1', 'b:"yes"']);
   });
 
+  test('a strict answer to another interrupt fails the run with the refusal, and the interrupt still waits', async () => {
+    await using thread = closing(stream('interrupting'));
+    const events = await thread.subscribe({ channels: ['input', 'lifecycle'] });
+    await thread.run.start({ input: { x: 1 } });
+    await all(events);
+    const pending_ids = thread.interrupts.map(({ interruptId }) => interruptId);
+    const interrupt_id = 'f'.repeat(32);
+    const failed = new Promise((resolve) => {
+      thread.onEvent((event) => {
+        const { method, params } = event as Told;
+        if (method === 'lifecycle' && params.data['event'] === 'failed') resolve(params.data);
+      });
+    });
+    await thread.respondInput({ namespace: [], interrupt_id, response: 'yes' }, { strictResume: true });
+    expect(await failed).toMatchObject({
+      event: 'failed',
+      error: expect.any(String),
+      reason: 'not_pending',
+      interrupt_ids: [interrupt_id],
+      pending_ids,
+    });
+    expect((await server.client.threads.get(thread.threadId)).status).toBe('interrupted');
+    await expect(
+      thread.respondInput({ namespace: [], interrupt_id, response: 'yes' }),
+    ).rejects.toMatchObject({ code: 'no_such_interrupt' });
+  });
+
   test('a question from inside a subgraph can be answered', async () => {
     await using thread = closing(stream('nested'));
     const events = await thread.subscribe({ channels: ['input', 'lifecycle'] });

@@ -28,7 +28,7 @@ test('a run is streamed from its start to its end', async () => {
     stream_mode,
   });
   const run_id = String(headers['content-location']).split('/').at(-1);
-  expect([status, headers['location']]).toEqual([200, `/threads/${thread_id}/runs/${run_id}/stream`]);
+  expect([status, headers['location']]).toEqual([200, undefined]);
   expect(text.startsWith(': heartbeat\r\n\r\nevent: metadata\r\ndata: ')).toBe(true);
   expect(eventsOf(text)).toEqual([
     { event: 'metadata', data: { run_id, attempt: 1 } },
@@ -48,6 +48,45 @@ test('events of subgraphs carry where they come from', async () => {
     stream_subgraphs: true,
   });
   expect(namesOf(text)).toContainEqual(expect.stringMatching(/^updates\|child:[0-9a-f-]{36}$/));
+});
+
+test('mode lifecycle reports the graphs inside a graph, live, replayed and by their namespace', async () => {
+  const thread_id = await http.thread();
+  const first = await http.post(`/threads/${thread_id}/runs/stream`, {
+    assistant_id: 'nested',
+    input: {},
+    stream_mode: ['lifecycle', 'values'],
+    stream_resumable: true,
+  });
+  const lifecycle = eventsOf(first.text).filter(({ event }) => event.startsWith('lifecycle|'));
+  const child = expect.stringMatching(/^child:[0-9a-f-]{36}$/);
+  expect(lifecycle.map(({ data }) => data)).toEqual([
+    { event: 'started', namespace: [child] },
+    { event: 'completed', namespace: [child] },
+  ]);
+  const joined = async (query: string) => {
+    const path = `${first.headers['content-location']}/stream?${query}`;
+    return eventsOf((await http.get(path, { 'last-event-id': '-1' })).text);
+  };
+  expect(await joined('stream_mode=lifecycle')).toEqual(lifecycle);
+  expect(await joined('stream_mode=lifecycle&namespace=child')).toEqual(lifecycle);
+  expect(await joined('stream_mode=lifecycle&namespace=')).toEqual([]);
+  const [run] = (await http.get(`/threads/${thread_id}/runs`)).body;
+  expect(run.kwargs.stream_mode).toEqual(['lifecycle', 'values']);
+});
+
+test('a run of event streaming has the same lifecycle in the older streams', async () => {
+  const thread_id = await http.thread();
+  const params = { assistant_id: 'nested', input: {} };
+  const { body } = await http.post(`/threads/${thread_id}/commands`, { id: 1, method: 'run.start', params });
+  const run = `/threads/${thread_id}/runs/${body.result.run_id}`;
+  await http.get(`${run}/join`);
+  const joined = await http.get(`${run}/stream?stream_mode=lifecycle`, { 'last-event-id': '-1' });
+  const namespace = [expect.stringMatching(/^child:/)];
+  expect(eventsOf(joined.text).map(({ data }) => data)).toEqual([
+    { event: 'started', namespace },
+    { event: 'completed', namespace },
+  ]);
 });
 
 test('a failure is the last event', async () => {

@@ -1,5 +1,6 @@
-import { namesInterrupts } from '../../core/interrupt-ids.ts';
+import { isEmptyMap, namesInterrupts } from '../../core/interrupt-ids.ts';
 import type { Command } from '../../schemas/command.ts';
+import type { ResumeRefusal } from '../../schemas/threads.ts';
 
 /** Classes of the user's `@langchain/langgraph`: its graph requires commands of its own library. */
 export interface CommandLibrary {
@@ -12,9 +13,18 @@ class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
 }
 
-/** `strict_resume`: the named interrupt is not pending. The run ends, and its thread is unchanged (CONTRACT §3). */
+/**
+ * `strict_resume`: the answer does not match the pending interrupts. The run ends, and its thread is unchanged
+ * (CONTRACT §3).
+ */
 export class UnknownInterruptError extends Error {
   override readonly name = 'UnknownInterruptError';
+  readonly refusal: ResumeRefusal;
+
+  constructor(message: string, refusal: ResumeRefusal) {
+    super(message);
+    this.refusal = refusal;
+  }
 }
 
 /** True for an empty command: the run resumes from the last checkpoint. */
@@ -22,14 +32,31 @@ export function isEmptyCommand({ resume, update, goto }: Command): boolean {
   return (resume ?? null) === null && (update ?? null) === null && (goto ?? null) === null;
 }
 
-/** Throws `UnknownInterruptError` if the command resumes, by its id, an interrupt that is not pending. */
+/**
+ * Throws `UnknownInterruptError` if the command does not resume what is pending, as LangGraph itself does since 1.7: it
+ * names an interrupt that is not, is an empty map, or a plain value while several interrupts wait.
+ */
 export async function requirePending({ resume }: Command, pending: () => Promise<string[]>): Promise<void> {
-  if (!namesInterrupts(resume)) return;
-  const ids = await pending();
-  const unknown = Object.keys(resume).filter((id) => !ids.includes(id));
-  if (unknown.length === 0) return;
-  const what = ids.length > 0 ? `Pending: ${ids.join(', ')}.` : 'No interrupt is pending.';
-  throw new UnknownInterruptError(`No interrupt with id ${unknown.join(', ')} is pending. ${what}`);
+  if ((resume ?? null) === null) return;
+  const pending_ids = (await pending()).toSorted();
+  const what = pending_ids.length > 0 ? `Pending: ${pending_ids.join(', ')}.` : 'No interrupt is pending.';
+  if (namesInterrupts(resume)) {
+    const interrupt_ids = Object.keys(resume)
+      .filter((id) => !pending_ids.includes(id))
+      .toSorted();
+    if (interrupt_ids.length === 0) return;
+    const message = `No interrupt with id ${interrupt_ids.join(', ')} is pending. ${what}`;
+    throw new UnknownInterruptError(message, { reason: 'not_pending', interrupt_ids, pending_ids });
+  }
+  const reason = isEmptyMap(resume) ? 'empty_map' : 'ambiguous';
+  if (reason === 'ambiguous' && pending_ids.length < 2) return;
+  const message =
+    reason === 'empty_map' ? `The resume map names no interrupt. ${what}` : severalPending(pending_ids);
+  throw new UnknownInterruptError(message, { reason, interrupt_ids: [], pending_ids });
+}
+
+function severalPending(ids: readonly string[]): string {
+  return `When there are multiple pending interrupts, you must specify the interrupt id when resuming: "resume": {"<id>": …}. Pending: ${ids.join(', ')}.`;
 }
 
 /**
@@ -55,11 +82,7 @@ export async function toLangGraphCommand(
 async function resumeValue(resume: unknown, pending: () => Promise<string[]>): Promise<unknown> {
   if (resume === null || namesInterrupts(resume)) return resume;
   const ids = await pending();
-  if (ids.length > 1) {
-    throw new RuntimeError(
-      `When there are multiple pending interrupts, you must specify the interrupt id when resuming: "resume": {"<id>": …}. Pending: ${ids.join(', ')}.`,
-    );
-  }
+  if (ids.length > 1) throw new RuntimeError(severalPending(ids));
   // Without the id, LangGraph.js ignores false, 0 and '', and gives any other value once more to a later question of the
   // node if one between them is answered by its id.
   return ids[0] === undefined ? resume : { [ids[0]]: resume };

@@ -15,6 +15,7 @@ import { ToolTasks } from './event-places.ts';
 import { pendingInterrupts } from './interrupts.ts';
 import { type LangGraphEvent, ProtocolStream } from './protocol-stream.ts';
 import { type LangGraphChunk, langGraphModes, StreamModes } from './stream-modes.ts';
+import { SubgraphLifecycle } from './subgraph-lifecycle.ts';
 import { TaskFailures } from './task-failures.ts';
 
 /**
@@ -104,7 +105,8 @@ async function runGraph(
     return streamProtocol(graph, input, call, signal, new ProtocolStream(emit, checkpointEvents));
   const failures = new TaskFailures();
   const tools = new ToolTasks();
-  const modes = new StreamModes(call, { failures, tools, checkpointEvents, emit });
+  const lifecycle = call.stream_mode.includes('lifecycle') ? new SubgraphLifecycle(emit) : undefined;
+  const modes = new StreamModes(call, { failures, tools, checkpointEvents, lifecycle, emit });
   const streamOptions = {
     ...call,
     checkpoint_events: call.checkpoint_events === true && isLocalPregel(graph),
@@ -113,12 +115,13 @@ async function runGraph(
   const handlers = [
     ...(emitsTasks ? [failures] : []),
     ...(call.stream_mode.includes('tools') ? [tools] : []),
+    ...(lifecycle ? [lifecycle] : []),
   ];
   const options = callOptions(graph, call, langGraphModes(streamOptions), signal, handlers);
   try {
     if (call.stream_mode.includes('events')) await streamEvents(graph, input, options, modes, emit);
     else for await (const chunk of await graph.stream(input, options)) modes.chunk(chunk as LangGraphChunk);
-    checkpointEvents.flush();
+    modes.stopped();
   } catch (error) {
     if (!signal.aborted && !call.drain?.aborted) modes.failed();
     throw error;

@@ -7,6 +7,7 @@ import { withPublicError, withPublicTasks } from '../public-errors.ts';
 import { chunkType, isMessage, type Message, messageToWire, toWire } from '../wire.ts';
 import { type CheckpointEvents, isRootNamespace } from './checkpoint-events.ts';
 import { graphOfTask, type ToolTasks } from './event-places.ts';
+import type { SubgraphLifecycle } from './subgraph-lifecycle.ts';
 import type { TaskFailure, TaskFailures } from './task-failures.ts';
 
 /** An item of LangGraph's stream, requested with subgraphs and a list of modes. */
@@ -14,12 +15,17 @@ export type LangGraphChunk = readonly [namespace: readonly string[] | null, mode
 
 type GraphModes = Pick<GraphCall, 'stream_mode' | 'subgraphs' | 'checkpoint_events'>;
 
+/** Modes that LangGraph does not have under this name. */
+const OWN_MODES: ReadonlySet<StreamMode> = new Set(['messages-tuple', 'events', 'lifecycle']);
+
 /** The modes to request from LangGraph; mode `events` has its own stream. */
 export function langGraphModes({
   stream_mode: modes,
   checkpoint_events: withCheckpoints,
 }: GraphModes): string[] {
-  const library = new Set<string>(modes.filter((mode) => mode !== 'messages-tuple' && mode !== 'events'));
+  const library = new Set<string>(modes.filter((mode) => !OWN_MODES.has(mode)));
+  // Its tasks tell when a graph inside the graph ends.
+  if (modes.includes('lifecycle')) library.add('tasks');
   if (modes.includes('messages-tuple')) library.add('messages');
   // Signals that a streamed message is complete.
   else if (modes.includes('messages')) library.add('values');
@@ -37,6 +43,8 @@ interface StreamParts {
   readonly failures: TaskFailures;
   readonly tools: ToolTasks;
   readonly checkpointEvents: CheckpointEvents;
+  /** Undefined unless mode `lifecycle` is requested. */
+  readonly lifecycle: SubgraphLifecycle | undefined;
   readonly emit: (event: GraphEvent) => void;
 }
 
@@ -50,18 +58,20 @@ export class StreamModes {
   readonly #failures: TaskFailures;
   readonly #tools: ToolTasks;
   readonly #checkpointEvents: CheckpointEvents;
+  readonly #lifecycle: SubgraphLifecycle | undefined;
   readonly #emit: (event: GraphEvent) => void;
   readonly #messages = new MessageStream();
   readonly #metadata = new WeakMap<object, WireMetadata>();
   /** The last state and the interrupts, by namespace. */
   readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
 
-  constructor(options: GraphModes, { failures, tools, checkpointEvents, emit }: StreamParts) {
+  constructor(options: GraphModes, { failures, tools, checkpointEvents, lifecycle, emit }: StreamParts) {
     this.#modes = new Set(options.stream_mode);
     this.#subgraphs = options.subgraphs;
     this.#failures = failures;
     this.#tools = tools;
     this.#checkpointEvents = checkpointEvents;
+    this.#lifecycle = lifecycle;
     this.#emit = emit;
   }
 
@@ -69,7 +79,9 @@ export class StreamModes {
     const namespace = ns ?? [];
     const isState = mode === 'values' && isRootNamespace(namespace);
     if (!isState) this.#checkpointEvents.flush();
+    this.#lifecycle?.before(namespace, mode);
     this.#event(namespace, mode, payload);
+    this.#lifecycle?.after(namespace, mode, payload);
     if (isState) this.#checkpointEvents.flush();
     else if (mode === 'checkpoints') this.#checkpointEvents.created(namespace, payload);
   }
@@ -86,6 +98,12 @@ export class StreamModes {
     else if (mode === 'updates' || mode === 'custom') this.#send(mode, namespace, toWire(payload));
   }
 
+  /** Call it when the graph has stopped without an error. */
+  stopped(): void {
+    this.#checkpointEvents.flush();
+    this.#lifecycle?.stopped();
+  }
+
   /** Call it when the graph threw: emits the results of failed tasks, which LangGraph does not deliver. */
   failed(): void {
     for (const failure of this.#failures.unreported()) {
@@ -99,6 +117,7 @@ export class StreamModes {
       };
       this.#send('debug', failure.namespace, debug);
     }
+    this.#lifecycle?.failed();
   }
 
   #send(mode: StreamMode, namespace: readonly string[], data: unknown, name: string = mode): void {

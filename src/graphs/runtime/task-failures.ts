@@ -49,7 +49,7 @@ export class TaskFailures {
   readonly handleChainError = (error: unknown, runId: string): void => {
     const task = this.#started.get(runId);
     this.#started.delete(runId);
-    if (task && !isInterrupt(error)) this.#failed.set(task.id, { ...task, error: publicFailure(error) });
+    if (task && !isBubbleUp(error)) this.#failed.set(task.id, { ...task, error: publicFailure(error) });
   };
 
   /** The failure of a task whose result is being sent; marks it as reported. */
@@ -65,6 +65,6 @@ export class TaskFailures {
 }
 
 /** `interrupt()` and jumps to a parent graph are thrown as errors too (`is_bubble_up` of LangGraph's GraphBubbleUp). */
-function isInterrupt(error: unknown): boolean {
+export function isBubbleUp(error: unknown): boolean {
   return tryOrUndefined(() => isObject(error) && error.is_bubble_up === true) ?? false;
 }

@@ -17,6 +17,7 @@ import {
 import { errorParts, isErrorLike, toError, tryOrUndefined } from '../../core/failure.ts';
 import { MAX_ERROR_BYTES, truncateText } from '../../core/text.ts';
 import { UnknownInterruptError } from '../../graphs/runtime/command.ts';
+import { ResumeRefusal } from '../../schemas/threads.ts';
 
 /** An error on the wire. A cause is nested at most `MAX_CAUSES` deep. */
 export interface WireError {
@@ -29,6 +30,8 @@ export interface WireError {
   /** Response headers of such an error. */
   readonly headers?: Record<string, string> | undefined;
   readonly code?: string | undefined;
+  /** Of an `UnknownInterruptError`. */
+  readonly refusal?: ResumeRefusal | undefined;
   readonly cause?: WireError | undefined;
 }
 
@@ -40,6 +43,7 @@ export const WireErrorSchema: z.ZodType<WireError> = z.lazy(() =>
     status: z.number().int().min(200).max(599).optional(),
     headers: z.record(z.string(), z.string()).optional(),
     code: z.string().optional(),
+    refusal: ResumeRefusal.optional(),
     cause: WireErrorSchema.optional(),
   }),
 );
@@ -58,6 +62,7 @@ export function toWireError(thrown: unknown, causes = MAX_CAUSES): WireError {
     stack: stackOf(error),
     ...(error instanceof ServerError && { status: error.status, headers: { ...error.headers } }),
     ...(typeof code === 'string' && { code }),
+    ...(error instanceof UnknownInterruptError && { refusal: error.refusal }),
     ...(isErrorLike(cause) && causes > 0 && { cause: toWireError(cause, causes - 1) }),
   };
 }
@@ -79,7 +84,6 @@ const KNOWN: Readonly<Record<string, new (message: string) => Error>> = {
   NotFound,
   Unauthorized,
   Unavailable,
-  UnknownInterruptError,
   WritesLost,
 };
 
@@ -113,6 +117,8 @@ export function fromWireError(wire: WireError): Error {
 }
 
 function errorOf(wire: WireError): Error {
+  if (wire.name === 'UnknownInterruptError' && wire.refusal)
+    return new UnknownInterruptError(wire.message, wire.refusal);
   const Known = Object.hasOwn(KNOWN, wire.name) ? KNOWN[wire.name] : undefined;
   // Without a status it is an error of the project that has the name of one of ours: no client may see it.
   const isOurs = wire.status !== undefined || !(Known?.prototype instanceof ServerError);

@@ -6,7 +6,7 @@ import type { RunService } from '../../services/runs/runs.ts';
 import { CREATE_FAILURES, EVENT_STREAM, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
-import { RECONNECT_HEADERS, runHeaders } from '../reply.ts';
+import { runHeaders, STREAM_HEADERS, streamLocation } from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
 import { notFoundAsErrorEvent, parseLastEventId } from '../sse.ts';
 
@@ -17,7 +17,7 @@ export const JOIN_STREAM = {
   querystring: RunStreamQuery,
   headers: RunStreamHeaders,
   response: { 200: EVENT_STREAM },
-  response_headers: RECONNECT_HEADERS,
+  response_headers: STREAM_HEADERS,
   failures: { 404: 'Not Found' },
 };
 
@@ -56,14 +56,14 @@ export function runStreamRoutes(
         body: RunCreate,
         example: STREAM_EXAMPLE,
         response: { 200: EVENT_STREAM },
-        response_headers: RECONNECT_HEADERS,
+        response_headers: STREAM_HEADERS,
         failures: CREATE_FAILURES,
       },
     },
     async ({ actor, params, query, body, idempotencyContext }, reply) => {
       const run = await runs.create(actor, params.thread_id, body, 'stream', idempotencyContext);
       const { on_disconnect } = body;
-      const headers = runHeaders(run, 'stream');
+      const headers = runHeaders(run, streamLocation(run));
       return replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
     },
   );
@@ -88,7 +88,7 @@ export function runStreamRoutes(
       await replies.joinStream(reply, {
         actor,
         run,
-        headers: runHeaders(run, 'stream'),
+        headers: runHeaders(run, streamLocation(run)),
         ...joinOptions(headers, query),
       });
     },

@@ -7,7 +7,14 @@ import type { StatelessRunService } from '../../services/runs/stateless-runs.ts'
 import { EVENT_STREAM, RUN_EXAMPLE, STATELESS_FAILURES, STREAM_EXAMPLE } from '../openapi/run-examples.ts';
 import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
-import { RECONNECT_HEADERS, RUN_HEADERS, runHeaders, statelessRunHeaders } from '../reply.ts';
+import {
+  RECONNECT_HEADERS,
+  RUN_HEADERS,
+  runHeaders,
+  STREAM_HEADERS,
+  statelessRunHeaders,
+  streamLocation,
+} from '../reply.ts';
 import type { RunReplies } from '../run-replies.ts';
 import { notFoundAsErrorEvent } from '../sse.ts';
 import { JOIN_STREAM, joinOptions } from './run-stream.ts';
@@ -101,14 +108,14 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
         body: RunCreate,
         example: STREAM_EXAMPLE,
         response: { 200: EVENT_STREAM },
-        response_headers: RECONNECT_HEADERS,
+        response_headers: STREAM_HEADERS,
         failures: STATELESS_FAILURES,
       },
     },
     async ({ actor, query, body, idempotencyContext }, reply) => {
       const run = await statelessRuns.create(actor, body, 'stream', idempotencyContext);
       const { on_disconnect } = body;
-      const headers = statelessRunHeaders(run, 'stream');
+      const headers = statelessRunHeaders(run, streamLocation(run));
       return replies.stream(reply, { run, headers, on_disconnect, namespaces: query.namespace });
     },
   );
@@ -134,7 +141,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
       await replies.joinStream(reply, {
         actor,
         run,
-        headers: statelessRunHeaders(run, 'stream'),
+        headers: statelessRunHeaders(run, streamLocation(run)),
         ...joinOptions(headers, query),
       });
     },

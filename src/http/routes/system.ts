@@ -192,6 +192,7 @@ function serverInfo(
       langsmith_tracing_replicas: false,
       langsmith_tracing_session_on_runs: false,
       stream_namespaces: true,
+      strict_resume: true,
     },
     host: {
       kind: 'self-hosted',

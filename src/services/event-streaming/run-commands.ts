@@ -6,6 +6,7 @@ import type { Params } from '../../schemas/event-streaming.ts';
 import type { JsonObject } from '../../schemas/fields.ts';
 import { MultitaskStrategy, type Run, type RunCreate } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
+import { isBudgetInterrupt } from '../../storage/runs/budgets.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
@@ -28,6 +29,7 @@ const ALL_STREAM_MODES: RunCreate['stream_mode'] = [
   'updates',
   'messages',
   'tools',
+  'lifecycle',
   'custom',
   'tasks',
   'checkpoints',
@@ -74,10 +76,12 @@ export function runCommands(deps: RunCommandDeps) {
       const assistant_id = assistantOf(thread);
       const known = pendingInterruptIds(thread);
       const unknown = Object.keys(answers).find((id) => !known.includes(id));
-      if (unknown !== undefined) {
+      const { update, goto, config, metadata, strict_resume } = params;
+      // The SDK expects a run that fails with the refusal. A budget's answer is not checked by the graph.
+      const isCheckedByRun = strict_resume === true && !known.some(isBudgetInterrupt);
+      if (unknown !== undefined && !isCheckedByRun) {
         throw new CommandError('no_such_interrupt', `Unknown or already-consumed interrupt: ${unknown}`);
       }
-      const { update, goto, config, metadata, strict_resume } = params;
       const command = { resume: answers, update, goto } as Command;
       await start(actor, thread_id, { assistant_id, command, config, metadata, strict_resume }, idempotency);
       return {};

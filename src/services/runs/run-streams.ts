@@ -107,8 +107,22 @@ async function* withoutProtocolEvents(frames: AsyncIterable<Frame>): AsyncIterab
 /** Converts a protocol frame to the format of the older streams (`data` alone); returns any other frame unchanged. */
 export function plainFrame(frame: Frame): Frame {
   if (!frame.event.startsWith(PROTOCOL_EVENT)) return frame;
+  const event = frame.event.slice(PROTOCOL_EVENT.length);
   const { data } = JSON.parse(frame.data) as { data: unknown };
-  return { seq: frame.seq, event: frame.event.slice(PROTOCOL_EVENT.length), data: toJson(data) };
+  const [method, ...namespace] = event.split('|');
+  const plain = method === 'lifecycle' ? plainLifecycle(namespace, data as LifecycleData) : data;
+  return { seq: frame.seq, event, data: toJson(plain) };
+}
+
+interface LifecycleData {
+  readonly event: string;
+  readonly cause?: { readonly tool_call_id?: string };
+}
+
+/** As stream mode `lifecycle` has it. */
+function plainLifecycle(namespace: readonly string[], { event, cause }: LifecycleData) {
+  const { tool_call_id } = cause ?? {};
+  return { event, namespace, ...(tool_call_id !== undefined && { tool_call_id }) };
 }
 
 async function lastSeq({ live, log }: FollowSources, run_id: string): Promise<number> {

@@ -1,4 +1,4 @@
-import { namesInterrupts } from '../../core/interrupt-ids.ts';
+import { isEmptyMap, namesInterrupts } from '../../core/interrupt-ids.ts';
 import { isObject } from '../../core/json.ts';
 import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
@@ -103,6 +103,7 @@ export function answersOf(
     if (is_strict && named.length < Object.keys(resume).length) return [];
     return named.map((each) => ({ ...each, answer: resume[each.interrupt.id] }));
   }
+  if (is_strict && isEmptyMap(resume)) return [];
   const [only, ...others] = asked;
   if (!only || others.length > 0 || !isNewest || resume === undefined || resume === null) return [];
   return [{ ...only, answer: resume }];

@@ -7,7 +7,7 @@ import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { recordCronRunEnd } from '../crons/crons.ts';
 import { chargeBudgets } from '../runs/budgets.ts';
-import { closeRunLog, type RunOutcome } from '../runs/events.ts';
+import { closeRunLog, type RunOutcome, refusalOf } from '../runs/events.ts';
 import { heldHead, isNextBatch, isRepeatedBatch, type Lease } from '../runs/lease.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import { insertSteps } from '../runs/steps.ts';
@@ -143,9 +143,9 @@ function endedRun({ run_id }: Lease, status: RunOutcome['status'], { error, thre
 
 function outcomeOf(status: RunOutcome['status'], { error, thread }: RunEnd): RunOutcome {
   if (status === 'success') return thread.status === 'interrupted' ? { status, waits: true } : { status };
-  return status === 'error' || status === 'timeout'
-    ? { status, error: error?.message || status }
-    : { status };
+  if (status !== 'error' && status !== 'timeout') return { status };
+  const refusal = refusalOf(error);
+  return { status, error: error?.message || status, ...(refusal && { refusal }) };
 }
 
 function cancelledStatus(action: CancelAction): RunStatus | 'rollback' {

@@ -5,6 +5,7 @@ import { insertRows } from '../../db/rows.ts';
 import { type DialectSql, join, list, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
+import type { ResumeRefusal, RunError } from '../../schemas/threads.ts';
 
 /**
  * One entry of a run's event log. `data` is the JSON text that goes on the wire, serialised once.
@@ -155,6 +156,14 @@ export interface RunOutcome {
   readonly waits?: true;
   /** Error message. */
   readonly error?: string;
+  /** Why `strict_resume` refused its answer. */
+  readonly refusal?: ResumeRefusal;
+}
+
+/** The refusal in a run's error, if it ended with one. */
+export function refusalOf(error: RunError | null): ResumeRefusal | undefined {
+  const { reason, interrupt_ids = [], pending_ids = [] } = error ?? {};
+  return reason && { reason, interrupt_ids, pending_ids };
 }
 
 /** Appends the end marker to a run's log, and sets the log's expiry. */
