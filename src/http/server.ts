@@ -1,5 +1,6 @@
 import { type FastifyInstance, fastify } from 'fastify';
 import type { Logger } from '../core/logger.ts';
+import { MAX_NAME_LENGTH } from '../schemas/bounds.ts';
 import { registerRoutes } from './all-routes.ts';
 import { canonicalUrl } from './canonical-url.ts';
 import { closeIncompleteRequests } from './connections.ts';
@@ -15,7 +16,7 @@ import { handleInOrder } from './pipelining.ts';
 import { type AuthHook, authenticateHook } from './plugins/auth.ts';
 import { corsOriginCheck, useCors, useOriginCheck } from './plugins/cors.ts';
 import { useCustomApp } from './plugins/custom-app.ts';
-import { handleClientError, invalidUrlHandler, MAX_NAME_LENGTH, useErrors } from './plugins/errors.ts';
+import { handleClientError, invalidUrlHandler, useErrors } from './plugins/errors.ts';
 import { useFieldHints } from './plugins/field-hints.ts';
 import { useIdempotency } from './plugins/idempotency.ts';
 import { useRateLimits } from './plugins/rate-limit.ts';

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { Name } from './bounds.ts';
 import { JsonObject } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 
 /** An A2A JSON-RPC message, for the documentation only: the A2A library parses it. */
 export const A2aMessage = z.looseObject({
   jsonrpc: z.literal('2.0').describe('The version of JSON-RPC.'),
-  id: z.union([z.string(), z.number()]).optional().describe('Returned in the response.'),
-  method: z.string().describe('Such as `SendMessage` (1.0) or `message/send` (0.3).'),
+  id: z.union([Name, z.number()]).optional().describe('Returned in the response.'),
+  method: Name.describe('Such as `SendMessage` (1.0) or `message/send` (0.3).'),
   params: JsonObject.optional().describe('The parameters of the method.'),
 });
 
@@ -27,12 +28,9 @@ export const A2aCard = z.looseObject({
 });
 
 export const A2aCardQuery = z.looseObject({
-  assistant_id: z
-    .string()
-    .optional()
-    .describe(
-      'An assistant or a graph. Required if there are several, unless the configuration sets a default.',
-    ),
+  assistant_id: Name.optional().describe(
+    'An assistant or a graph. Required if there are several, unless the configuration sets a default.',
+  ),
 });
 /** Public keys with which clients verify agent cards. */
 export const JWKS_PATH = '/.well-known/jwks.json';

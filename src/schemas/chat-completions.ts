@@ -1,29 +1,36 @@
 import { z } from 'zod';
+import { MAX_ITEMS, MAX_NAMES, Name } from './bounds.ts';
 
 /** A message of OpenAI's chat completions API. */
 const ChatMessage = z.looseObject({
   role: z.enum(['system', 'developer', 'user', 'assistant', 'tool']),
   content: z
-    .union([z.string(), z.array(z.looseObject({ type: z.string() }))])
+    .union([z.string(), z.array(z.looseObject({ type: Name })).max(MAX_ITEMS)])
     .nullish()
     .describe('Text, or a list of parts: text, images, audio, files.'),
-  name: z.string().optional(),
-  tool_call_id: z.string().optional(),
-  tool_calls: z.array(z.looseObject({ id: z.string() })).optional(),
+  name: Name.optional(),
+  tool_call_id: Name.optional(),
+  tool_calls: z
+    .array(z.looseObject({ id: Name }))
+    .max(MAX_NAMES)
+    .optional(),
 });
 export type ChatMessage = z.infer<typeof ChatMessage>;
 
 /** Accepts and ignores model settings such as `temperature`: the graph has its own. */
 export const ChatCompletionCreate = z.looseObject({
-  model: z.string().min(1).describe('The name of a graph, or the id of an assistant.'),
-  messages: z.array(ChatMessage).min(1).describe('The conversation; its last message is the question.'),
+  model: Name.min(1).describe('The name of a graph, or the id of an assistant.'),
+  messages: z
+    .array(ChatMessage)
+    .min(1)
+    .max(MAX_ITEMS)
+    .describe('The conversation; its last message is the question.'),
   stream: z.boolean().nullish().describe('Whether the answer is streamed as it is generated.'),
   stream_options: z.looseObject({ include_usage: z.boolean().nullish() }).nullish(),
   n: z.literal(1, 'must be 1: only one answer is generated').nullish(),
-  user: z
-    .string()
-    .nullish()
-    .describe('The name of the conversation, unless `X-Thread-Id` or `metadata.thread_id` names it.'),
+  user: Name.nullish().describe(
+    'The name of the conversation, unless `X-Thread-Id` or `metadata.thread_id` names it.',
+  ),
   metadata: z
     .record(z.string(), z.unknown())
     .nullish()

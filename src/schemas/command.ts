@@ -1,9 +1,10 @@
 import { z } from 'zod';
+import { MAX_ITEMS, Name } from './bounds.ts';
 import { JsonObject } from './fields.ts';
 import { nameRequests } from './named.ts';
 
 const Send = z.looseObject({
-  node: z.string().describe('The node to run.'),
+  node: Name.describe('The node to run.'),
   input: z.unknown().describe('The input of the node, instead of the state.'),
 });
 
@@ -17,7 +18,7 @@ export const Command = z.looseObject({
     .optional()
     .describe('The answer to the pending interrupt; by interrupt id if several are pending.'),
   goto: z
-    .union([z.string(), Send, z.array(z.union([z.string(), Send]))])
+    .union([Name, Send, z.array(z.union([Name, Send])).max(MAX_ITEMS)])
     .nullish()
     .describe(
       'The nodes to run next, by name or with their own input. A node of a subgraph, such as `team:plan`, is executed alone: name it in `interrupt_after` as well.',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { parseTimestamp } from '../core/clock.ts';
 import { Config } from './assistants.ts';
+import { MAX_SCALAR_LENGTH, Name, uniqueList } from './bounds.ts';
 import {
   FilterObject,
   JsonObject,
@@ -18,6 +19,7 @@ import { RunCreate, RunStatus } from './runs.ts';
 /** End of a schedule: with a UTC offset, or UTC without one, like a naive Python datetime. */
 const EndTime = z.iso
   .datetime({ offset: true, local: true, error: 'must be a date and time, such as 2030-12-31T23:59:59Z' })
+  .max(MAX_SCALAR_LENGTH)
   // The range that both databases can store and sort.
   .refine(
     (text) => parseTimestamp(text) >= Date.UTC(1900, 0) && parseTimestamp(text) < Date.UTC(10_000, 0),
@@ -79,10 +81,9 @@ const SCHEDULE = {
     .string()
     .max(1000)
     .describe('Five fields: minute, hour, day of month, month, day of week; or `@daily`.'),
-  timezone: z
-    .string()
-    .nullish()
-    .describe('The time zone of the schedule, such as `Europe/Berlin`; UTC by default.'),
+  timezone: Name.nullish().describe(
+    'The time zone of the schedule, such as `Europe/Berlin`; UTC by default.',
+  ),
   end_time: EndTime.nullish().describe('No runs are created after this time.'),
   enabled: z.boolean().optional().describe('Whether the cron creates runs; true by default.'),
 };
@@ -127,10 +128,7 @@ export const CronPatch = z.looseObject({
 export type CronPatch = z.infer<typeof CronPatch>;
 
 export const CronCount = z.looseObject({
-  assistant_id: z
-    .string()
-    .optional()
-    .describe('Only crons of this assistant: its id, or the name of a graph.'),
+  assistant_id: Name.optional().describe('Only crons of this assistant: its id, or the name of a graph.'),
   thread_id: Uuid.optional().describe('Only crons of this thread.'),
   metadata: FilterObject.optional().describe('Only crons whose metadata contains this.'),
 });
@@ -149,7 +147,9 @@ export const CronSearch = CronFilter.extend({
     .default('created_at')
     .describe('The field to sort by; crons without a value come last.'),
   sort_order: SortOrder.default('desc').describe('The sort order.'),
-  select: z.array(z.enum(Cron.keyof().options)).optional().describe('The fields to return; all by default.'),
+  select: uniqueList(z.enum(Cron.keyof().options))
+    .optional()
+    .describe('The fields to return; all by default.'),
 });
 export type CronSearch = z.infer<typeof CronSearch>;
 

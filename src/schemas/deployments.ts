@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { queryInt, Timestamp, Uuid } from './fields.ts';
+import { Name, Names, Text } from './bounds.ts';
+import { queryInt, Timestamp, TimestampText, Uuid } from './fields.ts';
 import { boundedInt } from './numbers.ts';
 
 export const DEPLOYMENT_NAME = /^[a-z0-9](?:[a-z0-9_-]{0,61}[a-z0-9])?$/;
@@ -31,16 +32,16 @@ export type RevisionStatus = z.infer<typeof RevisionStatus>;
 const DeploymentStatus = z.enum(['AWAITING_DATABASE', 'READY', 'UNUSED', 'AWAITING_DELETE', 'UNKNOWN']);
 export type DeploymentStatus = z.infer<typeof DeploymentStatus>;
 
-const Text = z.string().max(4096);
-const Command = Text.nullish().describe('A command, executed by the shell of the build.');
+const Setting = z.string().max(4096);
+const Command = Setting.nullish().describe('A command, executed by the shell of the build.');
 
 /**
  * Settings of all revisions. Settings of the cloud service, such as `integration_id`, are stored without
  * effect.
  */
 export const SourceConfig = z.looseObject({
-  repo_url: Text.nullish().describe('URL of a git repository, without credentials.'),
-  deployment_type: Text.nullish(),
+  repo_url: Setting.nullish().describe('URL of a git repository, without credentials.'),
+  deployment_type: Setting.nullish(),
   build_on_push: z
     .boolean()
     .nullish()
@@ -51,7 +52,7 @@ export const SourceConfig = z.looseObject({
     .describe(
       'Whether a thread moves to the newest revision (`latest`, the default) or stays with the revision of its first run while its build is kept (`thread`).',
     ),
-  custom_url: Text.nullish().describe('URL at which the deployment is served; set by the server.'),
+  custom_url: Setting.nullish().describe('URL at which the deployment is served; set by the server.'),
   install_command: Command,
   build_command: Command,
 });
@@ -59,11 +60,11 @@ export type SourceConfig = z.infer<typeof SourceConfig>;
 
 /** What one revision is built from. */
 export const SourceRevisionConfig = z.looseObject({
-  repo_ref: Text.nullish().describe('A branch, or a tag as `refs/tags/…`.'),
-  langgraph_config_path: Text.nullish().describe('Path of the configuration in the sources.'),
-  image_uri: Text.nullish(),
-  source_tarball_path: Text.nullish().describe('The `object_path` of an upload.'),
-  repo_commit_sha: Text.nullish().describe('The commit that was built.'),
+  repo_ref: Setting.nullish().describe('A branch, or a tag as `refs/tags/…`.'),
+  langgraph_config_path: Setting.nullish().describe('Path of the configuration in the sources.'),
+  image_uri: Setting.nullish(),
+  source_tarball_path: Setting.nullish().describe('The `object_path` of an upload.'),
+  repo_commit_sha: Setting.nullish().describe('The commit that was built.'),
 });
 export type SourceRevisionConfig = z.infer<typeof SourceRevisionConfig>;
 
@@ -72,7 +73,10 @@ const MAX_SECRETS = 500;
 const MAX_SECRET_LENGTH = 128 * 1024;
 
 export const DeploymentSecret = z.object({
-  name: z.string().regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, 'must be the name of a variable'),
+  name: z
+    .string()
+    .max(256)
+    .regex(/^[A-Za-z_][A-Za-z0-9_]{0,255}$/, 'must be the name of a variable'),
   value: z
     .string()
     .max(MAX_SECRET_LENGTH)
@@ -87,6 +91,7 @@ const Secrets = z
 export const DeploymentCreate = z.looseObject({
   name: z
     .string()
+    .max(63)
     .regex(
       DEPLOYMENT_NAME,
       'must be 1 to 63 of the characters a-z, 0-9, - and _, and begin and end with a letter or digit',
@@ -201,28 +206,31 @@ export const Revision = z.object({
 });
 export type Revision = z.infer<typeof Revision>;
 
+/** One id, or several. */
+const DeploymentIdList = z.union([Text, Names]);
+
 const offset = queryInt({ min: 0, max: 1_000_000 }).default(0);
 const limit = queryInt({ min: 1, max: 100 }).default(20);
 
 export const DeploymentQuery = z.looseObject({
   limit,
   offset,
-  name: z.string().optional(),
-  name_contains: z.string().optional(),
+  name: Name.optional(),
+  name_contains: Name.optional(),
   status: DeploymentStatus.optional(),
-  deployment_type: z.string().optional(),
-  deployment_ids: z.union([z.string(), z.array(z.string())]).optional(),
+  deployment_type: Name.optional(),
+  deployment_ids: DeploymentIdList.optional(),
 });
 export type DeploymentQuery = z.infer<typeof DeploymentQuery>;
 
 export const RevisionQuery = z.looseObject({
   limit,
   offset,
-  status: z.string().optional().describe('One or more statuses, separated by commas.'),
+  status: Name.optional().describe('One or more statuses, separated by commas.'),
 });
 export type RevisionQuery = z.infer<typeof RevisionQuery>;
 
-export const DeploymentIds = z.looseObject({ deployment_ids: z.union([z.string(), z.array(z.string())]) });
+export const DeploymentIds = z.looseObject({ deployment_ids: DeploymentIdList });
 
 export const DeploymentsList = z.object({ resources: z.array(Deployment), offset: z.int() });
 export const RevisionsList = z.object({ resources: z.array(Revision), offset: z.int() });
@@ -248,13 +256,13 @@ export const LogSearch = z.looseObject({
   order: z.enum(['asc', 'desc']).default('asc'),
   limit: boundedInt({ min: 1, max: 1000 }).default(50),
   offset: z
-    .union([z.string(), z.int().min(0)])
+    .union([Name, z.int().min(0)])
     .nullish()
     .describe('The `next_offset` of the previous page.'),
   level: z.enum(LOG_LEVELS).nullish().describe('Only lines of this level.'),
   query: z.string().max(1000).nullish().describe('Only lines whose message contains this text.'),
-  start_time: Timestamp.nullish(),
-  end_time: Timestamp.nullish(),
+  start_time: TimestampText.nullish(),
+  end_time: TimestampText.nullish(),
 });
 export type LogSearch = z.infer<typeof LogSearch>;
 

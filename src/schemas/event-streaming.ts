@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Labels, MAX_ITEMS, Name, uniqueList } from './bounds.ts';
 import { JsonObject, Limit, SmallObject } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { MAX_INTEGER } from './numbers.ts';
@@ -31,7 +32,7 @@ export const ERROR_CODES = [
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
 /** Path from the root graph to a subgraph: `[]`, `['child:<task id>']`, … */
-export const Namespace = z.array(z.string());
+export const Namespace = Labels;
 export type Namespace = z.infer<typeof Namespace>;
 
 /** Errors are 400 with their own messages, not 422: this only documents what the service validates. */
@@ -115,7 +116,7 @@ const namespace = Namespace.optional();
 /** Parameters of each method. Ignores unlisted fields. */
 export const METHOD_PARAMS = {
   'run.start': z.looseObject({
-    assistant_id: z.string().min(1),
+    assistant_id: Name.min(1),
     input: z.unknown().optional(),
     config,
     metadata,
@@ -124,30 +125,31 @@ export const METHOD_PARAMS = {
     multitaskStrategy: z.unknown().optional(),
   }),
   'input.respond': z.looseObject({
-    interrupt_id: z.string().optional(),
+    interrupt_id: Name.optional(),
     response: z.unknown().optional(),
     responses: z
-      .array(z.looseObject({ interrupt_id: z.string(), response: z.unknown().optional() }))
+      .array(z.looseObject({ interrupt_id: Name, response: z.unknown().optional() }))
       .min(1)
+      .max(MAX_ITEMS)
       .optional(),
     update: z.union([JsonObject, z.array(z.unknown())]).nullish(),
-    goto: z.union([z.string(), JsonObject, z.array(z.union([z.string(), JsonObject]))]).nullish(),
+    goto: z.union([Name, JsonObject, z.array(z.union([Name, JsonObject])).max(MAX_ITEMS)]).nullish(),
     strict_resume: z.boolean().nullish(),
     config,
     metadata,
   }),
   'input.inject': z.looseObject({
     namespace,
-    message: z.looseObject({ role: z.string(), content: z.unknown() }),
+    message: z.looseObject({ role: Name, content: z.unknown() }),
   }),
   'agent.getTree': z.looseObject({ run_id: z.guid().toLowerCase().optional() }),
-  'state.get': z.looseObject({ namespace, keys: z.array(z.string()).optional() }),
+  'state.get': z.looseObject({ namespace, keys: uniqueList(Name).optional() }),
   'state.listCheckpoints': z.looseObject({
     namespace,
     limit: Limit.optional(),
-    before: z.string().optional(),
+    before: Name.optional(),
   }),
-  'state.fork': z.looseObject({ checkpoint_id: z.string(), input: z.unknown().optional(), config }),
+  'state.fork': z.looseObject({ checkpoint_id: Name, input: z.unknown().optional(), config }),
 } as const;
 
 export type Method = keyof typeof METHOD_PARAMS;

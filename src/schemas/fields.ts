@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import { isWithinSize, type JsonSize } from '../core/json.ts';
+import { MAX_SCALAR_LENGTH, uniqueList } from './bounds.ts';
 import { nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
 /** Client ids: any UUID version, including 0, which `z.uuid()` rejects. Case-insensitive. */
 export const Uuid = z.guid({ error: 'must be a UUID' }).toLowerCase();
 export const Timestamp = z.iso.datetime({ offset: true });
+/** The same from a client, whose fractions of a second have few digits. */
+export const TimestampText = Timestamp.max(MAX_SCALAR_LENGTH);
 export const JsonObject = z.record(z.string(), z.unknown());
 export type JsonObject = z.infer<typeof JsonObject>;
 
@@ -44,6 +47,7 @@ export const SortOrder = z.enum(['asc', 'desc']);
 export const queryInt = (range: Range) =>
   z
     .string()
+    .max(MAX_SCALAR_LENGTH)
     .transform((text) => (/^-?\d+$/.test(text) ? Number(text) : text))
     .pipe(boundedInt(range))
     .meta({ type: 'integer', minimum: range.min, maximum: range.max });
@@ -56,9 +60,9 @@ export const QueryFlag = z
   .transform((text) => text === 'true' || text === 'True' || text === '1' || text === 'yes')
   .meta({ type: 'boolean' });
 
-/** One value, a repeated key, a comma list, or a JSON list in one string (CONTRACT, version trap). */
+/** One value, a repeated key, a comma list, or a JSON list in one string (CONTRACT, version trap); without duplicates. */
 export function queryList<T extends z.ZodType>(item: T) {
-  return z.preprocess(splitList, z.array(item));
+  return z.preprocess(splitList, uniqueList(item));
 }
 
 function splitList(value: unknown): unknown {

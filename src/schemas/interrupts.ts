@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Cursor, FilterObject, JsonObject, SortOrder, Timestamp, Uuid } from './fields.ts';
+import { Name, uniqueList } from './bounds.ts';
+import { Cursor, FilterObject, JsonObject, SortOrder, Timestamp, TimestampText, Uuid } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt } from './numbers.ts';
 
@@ -64,20 +65,19 @@ export const InterruptFilter = z.looseObject({
   thread_metadata: FilterObject.optional().describe(
     'Only interrupts of threads whose metadata contains this, as in a search of threads.',
   ),
-  assistant_id: z
-    .string()
-    .optional()
-    .describe(
-      'Only where this assistant ran last: its id, or the name of a graph for its default assistant.',
-    ),
-  since_from: Timestamp.optional().describe(
+  assistant_id: Name.optional().describe(
+    'Only where this assistant ran last: its id, or the name of a graph for its default assistant.',
+  ),
+  since_from: TimestampText.optional().describe(
     'Only interrupts that have been pending since this time or later.',
   ),
-  since_to: Timestamp.optional().describe('Only interrupts that have been pending since before this time.'),
-  deadline_from: Timestamp.optional().describe(
+  since_to: TimestampText.optional().describe(
+    'Only interrupts that have been pending since before this time.',
+  ),
+  deadline_from: TimestampText.optional().describe(
     'Only interrupts whose value has a `deadline` at this time or later: an ISO 8601 timestamp with a time zone.',
   ),
-  deadline_to: Timestamp.optional().describe(
+  deadline_to: TimestampText.optional().describe(
     'Only interrupts whose value has a `deadline` before this time.',
   ),
 });
@@ -87,7 +87,7 @@ export const InterruptSearch = InterruptFilter.extend({
   limit: boundedInt({ min: 1, max: 100 }).default(10).describe('How many interrupts to return.'),
   cursor: Cursor,
   sort_order: SortOrder.default('desc').describe('Newest first, or with `asc` longest pending first.'),
-  select: z.array(InterruptField).optional().describe('The fields to return; all by default.'),
+  select: uniqueList(InterruptField).optional().describe('The fields to return; all by default.'),
 });
 export type InterruptSearch = z.infer<typeof InterruptSearch>;
 
@@ -98,20 +98,17 @@ export const InterruptAnswerSearch = z.looseObject({
     'Only answers on threads whose metadata contains this, as in a search of threads.',
   ),
   thread_id: Uuid.optional().describe('Only answers on this thread.'),
-  interrupt_id: z.string().optional().describe('Only answers to this interrupt.'),
-  assistant_id: z
-    .string()
-    .optional()
-    .describe(
-      'Only answers with runs of this assistant: its id, or the name of a graph for its default assistant.',
-    ),
-  user_id: z.string().optional().describe('Only answers of this user.'),
-  created_from: Timestamp.optional().describe('Only answers given at this time or later.'),
-  created_to: Timestamp.optional().describe('Only answers given before this time.'),
+  interrupt_id: Name.optional().describe('Only answers to this interrupt.'),
+  assistant_id: Name.optional().describe(
+    'Only answers with runs of this assistant: its id, or the name of a graph for its default assistant.',
+  ),
+  user_id: Name.optional().describe('Only answers of this user.'),
+  created_from: TimestampText.optional().describe('Only answers given at this time or later.'),
+  created_to: TimestampText.optional().describe('Only answers given before this time.'),
   limit: boundedInt({ min: 1, max: 100 }).default(10).describe('How many answers to return.'),
   cursor: Cursor,
   sort_order: SortOrder.default('desc').describe('Newest first, or with `asc` oldest first.'),
-  select: z.array(AnswerField).optional().describe('The fields to return; all by default.'),
+  select: uniqueList(AnswerField).optional().describe('The fields to return; all by default.'),
 });
 export type InterruptAnswerSearch = z.infer<typeof InterruptAnswerSearch>;
 

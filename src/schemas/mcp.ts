@@ -1,11 +1,12 @@
 import { z } from 'zod';
+import { Name } from './bounds.ts';
 import { nameRequests, nameResponses } from './named.ts';
 
 /** A Model Context Protocol message, for the documentation only: the MCP library parses it. */
 export const McpMessage = z.looseObject({
   jsonrpc: z.literal('2.0').describe('The version of JSON-RPC.'),
-  id: z.union([z.string(), z.number()]).optional().describe('The id of a request; a notification has none.'),
-  method: z.string().optional().describe('Such as `tools/list` or `tools/call`.'),
+  id: z.union([Name, z.number()]).optional().describe('The id of a request; a notification has none.'),
+  method: Name.optional().describe('Such as `tools/list` or `tools/call`.'),
   params: z.record(z.string(), z.unknown()).optional().describe('The parameters of the method.'),
 });
 

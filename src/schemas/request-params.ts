@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Name } from './bounds.ts';
 
 /** Ids in the documentation's examples; later examples use the thread that the first one creates. */
 export const EXAMPLES = {
@@ -13,7 +14,7 @@ function id(noun: string) {
 
 /** An assistant's id, or the name of a graph for its system assistant (CONTRACT §17 "graph id as path id"). */
 export const AssistantPath = z.object({
-  assistant_id: z.string().meta({
+  assistant_id: Name.meta({
     description: 'The id of the assistant, or the name of a graph for its default assistant.',
     examples: [EXAMPLES.graph],
   }),
@@ -21,14 +22,14 @@ export const AssistantPath = z.object({
 
 /** The same; the documentation's example is a client-created assistant. */
 export const AssistantIdPath = z.object({
-  assistant_id: z.string().meta({
+  assistant_id: Name.meta({
     description: 'The id of the assistant, or the name of a graph for its default assistant.',
     examples: [EXAMPLES.assistant_id],
   }),
 });
 
 export const SubgraphPath = AssistantPath.extend({
-  namespace: z.string().meta({ description: 'The namespace of the subgraph.', examples: ['child'] }),
+  namespace: Name.meta({ description: 'The namespace of the subgraph.', examples: ['child'] }),
 });
 
 export const ThreadPath = z.object({
@@ -36,7 +37,7 @@ export const ThreadPath = z.object({
 });
 
 export const CheckpointPath = ThreadPath.extend({
-  checkpoint_id: z.string().meta({ description: 'The id of the checkpoint.' }),
+  checkpoint_id: Name.meta({ description: 'The id of the checkpoint.' }),
 });
 
 const run_id = id('run').meta({ description: 'The id of the run.' });

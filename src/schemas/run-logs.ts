@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Name } from './bounds.ts';
 import { QueryFlag, queryInt, Timestamp } from './fields.ts';
 import { MAX_INTEGER } from './numbers.ts';
 
@@ -52,7 +53,7 @@ export interface LogLine extends RunLogLine {
 }
 
 export const LogsQuery = z.object({
-  assistant_id: z.string().min(1).optional().meta({ description: 'Only lines of this assistant or graph.' }),
+  assistant_id: Name.min(1).optional().meta({ description: 'Only lines of this assistant or graph.' }),
   level: z.enum(LOG_LEVELS).default('debug').meta({ description: 'Only lines of this level and above.' }),
 });
 export type LogsQuery = z.infer<typeof LogsQuery>;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Cursor, FilterObject, JsonObject, Limit, Timestamp } from './fields.ts';
+import { MAX_NAMES, Name, uniqueList } from './bounds.ts';
+import { Cursor, FilterObject, JsonObject, Limit, Timestamp, TimestampText } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { Run, RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
@@ -19,14 +20,13 @@ export type RunSummaryField = z.infer<typeof RunSummaryField>;
 
 export const RunFilter = z.looseObject({
   status: z
-    .union([RunStatus, z.array(RunStatus).min(1)])
+    .union([RunStatus, z.array(RunStatus).min(1).max(MAX_NAMES)])
     .optional()
     .describe('Only runs with this status, or with one of these.'),
-  assistant_id: z
-    .string()
-    .optional()
-    .describe('Only runs of this assistant: its id, or the name of a graph for its default assistant.'),
-  graph_id: z.string().optional().describe('Only runs of assistants that currently have this graph.'),
+  assistant_id: Name.optional().describe(
+    'Only runs of this assistant: its id, or the name of a graph for its default assistant.',
+  ),
+  graph_id: Name.optional().describe('Only runs of assistants that currently have this graph.'),
   thread_metadata: FilterObject.optional().describe(
     'Only runs on threads whose metadata contains this, as in a search of threads.',
   ),
@@ -39,18 +39,17 @@ export const RunFilter = z.looseObject({
     .describe(
       'Only runs whose error, `Class: message`, contains this text, ignoring case. 422 if errors are encrypted.',
     ),
-  created_from: Timestamp.optional().describe('Only runs created at this time or later.'),
-  created_to: Timestamp.optional().describe('Only runs created before this time.'),
-  ended_from: Timestamp.optional().describe('Only runs that ended at this time or later.'),
-  ended_to: Timestamp.optional().describe('Only runs that ended before this time.'),
+  created_from: TimestampText.optional().describe('Only runs created at this time or later.'),
+  created_to: TimestampText.optional().describe('Only runs created before this time.'),
+  ended_from: TimestampText.optional().describe('Only runs that ended at this time or later.'),
+  ended_to: TimestampText.optional().describe('Only runs that ended before this time.'),
 });
 export type RunFilter = z.infer<typeof RunFilter>;
 
 export const RunSearch = RunFilter.extend({
   limit: Limit.default(10).describe('How many runs to return.'),
   cursor: Cursor,
-  select: z
-    .array(RunSummaryField)
+  select: uniqueList(RunSummaryField)
     .optional()
     .describe('The fields to return; by default all except `kwargs`.'),
 });

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { isObject } from '../core/json.ts';
 import { Config } from './assistants.ts';
+import { LongPath, MAX_ITEMS, Name, Names, uniqueList } from './bounds.ts';
 import { Command } from './command.ts';
 import {
   JsonObject,
@@ -23,12 +24,12 @@ export type RunStatus = z.infer<typeof RunStatus>;
 export const MultitaskStrategy = z.enum(['reject', 'rollback', 'interrupt', 'enqueue']);
 export type MultitaskStrategy = z.infer<typeof MultitaskStrategy>;
 
-const NodeList = z.union([z.literal('*'), z.array(z.string())]);
+const NodeList = z.union([z.literal('*'), Names]);
 
 /** Fields of a run request, with or without a thread (CONTRACT §2.3, §2.4, §3). */
 const runFields = {
   run_id: Uuid.nullish().describe('Your own id; 409 if a run already has it.'),
-  assistant_id: z.string().describe('The id of an assistant, or the name of a graph.'),
+  assistant_id: Name.describe('The id of an assistant, or the name of a graph.'),
   input: z
     .unknown()
     .optional()
@@ -41,7 +42,7 @@ const runFields = {
       'Whether an answer that does not match the pending interrupts fails the run with `UnknownInterruptError`, its `reason` and the `pending_ids`; it is ignored by default.',
     ),
   checkpoint: CheckpointConfig.nullish().describe('The checkpoint to resume from, instead of the newest.'),
-  checkpoint_id: z.string().nullish().describe('The checkpoint by its id alone.'),
+  checkpoint_id: Name.nullish().describe('The checkpoint by its id alone.'),
   metadata: SmallObject.nullish().describe('Stored with the run and its checkpoints.'),
   config: Config.nullish().describe("Merged into the assistant's configuration, and takes precedence."),
   context: SmallObject.nullish().describe('The context of the nodes. Not together with `configurable`.'),
@@ -59,15 +60,14 @@ const runFields = {
     'Nodes to stop after; in a subgraph as `team:plan`; `*` for all nodes of the root graph.',
   ),
   stream_mode: z
-    .union([z.array(StreamMode), StreamMode])
+    .union([uniqueList(StreamMode), StreamMode])
     .optional()
     .describe('Which events the run emits; `values` by default.'),
   stream_subgraphs: z.boolean().nullish().describe('Whether to also emit the events of subgraphs.'),
   stream_resumable: z.boolean().nullish().describe('Whether events have ids and can be replayed later.'),
-  feedback_keys: z
-    .array(z.string())
-    .nullish()
-    .describe('Stored with the run. Feedback URLs come from LangSmith, which this server does not call.'),
+  feedback_keys: Names.nullish().describe(
+    'Stored with the run. Feedback URLs come from LangSmith, which this server does not call.',
+  ),
   multitask_strategy: MultitaskStrategy.nullish().describe(
     'What happens if the thread has an active run; `enqueue` by default.',
   ),
@@ -109,7 +109,7 @@ const FIELDS = Object.keys(runFields);
  * Batch of stateless runs (CONTRACT §2.4). The JavaScript SDK sends camelCase fields, such as `multitaskStrategy`,
  * untranslated.
  */
-export const RunBatchCreate = z.array(z.preprocess(inSnakeCase, RunCreate)).min(1);
+export const RunBatchCreate = z.array(z.preprocess(inSnakeCase, RunCreate)).min(1).max(MAX_ITEMS);
 export type RunBatchCreate = z.infer<typeof RunBatchCreate>;
 
 function inSnakeCase(item: unknown): unknown {
@@ -200,7 +200,7 @@ export const RunsCancel = z
       .optional()
       .meta({ description: 'All runs with this status, on every thread.' }),
     thread_id: Uuid.optional().meta({ description: 'The thread of the runs.' }),
-    run_ids: z.array(Uuid).optional().meta({ description: 'The runs to cancel.' }),
+    run_ids: uniqueList(Uuid, MAX_ITEMS).optional().meta({ description: 'The runs to cancel.' }),
   })
   .refine(
     ({ status, thread_id, run_ids }) =>
@@ -214,9 +214,7 @@ export const RunListQuery = z.looseObject({
   limit: queryInt({ min: 1, max: MAX_INTEGER }).default(10).meta({ description: 'How many runs to return.' }),
   offset: QueryOffset.default(0).meta({ description: 'How many runs to skip.' }),
   /** An unknown status is not an error: no run has it (CONTRACT §2.3). */
-  status: z
-    .string()
-    .transform((text) => text as RunStatus)
+  status: Name.transform((text) => text as RunStatus)
     .optional()
     .meta({ description: 'Only runs with this status.', enum: RunStatus.options }),
   select: queryList(RunField).optional().meta({ description: 'The fields to return; all by default.' }),
@@ -228,7 +226,7 @@ const cancel_on_disconnect = QueryFlag.default(false).meta({
 
 /** Empty means the root graph, so comma-separated lists are not supported here. */
 const namespace = z
-  .preprocess((value) => (typeof value === 'string' ? [value] : value), z.array(z.string()))
+  .preprocess((value) => (typeof value === 'string' ? [value] : value), uniqueList(LongPath))
   .optional()
   .meta({
     description:
@@ -243,12 +241,12 @@ export const NewRunStreamQuery = z.looseObject({ namespace });
 export const RunStreamQuery = z.looseObject({
   cancel_on_disconnect,
   namespace,
-  checkpoint_id: z.string().optional().meta({
+  checkpoint_id: Name.optional().meta({
     description:
       'The checkpoint whose state the client shows: only events after it are sent, or all if it does not belong to the run. Resumable runs only; a received `Last-Event-ID` is more precise.',
   }),
   /** An unknown mode matches nothing (CONTRACT §5). */
-  stream_mode: queryList(z.string().transform((text) => text as StreamMode))
+  stream_mode: queryList(Name.transform((text) => text as StreamMode))
     .optional()
     .meta({ description: 'Only events of these modes, out of those the run was created with.' }),
 });

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_SCALAR_LENGTH } from './bounds.ts';
 import { queryInt, Timestamp, Uuid } from './fields.ts';
 import { RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
@@ -119,6 +120,7 @@ export const StepsQuery = z.looseObject({
   limit: queryInt(PAGE).default(PAGE.max).meta({ description: 'How many steps to return.' }),
   after: z
     .string()
+    .max(MAX_SCALAR_LENGTH)
     .regex(/^\d{1,9}\.\d{1,9}$/)
     .optional()
     .meta({ description: 'Continue after this step: `next` of the previous page.' }),

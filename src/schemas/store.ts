@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Labels, LongPath, MAX_NAMES, Name, Text, uniqueList } from './bounds.ts';
 import {
   FilterObject,
   ItemObject,
@@ -12,8 +13,7 @@ import {
 import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, TtlMinutes } from './numbers.ts';
 
-const Labels = z.array(z.string());
-const StoreIndexRule = z.union([z.literal(false), z.array(z.string())]);
+const StoreIndexRule = z.union([z.literal(false), z.array(LongPath).max(MAX_NAMES)]);
 
 /** Expiry of an item; a write restarts it, and so may a read. */
 export const StoreExpiry = z.object({ ttl_minutes: z.number(), expires_at: Timestamp });
@@ -57,7 +57,7 @@ export const StorePut = z.looseObject({
   namespace: Labels.describe(
     'Labels, outermost first, such as a kind and a user. Labels must not be empty or contain dots.',
   ),
-  key: z.string().describe('The key of the item in its namespace.'),
+  key: Name.describe('The key of the item in its namespace.'),
   value: ItemObject.describe('The value; it replaces an existing one.'),
   index: StoreIndexRule.nullish().describe(
     'What a search with `query` matches: nothing (`false`), or these paths instead of the configured ones.',
@@ -70,7 +70,7 @@ export type StorePut = z.infer<typeof StorePut>;
 
 export const StoreDelete = z.looseObject({
   namespace: Labels.default([]).describe('The namespace of the item.'),
-  key: z.string().describe('Its key.'),
+  key: Name.describe('Its key.'),
 });
 export type StoreDelete = z.infer<typeof StoreDelete>;
 
@@ -78,10 +78,7 @@ const RefreshTtl = 'Whether a read restarts the time to live; the default is `st
 
 /** SDKs join the labels with dots; a repeated key is a list of labels (CONTRACT §2.6). */
 export const StoreGetQuery = z.looseObject({
-  key: z
-    .string()
-    .optional()
-    .meta({ description: 'The key of the item.', examples: ['coffee'] }),
+  key: Name.optional().meta({ description: 'The key of the item.', examples: ['coffee'] }),
   namespace: z
     .preprocess(
       (given) => (given === undefined ? [] : [given].flat().flatMap((part) => String(part).split('.'))),
@@ -92,7 +89,7 @@ export const StoreGetQuery = z.looseObject({
       examples: ['memories.ada'],
     }),
   refresh_ttl: QueryFlag.optional().meta({ description: RefreshTtl }),
-  include: queryList(z.string()).optional().meta({
+  include: queryList(Name).optional().meta({
     description:
       '`ttl`: also return when the item expires. `index`: also return the `index` it was stored with. Separate several with commas.',
     type: 'string',
@@ -109,10 +106,9 @@ export const StoreSearch = z.looseObject({
   ),
   limit: Limit.default(10).describe('How many items to return.'),
   offset: Offset.default(0).describe('How many items to skip.'),
-  query: z.string().nullish().describe('The text to search for; best matches first.'),
+  query: Text.nullish().describe('The text to search for; best matches first.'),
   refresh_ttl: z.boolean().nullish().describe(RefreshTtl),
-  select: z
-    .array(z.enum(StoreMatch.keyof().options))
+  select: uniqueList(z.enum(StoreMatch.keyof().options))
     .optional()
     .describe(
       'The fields to return; by default all except `preview`, the beginning of the value in at most 3,000 bytes.',

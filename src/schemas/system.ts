@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Name } from './bounds.ts';
 import { JsonObject, queryInt, Timestamp, Uuid } from './fields.ts';
 import { nameResponses } from './named.ts';
 import type { RecordedStep } from './steps.ts';
@@ -45,9 +46,7 @@ export const ServerInfo = z.object({
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
 export const MetricsQuery = z.looseObject({
-  format: z
-    .string()
-    .optional()
+  format: Name.optional()
     .meta({
       description: 'Any other value returns `prometheus`.',
       enum: ['prometheus', 'json'],

@@ -1,12 +1,13 @@
 import { z } from 'zod';
+import { LongPath, Name, uniqueList } from './bounds.ts';
 import { FilterObject, JsonObject, Limit, QueryFlag, QueryLimit, queryList, SmallObject } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { Interrupt } from './threads.ts';
 
 export const CheckpointConfig = z.looseObject({
-  thread_id: z.string().optional().describe('The thread of the checkpoint.'),
-  checkpoint_ns: z.string().optional().describe('The namespace of a subgraph; empty for the graph itself.'),
-  checkpoint_id: z.string().nullish().describe('The id of the checkpoint; the newest by default.'),
+  thread_id: Name.optional().describe('The thread of the checkpoint.'),
+  checkpoint_ns: LongPath.optional().describe('The namespace of a subgraph; empty for the graph itself.'),
+  checkpoint_id: Name.nullish().describe('The id of the checkpoint; the newest by default.'),
   checkpoint_map: JsonObject.nullish().describe('The checkpoints of the parent graphs of a subgraph.'),
 });
 export type CheckpointConfig = z.infer<typeof CheckpointConfig>;
@@ -52,7 +53,7 @@ export const ThreadStateField = z.union([
     'checkpoint_id',
     'parent_checkpoint_id',
   ]),
-  z.templateLiteral(['values.', z.string()]),
+  z.templateLiteral(['values.', Name]),
 ]);
 export type ThreadStateField = z.infer<typeof ThreadStateField>;
 
@@ -66,7 +67,7 @@ export const ThreadStateQuery = z.looseObject({
 export const ThreadStateAtCheckpoint = z.looseObject({
   checkpoint: CheckpointConfig.describe('`{}` for the newest.'),
   subgraphs: z.boolean().default(false).describe('Whether to include the state of subgraphs.'),
-  select: z.array(ThreadStateField).nullish().describe(SELECT),
+  select: uniqueList(ThreadStateField).nullish().describe(SELECT),
 });
 export type ThreadStateAtCheckpoint = z.infer<typeof ThreadStateAtCheckpoint>;
 
@@ -75,12 +76,9 @@ export const ThreadStateUpdate = z.looseObject({
     .union([JsonObject, z.array(z.unknown())])
     .nullish()
     .describe('The update, as a node would return it.'),
-  as_node: z
-    .string()
-    .nullish()
-    .describe('The node that the update is attributed to; by default the last one.'),
+  as_node: Name.nullish().describe('The node that the update is attributed to; by default the last one.'),
   checkpoint: CheckpointConfig.nullish().describe('The state to change, instead of the newest.'),
-  checkpoint_id: z.string().nullish().describe('The checkpoint by its id alone; sent by older clients.'),
+  checkpoint_id: Name.nullish().describe('The checkpoint by its id alone; sent by older clients.'),
 });
 export type ThreadStateUpdate = z.infer<typeof ThreadStateUpdate>;
 
@@ -96,11 +94,7 @@ export const ThreadStateUpdated = z.object({
 export type ThreadStateUpdated = z.infer<typeof ThreadStateUpdated>;
 
 /** An id, a checkpoint, or a config that holds one: clients send all three (CONTRACT §17). */
-const HistoryBefore = z.union([
-  z.string(),
-  z.looseObject({ configurable: CheckpointConfig }),
-  CheckpointConfig,
-]);
+const HistoryBefore = z.union([Name, z.looseObject({ configurable: CheckpointConfig }), CheckpointConfig]);
 
 export const ThreadHistory = z.looseObject({
   limit: Limit.default(1).describe('How many states to return, newest first.'),
@@ -109,14 +103,14 @@ export const ThreadHistory = z.looseObject({
     'Only states whose checkpoint has this metadata, such as `{"step": 0}`.',
   ),
   checkpoint: CheckpointConfig.nullish().describe('The states of the subgraph with this namespace.'),
-  select: z.array(ThreadStateField).nullish().describe(SELECT),
+  select: uniqueList(ThreadStateField).nullish().describe(SELECT),
 });
 export type ThreadHistory = z.infer<typeof ThreadHistory>;
 
 /** Query form: `before` is a checkpoint id, and the default limit differs (CONTRACT §17). */
 export const ThreadHistoryQuery = z.looseObject({
   limit: QueryLimit.default(10).meta({ description: 'How many states to return, newest first.' }),
-  before: z.string().optional().meta({ description: 'Only states before the checkpoint with this id.' }),
+  before: Name.optional().meta({ description: 'Only states before the checkpoint with this id.' }),
   select: queryList(ThreadStateField).optional().meta({ description: SELECT }),
 });
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { MAX_ITEMS, Name, smallRecord, uniqueList } from './bounds.ts';
 import { Command } from './command.ts';
 import {
   FilterObject,
@@ -63,7 +64,7 @@ export type ThreadExpiry = z.infer<typeof ThreadExpiry>;
 
 /** `include` is a list; ignores unknown entries (CONTRACT §2.2). */
 export const ThreadGetQuery = z.looseObject({
-  include: queryList(z.string())
+  include: queryList(Name)
     .optional()
     .meta({ description: '`ttl`: also return when the thread expires.', type: 'string' }),
 });
@@ -96,10 +97,12 @@ const ThreadSuperstepUpdate = z.looseObject({
     .nullish()
     .describe('What the node returned.'),
   command: Command.nullish().describe('The command it returned instead.'),
-  as_node: z.string().describe('The node.'),
+  as_node: Name.describe('The node.'),
 });
 
-export const ThreadSuperstep = z.looseObject({ updates: z.array(ThreadSuperstepUpdate).min(1) });
+export const ThreadSuperstep = z.looseObject({
+  updates: z.array(ThreadSuperstepUpdate).min(1).max(MAX_ITEMS),
+});
 export type ThreadSuperstep = z.infer<typeof ThreadSuperstep>;
 
 export const ThreadCreate = z.looseObject({
@@ -112,6 +115,7 @@ export const ThreadCreate = z.looseObject({
   ttl: ThreadTtl.optional().describe('When the thread expires.'),
   supersteps: z
     .array(ThreadSuperstep)
+    .max(MAX_ITEMS)
     .optional()
     .describe('An initial history, as if written by the nodes of `metadata.graph_id`.'),
 });
@@ -160,9 +164,22 @@ export const ThreadFilter = z.looseObject({
 export type ThreadFilter = z.infer<typeof ThreadFilter>;
 
 const EXTRACT_PATH = /^(config|interrupts|metadata|values)($|[.[])/;
+const MAX_EXTRACTS = 10;
+/** Each of these is work for every thread of the page. */
+const MAX_EXTRACT_LENGTH = 1000;
+const MAX_EXTRACT_STEPS = 32;
+
+const ExtractPath = z
+  .string()
+  .max(MAX_EXTRACT_LENGTH)
+  .regex(EXTRACT_PATH, 'path must start with config, interrupts, metadata or values')
+  .refine(
+    (path) => path.split(/[.[]/).length <= MAX_EXTRACT_STEPS,
+    `path must have at most ${MAX_EXTRACT_STEPS} steps`,
+  );
 
 export const ThreadSearch = ThreadFilter.extend({
-  ids: z.array(Uuid).optional().describe('Only these threads; an empty list means all.'),
+  ids: uniqueList(Uuid, MAX_ITEMS).optional().describe('Only these threads; an empty list means all.'),
   limit: Limit.default(10).describe('How many threads to return.'),
   offset: Offset.default(0).describe('How many threads to skip.'),
   cursor: z
@@ -177,23 +194,21 @@ export const ThreadSearch = ThreadFilter.extend({
     .default('updated_at')
     .describe('The field to sort by.'),
   sort_order: SortOrder.default('desc').describe('The sort order.'),
-  select: z
-    .array(ThreadField)
+  select: uniqueList(ThreadField)
     .optional()
     .describe('The fields to return; by default all except `total_bytes`, the storage size of the history.'),
-  extract: z
-    .record(
-      z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'alias must be an identifier'),
-      z.string().regex(EXTRACT_PATH, 'path must start with config, interrupts, metadata or values'),
-    )
-    .refine((paths) => Object.keys(paths).length <= 10, 'must have at most 10 paths')
+  extract: smallRecord(
+    Name.regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'alias must be an identifier'),
+    ExtractPath,
+    MAX_EXTRACTS,
+  )
     .optional()
     .describe('Parts to return as `extracted`, name to path, such as `values.messages[-1]`.'),
 });
 export type ThreadSearch = z.infer<typeof ThreadSearch>;
 
 export const ThreadPrune = z.looseObject({
-  thread_ids: z.array(Uuid).describe('The threads; all of them must exist.'),
+  thread_ids: uniqueList(Uuid, MAX_ITEMS).describe('The threads; all of them must exist.'),
   strategy: z
     .enum(['delete', 'keep_latest'])
     .default('delete')

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Name } from './bounds.ts';
 import { Timestamp, Uuid } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { boundedInt } from './numbers.ts';
@@ -13,9 +14,7 @@ export const TokenCreate = z
       .max(256)
       .optional()
       .describe('Acts as this user: sees and owns only what is created with tokens of the same user.'),
-    assistant_id: z
-      .string()
-      .min(1)
+    assistant_id: Name.min(1)
       .optional()
       .describe('Limits the token to this assistant: its id, or the name of a graph.'),
     thread_id: Uuid.optional().describe('Limits the token to this thread, which need not exist yet.'),

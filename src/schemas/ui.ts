@@ -1,24 +1,25 @@
 import { z } from 'zod';
+import { Name } from './bounds.ts';
 import { nameRequests } from './named.ts';
 
 export const UiPath = z.object({
-  assistant_id: z.string().meta({
+  assistant_id: Name.meta({
     description: 'A name under `ui` in the configuration, or the id of an assistant for the UI of its graph.',
     examples: ['research'],
   }),
 });
 
 export const UiAssetPath = z.object({
-  assistant_id: z.string().meta({
+  assistant_id: Name.meta({
     description: 'A name under `ui` in the configuration.',
     examples: ['research'],
   }),
-  file: z.string().meta({ description: 'A file that the HTML refers to.', examples: ['entrypoint.js'] }),
+  file: Name.meta({ description: 'A file that the HTML refers to.', examples: ['entrypoint.js'] }),
 });
 export type UiAssetPath = z.infer<typeof UiAssetPath>;
 
 export const UiComponent = z.looseObject({
-  name: z.string().min(1).meta({ description: 'The name of the component in the default export.' }),
+  name: Name.min(1).meta({ description: 'The name of the component in the default export.' }),
 });
 export type UiComponent = z.infer<typeof UiComponent>;
 

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Text } from './bounds.ts';
 import { QueryLimit, QueryOffset, Timestamp, Uuid } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 
@@ -63,10 +64,9 @@ export type DeliveryDetail = z.infer<typeof DeliveryDetail>;
 export const DeliverySearch = z.looseObject({
   run_id: Uuid.optional().meta({ description: 'Only deliveries of this run.' }),
   status: DeliveryStatus.optional().meta({ description: 'Only deliveries with this status.' }),
-  url: z
-    .string()
-    .optional()
-    .meta({ description: 'Only deliveries to URLs that begin with this, as shown in the list.' }),
+  url: Text.optional().meta({
+    description: 'Only deliveries to URLs that begin with this, as shown in the list.',
+  }),
   limit: QueryLimit.default(10).meta({ description: 'How many deliveries to return.' }),
   offset: QueryOffset.default(0).meta({ description: 'How many deliveries to skip.' }),
 });

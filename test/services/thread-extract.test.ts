@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Thread } from '../../src/schemas/threads.ts';
-import { extract } from '../../src/services/threads/thread-extract.ts';
+import { extract, parsePaths } from '../../src/services/threads/thread-extract.ts';
 
 const thread: Thread = {
   thread_id: '00000000-0000-7000-8000-000000000001',
@@ -14,7 +14,7 @@ const thread: Thread = {
 };
 
 function at(path: string): unknown {
-  return extract(thread, { it: path })['it'];
+  return extract(thread, parsePaths({ it: path }))['it'];
 }
 
 test.each([
@@ -59,7 +59,8 @@ test.each([
 });
 
 test('each alias has its own value', () => {
-  expect(extract(thread, { first: 'values.log[0]', owner: 'metadata.owner' })).toEqual({
+  const paths = parsePaths({ first: 'values.log[0]', owner: 'metadata.owner' });
+  expect(extract(thread, paths)).toEqual({
     first: 'a',
     owner: 'ada',
   });

@@ -64,10 +64,19 @@ describeEachStorage('a search of interrupts', (open) => {
     const [all = 0, ...others] = sizes.splice(0);
     expect(others).toEqual([]);
     const max_bytes = Math.ceil(all / 2);
-    expect(await count({}, undefined, max_bytes)).toBe(ids.length);
+    expect(await count({}, undefined, { max_bytes })).toBe(ids.length);
     expect(sizes.length).toBeGreaterThan(1);
     expect(Math.max(...sizes)).toBeLessThanOrEqual(max_bytes);
-    expect(await count({}, undefined, 1)).toBe(ids.length);
+    expect(await count({}, undefined, { max_bytes: 1 })).toBe(ids.length);
+  });
+
+  test('counts those of a bounded number of threads, newest first', async () => {
+    await using db = await open();
+    await seedThreads(db, 700);
+    const ids = await seedInterrupts(db, 3);
+    const { count } = interruptRepository(db);
+    expect(await count({}, undefined, { max_threads: 2 })).toBe(6);
+    expect(await count({}, undefined, { max_threads: 7 })).toBe(ids.length);
   });
 
   test('finds and counts those with a deadline, whether or not they are encrypted', async () => {

@@ -54,6 +54,14 @@ describeEachStorage('searching threads', (open) => {
     expect(await threads.count({ title: 'none', status: 'idle' })).toBe(0);
   });
 
+  test('reads the first thousand characters of a title', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await insertAll(threads, [{ title: `${'a'.repeat(996)} bee` }, { title: `${'a'.repeat(998)} bee` }]);
+    expect(await foundThreads(threads, { title: 'bee' })).toEqual([0]);
+    expect(await threads.count({ title: 'aaa' })).toBe(2);
+  });
+
   test('finds by values, and threads without values when nothing is asked of them', async () => {
     await using db = await open();
     const threads = threadRepository(db);

@@ -5,6 +5,7 @@ import { systemAssistantId } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
+import { Name } from '../../schemas/bounds.ts';
 import {
   ChatCompletion,
   ChatCompletionCreate,
@@ -126,7 +127,7 @@ function modelRoutes(server: FastifyInstance, { assistants }: { assistants: Assi
         description: 'One assistant as a model.',
         tags,
         params: z.object({
-          model: z.string().meta({ description: 'A graph or an assistant.', example: 'agent' }),
+          model: Name.meta({ description: 'A graph or an assistant.', example: 'agent' }),
         }),
         response: { 200: Model },
         failures: { 404: 'Thread or assistant not found.' },

@@ -5,12 +5,10 @@ import { failureText, toError } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 import { STATUS_CODES } from '../../core/node-http.ts';
 import { trimEnd } from '../../core/text.ts';
+import { MAX_NAME_LENGTH } from '../../schemas/bounds.ts';
 import type { ErrorResponse } from '../../schemas/fields.ts';
 import { publicUrl } from '../public-url.ts';
 import { pathOf, pathTemplate, type RouteTable } from './route-table.ts';
-
-/** Longest path parameter, characters. */
-export const MAX_NAME_LENGTH = 1024;
 
 export interface ErrorHandlerDeps {
   readonly logger: Logger;

@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { z } from 'zod';
+import { Name } from '../../schemas/bounds.ts';
 import { DeploymentPath } from '../../schemas/request-params.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 
-const PagePath = DeploymentPath.extend({ tenant_id: z.string() });
+const PagePath = DeploymentPath.extend({ tenant_id: Name });
 
 /**
  * Redirects the URL that the official CLI prints after `deploy` to the deployment in Studio, which asks for a

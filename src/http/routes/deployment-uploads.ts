@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
 import { InvalidInput } from '../../core/errors.ts';
+import { Name } from '../../schemas/bounds.ts';
 import { queryInt } from '../../schemas/fields.ts';
 import { DeploymentPath } from '../../schemas/request-params.ts';
 import { MAX_UPLOAD_BYTES, type UploadService } from '../../services/deployments/uploads.ts';
@@ -11,7 +12,7 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 const TYPES = ['application/gzip', 'application/x-gzip', 'application/octet-stream'];
 
 const UploadPath = DeploymentPath.extend({
-  object: z.string().meta({ description: 'Object name from the upload URL.' }),
+  object: Name.meta({ description: 'Object name from the upload URL.' }),
 });
 const UploadQuery = z.looseObject({
   expires: queryInt({ min: 0, max: 1e11 }),

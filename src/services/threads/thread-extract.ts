@@ -5,11 +5,16 @@ import type { ValuePath } from '../../storage/threads/extract.ts';
 /** A name, or an index in square brackets. */
 const STEP = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/g;
 
-/**
- * Values at paths such as `values.log[-1]` or `values.a.b[0].k`, by alias; `null` for a missing value, wildcards and
- * slices (CONTRACT §2.2).
- */
-export function extract(thread: Thread, paths: Record<string, string>): Record<string, unknown> {
+/** Parsed paths by alias; `undefined` for wildcards and slices, which have no value (CONTRACT §2.2). */
+export type ExtractPaths = Readonly<Record<string, ValuePath | undefined>>;
+
+/** Parses paths such as `values.log[-1]` or `values.a.b[0].k`: once, and not for each thread. */
+export function parsePaths(paths: Readonly<Record<string, string>>): ExtractPaths {
+  return Object.fromEntries(Object.entries(paths).map(([alias, path]) => [alias, parsePath(path)]));
+}
+
+/** The values at the paths, by alias; `null` for a missing value. */
+export function extract(thread: Thread, paths: ExtractPaths): Record<string, unknown> {
   return Object.fromEntries(Object.entries(paths).map(([alias, path]) => [alias, valueAt(thread, path)]));
 }
 
@@ -17,10 +22,10 @@ export function extract(thread: Thread, paths: Record<string, string>): Record<s
  * Paths into `values` that storage can evaluate, by alias, to avoid reading whole states. `undefined` if a path selects
  * all of `values`.
  */
-export function valuePaths(paths: Record<string, string>): Record<string, ValuePath> | undefined {
+export function valuePaths(paths: ExtractPaths): Record<string, ValuePath> | undefined {
   const result: Record<string, ValuePath> = {};
-  for (const [alias, path] of Object.entries(paths)) {
-    const [field, ...segments] = parsePath(path) ?? [];
+  for (const [alias, path = []] of Object.entries(paths)) {
+    const [field, ...segments] = path;
     if (field !== 'values') continue;
     if (segments.length === 0) return undefined;
     if (segments.every(isReachable)) result[alias] = segments;
@@ -33,10 +38,8 @@ function isReachable(step: string | number): boolean {
   return typeof step === 'string' || Math.abs(step) < 2 ** 31;
 }
 
-function valueAt(thread: Thread, path: string): unknown {
-  const steps = parsePath(path);
-  if (!steps) return null;
-  return steps.reduce<unknown>(descend, thread) ?? null;
+function valueAt(thread: Thread, path: ValuePath | undefined): unknown {
+  return path?.reduce<unknown>(descend, thread) ?? null;
 }
 
 function parsePath(path: string): (string | number)[] | undefined {

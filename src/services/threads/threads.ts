@@ -18,7 +18,7 @@ import type { Ttl } from '../../storage/threads/row.ts';
 import type { ThreadQuery } from '../../storage/threads/search.ts';
 import { type Page, pageOf } from '../pagination.ts';
 import { cursorAt, cursorRange } from './thread-cursor.ts';
-import { extract, valuePaths } from './thread-extract.ts';
+import { type ExtractPaths, extract, parsePaths, valuePaths } from './thread-extract.ts';
 import { type ThreadMaintenanceDeps, threadMaintenance } from './thread-maintenance.ts';
 import type { ThreadStateService } from './thread-state.ts';
 
@@ -69,10 +69,11 @@ export function threadService(deps: ThreadDeps) {
     async search(actor: Actor, query: ThreadSearch): Promise<Page<Partial<Thread>, number | string>> {
       const range = cursorRange(query);
       const visibility = await authorize(actor, 'threads:search', { ...query });
-      const { select, extract: paths, limit, offset } = query;
+      const { select, limit, offset } = query;
+      const paths = query.extract && parsePaths(query.extract);
       // The body is a loose object and may contain these internal fields.
       const ours = { parts: undefined, after: undefined, has_keys: false };
-      const wanted = { ...query, ...ours, ...range, limit: limit + 1, ...columnsToRead(query) };
+      const wanted = { ...query, ...ours, ...range, limit: limit + 1, ...columnsToRead(select, paths) };
       const rows = await threads.search(wanted, visibility);
       const found = rows.map(({ key: _, ...row }) => {
         const thread: Partial<Thread> = pickFields(row, select);
@@ -120,7 +121,10 @@ function newThread(thread_id: string, { metadata }: { metadata: JsonObject }, no
 }
 
 /** States are large: read them whole only if they are returned, or if a path extracts all of `values`. */
-function columnsToRead({ select, extract: paths = {} }: ThreadSearch): Pick<ThreadQuery, 'select' | 'parts'> {
+function columnsToRead(
+  select: ThreadSearch['select'],
+  paths: ExtractPaths = {},
+): Pick<ThreadQuery, 'select' | 'parts'> {
   if (!select || select.includes('values')) return { select };
   const parts = valuePaths(paths);
   return parts ? { select, parts } : { select: [...select, 'values'] };

@@ -63,6 +63,7 @@ export function filterOf(
       name === undefined ? undefined : sql`strpos(lower(assistants.name), lower(${name})) > 0`,
       matchesEverything(wanted) ? undefined : metadataMatches('assistants.metadata', wanted),
     ].filter((condition) => condition !== undefined),
+    large: matchesEverything(wanted) ? [] : [raw('assistants.metadata')],
     row_id_queries:
       graph_id === undefined ? [] : [sql`select row_id from assistants where graph_id = ${graph_id}`],
   };

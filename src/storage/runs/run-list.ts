@@ -5,7 +5,7 @@ import { combineFilters, matchesEverything } from '../../db/metadata-filter.ts';
 import { and, type DialectSql, defined, list, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
-import { mostSelectivePath, type TableFilter } from '../search/access-path.ts';
+import { type IndexFilter, mostSelectivePath } from '../search/access-path.ts';
 import { boundedCount, EXAMINED_ROWS, type KeysetList } from '../search/keyset-page.ts';
 import { timeRange } from '../search/time-range.ts';
 
@@ -66,6 +66,10 @@ export async function runList(
     scanned: { sqlite: raw(`runs indexed by ${index}`), postgres: raw('runs') },
     indexed,
     where,
+    large: [
+      ...(hasMembers(conditions.metadata) ? [raw('runs.metadata')] : []),
+      ...(threads?.metadata ? [METADATA_OF_THREAD] : []),
+    ],
     few: mayBeFew ? await fewRuns(reader, conditions, threads) : undefined,
     // Then the few are found by their threads, and `runs_thread` has their times.
     has_indexed_times: rest.length === 0 && index === 'runs_created',
@@ -116,11 +120,17 @@ function ownConditions(
     graph_id === undefined
       ? undefined
       : sql`runs.assistant_id in (select assistant_id from assistants where graph_id = ${graph_id})`,
-    metadata && Object.keys(metadata).length > 0 ? contains('runs.metadata', metadata) : undefined,
+    hasMembers(metadata) ? contains('runs.metadata', metadata) : undefined,
     error === undefined ? undefined : errorContains(error),
     ...endedWithin(times),
   ];
 }
+
+function hasMembers(filter: JsonObject | undefined): filter is JsonObject {
+  return filter !== undefined && Object.keys(filter).length > 0;
+}
+
+const METADATA_OF_THREAD = raw('(select metadata from threads where threads.thread_id = runs.thread_id)');
 
 function errorContains(part: string): Sql {
   const whole = raw(`((runs.error ->> 'error') || ': ' || (runs.error ->> 'message'))`);
@@ -172,10 +182,9 @@ async function runsOfThreads(reader: Reader, threads: Visibility): Promise<Sql |
 }
 
 /** For the indexes on threads. */
-export function threadFilter({ metadata, ids }: Visibility): TableFilter {
+export function threadFilter({ metadata, ids }: Visibility): IndexFilter {
   return {
     table: 'threads',
-    where: [],
     contained: metadata ? [{ column: 'metadata', filter: metadata }] : [],
     row_id_queries: ids ? [sql`select row_id from threads where ${isOneOf('thread_id', ids)}`] : [],
   };

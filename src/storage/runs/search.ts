@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { bind } from '../../db/bind.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
@@ -10,6 +9,7 @@ import type { RunSummary, RunSummaryField } from '../../schemas/run-search.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import { threadVisible, VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { mayMatch } from '../search/access-path.ts';
+import { byteSlices } from '../search/byte-slices.ts';
 import { countKeyset, type Keyset, type KeysetRange, keysetPage } from '../search/keyset-page.ts';
 import { boundedRows } from '../search/list-bytes.ts';
 import {
@@ -176,15 +176,18 @@ const COUNTED_THREADS = 2000;
 /** Counts the runs of each matching thread. In slices, between which other requests are served. */
 async function countByThread(reader: Reader, { threads, own }: RunsOfThreads): Promise<number> {
   const last = await reader.get(sql`select max(row_id) as ${nullable(number('row_id'))} from threads`);
-  const matching = and([mayMatch(threadFilter(threads)), visible(VISIBLE_THREADS, threads)]);
+  const isCandidate = mayMatch(threadFilter(threads));
+  const large = threads.metadata ? [raw('threads.metadata')] : [];
   let total = 0;
   for (let from = 0; from < (last?.row_id ?? 0); from += COUNTED_THREADS) {
-    const slice = sql`threads.row_id > ${from} and threads.row_id <= ${from + COUNTED_THREADS}`;
-    const row = await reader.get(sql`
-      select count(*) as ${number('count')} from threads cross join runs on runs.thread_id = threads.thread_id
-      where ${and([slice, matching, ...own])}`);
-    total += row?.count ?? 0;
-    await nextTurn();
+    const range = sql`threads.row_id > ${from} and threads.row_id <= ${from + COUNTED_THREADS}`;
+    const where = [range, isCandidate];
+    for await (const slice of byteSlices(reader, { from: raw('threads'), where, id: 'threads.thread_id', large })) {
+      const row = await reader.get(sql`
+        select count(*) as ${number('count')} from threads cross join runs on runs.thread_id = threads.thread_id
+        where ${and([...where, slice, visible(VISIBLE_THREADS, threads), ...own])}`);
+      total += row?.count ?? 0;
+    }
   }
   return total;
 }

@@ -17,12 +17,17 @@ export interface TableFilter {
   readonly contained: readonly ContainmentCondition[];
   /** Other indexes that can answer part of `where`: selects of `row_id`. */
   readonly row_id_queries: readonly Sql[];
+  /** User data that `where` reads of each row. */
+  readonly large: readonly Sql[];
 }
 
 export interface ContainmentCondition {
   readonly column: 'metadata' | 'values_summary';
   readonly filter: MetadataFilter;
 }
+
+/** What indexes can tell. */
+export type IndexFilter = Pick<TableFilter, 'table' | 'contained' | 'row_id_queries'>;
 
 /** A page of the search. */
 export interface TablePage extends TableFilter {
@@ -57,7 +62,7 @@ export interface AccessPath {
  */
 export async function mostSelectivePath(
   reader: Reader,
-  { table, contained, row_id_queries }: TableFilter,
+  { table, contained, row_id_queries }: IndexFilter,
   bound: number,
 ): Promise<AccessPath | undefined> {
   const paths: AccessPath[] = await Promise.all(
@@ -72,7 +77,7 @@ export async function mostSelectivePath(
 }
 
 /** Index-only precondition: whether the row may match, without reading it. */
-export function mayMatch({ table, contained }: TableFilter): Sql {
+export function mayMatch({ table, contained }: IndexFilter): Sql {
   return and(
     contained.map(({ column, filter }) =>
       hasTerms(`${table}_${column}_terms`, raw(`${table}.row_id`), filter),

@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { number, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { byteSlices, isLarge, type LargeRows } from './byte-slices.ts';
 
 /** A position in a list: a time, ISO-8601, and an id that breaks ties. */
 export interface Keyset {
@@ -21,6 +21,8 @@ export interface KeysetList {
   readonly indexed: readonly (Sql | DialectSql)[];
   /** The other conditions. */
   readonly where: readonly (Sql | DialectSql)[];
+  /** User data that `where` reads of each row. */
+  readonly large: readonly Sql[];
   /** SQLite: a `from` clause of few rows, in no order, that has every match. Replaces the scan. */
   readonly few?: Sql | undefined;
   /** An index has the time of these few, and all that `where` asks for, but not their ids. */
@@ -58,23 +60,22 @@ export async function keysetPage(
   { after, is_inclusive = false, limit }: KeysetRange,
 ): Promise<KeysetPage> {
   const first = afterCondition(list, after, is_inclusive);
-  if (list.few && list.has_indexed_times) {
+  if (list.few && list.has_indexed_times && !(await isLarge(reader, largeRows(list, [first])))) {
     const last = await timeOfLast(reader, list, after, limit);
-    return pageOf(await rowsWhere(reader, list, [first, last], limit + 1), limit);
+    return pageOf(await matchesIn(reader, list, [first, last], limit + 1), limit);
   }
   if (reader.dialect === 'postgres' || list.few || list.where.length === 0) {
-    return pageOf(await rowsWhere(reader, list, [first], limit + 1), limit);
+    return pageOf(await matchesIn(reader, list, [first], limit + 1), limit);
   }
   const found: Keyset[] = [];
   let [start, rows] = [first, FIRST_SLICE_ROWS];
   for (let left = list.examined_rows; ; rows = Math.min(rows * 2, MAX_SLICE_ROWS, left)) {
     const end = await endOfSlice(reader, list, start, rows);
-    found.push(...(await rowsWhere(reader, list, [start, until(list, end)], limit + 1 - found.length)));
+    found.push(...(await matchesIn(reader, list, [start, until(list, end)], limit + 1 - found.length)));
     if (found.length > limit || !end) return pageOf(found, limit);
     left -= rows;
     if (left <= 0) return { found, next: end };
     start = afterCondition(list, end, false);
-    await nextTurn();
   }
 }
 
@@ -99,16 +100,28 @@ function pageOf(found: readonly Keyset[], limit: number): KeysetPage {
   return { found: found.slice(0, limit), next: found.length > limit ? found[limit - 1] : undefined };
 }
 
-function rowsWhere(
+async function matchesIn(
   reader: Reader,
   list: KeysetList,
   range: readonly (Sql | undefined)[],
   limit: number,
 ): Promise<Keyset[]> {
   const { indexed, where, few, scanned } = list;
-  return reader.all(sql`
-    select ${keysetColumns(list)} from ${few ?? scanned} where ${and([...indexed, ...range, ...where])}
-    ${orderBy(list)} limit ${limit}`);
+  const found: Keyset[] = [];
+  for await (const slice of byteSlices(reader, largeRows(list, range))) {
+    found.push(
+      ...(await reader.all(sql`
+        select ${keysetColumns(list)} from ${few ?? scanned} where ${and([...indexed, ...range, slice, ...where])}
+        ${orderBy(list)} limit ${limit - found.length}`)),
+    );
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
+function largeRows(list: KeysetList, range: readonly (Sql | undefined)[]): LargeRows {
+  const { few, scanned, indexed, id, large } = list;
+  return { from: few ?? scanned, where: [...indexed, ...range], id, order: orderBy(list), large };
 }
 
 /** The last entry of the next `rows` of the index, `undefined` if it ends before. */
@@ -134,18 +147,23 @@ export async function countKeyset(reader: Reader, list: KeysetList): Promise<num
     total += await countWhere(reader, list, [start, until(list, end)]);
     if (!end) return total;
     start = afterCondition(list, end, false);
-    await nextTurn();
   }
 }
 
 async function countWhere(
   reader: Reader,
-  { few, scanned, indexed, where }: KeysetList,
+  list: KeysetList,
   range: readonly (Sql | undefined)[],
 ): Promise<number> {
-  const row = await reader.get(sql`
-    select count(*) as ${number('count')} from ${few ?? scanned} where ${and([...indexed, ...range, ...where])}`);
-  return row?.count ?? 0;
+  const { few, scanned, indexed, where } = list;
+  let total = 0;
+  for await (const slice of byteSlices(reader, largeRows(list, range))) {
+    const row = await reader.get(sql`
+      select count(*) as ${number('count')} from ${few ?? scanned}
+      where ${and([...indexed, ...range, slice, ...where])}`);
+    total += row?.count ?? 0;
+  }
+  return total;
 }
 
 /** The number of rows of a `from` clause, at most `bound`. */

@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nullable, number, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { and, raw, type Sql, sql } from '../../db/sql.ts';
@@ -10,6 +9,7 @@ import {
   type TableFilter,
   type TablePage,
 } from './access-path.ts';
+import { byteSlices } from './byte-slices.ts';
 
 /** Up to this many rows are always read and sorted. */
 const SORT_UP_TO = 2000;
@@ -34,8 +34,11 @@ export async function findIds(reader: Reader, page: TablePage): Promise<string[]
   return (await keysetScan(reader, page)) ?? [];
 }
 
-function pageFromPath(reader: Reader, page: TablePage, { rows }: AccessPath): Promise<string[]> {
-  return sortedPage(reader, page, joinPath(page.table, rows));
+async function pageFromPath(reader: Reader, page: TablePage, { rows }: AccessPath): Promise<string[]> {
+  const from = joinPath(page.table, rows);
+  const range = page.after && afterKeyset(page, page.after);
+  const found = await matchesIn(reader, page, { from, range: [range] }, page.offset + page.limit);
+  return found.slice(page.offset);
 }
 
 /** Joins an access path to its table; SQLite does not reorder a `cross join`. */
@@ -43,13 +46,38 @@ function joinPath(table: string, rows: Sql): Sql {
   return sql`(${rows}) source cross join ${raw(table)} on ${raw(table)}.row_id = source.row_id`;
 }
 
-async function sortedPage(reader: Reader, page: TablePage, from: string | Sql): Promise<string[]> {
-  const { id, sort, limit, offset, where, after } = page;
-  const order = raw(page.order);
+async function sortedPage(reader: Reader, page: TablePage, from: string): Promise<string[]> {
+  const { id, limit, offset, where, after } = page;
   const rows = await reader.all(sql`
-    select ${raw(id)} as ${text('id')} from ${typeof from === 'string' ? raw(from) : from} where ${and([...where, after && afterKeyset(page, after)])}
-    order by ${sort} ${order}, ${raw(id)} ${order} limit ${limit} offset ${offset}`);
+    select ${raw(id)} as ${text('id')} from ${raw(from)} where ${and([...where, after && afterKeyset(page, after)])}
+    ${orderBy(page)} limit ${limit} offset ${offset}`);
   return rows.map((row) => row.id);
+}
+
+/** Where a part of the matches is looked for. */
+interface Part {
+  readonly from: Sql;
+  /** Conditions that indexes decide. */
+  readonly range: readonly (Sql | undefined)[];
+}
+
+/** SQLite: the first ids in the order of the page, in slices by the bytes that the conditions read. */
+async function matchesIn(
+  reader: Reader,
+  page: TablePage,
+  { from, range }: Part,
+  limit: number,
+): Promise<string[]> {
+  const { id, where, large } = page;
+  const found: string[] = [];
+  for await (const slice of byteSlices(reader, { from, where: range, id, order: orderBy(page), large })) {
+    const rows = await reader.all(sql`
+      select ${raw(id)} as ${text('id')} from ${from} where ${and([...range, slice, ...where])}
+      ${orderBy(page)} limit ${limit - found.length}`);
+    found.push(...rows.map((row) => row.id));
+    if (found.length === limit) break;
+  }
+  return found;
 }
 
 /** The first scan page is mostly enough; a later one blocks the event loop for some 5 ms. */
@@ -57,8 +85,7 @@ const FIRST_PAGE_ROWS = 500;
 const MAX_PAGE_ROWS = 4000;
 
 /**
- * Scans the index in page order and returns the ids; `undefined` if the page is not full after `maxRows`. SQLite reads
- * block the event loop: yields between scan pages.
+ * Scans the index in page order and returns the ids; `undefined` if the page is not full after `maxRows`.
  */
 async function keysetScan(
   reader: Reader,
@@ -73,7 +100,6 @@ async function keysetScan(
     scanned < maxRows;
     scanned += pageRows, pageRows = Math.min(MAX_PAGE_ROWS, pageRows * 2)
   ) {
-    if (scanned > 0) await nextTurn();
     const to = await keysetAfter(reader, page, from, pageRows);
     const matching = await matchesBetween(reader, page, from, to, skip + page.limit - found.length);
     found.push(...matching.slice(skip));
@@ -97,7 +123,7 @@ function keysetAfter(
     ${orderBy(page)} limit 1 offset ${rows - 1}`);
 }
 
-async function matchesBetween(
+function matchesBetween(
   reader: Reader,
   page: TablePage,
   from: SortKey | undefined,
@@ -106,10 +132,8 @@ async function matchesBetween(
 ): Promise<string[]> {
   const until =
     to && sql`${keysetColumns(page)} ${raw(page.order === 'asc' ? '<=' : '>=')} (${to.sort}, ${to.id})`;
-  const rows = await reader.all(sql`
-    select ${raw(page.id)} as ${text('id')} from ${raw(page.table)}
-    where ${and([afterKeyset(page, from), until, mayMatch(page), ...page.where])} ${orderBy(page)} limit ${limit}`);
-  return rows.map((row) => row.id);
+  const range = [afterKeyset(page, from), until, mayMatch(page)];
+  return matchesIn(reader, page, { from: raw(page.table), range }, limit);
 }
 
 function afterKeyset(page: TablePage, from: SortKey | undefined): Sql {
@@ -132,26 +156,38 @@ const COUNT_PAGE_ROWS = 5000;
 /** Number of matching rows. Without a selective index it scans the table, but not the threads' states. */
 export async function countRows(reader: Reader, filter: TableFilter): Promise<number> {
   const { table, where } = filter;
-  if (reader.dialect === 'postgres' || where.length === 0) return count(reader, raw(table), where);
+  const all = { from: raw(table), range: [] };
+  if (reader.dialect === 'postgres' || where.length === 0) return count(reader, filter, all);
   const path = await mostSelectivePath(reader, filter, MAX_DIRECT_COUNT);
-  if (path && path.size < MAX_DIRECT_COUNT) return count(reader, joinPath(table, path.rows), where);
+  if (path && path.size < MAX_DIRECT_COUNT)
+    return count(reader, filter, { from: joinPath(table, path.rows), range: [] });
   return countByPages(reader, filter);
 }
 
 async function countByPages(reader: Reader, filter: TableFilter): Promise<number> {
-  const { table, where } = filter;
+  const { table } = filter;
   const row_id = raw(`${table}.row_id`);
   const last = await reader.get(sql`select max(row_id) as ${nullable(number('row_id'))} from ${raw(table)}`);
   let total = 0;
   for (let from = 0; from < (last?.row_id ?? 0); from += COUNT_PAGE_ROWS) {
     const range = sql`${row_id} > ${from} and ${row_id} <= ${from + COUNT_PAGE_ROWS}`;
-    total += await count(reader, raw(table), [range, mayMatch(filter), ...where]);
-    await nextTurn();
+    total += await count(reader, filter, { from: raw(table), range: [range, mayMatch(filter)] });
   }
   return total;
 }
 
-async function count(reader: Reader, from: Sql, where: TableFilter['where']): Promise<number> {
-  const row = await reader.get(sql`select count(*) as ${number('count')} from ${from} where ${and(where)}`);
-  return row?.count ?? 0;
+async function count(
+  reader: Reader,
+  { table, where, large }: TableFilter,
+  { from, range }: Part,
+): Promise<number> {
+  const id = `${table}.${table === 'threads' ? 'thread_id' : 'assistant_id'}`;
+  let total = 0;
+  for await (const slice of byteSlices(reader, { from, where: range, id, large })) {
+    const row = await reader.get(
+      sql`select count(*) as ${number('count')} from ${from} where ${and([...range, slice, ...where])}`,
+    );
+    total += row?.count ?? 0;
+  }
+  return total;
 }

@@ -101,10 +101,15 @@ async function answerList(
     },
     indexed: timeRange(raw('interrupt_answers.created_at'), created_from, created_to),
     where: [...own, ...(isVisible ? [isVisible] : [])],
+    large: threads?.metadata ? [METADATA_OF_THREAD] : [],
     few: await fewAnswers(reader, conditions, threads),
     examined_rows: EXAMINED_ROWS,
   };
 }
+
+const METADATA_OF_THREAD = raw(
+  '(select metadata from threads where threads.thread_id = interrupt_answers.thread_id)',
+);
 
 /** The answers of up to this many threads are read and sorted. */
 const SORT_UP_TO = 2000;

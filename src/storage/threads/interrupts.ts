@@ -4,13 +4,14 @@ import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
-import { combineFilters } from '../../db/metadata-filter.ts';
+import { combineFilters, matchesEverything } from '../../db/metadata-filter.ts';
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { InterruptCounts } from '../../schemas/system-overview.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { threadFilter } from '../runs/run-list.ts';
 import { mostSelectivePath } from '../search/access-path.ts';
+import { SLICE_BYTES, slicesOf } from '../search/byte-slices.ts';
 import { EXAMINED_ROWS, type Keyset, type KeysetList, keysetPage } from '../search/keyset-page.ts';
 import { boundedRows, octetLength } from '../search/list-bytes.ts';
 import { timeRange } from '../search/time-range.ts';
@@ -105,25 +106,27 @@ function positionOf(last: FoundInterrupt | undefined): InterruptPosition | undef
 }
 
 const COUNTED_THREADS = 500;
-/** Counted at once, bytes; the interrupts of one thread may have more. */
-const COUNTED_BYTES = 1024 * 1024;
+/** A count reads and decrypts at most this many threads. */
+export const MAX_COUNTED_THREADS = 10_000;
 const NEWEST_PARTS = 4;
 
 async function countInterrupts(
   reader: Reader,
   conditions: InterruptConditions,
   visibility?: Visibility,
-  max_bytes = COUNTED_BYTES,
+  { max_bytes = SLICE_BYTES, max_threads = MAX_COUNTED_THREADS } = {},
 ): Promise<number> {
   const list = await waitingThreads(reader, conditions, 'desc', visibility);
   let total = 0;
+  let left = max_threads;
   let after: Keyset | undefined;
   do {
-    const page = await keysetPage(reader, list, { after, limit: COUNTED_THREADS });
+    const page = await keysetPage(reader, list, { after, limit: Math.min(COUNTED_THREADS, left) });
     for (const part of await partsOf(reader, page.found, max_bytes))
       total += await countOfThreads(reader, part, conditions);
+    left -= page.found.length;
     after = page.next;
-  } while (after);
+  } while (after && left > 0);
   return total;
 }
 
@@ -131,7 +134,7 @@ async function countInterrupts(
 async function countNewestInterrupts(reader: Reader): Promise<InterruptCounts> {
   const list = await waitingThreads(reader, {}, 'desc', undefined);
   const { found, next } = await keysetPage(reader, list, { limit: COUNTED_THREADS });
-  const parts = await partsOf(reader, found, COUNTED_BYTES);
+  const parts = await partsOf(reader, found, SLICE_BYTES);
   let waiting = 0;
   for (const part of parts.slice(0, NEWEST_PARTS)) waiting += await countOfThreads(reader, part, {});
   return { waiting, more: next !== undefined || parts.length > NEWEST_PARTS };
@@ -151,19 +154,8 @@ async function countOfThreads(reader: Reader, ids: readonly string[], range: Dea
 async function partsOf(reader: Reader, threads: readonly Keyset[], max_bytes: number): Promise<string[][]> {
   const size = sql`${columns('threads', 'thread_id')}, ${octetLength(raw('interrupts'))} as ${number('bytes')}`;
   const ids = threads.map(({ id }) => id);
-  const parts: string[][] = [];
-  let left = 0;
-  for (const { thread_id, bytes } of await reader.all(
-    sql`select ${size} from threads where ${isOneOf('thread_id', ids)}`,
-  )) {
-    left -= bytes;
-    if (left >= 0) parts.at(-1)?.push(thread_id);
-    else {
-      parts.push([thread_id]);
-      left = max_bytes - bytes;
-    }
-  }
-  return parts;
+  const rows = await reader.all(sql`select ${size} from threads where ${isOneOf('thread_id', ids)}`);
+  return slicesOf(rows, max_bytes).map((slice) => slice.map(({ thread_id }) => thread_id));
 }
 
 /** A column of the newest run of a thread. */
@@ -194,6 +186,7 @@ async function waitingThreads(
       ...assistant,
       ...(hasDeadlineRange(conditions) && !reader.cipher.enabled ? [MAY_HAVE_DEADLINE] : []),
     ],
+    large: [raw('threads.interrupts'), ...(matchesEverything(metadata) ? [] : [raw('threads.metadata')])],
     few: await fewThreads(reader, threads),
     examined_rows: EXAMINED_ROWS,
   };

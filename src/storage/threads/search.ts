@@ -13,7 +13,7 @@ import { countRows, findIds } from '../search/table-search.ts';
 import { partColumns, partValues, takeParts, type ValuePath } from './extract.ts';
 import { IN_FLIGHT, largeOfThread, STATUS, selectThreads, threadOf } from './row.ts';
 import { withSizes } from './size.ts';
-import { summaryFilter, valuesContain } from './values-summary.ts';
+import { largeOfValues, summaryFilter, valuesContain } from './values-summary.ts';
 
 type Filter = ThreadFilter & Pick<ThreadSearch, 'ids'>;
 
@@ -163,6 +163,10 @@ function filterOf(
       values && Object.keys(values).length > 0 ? valuesContain(cipher, values) : undefined,
       ...wordsOf(title).map(titleContains),
     ]),
+    large: [
+      ...(matchesEverything(wanted) && title === undefined ? [] : [raw('threads.metadata')]),
+      ...(values ? largeOfValues(cipher) : []),
+    ],
     row_id_queries: defined([
       some && isOneOf('threads.thread_id', some),
       visibility?.ids && isOneOf('threads.thread_id', visibility.ids),
@@ -175,12 +179,15 @@ function wordsOf(title = ''): string[] {
   return title.split(/\s+/).filter((word) => word !== '');
 }
 
+/** Characters of a title that a search reads: matching a pattern takes the product of both lengths. */
+const SEARCHED_TITLE = 1000;
+
 /** Reads the metadata of every thread that the other conditions leave: in the order of the page, until that is full. */
 function titleContains(word: string): DialectSql {
   const pattern = `%${word.replace(/[\\%_]/g, '\\$&')}%`;
   return {
-    sqlite: sql`json_extract(threads.metadata, '$.title') like ${pattern} escape '\\'`,
-    postgres: sql`threads.metadata ->> 'title' ilike ${pattern} escape '\\'`,
+    sqlite: sql`substr(json_extract(threads.metadata, '$.title'), 1, ${SEARCHED_TITLE}) like ${pattern} escape '\\'`,
+    postgres: sql`left(threads.metadata ->> 'title', ${SEARCHED_TITLE}::int) ilike ${pattern} escape '\\'`,
   };
 }
 

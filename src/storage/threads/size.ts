@@ -1,4 +1,3 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { columns, number } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
 import { raw, type Sql, sql } from '../../db/sql.ts';
@@ -59,7 +58,6 @@ export async function withSizes<T extends { readonly thread_id: string }>(
   const sized: (T & { total_bytes: number })[] = [];
   for (const thread of threads) {
     sized.push({ ...thread, total_bytes: await totalBytes(reader, thread.thread_id) });
-    await nextTurn();
   }
   return sized;
 }

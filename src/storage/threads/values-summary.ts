@@ -4,7 +4,7 @@ import { blindDocument } from '../../db/encryption/blind-index.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { contains } from '../../db/json.ts';
 import { type MetadataFilter, metadataMatches } from '../../db/metadata-filter.ts';
-import { and, or, type Sql, sql } from '../../db/sql.ts';
+import { and, or, raw, type Sql, sql } from '../../db/sql.ts';
 import { THREAD_COLUMNS } from './row.ts';
 
 /** The state of a thread as stored: both are JSON texts. */
@@ -87,6 +87,16 @@ export function valuesContain(cipher: Cipher, wanted: Record<string, unknown>): 
       return short ? or([short, inState]) : inState;
     }),
   );
+}
+
+/** What that condition reads: the state too, as soon as one member is elided. */
+export function largeOfValues(cipher: Cipher): Sql[] {
+  const summary = raw(SUMMARY_COLUMN);
+  if (cipher.enabled) return [summary];
+  return [
+    summary,
+    raw('(select value from thread_values where thread_values.thread_id = threads.thread_id)'),
+  ];
 }
 
 /** Filters for the member if elided, then if present in full. */

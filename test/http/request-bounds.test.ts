@@ -1,0 +1,58 @@
+import type { RouteOptions } from 'fastify';
+import { expect, test } from 'vitest';
+import { z } from 'zod';
+import { METHOD_PARAMS } from '../../src/schemas/event-streaming.ts';
+import { openApp } from '../support/app.ts';
+import { declaredRoutes } from '../support/declared-routes.ts';
+import { unboundedPlaces } from '../support/unbounded-schemas.ts';
+
+const EVERYTHING = {
+  graphs: ['echo'],
+  environment: { LANGGRAPH_HTTP: '{"openai":{"enabled":true}}', AGENT_SERVER_DEPLOYMENTS: 'true' },
+};
+
+/** Contents of messages go to the graph as they are: only the body limit bounds them. */
+const FREE = /^POST \/v1\/chat\/completions body\.messages\[\]\.content: text$/;
+
+function requestSchemas({ method, url, schema }: RouteOptions): [place: string, schema: unknown][] {
+  return (['params', 'querystring', 'body'] as const).flatMap((part) =>
+    schema?.[part] === undefined ? [] : [[`${method} ${url} ${part}`, schema[part]]],
+  );
+}
+
+test('every text, list and map of a request has a maximum', async () => {
+  const routes = await declaredRoutes(() => openApp(EVERYTHING));
+  const schemas = routes.filter(({ method }) => method !== 'HEAD').flatMap(requestSchemas);
+  expect(schemas.length).toBeGreaterThan(120);
+  const places = schemas.flatMap(([place, schema]) => unboundedPlaces(schema, place));
+  expect(places.filter((place) => !FREE.test(place))).toEqual([]);
+});
+
+test('every text, list and map of an event streaming command has a maximum', () => {
+  const places = Object.entries(METHOD_PARAMS).flatMap(([method, schema]) => unboundedPlaces(schema, method));
+  expect(places).toEqual([]);
+});
+
+test.each([
+  ['a text', z.object({ name: z.string().min(1) }), ['body.name: text']],
+  ['a text in a list', z.array(z.string()).max(3).optional(), ['body[]: text']],
+  ['a list', z.looseObject({ ids: z.array(z.guid()).nullish() }), ['body.ids: list']],
+  ['a list behind a transformation', z.preprocess((one) => one, z.array(z.enum(['a']))), ['body: list']],
+  ['a text before a transformation', z.string().transform(Number).pipe(z.int()), ['body: text']],
+  ['a map', z.record(z.string(), z.int()).default({}), ['body: map', 'body{key}: text']],
+  ['a branch of a union', z.union([z.literal('*'), z.string()]), ['body: text']],
+])('%s without a maximum is found', (_, schema, places) => {
+  expect(unboundedPlaces(schema, 'body')).toEqual(places);
+});
+
+test('bounded and free fields are not taken for unbounded ones', () => {
+  const schema = z.looseObject({
+    id: z.guid(),
+    name: z.string().max(9).optional(),
+    names: z.array(z.string().max(9)).max(9),
+    any: z.unknown(),
+    metadata: z.record(z.string(), z.unknown()),
+    mode: z.enum(['a', 'b']).default('a'),
+  });
+  expect(unboundedPlaces(schema, 'body')).toEqual([]);
+});
