@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { immediate } from '../../src/core/event-loop.ts';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import { memoryBus } from '../../src/events/bus.ts';
@@ -98,19 +99,26 @@ describeEachDatabase('following a run', (open) => {
     // It follows before this process executes the run.
     const { live } = liveSources(db);
     const looked = Promise.withResolvers<void>();
+    let looks = 0;
     const poll: FollowSources['poll'] = {
       wait: (...asked) => {
+        looks++;
         looked.resolve();
         return run.sources.poll.wait(...asked);
       },
     };
     let first: Frame | undefined;
+    // In a turn of its own, as a request: PGlite answers within one turn, which may have lasted since an earlier test.
+    await immediate();
     const frames = follow({ ...run.sources, live, poll }, run.run_id, 0, AbortSignal.timeout(50_000));
     const reading = frames.next().then(({ value }) => {
       first = value ?? undefined;
     });
+    // SQLite answers within the turn.
     if (db.dialect === 'sqlite') await promisesSettled();
     else await looked.promise;
+    expect(looks).toBe(1);
+    await immediate();
     const writer = new EventWriter({
       ...run,
       ...run.sources,

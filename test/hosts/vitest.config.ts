@@ -1,0 +1,83 @@
+import { defineConfig, mergeConfig } from 'vitest/config';
+import general from '../../vitest.config.ts';
+
+process.env['TEST_HOSTS'] ??= '1';
+
+/** What differs if the code of the project executes in a graph host: what the server and the host say to each other. */
+const API = [
+  // Runs, and what their graphs print, throw and use
+  'runs',
+  'run-graphs',
+  'run-identity',
+  'run-logs',
+  'run-markers',
+  'run-steps',
+  'many-runs',
+  'nested-nodes',
+  'supersteps',
+  'recursion-limit',
+  'endless-graphs',
+  'budgets',
+  'requested-budgets',
+  'printed-lines',
+  'thrown-values',
+  'long-errors',
+  'unstorable-values',
+  'usage',
+  'user-spans',
+  // Streams
+  'run-streams',
+  'joined-streams',
+  'stream-chunks',
+  'event-streaming',
+  'event-streaming-commands',
+  // State and store
+  'thread-state',
+  'refused-updates',
+  'store-search',
+  // Interrupts
+  'interrupts',
+  'human-review',
+  'strict-resume',
+  'budget-interrupts',
+  // Authentication and custom routes
+  'custom-auth',
+  'impersonation',
+  'internal-calls',
+  'custom-app',
+  'custom-app-auth',
+  'custom-app-middleware',
+  'custom-app-routes',
+  // A2A and MCP
+  'a2a-streams',
+  'mcp',
+  'mcp-elicitation',
+];
+
+/** The same, in test files that share no process with others. */
+const OTHERS = [
+  'http/custom-app-streams.slow',
+  'http/mcp-custom-tools.slow',
+  'auth/custom',
+  'clients/js-sdk',
+  'clients/python-sdk',
+  'clients/remote-graph',
+  'chaos/everything-at-once',
+  'chaos/kill-nine',
+  'chaos/shutdown.slow',
+];
+
+/** `npm run test:hosts` */
+const config = mergeConfig(general, defineConfig({}));
+config.test.projects = [
+  project('http', API.map((name) => `http/${name}`), false),
+  project('others', OTHERS, true),
+];
+
+export default config;
+
+function project(name: string, files: readonly string[], isolate: boolean) {
+  const { testTimeout, hookTimeout, env } = general.test ?? {};
+  const include = files.map((file) => `test/${file}.test.ts`);
+  return { test: { name, include, isolate, testTimeout, hookTimeout, env } };
+}
