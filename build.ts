@@ -1,10 +1,10 @@
 // Builds the server for its package: bundles `src` into `dist`, with libraries left where they are. Node loads a few large
 // files faster than 800 small ones. What is imported later stays a file of its own, and so does what several need.
-import { mkdir, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { SourceMap, type SourceMapPayload } from 'node:module';
 import { dirname, relative, resolve } from 'node:path';
 import { encode, type SourceMapSegment } from '@jridgewell/sourcemap-codec';
-import { build, type Metafile } from 'esbuild';
+import { build, type Metafile, type Plugin } from 'esbuild';
 
 const ROOT = import.meta.dirname;
 
@@ -20,6 +20,52 @@ export const ENTRY_POINTS = [
   'workers/heartbeat-thread',
 ];
 
+interface Vendored {
+  /** The module that `import` loads. */
+  readonly main: string;
+  /** What it needs, and its licence. */
+  readonly files: readonly string[];
+}
+
+/**
+ * Libraries that the package contains, because a project with one of them among its packages runs an install script:
+ * npm calls node-gyp for better-sqlite3's `binding.gyp` once a lock file has lost its `gypfile: false`, and pnpm fails
+ * on scripts that nobody approved. esbuild's programs have no scripts and remain packages: `optionalDependencies`.
+ */
+export const VENDORED: Readonly<Record<string, Vendored>> = {
+  'better-sqlite3': { main: 'lib/index.js', files: ['lib', 'prebuilds', 'LICENSE'] },
+  esbuild: { main: 'lib/main.js', files: ['lib/main.js', 'LICENSE.md'] },
+  // Without its reader for msgpackr-extract, which `msgpackr/pack` does not load either.
+  msgpackr: { main: 'index.js', files: ['index.js', 'pack.js', 'unpack.js', 'iterators.js', 'LICENSE'] },
+};
+
+/** By way of `imports` in package.json, for esbuild writes the path of an external module as it is into any folder. */
+const vendored: Plugin = {
+  name: 'vendored',
+  setup({ onResolve }) {
+    onResolve({ filter: new RegExp(`^(${Object.keys(VENDORED).join('|')})(/|$)`) }, ({ path }) => {
+      const name = path.split('/')[0] as string;
+      return { path: `#vendor/${name}/${VENDORED[name]?.main}`, external: true };
+    });
+  },
+};
+
+async function copyVendored(folder: string): Promise<void> {
+  for (const [name, { main, files }] of Object.entries(VENDORED)) {
+    const [from, to] = [resolve(ROOT, 'node_modules', name), resolve(folder, 'vendor', name)];
+    for (const file of files) await cp(resolve(from, file), resolve(to, file), { recursive: true });
+    const {
+      version,
+      license,
+      type = 'commonjs',
+    } = JSON.parse(await readFile(resolve(from, 'package.json'), 'utf8'));
+    await writeFile(
+      resolve(to, 'package.json'),
+      `${JSON.stringify({ name, version, license, type, main })}\n`,
+    );
+  }
+}
+
 /** Bundles the server into `folder`. Resolves to esbuild's report of what is in each file. */
 export async function bundle(folder: string): Promise<Metafile> {
   const { outputFiles, metafile } = await build({
@@ -30,6 +76,7 @@ export async function bundle(folder: string): Promise<Metafile> {
     bundle: true,
     splitting: true,
     packages: 'external',
+    plugins: [vendored],
     format: 'esm',
     platform: 'node',
     target: 'node22.19',
@@ -47,6 +94,7 @@ export async function bundle(folder: string): Promise<Metafile> {
       path.endsWith('.map') ? mapOfLines(text, texts.get(path.slice(0, -4)) as string) : text,
     );
   }
+  await copyVendored(folder);
   return metafile;
 }
 

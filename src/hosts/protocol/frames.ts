@@ -1,4 +1,5 @@
-import { type Options, Packr } from 'msgpackr';
+import type { Options } from 'msgpackr';
+import { Packr } from 'msgpackr/pack';
 
 /** Limit of a message, bytes: a larger one is an error of the run or the request that it belongs to. */
 export const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
