@@ -66,7 +66,9 @@ test('what begins in the middle of a line is not in the log: it could be half a 
   expect(lines.slice(-2)).toEqual(['The last lines:', 'last']);
 });
 
-test('a command that prints 50 MB has its first lines parsed, and the rest only buffered', { timeout: 60_000 }, async () => {
+test('a command that prints 50 MB has its first lines parsed, and the rest only buffered', {
+  timeout: 60_000,
+}, async () => {
   const bytes = 50 * MB;
   const lines: string[] = [];
   const split = vi.spyOn(LineSplitter.prototype, 'write');

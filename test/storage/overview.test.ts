@@ -78,9 +78,7 @@ describeEachDatabase('the overview', (open) => {
 
     const counts = await overviewReader(db).endedRuns();
     expect(counts).toMatchObject({ success: 0, error: 10_000, failed_last_hour: 10_000 });
-    const oldest = await db.get(
-      sql`select min(ended_at) as ${text('at')} from runs where status = 'error'`,
-    );
+    const oldest = await db.get(sql`select min(ended_at) as ${text('at')} from runs where status = 'error'`);
     expect(counts.since).toBe(oldest?.at);
   });
 

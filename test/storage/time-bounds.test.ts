@@ -25,7 +25,8 @@ const SPANS = [
 describeEachDatabase('the longest times', (open) => {
   test.each(SPANS)('%d ms from now is a date', async (ms) => {
     await using db = await open({ migrated: false });
-    const read = async (time: Sql | DialectSql) => (await db.get(sql`select ${time} as ${text('at')}`))?.at as string;
+    const read = async (time: Sql | DialectSql) =>
+      (await db.get(sql`select ${time} as ${text('at')}`))?.at as string;
     const [before, at, after] = [await read(NOW), await read(nowPlus(ms)), await read(NOW)];
     expect(at).toMatch(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/);
     // Engines keep whole milliseconds.

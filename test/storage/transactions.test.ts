@@ -176,9 +176,10 @@ describeEachDatabase('values', (open) => {
     expect([...(row?.content ?? [])]).toEqual([0, 1, 255]);
   });
 
-  test("times of the database are ISO-8601, and a time added to them is exact", async () => {
+  test('times of the database are ISO-8601, and a time added to them is exact', async () => {
     await using db = await open();
-    const read = async (time: Sql | DialectSql) => (await db.get(sql`select ${time} as ${text('at')}`))?.at as string;
+    const read = async (time: Sql | DialectSql) =>
+      (await db.get(sql`select ${time} as ${text('at')}`))?.at as string;
     const times = [await read(NOW), await read(nowPlus(90_000)), await read(NOW)];
     for (const at of times) expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
     const [before, later, after] = times.map(Date.parse) as [number, number, number];
