@@ -6,11 +6,13 @@ import { table } from './report.ts';
 import { autoConcurrency } from './scenarios/auto-concurrency.ts';
 import { deployments } from './scenarios/deployments.ts';
 import { encryption } from './scenarios/encryption.ts';
+import { eventLoop } from './scenarios/event-loop.ts';
 import { graphHosts } from './scenarios/graph-hosts.ts';
 import { inProcess } from './scenarios/in-process.ts';
 import { largeBodies } from './scenarios/large-bodies.ts';
 import { lists } from './scenarios/lists.ts';
 import { longThread } from './scenarios/long-thread.ts';
+import { masking } from './scenarios/masking.ts';
 import { mcpCalls } from './scenarios/mcp-calls.ts';
 import { metrics } from './scenarios/metrics.ts';
 import { processes } from './scenarios/processes.ts';
@@ -22,6 +24,7 @@ import { sleepingRuns } from './scenarios/sleeping-runs.ts';
 import { startUp } from './scenarios/start-up.ts';
 import { steps } from './scenarios/steps.ts';
 import { store } from './scenarios/store.ts';
+import { talkativeRun } from './scenarios/talkative-run.ts';
 import { tokenStream } from './scenarios/token-stream.ts';
 import { traces } from './scenarios/traces.ts';
 import { echo, tenSteps } from './scenarios/wait.ts';
@@ -40,12 +43,15 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'token-stream': tokenStream,
   'mcp-calls': mcpCalls,
   'silent-readers': silentReaders,
+  'talkative-run': talkativeRun,
   'waiting-readers': waitingReaders,
   'sleeping-runs': sleepingRuns,
   'auto-concurrency': autoConcurrency,
   'queue-depth': queueDepth,
   metrics,
   'large-bodies': largeBodies,
+  'event-loop': eventLoop,
+  masking,
   store,
   steps,
   traces,

@@ -29,14 +29,10 @@ test('a change to a file that a graph imports is served, and threads keep their 
   const { thread_id } = await server.client.threads.create();
   await server.client.runs.wait(thread_id, 'talker', { input: {} });
 
-  const changed = performance.now();
   await folder.write({ 'src/word.ts': "export const word = 'new';" });
   await until('the server has restarted', () => server.restarts() === 1);
-  const took_ms = performance.now() - changed;
 
   expect(said(await server.client.runs.wait(thread_id, 'talker', { input: {} }))).toEqual(['old', 'new']);
-  // A second where a start takes less than one; tests of other files may run beside this one.
-  expect(took_ms).toBeLessThan(Math.max(1000, 1.5 * server.start_ms));
 });
 
 test('a checkpointer that the server replaces is logged in a line', async () => {

@@ -146,12 +146,12 @@ describe.each<[string, Bound]>([
     };
 
     await useEverything(call, hook, async (run) => {
-      const [before, began_at] = [statements(), performance.now()];
+      const before = statements();
       await run;
       const sent = statements() - before;
       expect(sent).toBeGreaterThan(5);
-      // A loop that does not rest comes to thousands in a second.
-      expect(sent / Math.max(1, (performance.now() - began_at) / 1000)).toBeLessThan(200);
+      // The run waits a second before it starts. A loop that does not rest comes to thousands meanwhile.
+      expect(sent).toBeLessThan(1000);
     });
     await hook.came(1);
 

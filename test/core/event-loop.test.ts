@@ -1,16 +1,41 @@
-import { expect, test } from 'vitest';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
 import { isEventLoopBusy, yieldToEventLoop } from '../../src/core/event-loop.ts';
-import { longestPiece } from '../support/event-loop-pieces.ts';
-import { until } from '../support/until.ts';
 
-/** Nothing else happens meanwhile. */
+/** Time passes only while a test works. */
+let now = 0;
+beforeEach(() => {
+  now = Math.max(now, performance.now()) + 1000;
+  vi.spyOn(systemClock, 'monotonic').mockImplementation(() => now);
+});
+afterEach(() => void vi.restoreAllMocks());
+
+const nextTurn = () => new Promise(setImmediate);
+
 function work(ms: number): void {
-  for (const end = performance.now() + ms; performance.now() < end; );
+  now += ms;
 }
 
-test('thousands that go on at the same time let others in between, and go on in their order', async () => {
+/** How long each turn of the event loop worked while something was done, ms. */
+async function turnsOf(work: () => Promise<unknown>): Promise<number[]> {
+  const turns: number[] = [];
+  let last = now;
+  let isDone = false;
+  const look = () => {
+    turns.push(now - last);
+    last = now;
+    if (!isDone) setImmediate(look);
+  };
+  setImmediate(look);
+  await work();
+  isDone = true;
+  await nextTurn();
+  return turns;
+}
+
+test('thousands of concurrent loops share turns of at most 20 ms, and resume in the order in which they waited', async () => {
   const order: number[] = [];
-  /** The first step of all takes a slice: nobody goes on before a turn. */
+  /** The first step of all takes a whole slice: the others resume in a later turn. */
   const steps = async (index: number) => {
     if (index === 0) {
       expect(yieldToEventLoop()).toBeUndefined();
@@ -23,14 +48,15 @@ test('thousands that go on at the same time let others in between, and go on in 
     order.push(index);
   };
   const count = 2000;
-  const piece = await longestPiece(() => Promise.all(Array.from({ length: count }, (_, i) => steps(i))));
-  expect(piece).toBeLessThan(50);
+  const turns = await turnsOf(() => Promise.all(Array.from({ length: count }, (_, i) => steps(i))));
+  expect(Math.max(...turns)).toBeLessThan(22);
+  expect(turns.filter((ms) => ms > 0).length).toBeGreaterThanOrEqual((count * 3 * 0.05) / 22);
   expect(order).toHaveLength(count);
   expect(order.slice(1000)).toEqual(order.slice(1000).toSorted((a, b) => a - b));
 });
 
-test('who was not kept waiting for long waits for nothing', async () => {
-  await new Promise(setImmediate);
+test('yielding returns without waiting until a turn has lasted 20 ms', async () => {
+  await nextTurn();
   expect([yieldToEventLoop(), yieldToEventLoop()]).toEqual([undefined, undefined]);
   work(30);
   const turn = yieldToEventLoop();
@@ -38,12 +64,15 @@ test('who was not kept waiting for long waits for nothing', async () => {
   await turn;
 });
 
-test('the event loop is busy while work that never waits goes on, and idle soon after', async () => {
-  const isIdle = () => !isEventLoopBusy();
-  await until('it is idle', isIdle);
+test('the event loop is busy during work that never waits, and idle 20 ms later', async () => {
+  await nextTurn();
+  expect(isEventLoopBusy()).toBe(false);
   await yieldToEventLoop();
   work(25);
   expect(isEventLoopBusy()).toBe(true);
   await yieldToEventLoop();
-  await until('it is idle again', isIdle);
+  expect(isEventLoopBusy()).toBe(true);
+  await nextTurn();
+  now += 20;
+  expect(isEventLoopBusy()).toBe(false);
 });

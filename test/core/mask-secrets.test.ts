@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import { expect, test } from 'vitest';
 import { logger } from '../../src/core/json-logger.ts';
 import { maskSecrets, secretMask } from '../../src/core/mask-secrets.ts';
-import { cpuMs } from '../support/cpu-time.ts';
 
 const KEY = 'Zm9vYmFyYmF6cXV4MTIz';
 
@@ -69,6 +68,7 @@ test('every string of a log line is masked: message, fields, members, errors', (
   expect(lines.join('')).not.toMatch(/hunter2|Zm9v/);
 });
 
+/** A quadratic expression takes longer for these than a test may; `npm run bench -- masking` measures. */
 test.each([
   'authorization: ',
   'authorization:a ',
@@ -84,5 +84,6 @@ test.each([
 ])('a long text of "%s" is masked in linear time', (piece) => {
   const mask = secretMask(['hunter2hunter2', piece.repeat(9)]);
   const text = piece.repeat(1_000_000 / piece.length);
-  expect(cpuMs(() => mask(text))).toBeLessThan(5000);
+  const masked = mask(text);
+  expect(mask(masked)).toBe(masked);
 });

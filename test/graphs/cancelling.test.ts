@@ -48,16 +48,17 @@ describe('aborting', () => {
   });
 });
 
-test('a graph that goes on after it was given up neither holds its reader nor fails the process', async () => {
+test('a graph that continues after its cancellation neither holds up its reader nor crashes the process', async () => {
   const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
-  const bedtime = performance.now() + 50_000;
   let isHeard = true;
+  let hasEnded = false;
   async function* talk() {
-    while (isHeard && performance.now() < bedtime) {
+    for (let turn = 0; isHeard && turn < 1_000_000; turn++) {
       yield [null, 'custom', 1];
       yield [null, 'custom', 2];
       await new Promise(setImmediate);
     }
+    hasEnded = true;
     setImmediate(isOver);
     throw new Error('nobody hears this');
   }
@@ -73,7 +74,8 @@ test('a graph that goes on after it was given up neither holds its reader nor fa
     }
   }
   await expect(read()).rejects.toThrow('cancelled');
-  expect(performance.now()).toBeLessThan(bedtime);
+  // The reader ended before the graph did.
+  expect(hasEnded).toBe(false);
   isHeard = false;
   await over;
 });

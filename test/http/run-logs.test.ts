@@ -15,7 +15,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const lines = (text: string) =>
   server.log.filter(({ message }) => message === text).map(({ fields }) => fields);
 
-test('the line of a run that ended says which graph it was, how long it took and how long it waited', async () => {
+test('the log line of a run that ended has its graph, its duration and its time in the queue', async () => {
   await server.post('/runs/wait', { assistant_id: 'echo', input: { messages: [] } });
 
   expect(lines('run ended')).toEqual([
@@ -34,22 +34,10 @@ test('the line of a run that ended says which graph it was, how long it took and
   ]);
 });
 
-test('the line of a run that failed names the node', async () => {
+test('the log line of a run that failed names the node', async () => {
   await server.post('/runs/wait', { assistant_id: 'fails', input: {} });
 
   expect(lines('run failed')).toMatchObject([{ graph: 'fails', node: expect.stringMatching(/^\w+$/) }]);
-});
-
-test('a delay that was asked for is no time in the queue', async () => {
-  const { body: thread } = await server.post('/threads', {});
-  const path = `/threads/${thread.thread_id}/runs`;
-  const since = performance.now();
-  const { body: run } = await server.post(path, { assistant_id: 'echo', input: {}, after_seconds: 1 });
-  await server.get(`${path}/${run.run_id}/join`);
-  const passed_ms = performance.now() - since;
-
-  const [line] = lines('run ended').filter(({ run_id }) => run_id === run.run_id);
-  expect(line?.['queue_ms']).toBeLessThan(passed_ms - 990);
 });
 
 test('metrics count ended runs by graph and status, and show the lag of the event loop', async () => {
@@ -64,7 +52,7 @@ test('metrics count ended runs by graph and status, and show the lag of the even
   expect(text).toMatch(/^process_resident_memory_bytes \d{8,}$/m);
 });
 
-test('a client that leaves its stream is logged and counted', async () => {
+test('a client that disconnects from its stream is logged and counted', async () => {
   const { url } = await server.app.listen();
   const body = JSON.stringify({ assistant_id: 'sleeper', input: { ms: 60_000 }, on_disconnect: 'cancel' });
   const headers = { 'content-type': 'application/json', 'content-length': body.length };

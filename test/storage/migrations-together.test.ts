@@ -117,7 +117,7 @@ describePostgresServer('a migration', (open) => {
     expect(log).not.toContainEqual(expect.stringContaining('servers of an earlier version'));
   });
 
-  test('never has the statements of others wait behind a long one', async () => {
+  test('does not hold up statements of others while it waits for a long transaction', async () => {
     await using db = await open({ migrated: false });
     await migrate(db, [notes]);
     const log: string[] = [];
@@ -134,15 +134,14 @@ describePostgresServer('a migration', (open) => {
     const migrating = migrate(db, [notes, authors], (message) => log.push(message)).finally(() => {
       isDone = true;
     });
-    const waits_ms: number[] = [];
+    let reads_done = 0;
     while (log.filter((line) => line.includes('in use')).length < 3) {
-      const since = performance.now();
       await db.all(sql`select 1 from notes`);
-      waits_ms.push(performance.now() - since);
+      reads_done += 1;
     }
+    // They end before the long one does, and before the migration.
+    expect(reads_done).toBeGreaterThan(0);
     expect(isDone).toBe(false);
-    // A migration waits a second for a lock. The rest is for a machine that stands still for a while.
-    expect(Math.max(...waits_ms)).toBeLessThan(15_000);
     over.resolve();
     await Promise.all([long, migrating]);
     expect(await versions(db)).toEqual([1, 2]);

@@ -1,80 +1,104 @@
 import { randomUUID } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { yieldToEventLoop } from '../../src/core/event-loop.ts';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { systemClock } from '../../src/core/clock.ts';
+import { immediate, yieldToEventLoop } from '../../src/core/event-loop.ts';
 import type { Db } from '../../src/db/db.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { queueStory, WORKER } from '../support/queued-runs.ts';
+import { until } from '../support/until.ts';
+
+/** What work costs here: time passes when the test says so, and timers are called in the next turn of the event loop. */
+let now = 0;
+beforeEach(() => {
+  now = performance.now();
+  vi.spyOn(systemClock, 'monotonic').mockImplementation(() => now);
+});
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
 
 describeEachStorage('what an attempt wrote', (open) => {
-  test('is committed within a bound while graphs keep the event loop busy, and not at each of its turns', async () => {
+  test('is committed every 200 ms while graphs keep the event loop busy, not at each of its turns', async () => {
     await using db = await open();
-    const { writes, committed, first } = await claimedRun(db);
+    const { writes, committed } = await claimedRun(db);
     using _ = writes;
 
-    for (let seq = 1; committed.length === 0 && seq < 1000; seq++) {
-      burn(10);
+    let called_at = now;
+    for (let seq = 1; committed.length === 0 && seq < 10_000; seq++) {
+      now += 10;
       writes.addFrame({ seq, event: 'values', data: '{}' }, false);
-      await yieldToEventLoop();
+      const turn = yieldToEventLoop();
+      if (!turn) continue;
+      await turn;
+      vi.advanceTimersByTime(now - called_at);
+      called_at = now;
     }
 
-    // After 200 ms, but never all the time that the graph goes on.
-    expect(await first).toBeGreaterThan(100);
-    expect(committed[0]).toBeLessThan(500);
+    // Two or three of these frames fit into a turn.
+    expect(committed[0]).toBeGreaterThanOrEqual(20);
+    expect(committed[0]).toBeLessThanOrEqual(24);
+    vi.useRealTimers();
     await writes.commit();
   });
 
-  test('waits likewise while many short turns leave the event loop no time', async () => {
+  test('waits 200 ms for its commit while many short turns leave the event loop no time', async () => {
     await using db = await open();
-    const { writes, committed, first } = await claimedRun(db);
+    const { writes, committed, commits } = await claimedRun(db);
     using _ = writes;
     writes.addFrame({ seq: 1, event: 'values', data: '{}' }, false);
 
-    let next: NodeJS.Immediate | undefined;
-    const turn = () => {
-      burn(1);
-      next = setImmediate(turn);
-    };
-    turn();
-    const waited = await first.finally(() => clearImmediate(next));
-
-    expect(waited).toBeGreaterThan(100);
+    for (let turns = 1; turns <= 210; turns++) {
+      expect(commits, `${turns} ms`).toHaveBeenCalledTimes(turns > 200 ? 1 : 0);
+      now += 1;
+      // A timer that is late.
+      if (turns % 10 === 0) vi.advanceTimersByTime(10);
+      await immediate();
+    }
+    vi.useRealTimers();
+    await until('it is committed', () => committed.length > 0);
     expect(committed).toEqual([1]);
   });
 
-  test('waits likewise while the host that executes the graph is busy, and no longer', async () => {
+  test('waits 200 ms for its commit while the host that executes the graph is busy, and no longer', async () => {
     await using db = await open();
-    const { writes, committed, first } = await claimedRun(db);
+    const { writes, committed, commits } = await claimedRun(db);
     using _ = writes;
     writes.executedElsewhere(() => true);
 
     writes.addFrame({ seq: 1, event: 'values', data: '{}' }, false);
+    for (let passed_ms = 10; passed_ms <= 200; passed_ms += 10) {
+      expect(commits).not.toHaveBeenCalled();
+      now += 10;
+      vi.advanceTimersByTime(10);
+      await immediate();
+    }
 
-    expect(await first).toBeGreaterThan(100);
+    expect(commits).toHaveBeenCalledTimes(1);
+    vi.useRealTimers();
+    await until('it is committed', () => committed.length > 0);
     expect(committed).toEqual([1]);
   });
 });
 
-/** The write buffer of a run that was claimed, how many frames each of its commits had, and when the first was, ms. */
+/**
+ * The write buffer of a run that was claimed, how many frames each of its commits had, and a spy on transactions, which
+ * sees a commit when it begins. Timers stand still from here on.
+ */
 async function claimedRun(db: Db) {
   const { queue, add } = queueStory(db);
   await add(randomUUID());
   const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   const committed: number[] = [];
-  const first = Promise.withResolvers<number>();
-  const since = performance.now();
+  const commits = vi.spyOn(db, 'transaction');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   const writes = new WriteBuffer(db, (claimed as ClaimedRun).lease, {
-    onCommitted({ frames }) {
-      committed.push(frames.length);
-      first.resolve(performance.now() - since);
+    onCommitted: ({ frames }) => void committed.push(frames.length),
+    onError: (error) => {
+      throw error;
     },
-    onError: first.reject,
   });
-  return { writes, committed, first: first.promise };
-}
-
-function burn(ms: number): void {
-  const end = performance.now() + ms;
-  while (performance.now() < end);
+  return { writes, committed, commits };
 }

@@ -10,9 +10,8 @@ import { until } from '../support/until.ts';
 
 const OPERATOR = 'an-operator';
 const TOKENS = 400;
-/** Of each process that makes changes; their median is compared, since a busy machine stands still at times. */
+/** Of each process that makes changes. */
 const CHANGES = 7;
-const MAX_CHANGE_MS = 1_000;
 
 describe.runIf(hasStudio && TEST_POSTGRES_URI)(
   'Studio before several processes on PostgreSQL (needs Chromium, a build of Studio and TEST_POSTGRES_URI)',
@@ -49,14 +48,11 @@ describe.runIf(hasStudio && TEST_POSTGRES_URI)(
         ['By the same', following],
         ['By the other', 1 - following],
       ] as const) {
-        const waits_ms: number[] = [];
         for (let n = 0; n < CHANGES; n++) {
           await api(index).client.threads.create({ metadata: { title: `${title}, ${n}` } });
-          const started = performance.now();
+          // Lists are not polled: only the notification of this change makes it appear.
           await page.getByRole('link', { name: new RegExp(`^${title}, ${n}`) }).waitFor();
-          waits_ms.push(performance.now() - started);
         }
-        expect(waits_ms.sort((one, other) => one - other)[(CHANGES - 1) / 2]).toBeLessThan(MAX_CHANGE_MS);
       }
       expect(problems).toEqual([]);
       await page.context().close();

@@ -9,7 +9,6 @@ import { until } from './until.ts';
 /** `agent-server dev` in a project, and what it wrote. */
 export async function developing(folder: Project) {
   const lines: string[] = [];
-  const started = performance.now();
   const child = program(['dev'], { cwd: folder.root });
   for (const stream of [child.stdout, child.stderr]) {
     createInterface(stream).on('line', (line) => lines.push(stripVTControlCharacters(line)));
@@ -20,7 +19,6 @@ export async function developing(folder: Project) {
   return {
     child,
     lines,
-    start_ms: performance.now() - started,
     url,
     client: new Client({ apiUrl: url }),
     restarts: () => readyLines().length - 1,

@@ -40,10 +40,17 @@ export function dispatching(db: Db, options: Options = {}) {
   const outbox = webhookOutbox(db);
   const bus = memoryBus();
   const log: LogLine[] = [];
+  const waits_ms: (number | undefined)[] = [];
   const clock = { now: () => Date.parse('2026-11-20T12:00:00.500Z'), monotonic: () => 0 };
   const { resolve = here, timeout_ms = 10_000 } = options;
   const dispatcher = new WebhookDispatcher({
-    outbox,
+    outbox: {
+      ...outbox,
+      ack: (claim, attempt, verdict) => {
+        waits_ms.push(verdict.outcome === 'retry' ? verdict.in_ms : undefined);
+        return outbox.ack(claim, attempt, verdict);
+      },
+    },
     bus,
     sender: webhookSender({
       policy: policy({ disable_loopback: false, ...options.policy }, resolve),
@@ -64,6 +71,8 @@ export function dispatching(db: Db, options: Options = {}) {
     dispatcher,
     bus,
     log,
+    /** Time until the next try after each that was made, ms; `undefined` if there is none. */
+    waits_ms,
     enqueue: (given: Partial<NewDelivery>) => outbox.enqueue(delivery(given)),
     /** Sends what is due, and waits for what comes of it. */
     async turn(): Promise<void> {
@@ -72,11 +81,6 @@ export function dispatching(db: Db, options: Options = {}) {
     /** A delivery with its tries. */
     async look(delivery_id: string) {
       return { ...(await outbox.get(delivery_id)), attempts: await outbox.attemptsOf(delivery_id) };
-    },
-    /** When the only delivery is tried again, ms from now, about. */
-    async waits(): Promise<number> {
-      const [host] = await outbox.pendingHosts();
-      return host?.due_in_ms ?? Number.NaN;
     },
     [Symbol.asyncDispose]: () => dispatcher.stop(0),
   };

@@ -19,3 +19,41 @@ export async function longestPiece(work: () => Promise<unknown>): Promise<number
   }
   return longest / 1e3;
 }
+
+/**
+ * The largest amount of JSON, characters, that this process read or wrote in one turn of its event loop while something
+ * was done.
+ */
+export async function mostJsonInATurn(work: () => Promise<unknown>): Promise<number> {
+  const original = { parse: JSON.parse, stringify: JSON.stringify };
+  let most = 0;
+  let now = 0;
+  const add = (text: unknown) => {
+    now += String(text ?? '').length;
+    most = Math.max(most, now);
+  };
+  Object.assign(JSON, {
+    parse(...args: Parameters<typeof JSON.parse>) {
+      add(args[0]);
+      return original.parse(...args);
+    },
+    stringify(...args: Parameters<typeof JSON.stringify>) {
+      const text = original.stringify(...args);
+      add(text);
+      return text;
+    },
+  });
+  let next: NodeJS.Immediate | undefined;
+  const turn = () => {
+    now = 0;
+    next = setImmediate(turn);
+  };
+  turn();
+  try {
+    await work();
+  } finally {
+    clearImmediate(next);
+    Object.assign(JSON, original);
+  }
+  return most;
+}

@@ -102,7 +102,7 @@ test('a request that takes too long is given up', async () => {
   await until('it is given up', () => buffer.stats().dropped === 1);
 });
 
-test('a collector that never answers changes no run, and is waited for at the end only shortly', async () => {
+test('a collector that never answers changes no run and does not keep the server from stopping', async () => {
   await using sink = await collector({ answers: false });
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', sink.url);
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '1');
@@ -117,7 +117,7 @@ test('a collector that never answers changes no run, and is waited for at the en
   const [, dropped] = text.match(/^agent_server_spans_dropped_total (\d+)$/m) ?? [];
   expect(Number(dropped)).toBeGreaterThan(0);
   expect(sink.requests).toHaveLength(1);
-  const started = performance.now();
   await http.app.stop(0);
-  expect(performance.now() - started).toBeLessThan(8000);
+  // It ends although the request has no answer yet, and sends no other one.
+  expect(sink.requests).toHaveLength(1);
 });

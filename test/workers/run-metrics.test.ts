@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { HostLost, Unavailable } from '../../src/core/errors.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
+import type { Attempt } from '../../src/workers/attempt.ts';
+import { firstWait } from '../../src/workers/run-log.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
 import { FAILURE_RULES } from '../support/queued-runs.ts';
@@ -18,6 +20,14 @@ function failingWith(...errors: Error[]) {
     return oneValue();
   });
 }
+
+test('a delay that the client asked for does not count as time in the queue', () => {
+  const created_at = '2026-11-20T12:00:00.000Z';
+  const configurable = { __after_seconds__: 60 };
+  const run = { created_at, kwargs: { config: { configurable } } };
+  const started = Date.parse('2026-11-20T12:01:00.250Z');
+  expect(firstWait({ claimed: { run }, started } as unknown as Attempt)).toBe(250);
+});
 
 describeEachDatabase('a worker counts', (open) => {
   test('an attempt that succeeds: its start, its end, how long it waited and took', async () => {

@@ -82,17 +82,15 @@ test.each([300, 304, 400, 401, 403, 404, 405, 410, 413, 422])('%i is a refusal f
 test.each([
   ['seconds', '120', 120_000],
   ['a date', 'Fri, 20 Nov 2026 12:02:00 GMT', 119_500],
-  ['a date that is over', 'Fri, 20 Nov 2026 11:00:00 GMT', 1000],
+  ['a date in the past', 'Fri, 20 Nov 2026 11:00:00 GMT', 1000],
   ['less than the backoff', '0', 1000],
   ['nonsense', 'soon', 1000],
-])('a receiver that asks for time gets it: %s', async (_form, header, wait_ms) => {
+])('a receiver that sends Retry-After with %s is tried again no earlier', async (_form, header, wait_ms) => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push((_request, response) => response.writeHead(429, { 'retry-after': header }).end());
-  const since = performance.now();
   await to.send(hook.url);
-  const difference_ms = Math.abs((await to.waits()) - wait_ms);
-  expect(difference_ms).toBeLessThan(900 + performance.now() - since);
+  expect(to.waits_ms).toEqual([wait_ms]);
 });
 
 test('a receiver that does not answer is tried again', async () => {

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { number } from '../../../src/db/columns.ts';
 import { openPostgres } from '../../../src/db/engines/postgres.ts';
 import { sql } from '../../../src/db/sql.ts';
+import { withFaults } from '../../support/faults.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../../support/postgres-server.ts';
 import { startRun } from '../../support/remote-runs.ts';
 import { type BenchServer, benchServer, ECHO } from '../bench-server.ts';
@@ -32,6 +33,7 @@ export const processes: Scenario = {
       ...(await cancelled(api)),
       ...(await waits(api, 1)),
       ...(await waits(api, 16)),
+      ...(await unnotified(database.url)),
     ];
   },
 };
@@ -84,6 +86,21 @@ async function* times(http: BenchServer['http'], body: object): AsyncGenerator<n
     last = (JSON.parse(data) as { at: number }).at;
     yield last;
   }
+}
+
+/** The same while every notification is lost: only polls of the queue and the log tell one process of the other. */
+async function unnotified(database: string): Promise<Measurement[]> {
+  const env = withFaults('notifications are lost');
+  await using api = await benchServer({ concurrency: 0, database, env });
+  await using _worker = await benchServer({ concurrency: 64, database, env });
+  const starts: number[] = [];
+  for (let index = 0; index < 10; index += 1) starts.push(await startLatency(api));
+  const named = (all: Measurement[]) => all.map((each) => ({ ...each, what: `unnotified: ${each.what}` }));
+  return named([
+    ...percentiles('sent to started', starts, 1500),
+    ...(await events(api, true)),
+    ...(await cancelled(api)),
+  ]);
 }
 
 async function events({ http }: BenchServer, stream_resumable: boolean): Promise<Measurement[]> {

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { peakResidentBytes } from '../../support/process-usage.ts';
 import { joinRun, type RemoteRun, startRun } from '../../support/remote-runs.ts';
-import { openAndNeverRead } from '../../support/silent-client.ts';
+import { openAndNeverRead, subscribeAndNeverRead } from '../../support/silent-client.ts';
 import { type BenchServer, benchServer } from '../bench-server.ts';
 import type { Measurement, Scenario } from '../measurements.ts';
 
@@ -25,6 +25,7 @@ export const silentReaders: Scenario = {
     return [
       ...(await silence('streams of a run', joinRunStream)),
       ...(await silence('event streaming', follow)),
+      ...(await silence('event streaming over WebSockets', subscribe)),
     ];
   },
 };
@@ -79,6 +80,10 @@ async function joinRunStream({ process: { url } }: BenchServer, { thread_id, run
 async function follow({ process: { url } }: BenchServer, { thread_id }: RemoteRun) {
   const path = `/threads/${thread_id}/stream/events`;
   return disposable(await openAndNeverRead(url, 'POST', path, { body: { channels: ['custom', 'values'] } }));
+}
+
+async function subscribe({ process: { url } }: BenchServer, { thread_id }: RemoteRun) {
+  return disposable(await subscribeAndNeverRead(url, thread_id, ['custom', 'values']));
 }
 
 function disposable(socket: { destroy(): void }): Disposable {

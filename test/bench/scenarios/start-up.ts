@@ -1,4 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { developing } from '../../support/developing.ts';
+import { project } from '../../support/project.ts';
+import { until } from '../../support/until.ts';
 import { type BenchServer, benchServer, ECHO } from '../bench-server.ts';
 import { measureLoad } from '../load.ts';
 import { type Measurement, percentile, type Scenario } from '../measurements.ts';
@@ -12,12 +15,14 @@ const IDLE_MS = 45_000;
 export const startUp: Scenario = {
   title: 'Start-up and memory',
   async run() {
+    const ofDev = await devRestarts();
     await using server = await benchServer();
     const starts_ms: number[] = [];
     for (let i = 0; i < STARTS; i++) starts_ms.push(await restart(server));
     const measurements: Measurement[] = [
       { what: 'start to /ok, median', value: percentile(starts_ms, 0.5) / 1000, unit: 's', aim: 0.6 },
       { what: 'start to /ok, longest', value: Math.max(...starts_ms) / 1000, unit: 's' },
+      ...ofDev,
       { what: 'CPU of a start', value: server.cpu(), unit: 's' },
       memory(server, 'just started'),
     ];
@@ -39,6 +44,32 @@ export const startUp: Scenario = {
 function memory(server: BenchServer, when: string, aim?: number): Measurement {
   const value = server.residentMegabytes();
   return { what: `resident memory ${when}`, value, unit: 'MB', ...(aim !== undefined && { aim }) };
+}
+
+const GRAPH = `
+import { Annotation, START, StateGraph } from '@langchain/langgraph';
+import { word } from './word.js';
+const State = Annotation.Root({ said: Annotation<string>() });
+export const graph = new StateGraph(State).addNode('say', () => ({ said: word })).addEdge(START, 'say').compile();
+`;
+
+/** `agent-server dev`, from a change of a file that a graph imports to the server that is ready again. */
+async function devRestarts(): Promise<Measurement[]> {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { talker: "./src/talker.ts:graph" }\nserver: { port: 0 }\n',
+    'src/talker.ts': GRAPH,
+    'src/word.ts': "export const word = '0';",
+  });
+  await using server = await developing(folder);
+  const restarts_ms: number[] = [];
+  for (let n = 1; n <= STARTS; n++) {
+    const changed = performance.now();
+    await folder.write({ 'src/word.ts': `export const word = '${n}';` });
+    await until('the server has restarted', () => server.restarts() === n);
+    restarts_ms.push(performance.now() - changed);
+  }
+  const value = percentile(restarts_ms, 0.5) / 1000;
+  return [{ what: 'dev: from a changed file to ready, median', value, unit: 's', aim: 1 }];
 }
 
 async function restart({ process, http }: BenchServer): Promise<number> {
