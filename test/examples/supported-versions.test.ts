@@ -20,7 +20,12 @@ const [newest, oldest] = await Promise.all([read('package.json'), read('test/old
 
 function row(name: string, key: string, note = ''): string[] {
   const accepted = newest.peerDependencies[key];
-  return [name, newest.devDependencies[key] ?? '', oldest.dependencies[key] ?? '', accepted ? `\`${accepted}\`` : note];
+  return [
+    name,
+    newest.devDependencies[key] ?? '',
+    oldest.dependencies[key] ?? '',
+    accepted ? `\`${accepted}\`` : note,
+  ];
 }
 
 function table(): string {
@@ -34,7 +39,12 @@ function table(): string {
     row('`@langchain/react`', '@langchain/react'),
     row('`langchain`', 'langchain'),
     ['Python SDK, `langgraph-sdk`', TESTED.python_sdk, '', ''],
-    ['Node.js', newest.devDependencies['node'] ?? `${node}`, olderNodes.join(', '), `\`${newest.engines.node}\``],
+    [
+      'Node.js',
+      newest.devDependencies['node'] ?? `${node}`,
+      olderNodes.join(', '),
+      `\`${newest.engines.node}\``,
+    ],
     ['PostgreSQL', TESTED.postgresql, '', `PGlite ${newest.devDependencies['@electric-sql/pglite']} too`],
     ['PgBouncer, in transaction mode', TESTED.pgbouncer, '', ''],
   ];
@@ -80,14 +90,17 @@ test.each(programs.filter(([, version]) => version !== undefined))(
   (_name, version, listed) => expect(version?.startsWith(listed)).toBe(true),
 );
 
-test.skipIf(TEST_POSTGRES_URI === undefined)('the PostgreSQL of the tests is the one in the table', async () => {
-  const { default: pg } = await import('pg');
-  const client = new pg.Client(TEST_POSTGRES_URI);
-  await client.connect();
-  try {
-    const { rows } = await client.query('show server_version');
-    expect(rows[0].server_version.split('.')[0]).toBe(TESTED.postgresql);
-  } finally {
-    await client.end();
-  }
-});
+test.skipIf(TEST_POSTGRES_URI === undefined)(
+  'the PostgreSQL of the tests is the one in the table',
+  async () => {
+    const { default: pg } = await import('pg');
+    const client = new pg.Client(TEST_POSTGRES_URI);
+    await client.connect();
+    try {
+      const { rows } = await client.query('show server_version');
+      expect(rows[0].server_version.split('.')[0]).toBe(TESTED.postgresql);
+    } finally {
+      await client.end();
+    }
+  },
+);
