@@ -128,6 +128,7 @@ export const ThreadPatchHeaders = z.looseObject({
   prefer: z.string().optional().meta({ description: '`return=minimal` for a response without a body.' }),
 });
 
+/** `context` is in the type of the JavaScript SDK; a thread has none, and nothing is returned for it. */
 export const ThreadField = z.enum([
   'thread_id',
   'created_at',
@@ -135,6 +136,7 @@ export const ThreadField = z.enum([
   'state_updated_at',
   'metadata',
   'config',
+  'context',
   'status',
   'values',
   'interrupts',
