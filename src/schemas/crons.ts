@@ -47,6 +47,8 @@ export const Cron = z.object({
   disabled_reason: z.string().nullable(),
   created_at: Timestamp,
   updated_at: Timestamp,
+  /** The time of the server. Present only if a search selects it. */
+  now: Timestamp.optional(),
 });
 export type Cron = z.infer<typeof Cron>;
 

@@ -132,6 +132,7 @@ export const ThreadPatchHeaders = z.looseObject({
   prefer: z.string().optional().meta({ description: '`return=minimal` for a response without a body.' }),
 });
 
+/** `context` is in the type of the JavaScript SDK; a thread has none, and nothing is returned for it. */
 export const ThreadField = z.enum([
   'thread_id',
   'created_at',
@@ -139,6 +140,7 @@ export const ThreadField = z.enum([
   'state_updated_at',
   'metadata',
   'config',
+  'context',
   'status',
   'values',
   'interrupts',

@@ -89,9 +89,9 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
       pending_ids,
     });
     expect((await server.client.threads.get(thread.threadId)).status).toBe('interrupted');
-    await expect(
-      thread.respondInput({ namespace: [], interrupt_id, response: 'yes' }),
-    ).rejects.toMatchObject({ code: 'no_such_interrupt' });
+    await expect(thread.respondInput({ namespace: [], interrupt_id, response: 'yes' })).rejects.toMatchObject(
+      { code: 'no_such_interrupt' },
+    );
   });
 
   test('a question from inside a subgraph can be answered', async () => {

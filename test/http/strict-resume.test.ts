@@ -67,7 +67,9 @@ test('an empty map is refused, and the interrupt still waits', async () => {
     interrupt_ids: [],
     pending_ids: [id],
   });
-  expect((await http.post('/interrupts/answers/search', { thread_id: at.split('/').at(-1) })).body).toEqual([]);
+  expect((await http.post('/interrupts/answers/search', { thread_id: at.split('/').at(-1) })).body).toEqual(
+    [],
+  );
   expect((await answer(at, { [id]: 'yes' }, true)).body).toMatchObject({ log: ['a:1', 'b:"yes"'] });
 });
 
@@ -94,7 +96,10 @@ test('the refusal is in the error event of a stream and in the list of runs', as
   const body = { assistant_id: 'interrupting', command, strict_resume: true, stream_resumable: true };
   const { text } = await http.post(`${at}/runs/stream`, body);
   const [, data = ''] = text.split('event: error\r\ndata: ');
-  expect(JSON.parse(data.split('\r\n')[0] ?? '')).toMatchObject({ error: 'UnknownInterruptError', ...refusal });
+  expect(JSON.parse(data.split('\r\n')[0] ?? '')).toMatchObject({
+    error: 'UnknownInterruptError',
+    ...refusal,
+  });
   const runs = await http.post('/runs/search', { status: 'error', limit: 1 });
   expect(runs.body[0].error).toMatchObject(refusal);
 });

@@ -144,7 +144,7 @@ test('a search returns only the fields and the parts that were asked for', async
   await http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'echo', input: { x: 1 } });
   const { body } = await http.post('/threads/search', {
     ids: [thread_id],
-    select: ['thread_id', 'status'],
+    select: ['thread_id', 'status', 'context'],
     extract: { last: 'values.log[-1]', first: 'metadata.a.b[0]', none: 'values.nothing' },
   });
   expect(body).toEqual([{ thread_id, status: 'idle', extracted: { last: 'b', first: 1, none: null } }]);

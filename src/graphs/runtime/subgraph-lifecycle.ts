@@ -169,7 +169,7 @@ function isCalledBy(
   within: Namespace,
   { name, id }: { name: unknown; id: unknown },
 ): boolean {
-  const isInside = within.every((part, i) => part === called[i]);
+  const isBelow = within.every((part, i) => part === called[i]);
   const path = called.slice(within.length);
-  return isInside && (path.includes(`${name}:${id}`) || path[0] === name);
+  return isBelow && (path.includes(`${name}:${id}`) || path[0] === name);
 }

@@ -87,7 +87,10 @@ export function cronService(deps: CronDeps) {
       const visibility = await authorize(actor, 'crons:search', { ...query });
       const filter = withAssistantId(deps, query);
       const rows = await crons.search({ ...filter, limit: query.limit + 1 }, visibility);
-      const selected = rows.map((row) => pickFields(publicCron(row), query.select));
+      const now = timestamp(clock.now());
+      const selected = rows.map((row) =>
+        query.select ? pickFields({ ...publicCron(row), now }, query.select) : publicCron(row),
+      );
       return pageOf(selected, query.limit, query.offset);
     },
 

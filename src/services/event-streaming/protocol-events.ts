@@ -127,7 +127,9 @@ function values(namespace: Namespace, state: unknown): EventPart[] {
 /** Lifecycle event of a run's outcome. */
 export function lifecycleEventOf({ status, waits, error, refusal }: RunOutcome): Record<string, unknown> {
   if (status === 'success') return { event: waits ? 'interrupted' : 'completed' };
-  return status === 'error' || status === 'timeout' ? { event: 'failed', error, ...refusal } : { event: 'interrupted' };
+  return status === 'error' || status === 'timeout'
+    ? { event: 'failed', error, ...refusal }
+    : { event: 'interrupted' };
 }
 
 function graphOf(run: Run | undefined): string | undefined {
