@@ -202,3 +202,27 @@ test.each(['gnu', 'pax', 'ustar', 'v7'])(
     expect((await stat(join(root, long))).mode & 0o777).toBe(0o600);
   },
 );
+
+describe('extended headers', () => {
+  const record = (text: string): Entry => ({ path: 'pax', type: 'x', data: text });
+  const file: Entry = { path: 'a.txt', data: 'a' };
+
+  test('of one entry may be four, each of 64 kB', async () => {
+    const comment = (length: number) => `${length} comment=${'x'.repeat(length - `${length} comment=`.length - 1)}\n`;
+    const four = Array.from({ length: 4 }, () => record(comment(64 * 1024)));
+    const root = await extract(archive([...four, file, ...four, { ...file, path: 'b.txt' }]));
+    expect((await readdir(root)).sort()).toEqual(['a.txt', 'b.txt']);
+    expect(await refusal(archive([...four, record(comment(20)), file]))).toMatchObject({
+      code: 'tarball_unreadable',
+    });
+    expect(await refusal(archive([record(comment(64 * 1024 + 1)), file]))).toMatchObject({
+      code: 'tarball_unreadable',
+    });
+  });
+
+  test('of an archive may have 32 MB', async () => {
+    const most = `65536 comment=${'x'.repeat(65_536 - 15)}\n`;
+    const entries = Array.from({ length: 513 }, () => [record(most), file]).flat();
+    expect(await refusal(archive(entries), 2000)).toMatchObject({ code: 'tarball_unreadable' });
+  });
+});

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { BLOCK, parsePaxRecords, parseTarHeader, type TarHeader } from './tar-header.ts';
 
 export interface TarEntry extends TarHeader {
@@ -5,23 +6,35 @@ export interface TarEntry extends TarHeader {
   readonly data: AsyncIterable<Buffer>;
 }
 
-/** Maximum size of an extended header, bytes: paths are far shorter. */
-const MAX_EXTENSION_BYTES = 1024 * 1024;
+/** Extended headers of one entry: a global one, its records, its long path, its long target. */
+const MAX_EXTENSIONS = 4;
+/** Maximum size of an extended header, bytes: paths and attributes are far shorter. */
+const MAX_EXTENSION_BYTES = 64 * 1024;
+/** Of all extended headers of an archive, which compress a thousandfold. */
+const MAX_EXTENSIONS_BYTES = 32 * 1024 * 1024;
 
 /** Yields the entries of an archive, with the paths and sizes that extended headers give them. */
 export async function* tarEntries(source: AsyncIterable<Buffer>): AsyncGenerator<TarEntry> {
   const bytes = new ByteReader(source);
   let extended = new Map<string, string>();
+  let [extensions, extension_bytes] = [0, 0];
   for (;;) {
+    // What is in memory already is read without a pause otherwise.
+    await yieldToEventLoop();
     const block = await bytes.exactly(BLOCK);
     const header = block && parseTarHeader(block);
     if (!header) return;
     if ('xgLK'.includes(header.type)) {
+      extensions += 1;
+      extension_bytes += header.size;
+      if (extensions > MAX_EXTENSIONS || extension_bytes > MAX_EXTENSIONS_BYTES)
+        throw new Error('the archive has too many extended headers');
       const records = extensionOf(header, await extension(bytes, header.size));
       // Global records, such as the commit id of `git archive`, describe no single entry.
       if (header.type !== 'g') extended = new Map([...extended, ...records]);
       continue;
     }
+    extensions = 0;
     const size = extended.has('size') ? Number(extended.get('size')) : header.size;
     if (!Number.isSafeInteger(size) || size < 0)
       throw new Error('an entry of the archive has an invalid size');

@@ -1,3 +1,4 @@
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import type { Meter } from '../../core/meter.ts';
 import { sleep } from '../../core/timers.ts';
 import {
@@ -68,6 +69,8 @@ export function threadBroadcasts(deps: BroadcastDeps) {
       for (const event of translated) for (const listener of listeners) listener.offer(event);
       for (const listener of listeners) listener.advance(entry.seq);
       broadcast.seq = entry.seq;
+      // Between entries: a listener that joins now has caught up with the last one.
+      await yieldToEventLoop();
     }
   }
 
@@ -145,6 +148,7 @@ async function catchUp(
       for (const event of translated) subscriber.offer(event);
       subscriber.advance(entry.seq);
       if (subscriber.isFull()) await subscriber.drained(signal);
+      await yieldToEventLoop();
       if (signal.aborted || subscriber.needsReplay) return;
     }
     caughtUp = reader.seq >= broadcast.seq || (entries.length === 0 && readTo === broadcast.seq);

@@ -1,7 +1,6 @@
 import { BadRequest } from '../../core/errors.ts';
 import { CHANNELS, type EventStreamRequest, Namespace } from '../../schemas/event-streaming.ts';
 import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
-import type { ProtocolEvent } from './protocol-events.ts';
 
 /** Which events a subscription matches. */
 export interface EventFilter {
@@ -59,17 +58,6 @@ export function wholeNumber(name: string, value: unknown): number | undefined {
   const { success, data, error } = WholeNumber.safeParse(value);
   if (success) return data ?? undefined;
   throw new BadRequest(`${name} ${error.issues[0]?.message}`);
-}
-
-export function wants({ channels, namespaces, depth }: EventFilter, event: ProtocolEvent): boolean {
-  const isCustom = event.channel.startsWith('custom:');
-  if (!channels.has(event.channel) && !(isCustom && channels.has('custom'))) return false;
-  if (!namespaces) return true;
-  return namespaces.some(
-    (prefix) =>
-      isWithin(event.namespace, prefix) &&
-      (depth === undefined || event.namespace.length - prefix.length <= depth),
-  );
 }
 
 /** A prefix segment without a task id matches every task of that node. */

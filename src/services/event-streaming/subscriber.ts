@@ -2,7 +2,8 @@ import { Latch } from '../../core/latch.ts';
 import type { Meter } from '../../core/meter.ts';
 import type { CheckAccess } from './authorization-gate.ts';
 import { CommandError } from './command-errors.ts';
-import { type EventFilter, wants } from './filter.ts';
+import type { EventFilter } from './filter.ts';
+import { FilterIndex } from './filter-index.ts';
 import type { ProtocolEvent } from './protocol-events.ts';
 
 /** A connection that receives events. */
@@ -28,12 +29,15 @@ interface Subscription {
 
 /** Subscriptions of one connection. */
 const MAX_SUBSCRIPTIONS = 100;
+/** Namespaces of all of them. */
+const MAX_NAMESPACES = 1024;
 
 /** One connection with its subscriptions; an event is sent once even if several match. */
 export class Subscriber {
   readonly #sink: EventSink;
   readonly #meter: Meter | undefined;
   readonly #subscriptions = new Map<string, Subscription>();
+  #filters = new FilterIndex<Subscription>();
   readonly #wakeup = new Latch();
   readonly #access: CheckAccess | undefined;
   readonly #refused = new AbortController();
@@ -83,16 +87,18 @@ export class Subscriber {
         `A connection may have at most ${MAX_SUBSCRIPTIONS} subscriptions.`,
       );
     }
+    if (this.#namespacesExcept(id) + sizeOf(filter) > MAX_NAMESPACES) {
+      throw new CommandError(
+        'invalid_argument',
+        `The subscriptions of a connection may have at most ${MAX_NAMESPACES} namespaces together.`,
+      );
+    }
     this.unsubscribe(id);
     return new Promise((onCaughtUp) => {
-      this.#subscriptions.set(id, {
-        filter,
-        last_seq: since,
-        replayed: 0,
-        onCaughtUp,
-        isCaughtUp: false,
-        isActive: false,
-      });
+      const state = { last_seq: since, replayed: 0, isCaughtUp: false, isActive: false };
+      const subscription = { filter, onCaughtUp, ...state };
+      this.#subscriptions.set(id, subscription);
+      this.#filters.add(filter, subscription);
       this.#needsReplay = true;
       this.#wakeup.open();
     });
@@ -102,7 +108,19 @@ export class Subscriber {
   unsubscribe(id: string): boolean {
     const subscription = this.#subscriptions.get(id);
     subscription?.onCaughtUp(subscription.replayed);
-    return this.#subscriptions.delete(id);
+    const isDeleted = this.#subscriptions.delete(id);
+    if (isDeleted) this.#mergeFilters();
+    return isDeleted;
+  }
+
+  #mergeFilters(): void {
+    this.#filters = new FilterIndex();
+    for (const each of this.#subscriptions.values()) this.#filters.add(each.filter, each);
+  }
+
+  #namespacesExcept(id: string): number {
+    const others = [...this.#subscriptions].filter(([other]) => other !== id);
+    return others.reduce((sum, [, { filter }]) => sum + sizeOf(filter), 0);
   }
 
   /** Sequence number to read after; `undefined` without active subscriptions. */
@@ -113,8 +131,8 @@ export class Subscriber {
 
   offer(event: ProtocolEvent): void {
     if (this.#isMuted) return;
-    const wanting = this.#active().filter(
-      ({ last_seq, filter }) => event.seq > last_seq && wants(filter, event),
+    const wanting = [...this.#filters.matching(event)].filter(
+      ({ isActive, last_seq }) => isActive && event.seq > last_seq,
     );
     if (wanting.length === 0) return;
     for (const subscription of wanting) if (!subscription.isCaughtUp) subscription.replayed += 1;
@@ -169,6 +187,10 @@ export class Subscriber {
       await this.#wakeup.wait(LONG_MS, signal);
     }
   }
+}
+
+function sizeOf({ namespaces }: EventFilter): number {
+  return namespaces?.length ?? 0;
 }
 
 /** The latch wakes it; the timeout only bounds the timer. */

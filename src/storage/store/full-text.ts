@@ -2,10 +2,12 @@ import { columns, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { type DialectSql, join, raw, sql } from '../../db/sql.ts';
+import { slicesOf } from '../search/byte-slices.ts';
 import { decryptRule, type IndexRule, isEncryptedValue } from './encryption.ts';
+import { matchesAmong, readsValues } from './item-slices.ts';
 import { type Found, isInScope, LAST_CHANGED_FIRST, type StoreScope } from './scope.ts';
 import { ROOT_PATH, searchText } from './text-at-path.ts';
-import { scopeOf, scopesOf, tokenize, type WordQuery } from './tokenizer.ts';
+import { OMITTED, scopeOf, scopesOf, tokenize, type WordQuery, withoutRepetition } from './tokenizer.ts';
 
 /** Column list suffix for `insert into store_items`: PostgreSQL stores the words in the row. */
 export const WORDS_COLUMN: DialectSql = { sqlite: raw(''), postgres: raw(', words') };
@@ -16,7 +18,9 @@ export function indexedWords(
   value: Record<string, unknown>,
   rule: IndexRule,
 ): readonly string[] {
-  return rule === false ? [] : blindWords(cipher, tokenize(searchText(value, rule ?? [ROOT_PATH])));
+  return rule === false
+    ? []
+    : blindWords(cipher, withoutRepetition(tokenize(searchText(value, rule ?? [ROOT_PATH]))));
 }
 
 /** The value of `WORDS_COLUMN`, with its comma. */
@@ -26,7 +30,7 @@ export function wordsValue(namespace: readonly string[], words: readonly string[
 
 function lexemesOf(namespace: readonly string[], words: readonly string[]): string {
   const lexemes = [
-    ...words.map((word, index) => `'${word}':${index + 1}`),
+    ...words.flatMap((word, index) => (word === OMITTED ? [] : [`'${word}':${index + 1}`])),
     ...(words.length > 0 ? scopesOf(namespace).map((scope) => `'${scope}'`) : []),
   ];
   return lexemes.join(' ');
@@ -103,7 +107,8 @@ export async function mergeWordIndex(db: Db): Promise<void> {
  * databases' own ranks, which differ, and SQLite's `bm25` reads every entry of a word in all namespaces (a hundred
  * times slower for a user among 10,000).
  */
-export async function findByWords(reader: Reader, query: WordQuery, scope: StoreScope): Promise<Found[]> {
+export async function findByWords(reader: Reader, query: WordQuery, within: StoreScope): Promise<Found[]> {
+  const scope = await withoutConditions(reader, query, within);
   const found = query.any.map(
     (term, place) => sql`select * from (select item_id, ${place} as term from ${FROM}
       where ${matchesTerm(reader.cipher, term, query, scope)} and ${isInScope(reader.cipher, scope)} ${LIMIT_PER_TERM}) one`,
@@ -123,6 +128,31 @@ export async function findByWords(reader: Reader, query: WordQuery, scope: Store
     order by rank desc, ${LAST_CHANGED_FIRST} limit ${scope.limit} offset ${scope.offset}`);
   return rows.map(({ item_id, rank }) => ({ item_id, score: rank / (1 + rank) }));
 }
+
+/** Evaluates conditions on values slice by slice, on items with a word of the query: a statement of SQLite would block. */
+async function withoutConditions(reader: Reader, query: WordQuery, scope: StoreScope): Promise<StoreScope> {
+  if (!readsValues(reader, scope)) return scope;
+  const { cipher } = reader;
+  const namespace = scope.namespace_prefix.length > 0 ? scopeOf(scope.namespace_prefix) : undefined;
+  const match = ftsQuery(asIndexed(cipher, query.any), asIndexed(cipher, query.none), namespace);
+  const words = sql`store_words match ${match}`;
+  const item_ids: number[] = [];
+  for (let last = Number.MAX_SAFE_INTEGER; item_ids.length < MAX_FOUND_PER_TERM; ) {
+    const rows = await reader.all(sql`
+      select ${columns('store_items', 'item_id')}, octet_length(value) as ${number('bytes')} from ${FROM}
+      where ${words} and store_words.rowid < ${last} order by store_words.rowid desc limit ${MATCHED_ITEMS}`);
+    for (const slice of slicesOf(rows)) {
+      const ids = slice.map(({ item_id }) => item_id);
+      item_ids.push(...(await matchesAmong(reader, ids, scope)));
+    }
+    if (rows.length < MATCHED_ITEMS) break;
+    last = rows.at(-1)?.item_id ?? 0;
+  }
+  return { ...scope, conditions: [], visibility: undefined, item_ids };
+}
+
+/** Items with a word of the query whose sizes are read at a time. */
+const MATCHED_ITEMS = 2000;
 
 const FROM: DialectSql = {
   sqlite: raw('store_words cross join store_items on item_id = store_words.rowid'),
@@ -145,12 +175,12 @@ const LIMIT_PER_TERM: DialectSql = {
 function matchesTerm(
   cipher: Cipher,
   term: readonly string[],
-  { none }: WordQuery,
+  query: WordQuery,
   { namespace_prefix }: StoreScope,
 ): DialectSql {
   const scope = namespace_prefix.length > 0 ? scopeOf(namespace_prefix) : undefined;
   const wanted = asIndexed(cipher, [term]);
-  const unwanted = asIndexed(cipher, none);
+  const unwanted = asIndexed(cipher, query.none);
   return {
     sqlite: sql`store_words match ${ftsQuery(wanted, unwanted, scope)}`,
     postgres: sql`words @@ ${tsQuery(wanted, unwanted, scope)}::tsquery`,
@@ -184,7 +214,7 @@ const BLIND_WORD_LENGTH = 16;
 /** Words as indexed: blinding hides the words, but not their order and repetition. */
 function blindWords(cipher: Cipher, words: readonly string[]): readonly string[] {
   if (!cipher.enabled) return words;
-  const tokens = new Map<string, string>();
+  const tokens = new Map<string, string>([[OMITTED, OMITTED]]);
   for (const word of words) {
     if (!tokens.has(word))
       tokens.set(word, cipher.blindIndex('store_items.words', word).slice(0, BLIND_WORD_LENGTH));

@@ -1,22 +1,20 @@
-import { columns, notNull, number, text } from '../../db/columns.ts';
-import type { Db, Reader, Transaction } from '../../db/db.ts';
+import { columns, notNull, text } from '../../db/columns.ts';
+import type { Db, Transaction } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
-import { and, type DialectSql, type RowOf, raw, SKIP_LOCKED, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, type RowOf, raw, SKIP_LOCKED, sql } from '../../db/sql.ts';
 import { NOW, nowPlusMinutes } from '../../db/time.ts';
 import type { StoreExpiry, StoreItem, StoreMatch } from '../../schemas/store.ts';
 import type { Visibility } from '../access/visibility.ts';
 import { boundedRows } from '../search/list-bytes.ts';
 import { decryptRule, decryptValue, type IndexRule } from './encryption.ts';
 import { findByWords } from './full-text.ts';
+import { applyComparisons, applyConditions } from './item-slices.ts';
+import { listItems } from './list-items.ts';
 import { listNamespaces, type NamespaceQuery } from './namespaces.ts';
 import {
-  applyComparisons,
   type Found,
-  isInScope,
   isItem,
-  isUnder,
   isVisible,
-  LAST_CHANGED_FIRST,
   LIVE,
   prefixOf,
   type StoreScope,
@@ -154,8 +152,13 @@ export interface StoreItemToIndex {
   readonly index_rule: IndexRule;
 }
 
-function find(db: Db, form: VectorFormat, scope: StoreScope, query: StoreSearchQuery): Promise<Found[]> {
-  if (typeof query === 'object') return findNearest(db, form, query, scope);
+async function find(
+  db: Db,
+  form: VectorFormat,
+  scope: StoreScope,
+  query: StoreSearchQuery,
+): Promise<Found[]> {
+  if (typeof query === 'object') return findNearest(db, form, query, await applyConditions(db, scope));
   const words = query === undefined ? undefined : parseWordQuery(query);
   return words ? findByWords(db, words, scope) : listItems(db, scope);
 }
@@ -252,43 +255,4 @@ function removal(
     await tx.run(sql`delete from store_items where ${and([at, isVisible(cipher, visibility)])}`);
     return true;
   };
-}
-
-const ITEM_ID = columns('store_items', 'item_id');
-
-/** Up to this many items are read and sorted instead of scanned in order of change. */
-const SORT_UP_TO = 5000;
-
-/**
- * Lists the scope, last changed first. Reads a small namespace whole; for a large one scans the newest items of the
- * whole store until the page is full. Either way alone is slow for a million items (bench/store).
- */
-async function listItems(reader: Reader, scope: StoreScope): Promise<Found[]> {
-  const { namespace_prefix, limit, offset } = scope;
-  const page = sql`order by ${LAST_CHANGED_FIRST} limit ${limit} offset ${offset}`;
-  const few = namespace_prefix.length > 0 && (await hasAtMost(reader, namespace_prefix, SORT_UP_TO));
-  const rows = await reader.all(
-    few
-      ? sql`select ${ITEM_ID} from (select item_id, updated_at, prefix, key from store_items
-          where ${isInScope(reader.cipher, scope)} ${NOT_MERGED}) found ${page}`
-      : sql`select ${ITEM_ID} from store_items where ${isInScope(reader.cipher, { ...scope, namespace_prefix: [] })}
-          and ${isUnderUnindexed(namespace_prefix)} ${page}`,
-  );
-  return rows.map(({ item_id }) => ({ item_id, score: null }));
-}
-
-async function hasAtMost(reader: Reader, labels: readonly string[], most: number): Promise<boolean> {
-  const row = await reader.get(sql`
-    select count(*) as ${number('count')} from (
-      select 1 from store_items where ${and([isUnder(labels)])} limit ${most + 1}) few`);
-  return (row?.count ?? 0) <= most;
-}
-
-/** Optimization fence: keeps the outer `order by` from choosing an index of the inner query. */
-const NOT_MERGED: DialectSql = { sqlite: sql`limit -1 offset 0`, postgres: sql`offset 0` };
-
-/** Same rows as `isUnder`, but hidden from the index on `prefix`. */
-function isUnderUnindexed(labels: readonly string[]): Sql {
-  const under = isUnder(labels, { sqlite: sql`+prefix`, postgres: sql`(prefix || '')` });
-  return and([under]);
 }

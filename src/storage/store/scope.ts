@@ -1,12 +1,10 @@
 import { toJson } from '../../core/json.ts';
-import { columns } from '../../db/columns.ts';
-import type { Reader } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
 import { type COMPARISONS, fieldCompares, fieldEquals } from '../../db/json.ts';
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { Visibility } from '../access/visibility.ts';
-import { decryptValue, memberCondition } from './encryption.ts';
+import { memberCondition } from './encryption.ts';
 import { visibleItem } from './visibility.ts';
 
 /** Not expired. */
@@ -113,38 +111,11 @@ function condition(cipher: Cipher, { field, is, value }: StoreCondition): Sql | 
   }
 }
 
-/** Values decrypted per batch, between which the event loop runs. */
-const BATCH = 200;
-
-/**
- * Evaluates range comparisons in process if values are encrypted, because ciphertexts have no order: decrypts every
- * value in scope. Returns an equivalent scope without them.
- */
-export async function applyComparisons(reader: Reader, scope: StoreScope): Promise<StoreScope> {
-  const comparisons = scope.conditions.filter(isComparison);
-  if (!reader.cipher.enabled || comparisons.length === 0) return scope;
-  const rest = { ...scope, conditions: scope.conditions.filter((each) => !isComparison(each)) };
-  const candidates = await reader.all(
-    sql`select ${columns('store_items', 'item_id')} from store_items where ${isInScope(reader.cipher, rest)}`,
-  );
-  const item_ids: number[] = [];
-  for (let start = 0; start < candidates.length; start += BATCH) {
-    const rows = await reader.all(sql`
-      select ${columns('store_items', 'item_id, value')} from store_items
-      where ${isItem(candidates.slice(start, start + BATCH).map(({ item_id }) => item_id))}`);
-    for (const { item_id, value } of rows) {
-      const decrypted = decryptValue(reader.cipher, value);
-      if (comparisons.every((comparison) => matchesComparison(decrypted, comparison))) item_ids.push(item_id);
-    }
-  }
-  return { ...rest, item_ids };
-}
-
-function isComparison(condition: StoreCondition): condition is StoreComparison {
+export function isComparison(condition: StoreCondition): condition is StoreComparison {
   return condition.is !== 'eq' && condition.is !== 'ne';
 }
 
-function matchesComparison(
+export function matchesComparison(
   value: Record<string, unknown>,
   { field, is, value: wanted }: StoreComparison,
 ): boolean {

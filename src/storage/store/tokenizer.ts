@@ -2,8 +2,12 @@ import { createHash } from 'node:crypto';
 
 /** Maximum words per item. PostgreSQL stores positions up to 16,383, and a full-text index gains nothing from more. */
 const MAX_WORDS = 10_000;
-/** Maximum terms per query. */
-const MAX_TERMS = 32;
+/** Maximum words per query: the cost of a search is their number, times the positions of each in every item. */
+const MAX_QUERY_WORDS = 32;
+/** Maximum words of a phrase, whose later ones are ignored. */
+const MAX_PHRASE_WORDS = 8;
+/** Positions of a word that are indexed per item: as many as PostgreSQL stores. */
+const MAX_POSITIONS = 256;
 const MAX_WORD_LENGTH = 64;
 /** Maximum characters to tokenize: beyond them there are too many words, or none. */
 const MAX_CHARACTERS = 16 * MAX_WORDS;
@@ -31,6 +35,19 @@ export function tokenize(text: string, most: number = MAX_WORDS): string[] {
   return words;
 }
 
+/** Keeps the place of a word that is not indexed. No query has it, as it is no letter. */
+export const OMITTED = '…';
+
+/** Omits further repetitions of a word: phrases of words that an item repeats are slow to find, and rarely of interest. */
+export function withoutRepetition(words: readonly string[]): string[] {
+  const counts = new Map<string, number>();
+  return words.map((word) => {
+    const count = counts.get(word) ?? 0;
+    counts.set(word, count + 1);
+    return count < MAX_POSITIONS ? word : OMITTED;
+  });
+}
+
 /** A parsed query. Each term is a word or a phrase. */
 export interface WordQuery {
   /** Matches any of these terms; more matches score higher. */
@@ -46,14 +63,18 @@ const TERM = /(?<!\S)(-?)(?:"([^"]+)"|(\S+))/gu;
 export function parseWordQuery(query: string): WordQuery | undefined {
   const any = new Map<string, string[]>();
   const none = new Map<string, string[]>();
+  let left = MAX_QUERY_WORDS;
   for (const [, minus, phrase, text = ''] of query
-    .slice(0, 20 * MAX_TERMS * MAX_WORD_LENGTH)
+    .slice(0, 20 * MAX_QUERY_WORDS * MAX_WORD_LENGTH)
     .matchAll(TERM)) {
-    if (any.size + none.size >= MAX_TERMS) break;
+    if (left === 0) break;
     const into = minus === '' ? any : none;
-    const words = tokenize(phrase ?? text, MAX_TERMS);
+    const words = tokenize(phrase ?? text, Math.min(MAX_PHRASE_WORDS, left));
+    const name = words.join(' ');
+    if (words.length === 0 || into.has(name)) continue;
     // Unquoted `e-mail` is two words too; treat it as a phrase.
-    if (words.length > 0) into.set(words.join(' '), words);
+    into.set(name, words);
+    left -= words.length;
   }
   return any.size > 0 ? { any: [...any.values()], none: [...none.values()] } : undefined;
 }

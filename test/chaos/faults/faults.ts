@@ -23,6 +23,13 @@ export const FAULTS = {
       'run_attempt: claimed.lease.attempt, run_id: claimed.lease.token,',
     ),
   ],
+  'statements without a bound': [
+    edit(
+      'src/storage/search/byte-slices.ts',
+      'export const SLICE_BYTES = 4 * 1024 * 1024;',
+      'export const SLICE_BYTES = Number.MAX_SAFE_INTEGER;',
+    ),
+  ],
   'attempts without end': [
     edit(
       'src/storage/queue/end-attempt.ts',

@@ -1,0 +1,59 @@
+import { addressOf, type Operation } from '../support/operations.ts';
+
+export interface LargestRequest {
+  readonly name: string;
+  readonly method: string;
+  readonly path: string;
+  readonly body: unknown;
+}
+
+const NUMBERS = Array.from({ length: 24_000 }, (_, n) => n);
+const TEXT = 'word '.repeat(600_000);
+const PATH = `metadata${'.a'.repeat(31)}`;
+
+/** The example of the document, filled up to the limits of a body with what any request may have besides its fields. */
+export function largestOf(operation: Operation, ids: Readonly<Record<string, string>>): LargestRequest {
+  const { id: name, method, body } = operation;
+  const filled =
+    body === undefined || Array.isArray(body) ? body : { ...body, more: { numbers: NUMBERS, text: TEXT } };
+  return { name, method, path: addressOf(operation, ids), body: filled };
+}
+
+const post = (name: string, path: string, body: unknown): LargestRequest => ({
+  name,
+  method: 'POST',
+  path,
+  body,
+});
+const phrases = Array.from({ length: 8 }, (_, n) => `"${'word '.repeat(n + 1)}"`).join(' ');
+const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });
+const extract = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`p${n}`, PATH]));
+
+/** Requests whose terms are multiplied by rows, and messages of the protocols. */
+export const PRODUCTS: readonly LargestRequest[] = [
+  post('search of threads by metadata', '/threads/search', { metadata: { kind: { is: 'large' } }, select: [] }),
+  post('search of threads by title', '/threads/search', { title: `${'a'.repeat(199)}b` }),
+  post('search of threads by values', '/threads/search', { values: { text: 'y'.repeat(60_000) } }),
+  post('search of threads with paths', '/threads/search', { limit: 300, extract, select: [] }),
+  post('count of threads', '/threads/count', { metadata: { kind: { is: 'none' } }, title: 'b' }),
+  post('search of runs', '/runs/search', { metadata: { kind: { is: 'large' } }, limit: 1000 }),
+  post('search of runs by threads', '/runs/search', { thread_metadata: { kind: { is: 'none' } } }),
+  post('search of assistants', '/assistants/search', { metadata: { kind: { is: 'large' } } }),
+  post('search of crons', '/runs/crons/search', { metadata: { kind: { is: 'large' } }, limit: 5 }),
+  post('count of interrupts', '/interrupts/count', { deadline_from: '2026-01-01T00:00:00Z' }),
+  post('store: comparison', '/store/items/search', { filter: { z: { $gt: 5 } } }),
+  post('store: filter', '/store/items/search', { filter: { half: 2 }, namespace_prefix: ['notes'] }),
+  post('store: phrases', '/store/items/search', { query: phrases, select: ['key'] }),
+  post('store: whole items', '/store/items/search', { limit: 60 }),
+  post('list of states', '/threads/search', { limit: 25 }),
+  post('superstep of updates', '/threads', {
+    metadata: { graph_id: 'echo' },
+    supersteps: [
+      { updates: Array.from({ length: 3000 }, (_, n) => ({ values: { x: n }, as_node: 'echo' })) },
+    ],
+  }),
+  post('A2A message', '/a2a/echo', rpc('message/send', {
+    message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'data', data: { numbers: NUMBERS } }] },
+  })),
+  post('MCP call', '/mcp/', rpc('tools/call', { name: 'echo', arguments: { x: NUMBERS } })),
+];

@@ -1,0 +1,29 @@
+import type { HttpClient } from '../support/http-client.ts';
+
+/** A little less than the largest metadata, item and state that a request may bring. */
+const METADATA = { kind: { is: 'large' }, title: 'a'.repeat(1000), text: 'word '.repeat(100_000) };
+const ITEM = { z: 1, half: 1, text: `${'word '.repeat(4000)}${'x'.repeat(900_000)}` };
+const STATE = { x: 1, text: 'y'.repeat(2_000_000) };
+
+/** Ids for the parameters of paths, of rows that are as large as requests can make them. */
+export async function insertLargest(client: HttpClient, rows: number): Promise<Record<string, string>> {
+  const ids: Record<string, string> = { namespace: 'none', checkpoint_id: 'none', model: 'echo' };
+  for (let n = 0; n < rows; n++) {
+    const { thread_id } = await client.call<{ thread_id: string }>('POST', '/threads', { metadata: METADATA });
+    const { run_id } = await client.call<{ run_id: string }>('POST', `/threads/${thread_id}/runs`, {
+      assistant_id: 'echo',
+      input: STATE,
+      metadata: METADATA,
+    });
+    await client.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
+    await client.call('PUT', '/store/items', { namespace: ['notes'], key: `${n}`, value: ITEM });
+    Object.assign(ids, { thread_id, run_id });
+    if (n % 4 > 0) continue;
+    const assistant = { graph_id: 'echo', metadata: METADATA };
+    const { assistant_id } = await client.call<{ assistant_id: string }>('POST', '/assistants', assistant);
+    const cron = { assistant_id: 'echo', schedule: '0 0 1 1 *', metadata: METADATA };
+    const { cron_id } = await client.call<{ cron_id: string }>('POST', '/runs/crons', cron);
+    Object.assign(ids, { assistant_id, cron_id });
+  }
+  return ids;
+}

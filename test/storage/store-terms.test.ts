@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { plainCipher } from '../../src/db/encryption/cipher.ts';
+import { indexedWords } from '../../src/storage/store/full-text.ts';
+import { OMITTED, parseWordQuery, withoutRepetition } from '../../src/storage/store/tokenizer.ts';
+import { describeEachStorage } from '../support/databases.ts';
+import { storeOver } from '../support/store.ts';
+
+test('a query has at most 32 words, and a phrase eight', () => {
+  const phrases = Array.from({ length: 31 }, (_, n) => `"${'word '.repeat(n + 1)}"`);
+  const { any = [] } = parseWordQuery(phrases.join(' ')) ?? {};
+  expect(any.map((words) => words.length)).toEqual([1, 2, 3, 4, 5, 6, 7, 4].slice(0, any.length));
+  expect(any.flat()).toHaveLength(28);
+  const words = Array.from({ length: 50 }, (_, n) => `w${n}`);
+  expect(parseWordQuery(words.join(' '))?.any.flat()).toEqual(words.slice(0, 32));
+  expect(parseWordQuery(`"${words.join(' ')}"`)?.any).toEqual([words.slice(0, 8)]);
+});
+
+test('a word is indexed with its first 256 positions', () => {
+  const indexed = indexedWords(plainCipher, { text: `${'word '.repeat(300)} end` }, null);
+  expect(indexed).toHaveLength(301);
+  expect(indexed.filter((word) => word === 'word')).toHaveLength(256);
+  expect(indexed.at(-1)).toBe('end');
+  expect(withoutRepetition(['a', 'b', 'a'])).toEqual(['a', 'b', 'a']);
+  expect(indexed.at(-2)).toBe(OMITTED);
+});
+
+describeEachStorage('an item that repeats a word', (open) => {
+  test('is found by that word and by those that follow, but no phrase spans what is omitted', async () => {
+    await using db = await open();
+    const store = storeOver(db);
+    const value = { text: `${'word '.repeat(300)} tea time` };
+    await store.apply([{ namespace: ['notes'], key: 'long', value }]);
+    const found = async (query: string) =>
+      (await store.search({ namespace_prefix: [], query, limit: 9, offset: 0 })).length;
+    expect(await found('word')).toBe(1);
+    expect(await found('"word word"')).toBe(1);
+    expect(await found('"tea time"')).toBe(1);
+    expect(await found('"word tea"')).toBe(0);
+    expect(await found('…')).toBe(1);
+  });
+});
