@@ -36,7 +36,9 @@ test('`npm ci` compiles no package with a binding.gyp', () => {
 test('no package that users install has an install script or a binding.gyp', () => {
   const scripts = Object.keys(lock).filter((path) => lock[path]?.hasInstallScript);
 
-  expect([...scripts, ...withGypFile].filter((path) => !lock[path]?.dev && !lock[path]?.devOptional)).toEqual([]);
+  expect([...scripts, ...withGypFile].filter((path) => !lock[path]?.dev && !lock[path]?.devOptional)).toEqual(
+    [],
+  );
   expect(Object.keys(manifest.scripts).filter((name) => /^(pre|post)?(install|prepare)$/.test(name))).toEqual(
     [],
   );

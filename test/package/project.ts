@@ -6,7 +6,7 @@ const FILES = {
   'package.json': '{ "private": true, "type": "module" }\n',
   'agent.config.yaml':
     'graphs: { greeter: "./greeter.ts:graph", nested: "./nested.ts:graph" }\nui: { greeter: ./card.tsx }\nserver: { port: 0 }\n',
-  'card.tsx': 'export const card = ({ text }: { text: string }) => <b>{text}</b>;\n',
+  'card.tsx': 'export default { card: ({ text }: { text: string }) => <b>{text}</b> };\n',
   'greeter.ts': `
 import { END, START, StateGraph, StateSchema } from '@langchain/langgraph';
 import { z } from 'zod';
