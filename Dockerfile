@@ -5,7 +5,8 @@ FROM node:24-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json ./
 COPY studio/package.json studio/
-# No package here needs its install script: `node` only repeats this image's, better-sqlite3 brings its binaries.
+# No package here needs its install script: `node` only repeats this image's, and the others bring their binaries. Nothing
+# is compiled, so the image needs neither Python nor a compiler.
 RUN npm ci --ignore-scripts
 COPY build.ts tsconfig.json tsconfig.build.json ./
 COPY src src
@@ -17,7 +18,8 @@ WORKDIR /build
 COPY package.json package-lock.json ./
 COPY studio/package.json studio/
 # Without peers: LangGraph is the project's, and two copies in one run could not exchange commands or interrupts.
-RUN npm ci --ignore-scripts --omit=dev --omit=peer
+# The build has its own better-sqlite3; npm installs one more for an optional peer.
+RUN npm ci --ignore-scripts --omit=dev --omit=peer && rm -rf node_modules/better-sqlite3 node_modules/node-addon-api
 
 FROM node:24-slim
 COPY --from=packages /build/node_modules /opt/agent-server/node_modules

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { needs } from '../support/needs.ts';
 
 export const ROOT = resolve(import.meta.dirname, '../..');
 
@@ -63,6 +64,7 @@ const NEXT = '\n-- next block --\n';
 /** Runs blocks one after the other in one shell, as a reader would. */
 export async function inShell(blocks: readonly string[], url: string): Promise<Outcome[]> {
   const next = `printf '${NEXT.replaceAll('\n', '\\n')}'`;
+  needs('curl');
   const mark = `${next}; ${next} >&2\n`;
   const { stdout, stderr } = await run('bash', ['-s'], PRELUDE + blocks.join(mark).replaceAll(ADDRESS, url));
   const errors = stderr.split(NEXT);
@@ -81,6 +83,7 @@ export async function inProgram(command: string, args: string[], code: string, u
 }
 
 async function run(command: string, args: string[], input: string) {
+  if (command === 'bash') needs('bash');
   const child = spawn(command, args, { cwd: ROOT });
   child.stdin.end(input);
   const ended = new Promise<number | null>((resolve, reject) =>

@@ -8,6 +8,7 @@ import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/env.ts';
 import { PROGRAM } from '../support/program.ts';
+import { needs } from '../support/needs.ts';
 import { startServer } from '../support/server.ts';
 import { blocksOf, onlyBlock, ROOT } from './blocks.ts';
 
@@ -101,6 +102,7 @@ test('systemd starts the program itself and gives it time', () => {
 });
 
 test('a backup of a running server can be restored', async () => {
+  needs('bash');
   const [backup = '', restore = ''] = blocksOf(PAGE)
     .filter(({ language, text }) => language === 'sh' && text.includes('backup.db'))
     .map(({ text }) => text);
@@ -123,6 +125,7 @@ test('a backup of a running server can be restored', async () => {
 });
 
 test('the doctor finds nothing in the database of a new server', async () => {
+  needs('bash');
   const [doctor = ''] = blocksOf(PAGE)
     .filter(({ language, text }) => language === 'sh' && text.includes('agent-server doctor'))
     .map(({ text }) => text);

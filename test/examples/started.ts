@@ -4,8 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll } from 'vitest';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { freePort } from '../support/free-port.ts';
+import { isInstalled } from '../support/installed.ts';
+import { needs } from '../support/needs.ts';
 import { callsOf, inShell, type Outcome, ROOT } from './blocks.ts';
 
 /** A server in a process of its own, with data of its own. */
@@ -30,6 +32,7 @@ export async function started(
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-'));
   const port = await freePort();
   const outbox = join(folder, 'outbox');
+  needs('bash');
   const child = spawn('bash', ['-c', command], {
     cwd: ROOT,
     // A group of its own: npm and the shell do not always pass signals on.
@@ -83,8 +86,13 @@ export interface CalledPage {
 export function useCallsOf(page: string): CalledPage {
   const called: { server?: Started; outcomes?: Outcome[] } = {};
   beforeAll(async () => {
+    if (!isInstalled('bash') || !isInstalled('curl')) return;
     called.server = await started('npm start');
     called.outcomes = await inShell(callsOf(page), called.server.url);
+  });
+  beforeEach(() => {
+    needs('bash');
+    needs('curl');
   });
   afterAll(() => called.server?.[Symbol.asyncDispose]());
   return called as CalledPage;

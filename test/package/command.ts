@@ -6,8 +6,11 @@ export interface CommandOptions {
   readonly env?: NodeJS.ProcessEnv;
 }
 
-/** Milliseconds after which a command is stuck: installing takes tens of seconds, building an image two minutes. */
-const LIMIT = 400_000;
+/**
+ * Milliseconds after which a command is stuck: installing takes tens of seconds, building an image two minutes, and ten times
+ * that on a machine with much else to do.
+ */
+const LIMIT = 900_000;
 
 /**
  * Runs a command to its end and returns what it printed. Throws with all its output when it fails or does not end

@@ -1,61 +1,58 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emptyFolder, nodeFolder, packedInto } from './pack.ts';
-import { installedProject, type Manager, projectIn } from './project.ts';
-import { serving } from './serving.ts';
+import { afterAll, beforeAll, expect, inject, test } from 'vitest';
+import { emptyFolder } from './pack.ts';
+import { installedProject, projectIn } from './project.ts';
+import { post, serving } from './serving.ts';
 
 let folder: Awaited<ReturnType<typeof emptyFolder>>;
-let tarball: string;
+const tarball = inject('tarball');
+const nodeOf = (major: number) => join(inject('programs'), `node-${major}`);
 
 beforeAll(async () => {
   folder = await emptyFolder();
-  tarball = await packedInto(folder.path);
 });
 
 afterAll(() => folder[Symbol.asyncDispose]());
 
-test.each([
-  ['npm', 24],
-  ['npm', 22],
-  ['pnpm', 24],
-] as [Manager, number][])(
-  'the package that %s installs on Node %i serves a graph',
-  async (manager, major) => {
-    const node = await nodeFolder(major, join(folder.path, `node-${major}`));
-    const root = join(folder.path, `${manager}-${major}`);
-    const project = await installedProject({ root, manager, node, tarball });
+test.each([24, 22])(
+  'the package that npm installs on Node %i serves graphs, and its command line answers',
+  async (major) => {
+    const root = join(folder.path, `node-${major}`);
+    const project = await installedProject({ root, node: nodeOf(major), tarball });
     const { version } = JSON.parse(await readFile('package.json', 'utf8'));
 
     expect(await project.run('node --version')).toMatch(new RegExp(`^v${major}\\.`));
     expect(await project.run('npx agent-server --help')).toContain('Usage: agent-server <command>');
     expect(await project.run('npx agent-server version')).toBe(`${version}\n`);
     expect(await project.run('npx agent-server check')).toBe(
-      '  ok      greeter  ./greeter.ts:graph\n  ok      nested   ./nested.ts:graph\n',
+      '  ok      greeter     ./greeter.ts:graph\n  ok      nested      ./nested.ts:graph\n  ok      ui greeter  ./card.tsx\n',
     );
     const key = await project.run('npx agent-server keys create --name tests --scope run');
     expect(key).toMatch(/^ask_[\w-]{43}\n$/);
 
     await using server = await serving(project);
     expect((await fetch(`${server.url}/ok`)).status).toBe(200);
-    const post = (path: string, body: object) =>
-      fetch(`${server.url}${path}`, {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'X-Api-Key': key.trim() },
-        body: JSON.stringify(body),
-      });
-    const answer = await post('/runs/wait', { assistant_id: 'greeter', input: { name: 'Ada' } });
+    const headers = { 'X-Api-Key': key.trim() };
+    const answer = await post(
+      server,
+      '/runs/wait',
+      { assistant_id: 'greeter', input: { name: 'Ada' } },
+      headers,
+    );
     expect(await answer.json()).toEqual({ name: 'Ada', greeting: 'Hello Ada!' });
     const run = { assistant_id: 'nested', input: {}, stream_mode: ['tools'], stream_subgraphs: true };
-    const events = (await (await post('/runs/stream', run)).text()).match(/(?<=^event: tools)\|\w+/gm);
+    const events = (await (await post(server, '/runs/stream', run, headers)).text()).match(
+      /(?<=^event: tools)\|\w+/gm,
+    );
     expect(events).toEqual(['|inner', '|inner']);
     expect(await server.stop()).toBe(0);
   },
 );
 
 test('on an old Node the package explains itself, and the way that it names leads out', async () => {
-  const node = await nodeFolder(20, join(folder.path, 'node-20'));
-  const project = await installedProject({ root: join(folder.path, 'old'), manager: 'npm', node, tarball });
+  const root = join(folder.path, 'old');
+  const project = await installedProject({ root, node: nodeOf(20), tarball });
 
   expect(await project.run('npx agent-server --help')).toContain('Usage: agent-server <command>');
   expect(await project.run('npx agent-server start --help')).toContain('--port N');
@@ -68,7 +65,7 @@ test('on an old Node the package explains itself, and the way that it names lead
 });
 
 test('from the tarball alone, init makes a project that is tested, checked, served and asked', async () => {
-  const node = await nodeFolder(22, join(folder.path, 'node-22-init'));
+  const node = nodeOf(22);
   const place = join(folder.path, 'by-init');
   await mkdir(place);
   const made = await projectIn(place, node).run(`npx --yes --package ${tarball} agent-server init app`);

@@ -5,7 +5,8 @@ import { command } from './command.ts';
 const FILES = {
   'package.json': '{ "private": true, "type": "module" }\n',
   'agent.config.yaml':
-    'graphs: { greeter: "./greeter.ts:graph", nested: "./nested.ts:graph" }\nserver: { port: 0 }\n',
+    'graphs: { greeter: "./greeter.ts:graph", nested: "./nested.ts:graph" }\nui: { greeter: ./card.tsx }\nserver: { port: 0 }\n',
+  'card.tsx': 'export default { card: ({ text }: { text: string }) => <b>{text}</b> };\n',
   'greeter.ts': `
 import { END, START, StateGraph, StateSchema } from '@langchain/langgraph';
 import { z } from 'zod';
@@ -20,14 +21,6 @@ export const graph = new StateGraph(State)
 `,
 };
 
-export type Manager = 'npm' | 'pnpm';
-
-const INSTALL: Record<Manager, readonly string[]> = {
-  npm: ['npm', 'install'],
-  // The newest line that runs on Node 22 as well.
-  pnpm: ['npx', '--yes', 'pnpm@10', 'add'],
-};
-
 /** A project with two graphs and the newest LangGraph, in which the package was installed from its tarball. */
 export interface InstalledProject {
   readonly root: string;
@@ -39,19 +32,22 @@ export interface InstalledProject {
 /** `node`: the folder of the Node that everything in it runs on. */
 export async function installedProject(given: {
   readonly root: string;
-  readonly manager: Manager;
   readonly node: string;
   readonly tarball: string;
 }): Promise<InstalledProject> {
-  const { root, manager, node, tarball } = given;
-  await mkdir(root, { recursive: true });
-  for (const [name, content] of Object.entries(FILES)) await writeFile(join(root, name), content);
-  await copyFile('test/fixtures/graphs/nested-tool.ts', join(root, 'nested.ts'));
+  const { root, node, tarball } = given;
+  await writeProject(root);
   const project = projectIn(root, node);
-  await project.run(
-    [...INSTALL[manager], tarball, '@langchain/langgraph', '@langchain/core', 'zod'].join(' '),
-  );
+  await project.run(`npm install ${tarball} @langchain/langgraph @langchain/core zod`);
   return project;
+}
+
+/** Writes the project's own files. `more`: others, by name. */
+export async function writeProject(root: string, more: Readonly<Record<string, string>> = {}): Promise<void> {
+  await mkdir(root, { recursive: true });
+  for (const [name, content] of Object.entries({ ...FILES, ...more }))
+    await writeFile(join(root, name), content);
+  await copyFile('test/fixtures/graphs/nested-tool.ts', join(root, 'nested.ts'));
 }
 
 /** A folder whose commands run on the Node in the folder `node`. */

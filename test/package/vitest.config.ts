@@ -6,10 +6,11 @@ export default defineConfig({
   test: {
     reporters: general.test?.reporters ?? 'default',
     include: ['test/package/**/*.check.ts'],
-    testTimeout: 600_000,
-    hookTimeout: 600_000,
+    globalSetup: ['test/package/setup.ts'],
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
     // A connection to a registry that hangs is tried again after half a minute; npm itself would wait for five.
     env: { npm_config_fetch_timeout: '30000' },
-    maxWorkers: 1,
+    maxWorkers: 2,
   },
 });

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import type { BuildRequest, LogLine, StepState } from '../../src/deployments/request.ts';
 import { BuildFailure, type BuiltRevision, buildRevision } from '../../src/deployments/source.ts';
+import { needs } from './needs.ts';
 
 const run = promisify(execFile);
 
@@ -132,6 +133,7 @@ export async function pack(
 }
 
 export async function git(folder: string, ...args: string[]): Promise<string> {
+  needs('git');
   const who = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', '-c', 'commit.gpgsign=false'];
   const { stdout } = await run('git', ['-C', folder, ...who, ...args]);
   return stdout.trim();

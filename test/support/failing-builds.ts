@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BuildRequest } from '../../src/deployments/request.ts';
 import { MB, PROJECT, type ProjectFiles, TestDeployment } from './builds.ts';
+import { needs } from './needs.ts';
 
 export interface FailingBuild {
   readonly name: string;
@@ -24,6 +25,7 @@ export function describeFailures(cases: readonly FailingBuild[]): void {
       await using deployment = await TestDeployment.create();
       const path = await deployment.write('app', files);
       const overrides = typeof request === 'function' ? await request(deployment) : request;
+      if (overrides.source?.kind === 'git') needs('git');
       const failure = await deployment.failure({ source: { kind: 'folder', path }, ...overrides });
 
       expect([failure.step, failure.code, failure.message]).toEqual([

@@ -6,6 +6,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { needs } from './needs.ts';
 
 /** A git service over https: `git http-backend`, behind a certificate of its own authority and basic authentication. */
 export class GitServer implements AsyncDisposable {
@@ -38,6 +39,8 @@ export class GitServer implements AsyncDisposable {
     repositories: string,
     private_: Readonly<Record<string, string>> = {},
   ): Promise<GitServer> {
+    needs('git');
+    needs('openssl');
     const folder = await mkdtemp(join(tmpdir(), 'git-server-'));
     const subject = [
       '-subj',

@@ -4,9 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Files } from './deployments.ts';
+import { needs } from './needs.ts';
 
 /** A git repository of its own, with these files in its first commit. */
 export async function repository(files: Files) {
+  needs('git');
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-repository-'));
   const git = (...args: string[]) =>
     execFileSync('git', ['-C', folder, '-c', 'user.name=Ada', '-c', 'user.email=ada@example.com', ...args], {

@@ -24,7 +24,7 @@ const BLOCKS = [...DEPENDENCY_BLOCKS, 'scripts', 'allowScripts'];
 const SCRIPTS = { dev: 'agent-server dev', start: 'agent-server start', check: 'agent-server check' };
 const AGENT_SCRIPTS = { check: 'agent-server check && tsc', test: 'node --test' };
 
-const DEPENDENCIES = { '@langchain/core': '^1.1.48', '@langchain/langgraph': '^1.4.18', zod: '^4.6.7' };
+const DEPENDENCIES = { '@langchain/core': '^1.4.0', '@langchain/langgraph': '^1.7.3', zod: '^4.6.7' };
 const AGENT_DEPENDENCIES = { langchain: '^1.5.14' };
 const AGENT_DEV_DEPENDENCIES = { '@types/node': '^24.0.0', typescript: '^7.0.0' };
 

@@ -46,7 +46,7 @@ function javascript({ url, assistant, input, key }: Target): Snippet[] {
   return [
     {
       title: 'LangGraph SDK',
-      note: 'npm install @langchain/langgraph-sdk@1',
+      note: 'npm install @langchain/langgraph-sdk',
       code: `import { Client } from '@langchain/langgraph-sdk';
 
 const client = new Client({ apiUrl: '${url}'${key ? `, apiKey: '${KEY}'` : ''} });
@@ -58,7 +58,7 @@ for await (const { event, data } of client.runs.stream(thread_id, '${assistant}'
     },
     {
       title: 'React',
-      note: 'npm install @langchain/react@1. A key in a web page is public; use a browser token there.',
+      note: 'npm install @langchain/react. A key in a web page is public; use a browser token there.',
       code: `import { useStream } from '@langchain/react';
 
 const { messages, interrupt, isLoading, submit, respond } = useStream({

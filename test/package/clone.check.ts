@@ -1,0 +1,60 @@
+import { spawnSync } from 'node:child_process';
+import { cp, mkdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { bareMachine } from './bare-machine.ts';
+import { emptyFolder } from './pack.ts';
+import { post, serving } from './serving.ts';
+import type { Program } from './setup.ts';
+
+/** The files that a clone of this working copy would have. */
+async function cloneInto(root: string): Promise<void> {
+  const listed = spawnSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], {
+    encoding: 'utf8',
+    maxBuffer: 16 * 1024 * 1024,
+  });
+  for (const path of listed.stdout.split('\0').filter((each) => each !== ''))
+    await cp(path, join(root, path)).catch((error) => {
+      // Deleted, but not in the index yet.
+      if (error.code !== 'ENOENT') throw error;
+    });
+}
+
+test.each<[Program, 20 | 24]>([
+  ['npm-10', 20],
+  ['npm-11', 24],
+])(
+  'with %s, Node %i and no other program, both commands of the README work in a clone',
+  async (npm, node) => {
+    await using folder = await emptyFolder();
+    const root = join(folder.path, 'agent-server');
+    await cloneInto(root);
+    const lock = await readFile(join(root, 'package-lock.json'), 'utf8');
+    const clone = await bareMachine(root, node, npm);
+
+    expect(await clone.run('npm ci')).not.toMatch(/warn|EBADENGINE|gyp/);
+    expect(await readFile(join(root, 'package-lock.json'), 'utf8')).toBe(lock);
+    expect((await stat(join(root, 'dist/studio/index.html'))).size).toBeGreaterThan(0);
+
+    await using server = await serving({ ...clone, env: { ...clone.env, PORT: '0' } }, 'npm start');
+    const answer = await post(server, '/runs/wait', { assistant_id: 'echo', input: { messages: 'Hello' } });
+    expect(answer.status).toBe(200);
+    // The whole suite takes too long here; the second file starts a server.
+    expect(await clone.run('npm test -- test/core/ids.test.ts test/http/system.test.ts')).toMatch(
+      /\d+ passed/,
+    );
+  },
+);
+
+test('a project that `init` makes beside a clone is installed from its lock file, and checked', async () => {
+  await using folder = await emptyFolder();
+  const app = await bareMachine(join(folder.path, 'app'), 24, 'npm-10');
+  await mkdir(app.root);
+  await app.run(`node ${process.cwd()}/bin/agent-server.mjs init .`);
+  await app.run('npm install');
+  expect(await readFile(join(app.root, 'package-lock.json'), 'utf8')).not.toContain('hasInstallScript');
+  await rm(join(app.root, 'node_modules'), { recursive: true });
+
+  await app.run('npm ci');
+  expect(await app.run('npx agent-server check')).toContain('ok      agent');
+});
