@@ -4,10 +4,10 @@ import { yieldToEventLoop } from '../../src/core/event-loop.ts';
 import type { Db } from '../../src/db/db.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, WORKER } from '../support/queued-runs.ts';
 
-describeEachStorage('what an attempt wrote', (open) => {
+describeEachDatabase('what an attempt wrote', (open) => {
   test('is committed within a bound while graphs keep the event loop busy, and not at each of its turns', async () => {
     await using db = await open();
     const { writes, committed, first } = await claimedRun(db);
