@@ -16,12 +16,24 @@ const general = {
 };
 
 /**
- * Files that share a process and what it loaded. To load the server and LangGraph takes most of them longer than their
- * tests: 39 s of CPU for thirty of them instead of 75. They may keep nothing in modules that another one would notice.
- * `event-loop` measures, which the garbage of others would disturb. `websocket-failures` and `silent-sockets` play sockets
- * that nobody closes.
+ * Files that share a process and what it loaded. To load the server, LangGraph or PGlite takes most of them longer than
+ * their tests: 39 s of CPU for thirty of `test/http` instead of 75. They may keep nothing in modules that another one
+ * would notice.
  */
-const SHARED = 'test/http/!(*.slow|event-loop|websocket-failures|silent-sockets).test.ts';
+const SHARED = {
+  http: ['test/http/*.test.ts'],
+  inside: ['test/{auth,config,core,events,graphs,services,storage,workers}/**/*.test.ts'],
+};
+
+/** Files that change their process, measure it, or play sockets that nobody closes. */
+const ALONE = [
+  'test/core/{event-loop,memory,timers}.test.ts',
+  'test/graphs/{active-spans,checkpointer-validation,embedder,released-signals,untraced-runs}.test.ts',
+  'test/http/{event-loop,silent-sockets,websocket-failures}.test.ts',
+  'test/storage/flush-later.test.ts',
+  'test/storage/queue/concurrent.test.ts',
+  'test/workers/auto-concurrency.test.ts',
+];
 
 /** What `npm test` leaves to `npm run test:slow`. */
 const SLOW = 'test/**/*.slow.test.ts';
@@ -36,19 +48,28 @@ export default defineConfig({
       'test/support/pgbouncer-setup.ts',
       'test/support/processes-setup.ts',
     ],
+    setupFiles: process.env['TEST_CPU'] ? ['test/support/cpu-of-files.ts'] : [],
     // Two cores run the suite in continuous integration; more files at once only make each of them slower.
     maxWorkers: 2,
     projects: [
-      { test: { ...general, name: 'http', include: [SHARED], isolate: false } },
-      {
-        test: {
-          ...general,
-          name: 'others',
-          include: ['test/**/*.test.ts'],
-          exclude: [...configDefaults.exclude, SHARED, SLOW],
-        },
-      },
-      { test: { ...general, name: 'slow', include: [SLOW] } },
+      project('http', { include: SHARED.http, exclude: [SLOW, ...ALONE], isolate: false }),
+      project('inside', { include: SHARED.inside, exclude: [SLOW, ...ALONE], isolate: false }),
+      project('alone', { include: ALONE }),
+      project('others', {
+        include: ['test/**/*.test.ts'],
+        exclude: [SLOW, ...SHARED.http, ...SHARED.inside],
+      }),
+      project('slow', { include: [SLOW] }),
     ],
   },
 });
+
+interface Files {
+  readonly include: string[];
+  readonly exclude?: string[];
+  readonly isolate?: boolean;
+}
+
+function project(name: string, { exclude = [], ...files }: Files) {
+  return { test: { ...general, ...files, name, exclude: [...configDefaults.exclude, ...exclude] } };
+}

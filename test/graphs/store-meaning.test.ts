@@ -3,7 +3,7 @@ import { Unavailable } from '../../src/core/errors.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import type { LongTermStore } from '../../src/graphs/store/long-term-store.ts';
 import { bagOfWords } from '../support/bag-of-words.ts';
-import { describeEachStorage, describePgvector, type OpenDatabase } from '../support/databases.ts';
+import { describeEachDatabase, describePgvector, type OpenDatabase } from '../support/databases.ts';
 import { indexedStoreOver, storeOver } from '../support/store.ts';
 
 const namespace = ['m'];
@@ -16,7 +16,7 @@ async function keys(store: LongTermStore, query: string, options: object = {}): 
   return (await found(store, query, options)).map(({ key }) => key);
 }
 
-describeEachStorage('a search by meaning', searchesByMeaning);
+describeEachDatabase('a search by meaning', searchesByMeaning);
 describePgvector('a search by meaning', searchesByMeaning);
 
 function searchesByMeaning(open: OpenDatabase): void {

@@ -5,7 +5,7 @@ import type { Db } from '../../src/db/db.ts';
 import { deliveryExplain } from '../../src/services/webhooks/delivery-explain.ts';
 import type { AttemptRecord, DeliveryDecision } from '../../src/storage/webhooks/ack.ts';
 import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { delivery, elapse } from '../support/outbox.ts';
 
 const ME = systemActor('test');
@@ -39,7 +39,7 @@ function story(db: Db, { sends_webhooks = true } = {}) {
   };
 }
 
-describeEachStorage('the explanation of a delivery', (open) => {
+describeEachDatabase('the explanation of a delivery', (open) => {
   test('that is due says so, and when it would be given up', async () => {
     await using db = await open();
     const { outbox, explain } = story(db);

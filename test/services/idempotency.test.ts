@@ -4,13 +4,13 @@ import type { Actor } from '../../src/auth/actor.ts';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { type IdempotencyContext, idempotencyService } from '../../src/services/idempotency.ts';
 import { type IdempotencyRepository, idempotencyRepository } from '../../src/storage/idempotency.ts';
-import { describeEachStorage, type OpenDatabase } from '../support/databases.ts';
+import { describeEachDatabase, type OpenDatabase } from '../support/databases.ts';
 
 const ACTOR: Actor = { ...UNRESTRICTED, request_id: 'r1' };
 const REQUEST = { method: 'POST', url: '/threads', body: {} };
 const ANSWER = { status: 200, headers: {}, body: '{"a":1}' };
 
-describeEachStorage('a repeated request', (open) => {
+describeEachDatabase('a repeated request', (open) => {
   test('is refused until the answer of the first one is stored', async () => {
     const stored = Promise.withResolvers<void>();
     await using story = await begun(open, (keys) => ({

@@ -6,7 +6,7 @@ import type { Db } from '../../src/db/db.ts';
 import { threadExplain } from '../../src/services/threads/thread-explain.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { serializeState } from '../../src/storage/threads/values-summary.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { newThread, queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 function story(db: Db) {
@@ -40,7 +40,7 @@ const interrupted = (interrupts: object) =>
     config: {},
   }) as ReturnType<typeof successful>['thread'];
 
-describeEachStorage('the explanation of a thread', (open) => {
+describeEachDatabase('the explanation of a thread', (open) => {
   test('of a new thread says that it is idle', async () => {
     await using db = await open();
     const { threads, explain } = story(db);

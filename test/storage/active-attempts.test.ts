@@ -8,7 +8,7 @@ import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import { runStepRepository } from '../../src/storage/runs/steps.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { modelCall } from '../support/model-call.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
@@ -37,7 +37,7 @@ async function executing(db: Db) {
   return { queue, lease, writes, found, open };
 }
 
-describeEachStorage('who reads a thread while a run executes on it', (open) => {
+describeEachDatabase('who reads a thread while a run executes on it', (open) => {
   test('finds the checkpoint of what a client may have seen already', async () => {
     await using db = await open();
     const { writes, found } = await executing(db);

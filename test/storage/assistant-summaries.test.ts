@@ -3,7 +3,7 @@ import type { Db } from '../../src/db/db.ts';
 import type { Assistant } from '../../src/schemas/assistants.ts';
 import { assistantRepository } from '../../src/storage/assistants/assistants.ts';
 import { insertAssistant } from '../../src/storage/assistants/row.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { at, threadId } from '../support/stored-threads.ts';
 
 const TEXT = 'x'.repeat(10_000);
@@ -34,7 +34,7 @@ async function insert(db: Db, assistants: readonly Assistant[]): Promise<void> {
 
 const all = [1, 2, 3];
 
-describeEachStorage('the summaries of assistants', (open) => {
+describeEachDatabase('the summaries of assistants', (open) => {
   test('have what names are made of, oldest first, of those that are visible', async () => {
     await using db = await open();
     const mcp = { name: 'tool', expose: false };

@@ -14,7 +14,7 @@ import { emptyBatch, writeBatch } from '../../src/storage/runs/write-buffer.ts';
 import { deleteThread } from '../../src/storage/threads/delete.ts';
 import { usageRepository } from '../../src/storage/usage.ts';
 import { attemptOf, NOON, TODAY } from '../support/budget-attempt.ts';
-import { describeEachStorage, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
+import { describeEachDatabase, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
 import { modelCall } from '../support/model-call.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
@@ -27,7 +27,7 @@ async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON, account
   return attemptOf(db, subjects, now, account);
 }
 
-describeEachStorage('budgets', (open) => {
+describeEachDatabase('budgets', (open) => {
   test('hold what all attempts of a run have used, and what runs share', async () => {
     await using db = await open();
     const subjects = { user_day: 'alice', key_day: 'key', day: '' };

@@ -61,7 +61,7 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
     test.each(BREAKAGES)('finds $does, and mends only that', async (breakage) => {
       const url = await healthy(engine);
       const before = await rowsOf(url);
-      await withDb(url, (db) => execute(db, breakage.breaks));
+      await withDb(url, (db) => execute(db, breakage.breaks()));
       await using _server = breakage.served ? await serving(url) : undefined;
 
       const { findings } = await look(url);

@@ -4,7 +4,7 @@ import type { Db } from '../../src/db/db.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import { budgetRepository } from '../../src/storage/runs/budgets.ts';
 import { attemptOf, TODAY } from '../support/budget-attempt.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { newRun, queueStory, request, successful } from '../support/queued-runs.ts';
 
 /** What a thread asks, as a run left it there. */
@@ -13,7 +13,7 @@ const asks = (budget: string) => ({
 });
 const ANSWER = { resume: true, is_strict: false, user_id: null };
 
-describeEachStorage('the budget of a thread', (open) => {
+describeEachDatabase('the budget of a thread', (open) => {
   /** A run of the thread used 10 tokens and asks; `used` then counts. */
   async function asking(db: Db, budget: string) {
     const { queue } = queueStory(db);

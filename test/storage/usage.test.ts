@@ -8,7 +8,7 @@ import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import type { PricedStep } from '../../src/storage/runs/steps.ts';
 import { emptyBatch, type WriteBuffer, writeBatch } from '../../src/storage/runs/write-buffer.ts';
 import { usageRepository } from '../../src/storage/usage.ts';
-import { describeEachStorage, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
+import { describeEachDatabase, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
 import { modelCall } from '../support/model-call.ts';
 import { attemptWrites, queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
@@ -53,7 +53,7 @@ function store(
   return db.transaction('async', (tx) => writeBatch(tx, lease, { ...emptyBatch(), steps, account }));
 }
 
-describeEachStorage('usage', (open) => {
+describeEachDatabase('usage', (open) => {
   test('is charged once for each call, however often a commit is repeated', async () => {
     await using db = await open();
     const usage = usageRepository(db);

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 
-describeEachStorage('which of some items are visible', (open) => {
+describeEachDatabase('which of some items are visible', (open) => {
   test('is decided by their namespace, by access rules, and by whether they exist', async () => {
     await using db = await open();
     const store = storeOver(db);

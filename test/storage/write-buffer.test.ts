@@ -5,7 +5,7 @@ import { immediate, yieldToEventLoop } from '../../src/core/event-loop.ts';
 import type { Db } from '../../src/db/db.ts';
 import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { queueStory, WORKER } from '../support/queued-runs.ts';
 import { until } from '../support/until.ts';
 
@@ -20,7 +20,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describeEachStorage('what an attempt wrote', (open) => {
+describeEachDatabase('what an attempt wrote', (open) => {
   test('is committed every 200 ms while graphs keep the event loop busy, not at each of its turns', async () => {
     await using db = await open();
     const { writes, committed } = await claimedRun(db);

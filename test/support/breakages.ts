@@ -5,7 +5,8 @@ import { aCheckpoint, aDelivery, aQueueRow, aRun, IDS, inMinutes, insert } from 
 /** What is wrong with a database of healthy rows after some statements, and what the doctor makes of it. */
 export interface Breakage {
   readonly does: string;
-  readonly breaks: readonly string[];
+  /** When it is called: dates are relative to now. */
+  readonly breaks: () => readonly string[];
   readonly says: RegExp;
   readonly level?: 'notice';
   /** Beside a server. */
@@ -22,25 +23,25 @@ const LOG = ['run_events', 'run_event_expiry'];
 export const BREAKAGES: readonly Breakage[] = [
   {
     does: 'a run that is not in the queue',
-    breaks: [aRun(OTHER, 'running')],
+    breaks: () => [aRun(OTHER, 'running')],
     says: /will never end, because the queue has no entry for it/,
     fix_leaves: ['runs', 'threads', ...LOG],
   },
   {
     does: 'a queue entry without a run',
-    breaks: [aQueueRow(OTHER, 'blocked', { not_before: inMinutes(60) })],
+    breaks: () => [aQueueRow(OTHER, 'blocked', { not_before: inMinutes(60) })],
     says: /The queue has an entry for Run .* which does not exist/,
     fix_leaves: LOG,
   },
   {
     does: 'a run that waits behind none',
-    breaks: [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'blocked')],
+    breaks: () => [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'blocked')],
     says: /waits for another run of its thread, but there is none/,
     fix_leaves: ['runs', 'run_queue'],
   },
   {
     does: 'a run whose worker is gone',
-    breaks: [
+    breaks: () => [
       aRun(OTHER, 'running'),
       aQueueRow(OTHER, 'running', { worker_id: randomUUID(), lease_token: OTHER }),
     ],
@@ -50,18 +51,18 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a due run that free slots do not take',
-    breaks: [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'ready', { not_before: inMinutes(-5) })],
+    breaks: () => [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'ready', { not_before: inMinutes(-5) })],
     says: /has waited for over a minute although 4 slots are free/,
     served: true,
   },
   {
     does: 'a run that no server can decrypt',
-    breaks: [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'ready', { retry_reason: 'unreadable' })],
+    breaks: () => [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'ready', { retry_reason: 'unreadable' })],
     says: /cannot be decrypted by the servers/,
   },
   {
     does: 'a thread that is busy without a run',
-    breaks: [
+    breaks: () => [
       `delete from run_queue ${AT_THREAD}`,
       `delete from runs where run_id = '${IDS.scheduled}'`,
       `update threads set status = 'busy'`,
@@ -71,7 +72,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a thread that is interrupted at no checkpoint',
-    breaks: [
+    breaks: () => [
       `delete from run_queue ${AT_THREAD}`,
       `delete from runs where run_id = '${IDS.scheduled}'`,
       `update threads set status = 'interrupted'`,
@@ -81,7 +82,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a thread whose question its newest checkpoint does not ask',
-    breaks: [
+    breaks: () => [
       `delete from run_queue ${AT_THREAD}`,
       `delete from runs where run_id = '${IDS.scheduled}'`,
       aCheckpoint(IDS.thread, 'c'),
@@ -92,25 +93,25 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a log that never expires',
-    breaks: [insert('run_events', { run_id: OTHER, seq: 1, event: 'values', data: '{}' })],
+    breaks: () => [insert('run_events', { run_id: OTHER, seq: 1, event: 'values', data: '{}' })],
     says: /run_events has 1 row of the log of an ended run/,
     fix_leaves: [],
   },
   {
     does: 'checkpoint positions that never expire',
-    breaks: [insert('run_checkpoints', { run_id: OTHER, checkpoint_id: 'c', seq: 1 })],
+    breaks: () => [insert('run_checkpoints', { run_id: OTHER, checkpoint_id: 'c', seq: 1 })],
     says: /run_checkpoints has 1 row/,
     fix_leaves: [],
   },
   {
     does: 'the log of a thread that is gone',
-    breaks: [insert('thread_log', { thread_id: OTHER, base: 0, run_id: OTHER, length: 1 })],
+    breaks: () => [insert('thread_log', { thread_id: OTHER, base: 0, run_id: OTHER, length: 1 })],
     says: /thread_log has 1 row of a thread that does not exist/,
     fix_leaves: [],
   },
   {
     does: 'values of no checkpoint',
-    breaks: [
+    breaks: () => [
       insert('checkpoint_blobs', {
         thread_id: 't',
         ns: '',
@@ -126,49 +127,49 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a cron with a date that is not of its schedule',
-    breaks: [`update crons set next_run_date = '2099-06-15T12:34:00.000Z'`],
+    breaks: () => [`update crons set next_run_date = '2099-06-15T12:34:00.000Z'`],
     says: /has a wrong next date \(2099-06-15T12:34:00\.000Z instead of \d{4}-01-01T00:00:00\.000Z\)/,
     fix_leaves: [],
   },
   {
     does: 'an active cron without a date',
-    breaks: ['update crons set next_run_date = null'],
+    breaks: () => ['update crons set next_run_date = null'],
     says: /has a wrong next date \(none instead of/,
     fix_leaves: [],
   },
   {
     does: 'a cron that nobody fires',
-    breaks: [`update crons set next_run_date = '2020-01-01T00:00:00.000Z'`],
+    breaks: () => [`update crons set next_run_date = '2020-01-01T00:00:00.000Z'`],
     says: /1 cron did not fire when due/,
     served: true,
   },
   {
     does: 'a cron that the server disabled',
-    breaks: [`update crons set enabled = 0, next_run_date = null, disabled_reason = 'no such assistant'`],
+    breaks: () => [`update crons set enabled = 0, next_run_date = null, disabled_reason = 'no such assistant'`],
     says: /1 cron had to be disabled because no run could be created/,
     level: 'notice',
   },
   {
     does: 'a delivery that waits for ever',
-    breaks: [`update webhook_outbox set next_at = '2099-01-01T00:00:00.000Z'`],
+    breaks: () => [`update webhook_outbox set next_at = '2099-01-01T00:00:00.000Z'`],
     says: /waits longer than any retry delay/,
     fix_leaves: ['webhook_outbox'],
   },
   {
     does: 'a delivery that nobody sends',
-    breaks: [`update webhook_outbox set next_at = '2020-01-01T00:00:00.000Z'`],
+    breaks: () => [`update webhook_outbox set next_at = '2020-01-01T00:00:00.000Z'`],
     says: /1 delivery should have been sent over ten minutes ago/,
     served: true,
   },
   {
     does: 'a dead letter',
-    breaks: [aDelivery(OTHER, 'dead', inMinutes(-1))],
+    breaks: () => [aDelivery(OTHER, 'dead', inMinutes(-1))],
     says: /1 delivery failed permanently/,
     level: 'notice',
   },
   {
     does: 'a key in use that expires',
-    breaks: [
+    breaks: () => [
       insert('api_keys', {
         key_id: OTHER,
         name: 'ci',
@@ -184,7 +185,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a thread whose newest checkpoint was made by a clock that is ahead',
-    breaks: [
+    breaks: () => [
       aCheckpoint(IDS.thread, firstUuid6(Date.parse('2020-01-01'))),
       aCheckpoint(IDS.thread, firstUuid6(Date.parse('2099-01-01'))),
       // The ids of others say no time, or one that has passed.
@@ -195,7 +196,7 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a missing index',
-    breaks: ['drop index runs_thread'],
+    breaks: () => ['drop index runs_thread'],
     says: /runs_thread is missing/,
     fix_leaves: [],
   },

@@ -18,10 +18,11 @@ import {
 } from '../../src/db/engines/postgres-db.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { migrate } from '../../src/db/migrate.ts';
-import type { DialectName } from '../../src/db/sql.ts';
+import { type DialectName, raw } from '../../src/db/sql.ts';
 import { unlock } from '../../src/storage/encryption/unlock.ts';
 import { checkingRows } from './checked-rows.ts';
 import { withDeferred } from './deferred.ts';
+import { EMPTY_TABLES, watchingSchema } from './emptied-tables.ts';
 import { sealerOfTests, testSealer } from './encryption.ts';
 import { migrationScript, writeMigratedPostgres } from './migrated-postgres.ts';
 import { writeMigratedSqlite } from './migrated-sqlite.ts';
@@ -32,19 +33,26 @@ export { postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 /** An empty database, with our tables unless told otherwise. One at a time; close it with `await using`. */
 export type OpenDatabase = (options?: { migrated: boolean }) => Promise<Db>;
 
+/** `npm run test:pgbouncer`: SQLite is no part of it. */
+const IS_SQLITE_TESTED = process.env['TEST_PGBOUNCER'] !== '1';
+
 /** The same tests on each engine: `describeEachDatabase('threads', (open) => { test('…', async () => { … }) })`. */
 export function describeEachDatabase(name: string, tests: (open: OpenDatabase) => void): void {
-  describe(`${name} on SQLite`, () => tests(migratedFirst(sqliteFiles())));
+  if (IS_SQLITE_TESTED) describe(`${name} on SQLite`, () => tests(migratedFirst(sqliteFiles())));
   describe(`${name} on PostgreSQL`, () => tests(migratedFirst(postgres())));
 }
 
 /** The same tests on each engine with encryption at rest. */
 export function describeEncrypted(name: string, tests: (open: OpenDatabase) => void): void {
-  describe(`${name} on SQLite, encrypted`, () => tests(migratedFirst(sqliteFiles(), testSealer())));
+  if (IS_SQLITE_TESTED)
+    describe(`${name} on SQLite, encrypted`, () => tests(migratedFirst(sqliteFiles(), testSealer())));
   describe(`${name} on PostgreSQL, encrypted`, () => tests(migratedFirst(postgres(), testSealer())));
 }
 
-/** The same tests on each engine, without encryption and with it. */
+/**
+ * The same tests on each engine, without encryption and with it: of encrypted columns (`ENCRYPTED_TABLES`), and of what
+ * SQL finds, copies or measures in them. Tests that only pass by such a column use `describeEachDatabase`.
+ */
 export function describeEachStorage(name: string, tests: (open: OpenDatabase) => void): void {
   describeEachDatabase(name, tests);
   describeEncrypted(name, tests);
@@ -102,42 +110,73 @@ export function describePostgresServer(name: string, tests: (open: OpenDatabase)
 
 function postgresSchemas(uri: string): Open {
   const schemas: PostgresSchema[] = [];
+  /** Have our tables, and no user. */
+  const free: PostgresSchema[] = [];
   afterAll(async () => {
     for (const schema of schemas) await schema[Symbol.asyncDispose]();
   });
-  return async (cipher = plainCipher, migrated = false) => {
+  async function created(migrated: boolean): Promise<PostgresSchema> {
     const schema = await postgresSchema(uri);
     schemas.push(schema);
     if (migrated) await writeMigratedPostgres(schema.url);
-    return openPostgres(schema.url, { cipher });
+    return schema;
+  }
+  return async (cipher = plainCipher, migrated = false) => {
+    const used = migrated ? free.pop() : undefined;
+    const schema = used ?? (await created(migrated));
+    const db = openPostgres(schema.url, { cipher });
+    if (used) await db.run(raw(EMPTY_TABLES));
+    let isReusable = migrated;
+    const watched = watchingSchema(db, () => {
+      isReusable = false;
+    });
+    const close = async () => {
+      await db[Symbol.asyncDispose]();
+      if (isReusable) free.push(schema);
+      isReusable = false;
+    };
+    return { ...watched, [Symbol.asyncDispose]: close };
   };
 }
 
 const PARSERS = { parsers: { ...POSTGRES_PARSERS } };
 
-/** One of each kind for the test file: it takes seconds to start, emptying it does not. */
-let pglite: Promise<PGlite> | undefined;
-let withPgvector: Promise<PGlite> | undefined;
-afterAll(async () => {
-  await (await pglite)?.close();
-  await (await withPgvector)?.close();
-});
+interface InProcess {
+  readonly server: PGlite;
+  /** Has our tables as they were created. */
+  isReusable: boolean;
+}
+
+/** One of each kind for the process, also for several test files: to start it takes two seconds of CPU. */
+let pglite: Promise<InProcess> | undefined;
+let withPgvector: Promise<InProcess> | undefined;
+
+const inProcess = async (server: Promise<PGlite>) => ({ server: await server, isReusable: false });
 
 function postgresInProcess(cipher?: Cipher, migrated = false): Promise<Db> {
-  pglite ??= PGlite.create(PARSERS);
+  pglite ??= inProcess(PGlite.create(PARSERS));
   return emptied(pglite, cipher, migrated);
 }
 
 function pgvectorInProcess(_cipher?: Cipher, migrated = false): Promise<Db> {
-  withPgvector ??= PGlite.create({ ...PARSERS, extensions: { vector } });
+  withPgvector ??= inProcess(PGlite.create({ ...PARSERS, extensions: { vector } }));
   return emptied(withPgvector, undefined, migrated);
 }
 
-async function emptied(started: Promise<PGlite>, cipher: Cipher | undefined, migrated: boolean): Promise<Db> {
-  const server = await started;
-  await server.exec('drop schema public cascade; create schema public');
-  if (migrated) await server.exec(await migrationScript());
-  return postgresDb(pgliteDriver(server), cipher);
+async function emptied(
+  started: Promise<InProcess>,
+  cipher: Cipher | undefined,
+  migrated: boolean,
+): Promise<Db> {
+  const place = await started;
+  const { server } = place;
+  if (migrated && place.isReusable) await server.exec(EMPTY_TABLES);
+  else await server.exec('drop schema public cascade; create schema public');
+  if (migrated && !place.isReusable) await server.exec(await migrationScript());
+  place.isReusable = migrated;
+  return watchingSchema(postgresDb(pgliteDriver(server), cipher), () => {
+    place.isReusable = false;
+  });
 }
 
 function pgliteDriver(pglite: PGlite): PostgresDriver {

@@ -35,8 +35,6 @@ export function insert(table: string, row: Readonly<Record<string, string | numb
   return `insert into ${table} (${Object.keys(row).join(', ')}) values (${values.join(', ')})`;
 }
 
-const now = inMinutes(0);
-
 export function aRun(run_id: string, status: string): string {
   return insert('runs', {
     run_id,
@@ -47,13 +45,13 @@ export function aRun(run_id: string, status: string): string {
     kwargs: '{}',
     multitask_strategy: 'enqueue',
     attempt: 0,
-    created_at: now,
-    updated_at: now,
+    created_at: inMinutes(0),
+    updated_at: inMinutes(0),
   });
 }
 
 export function aQueueRow(run_id: string, state: string, more: Record<string, string | number> = {}): string {
-  return insert('run_queue', { run_id, thread_id: IDS.thread, state, not_before: now, ...more });
+  return insert('run_queue', { run_id, thread_id: IDS.thread, state, not_before: inMinutes(0), ...more });
 }
 
 export function aCheckpoint(thread_id: string, checkpoint_id: string): string {
@@ -72,8 +70,8 @@ export function aDelivery(delivery_id: string, status: string, next_at: string):
     headers: '{}',
     status,
     next_at,
-    created_at: now,
-    round_at: now,
+    created_at: inMinutes(0),
+    round_at: inMinutes(0),
     body: '{}',
   });
 }
@@ -89,9 +87,9 @@ export async function insertHealthyRows(db: Db): Promise<void> {
       metadata: '{"a":1}',
       config: '{}',
       interrupts: '{}',
-      created_at: now,
-      updated_at: now,
-      state_updated_at: now,
+      created_at: inMinutes(0),
+      updated_at: inMinutes(0),
+      state_updated_at: inMinutes(0),
     }),
     aRun(run_id, 'success'),
     insert('run_events', { run_id, seq: 1, event: 'values', data: '{}' }),
@@ -107,8 +105,8 @@ export async function insertHealthyRows(db: Db): Promise<void> {
       enabled: 1,
       metadata: '{}',
       user_id: '',
-      created_at: now,
-      updated_at: now,
+      created_at: inMinutes(0),
+      updated_at: inMinutes(0),
       payload: '{}',
     }),
     aDelivery(IDS.delivery, 'pending', inMinutes(30)),

@@ -24,7 +24,8 @@ export default async function setup(): Promise<void> {
   if (mkdirSync(folder, { recursive: true }) === undefined) return;
   const graphs = fixtures();
   const { signal } = new AbortController();
-  const find = typeSchemas(graphs, { root: FIXTURES, cache: folder, logger: silentLogger, signal });
+  const options = { root: FIXTURES, cache: folder, logger: silentLogger, signal, limit_ms: 300_000 };
+  const find = typeSchemas(graphs, options);
   await Promise.all(graphs.map(({ graph_id }) => find(graph_id)));
 }
 

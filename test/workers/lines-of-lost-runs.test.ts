@@ -9,7 +9,7 @@ import { memoryBus } from '../../src/events/bus.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
 import { reaperTick } from '../../src/workers/reaper.ts';
-import { describeEachStorage } from '../support/databases.ts';
+import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
 import { interleaved } from '../support/interleaved-db.ts';
 import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
@@ -54,7 +54,7 @@ function reaper(db: Db, logger: ReturnType<typeof recording>['logger'], max_atte
   });
 }
 
-describeEachStorage('the log', (open) => {
+describeEachDatabase('the log', (open) => {
   test('names each run that was taken from a dead worker, with its attempt and trace, and how it ended if it did', async () => {
     await using db = await open();
     const { lines, logger } = recording();

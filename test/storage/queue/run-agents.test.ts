@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { sql } from '../../../src/db/sql.ts';
 import { runRepository } from '../../../src/storage/runs/runs.ts';
-import { describeEachStorage } from '../../support/databases.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
 import { newRun, queueStory, request, WORKER } from '../../support/queued-runs.ts';
 
-describeEachStorage('the assistant of a run', (open) => {
+describeEachDatabase('the assistant of a run', (open) => {
   test('is claimed as the run was created with it, apart from the run that clients see', async () => {
     await using db = await open();
     const { queue } = queueStory(db);

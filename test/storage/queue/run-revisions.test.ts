@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { runRepository } from '../../../src/storage/runs/runs.ts';
-import { describeEachStorage } from '../../support/databases.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
 import { newRun, queueStory, request, WORKER } from '../../support/queued-runs.ts';
 
 const [FIRST, SECOND] = [randomUUID(), randomUUID()];
 const RELEASE = { charge: false, delay_ms: 0, batch: { frames: [], writes: [], steps: [] } };
 
-describeEachStorage('the revision of a run', (open) => {
+describeEachDatabase('the revision of a run', (open) => {
   test('is the one whose worker claimed its last attempt', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
