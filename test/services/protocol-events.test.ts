@@ -5,10 +5,11 @@ import type { Frame } from '../../src/events/frame.ts';
 import { translator } from '../../src/services/event-streaming/protocol-events.ts';
 
 const run_id = randomUUID();
+const log = { readAfter: async () => ({ frames: [], isLast: true }) };
 
 /** What clients of event streaming are told of a run's frames, whose numbers on the thread begin after 10. */
 async function told(frames: readonly Omit<Frame, 'seq'>[]) {
-  const translate = translator({ get: async () => undefined }, systemClock);
+  const translate = translator({ runs: { get: async () => undefined }, log, clock: systemClock });
   const events = [];
   for (const [index, frame] of frames.entries()) {
     const seq = index + 1;

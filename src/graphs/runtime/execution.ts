@@ -119,6 +119,7 @@ async function runGraph(
     if (call.stream_mode.includes('events')) await streamEvents(graph, input, options, modes, emit);
     else for await (const chunk of await graph.stream(input, options)) modes.chunk(chunk as LangGraphChunk);
     checkpointEvents.flush();
+    modes.completed();
   } catch (error) {
     if (!signal.aborted && !call.drain?.aborted) modes.failed();
     throw error;
