@@ -27,7 +27,7 @@ export type Translate = (entry: ThreadFrame) => Promise<ProtocolEvent[]>;
 
 export interface TranslatorDeps {
   readonly runs: Pick<RunRepository, 'get'>;
-  readonly log: Pick<RunEventRepository, 'readAfter'>;
+  readonly log: Pick<RunEventRepository, 'readAfter' | 'lastSeq'>;
   readonly clock: Clock;
 }
 
@@ -35,6 +35,8 @@ export interface TranslatorDeps {
 interface Current {
   readonly run_id: string;
   run: Run | undefined;
+  /** Last frame, if the run had ended when it was met. */
+  readonly last_seq: number | undefined;
   readonly view: RunView;
 }
 
@@ -53,7 +55,8 @@ export function translator({ runs, log, clock }: TranslatorDeps): Translate {
       return current;
     }
     const run = await runs.get(undefined, run_id);
-    current = { run_id, run, view: new RunView() };
+    const last_seq = run && isFinal(run.status) ? await log.lastSeq(run_id) : undefined;
+    current = { run_id, run, last_seq, view: new RunView() };
     if (!isEnd(frame)) await readUpTo(log, current, frame.seq);
     return current;
   }
@@ -61,11 +64,11 @@ export function translator({ runs, log, clock }: TranslatorDeps): Translate {
   return async ({ seq, run_id, frame }) => {
     if (frame.event.startsWith(PROTOCOL_EVENT)) return [loggedEvent(seq, PROTOCOL_EVENT, frame)];
     if (frame.event.startsWith(NOTED_LIFECYCLE)) return [loggedEvent(seq, PROTOCOL_NOTE, frame)];
-    const { run, view } = await currentOf(run_id, frame);
+    const { run, view, last_seq } = await currentOf(run_id, frame);
     const own = [...partsOf(frame), ...view.parts(frame)];
     const parts = frame.event === 'metadata' && own.length > 0 ? [...own, ...resumedInterrupts(run)] : own;
-    const timestamp = timestampOf(run, frame, clock);
-    return parts.map((part, index) => derivedEvent(seq, index, part, timestamp, graphOf(run)));
+    const timestamp = run ? timestampOf(run, frame, last_seq) : undefined;
+    return parts.map((part, index) => derivedEvent(seq, index, part, timestamp ?? clock.now(), graphOf(run)));
   };
 }
 
@@ -86,13 +89,12 @@ async function readUpTo(
 }
 
 /**
- * Frames have no time of their own. Clients ignore what is older than the state that they loaded, so that events of a
- * run that continues must not be.
+ * Frames have no time of their own; `undefined` is now. Clients ignore states that are older than the one they loaded:
+ * those of a run that continues, and the last one of a run that has ended, must not be.
  */
-function timestampOf(run: Run | undefined, frame: Frame, clock: Clock): number {
-  if (!run) return clock.now();
-  if (isEnd(frame)) return Date.parse(run.updated_at);
-  return frame.event === 'metadata' || isFinal(run.status) ? Date.parse(run.created_at) : clock.now();
+function timestampOf(run: Run, frame: Frame, last_seq: number | undefined): number | undefined {
+  if (isEnd(frame) || (last_seq !== undefined && frame.seq === last_seq - 1)) return Date.parse(run.updated_at);
+  return frame.event === 'metadata' || last_seq !== undefined ? Date.parse(run.created_at) : undefined;
 }
 
 function loggedEvent(seq: number, prefix: string, { event, data }: Frame): ProtocolEvent {

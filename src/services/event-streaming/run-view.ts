@@ -15,6 +15,10 @@ export class RunView {
   readonly #known = new Set<string>();
   /** The first state of the root graph was read: it holds what the run was given. */
   #isBegun = false;
+  /** Interrupts that were sent. */
+  readonly #asked = new Set<string>();
+  /** The last state of each graph. */
+  readonly #states = new Map<string, unknown>();
   /** Messages that are sent in parts, by id. */
   readonly #open = new Map<string, MessageParts>();
   /** Mode `messages` names the graph of a message once. */
@@ -30,7 +34,7 @@ export class RunView {
     const messages = namespace.length === 0 ? this.#newMessages(state) : [];
     return [
       ...messages.flatMap((message) => this.#message(namespace, message)),
-      ...values(namespace, state),
+      ...this.#values(namespace, state),
       ...messages.flatMap((message) => toolStarts(namespace, message)),
     ];
   }
@@ -67,6 +71,25 @@ export class RunView {
     const found = messages.filter(({ id }) => !this.#known.has(id));
     for (const { id } of found) this.#known.add(id);
     return isFirst ? [] : found;
+  }
+
+  /** An interrupt comes with the state before it again. */
+  #values(namespace: Namespace, state: unknown): EventPart[] {
+    const place = namespace.join('|');
+    const known = this.#states.get(place);
+    if (!isObject(state) || !Array.isArray(state['__interrupt__'])) {
+      this.#states.set(place, state);
+      return [{ method: 'values', namespace, data: state }];
+    }
+    const { __interrupt__, ...rest } = state;
+    const isKnown = known !== undefined && JSON.stringify(known) === JSON.stringify(rest);
+    const requests = (__interrupt__ as { id: string; value: unknown }[])
+      .filter(({ id }) => !this.#asked.has(id))
+      .map(({ id, value }) => {
+        this.#asked.add(id);
+        return { method: 'input.requested', namespace, data: { interrupt_id: id, payload: value, value } };
+      });
+    return [...(isKnown ? [] : [{ method: 'values', namespace, data: rest }]), ...requests];
   }
 
   #message(namespace: Namespace, message: WireMessage): EventPart[] {
@@ -108,17 +131,4 @@ function updates(namespace: Namespace, data: JsonObject): EventPart[] {
   return Object.entries(data)
     .filter(([node]) => !node.startsWith('__'))
     .map(([node, update]) => ({ method: 'updates', namespace, node, data: { node, values: update } }));
-}
-
-function values(namespace: Namespace, state: unknown): EventPart[] {
-  if (!isObject(state) || !Array.isArray(state['__interrupt__'])) {
-    return [{ method: 'values', namespace, data: state }];
-  }
-  const { __interrupt__, ...rest } = state;
-  const requests = (__interrupt__ as { id: string; value: unknown }[]).map(({ id, value }) => ({
-    method: 'input.requested',
-    namespace,
-    data: { interrupt_id: id, payload: value, value },
-  }));
-  return [{ method: 'values', namespace, data: rest }, ...requests];
 }
