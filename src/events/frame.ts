@@ -9,6 +9,12 @@ export type { Frame } from '../storage/runs/events.ts';
  */
 export const PROTOCOL_EVENT = 'v2:';
 
+/**
+ * Event name prefix of frames that only event streaming reads: what the stream modes of a run leave out. Name and data
+ * are otherwise those of a `PROTOCOL_EVENT` frame.
+ */
+export const PROTOCOL_NOTE = 'note:';
+
 /** Error name of the frame that replaces lost events. It says nothing about the outcome of the run. */
 export const EVENTS_LOST = 'EventsLost';
 

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { InMemoryStore, MemorySaver } from '@langchain/langgraph';
 import { silentLogger } from '../../src/core/logger.ts';
 import { fromUtf8 } from '../../src/core/text.ts';
+import { PROTOCOL_NOTE } from '../../src/events/frame.ts';
 import type {
   GraphCall,
   GraphEvent,
@@ -76,10 +77,11 @@ export class Conversation {
     return events as AsyncIterable<GraphEvent>;
   }
 
-  /** All events, through JSON as clients get them. */
+  /** The events of its stream modes, through JSON as clients get them. */
   async run(call: Partial<GraphCall>): Promise<{ event: string; data: unknown }[]> {
     const events = [];
     for await (const { event, data } of this.stream(call)) {
+      if (event.startsWith(PROTOCOL_NOTE)) continue;
       events.push({ event, data: JSON.parse(JSON.stringify(data)) });
     }
     return events;

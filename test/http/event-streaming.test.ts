@@ -176,7 +176,6 @@ test('a run of the older kind shows its beginning, values, questions and end', a
     'running',
     'values',
     'values',
-    'values',
     'input.requested',
     'interrupted',
   ]);

@@ -2,13 +2,15 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import type { Frame } from '../../src/events/frame.ts';
+import type { Run } from '../../src/schemas/runs.ts';
 import { translator } from '../../src/services/event-streaming/protocol-events.ts';
 
 const run_id = randomUUID();
+const log = { readAfter: async () => ({ frames: [], isLast: true }), lastSeq: async () => 0 };
 
 /** What clients of event streaming are told of a run's frames, whose numbers on the thread begin after 10. */
 async function told(frames: readonly Omit<Frame, 'seq'>[]) {
-  const translate = translator({ get: async () => undefined }, systemClock);
+  const translate = translator({ runs: { get: async () => undefined }, log, clock: systemClock });
   const events = [];
   for (const [index, frame] of frames.entries()) {
     const seq = index + 1;
@@ -55,4 +57,16 @@ test('lost events are reported by a custom event, errors of the run by its end',
     [12, 'custom', { name: 'EventsLost', payload: lost }],
     [14, 'lifecycle', { event: 'failed', error: 'boom' }],
   ]);
+});
+
+test('states of a run that continues are as new as now, so that a client does not take them for old ones', async () => {
+  const run = { status: 'running', created_at: '2026-01-01T00:00:00.000Z', kwargs: { config: { configurable: {} } } };
+  const now = Date.parse('2026-01-02T00:00:00.000Z');
+  const translate = translator({
+    runs: { get: async () => run as unknown as Run },
+    log,
+    clock: { now: () => now, monotonic: () => 0 },
+  });
+  const [event] = await translate({ seq: 12, run_id, frame: { seq: 2, ...values(1) } });
+  expect(JSON.parse(event?.text ?? '').params.timestamp).toBe(now);
 });

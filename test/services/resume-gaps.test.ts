@@ -38,7 +38,7 @@ describeEachDatabase('a client of event streaming that resumes', (open) => {
     const broadcasts = threadBroadcasts({
       sources,
       meter,
-      translate: () => translator(runRepository(db), systemClock),
+      translate: () => translator({ runs: runRepository(db), log: sources.log, clock: systemClock }),
       onError: () => {},
     });
     const sent: string[] = [];

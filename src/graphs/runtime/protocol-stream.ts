@@ -4,6 +4,7 @@ import type { GraphEvent } from '../graph.ts';
 import { withPublicError, withPublicMessage, withPublicTasks } from '../public-errors.ts';
 import { isMessage, toWire } from '../wire.ts';
 import { type CheckpointEvents, isRootNamespace, parentNamespace } from './checkpoint-events.ts';
+import { FirstState } from './first-state.ts';
 
 /** One event of LangGraph's `streamEvents` version v3. */
 export interface LangGraphEvent {
@@ -36,6 +37,7 @@ const PASSTHROUGH: Readonly<Record<string, (data: unknown) => unknown>> = {
 export class ProtocolStream {
   readonly #emit: (event: GraphEvent) => void;
   readonly #checkpointEvents: CheckpointEvents;
+  readonly #firstState: FirstState;
   /** Lifecycle starts of namespaces that may be nodes instead of graphs; nodes have no lifecycle. */
   readonly #unconfirmed = new Map<string, Params>();
   readonly #graphs = new Set<string>();
@@ -43,26 +45,38 @@ export class ProtocolStream {
   readonly #interrupts = new Map<string, { namespace: Namespace; timestamp: number; value: unknown }>();
 
   constructor(emit: (event: GraphEvent) => void, checkpointEvents: CheckpointEvents) {
-    this.#emit = emit;
+    this.#firstState = new FirstState(emit, checkpointEvents);
+    this.#emit = (event) => this.#firstState.emit(event);
     this.#checkpointEvents = checkpointEvents;
   }
 
   /** Converts the events of a graph, to its end. */
   async read(events: AsyncIterable<LangGraphEvent>): Promise<void> {
-    for await (const event of events) {
-      this.#convert(event);
-      releasePayload(event);
+    try {
+      for await (const event of events) {
+        this.#convert(event);
+        releasePayload(event);
+      }
+    } catch (error) {
+      this.#firstState.failed();
+      throw error;
     }
+    this.#firstState.release();
     this.#end();
   }
 
   #convert(event: LangGraphEvent): void {
     const { method, params } = event;
     const isState = method === 'values' && isRootNamespace(params.namespace);
-    if (!isState) this.#checkpointEvents.flush();
+    this.#firstState.before(event, isState);
+    if (!isState) this.#flushCheckpoint();
     this.#event(event);
-    if (isState) this.#checkpointEvents.flush();
+    if (isState) this.#flushCheckpoint();
     else if (method === 'checkpoints') this.#checkpointEvents.created(params.namespace, params.data);
+  }
+
+  #flushCheckpoint(): void {
+    if (!this.#firstState.isHeld) this.#checkpointEvents.flush();
   }
 
   #event({ method, params }: LangGraphEvent): void {

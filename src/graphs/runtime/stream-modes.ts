@@ -7,6 +7,7 @@ import { withPublicError, withPublicTasks } from '../public-errors.ts';
 import { chunkType, isMessage, type Message, messageToWire, toWire } from '../wire.ts';
 import { type CheckpointEvents, isRootNamespace } from './checkpoint-events.ts';
 import { graphOfTask, type ToolTasks } from './event-places.ts';
+import { ProtocolNotes } from './protocol-notes.ts';
 import type { SubgraphLifecycle } from './subgraph-lifecycle.ts';
 import type { TaskFailure, TaskFailures } from './task-failures.ts';
 
@@ -27,8 +28,9 @@ export function langGraphModes({
   // Its tasks tell when a graph inside the graph ends.
   if (modes.includes('lifecycle')) library.add('tasks');
   if (modes.includes('messages-tuple')) library.add('messages');
-  // Signals that a streamed message is complete.
-  else if (modes.includes('messages')) library.add('values');
+  // States signal that a streamed message is complete, and tell of subgraphs. Mode `events` would show them.
+  if (!modes.includes('events') || (modes.includes('messages') && !modes.includes('messages-tuple')))
+    library.add('values');
   if (withCheckpoints) library.add('checkpoints');
   return [...library];
 }
@@ -61,6 +63,7 @@ export class StreamModes {
   readonly #lifecycle: SubgraphLifecycle | undefined;
   readonly #emit: (event: GraphEvent) => void;
   readonly #messages = new MessageStream();
+  readonly #notes: ProtocolNotes;
   readonly #metadata = new WeakMap<object, WireMetadata>();
   /** The last state and the interrupts, by namespace. */
   readonly #states = new Map<string, { values: unknown; interrupts: unknown[] }>();
@@ -73,6 +76,7 @@ export class StreamModes {
     this.#checkpointEvents = checkpointEvents;
     this.#lifecycle = lifecycle;
     this.#emit = emit;
+    this.#notes = new ProtocolNotes(emit, { hasRootStates: this.#modes.has('values') });
   }
 
   chunk([ns, mode, payload]: LangGraphChunk): void {
@@ -102,10 +106,12 @@ export class StreamModes {
   stopped(): void {
     this.#checkpointEvents.flush();
     this.#lifecycle?.stopped();
+    this.#notes.end('completed');
   }
 
   /** Call it when the graph threw: emits the results of failed tasks, which LangGraph does not deliver. */
   failed(): void {
+    this.#notes.end('failed');
     for (const failure of this.#failures.unreported()) {
       const payload = failedTask(failure);
       this.#send('tasks', failure.namespace, payload);
@@ -126,7 +132,8 @@ export class StreamModes {
   }
 
   #value(namespace: readonly string[], payload: unknown): void {
-    const state = this.#stateOf(namespace, payload);
+    this.#notes.state(namespace, payload);
+    const state = this.#modes.has('values') ? this.#stateOf(namespace, payload) : undefined;
     if (state !== undefined) this.#send('values', namespace, toWire(state));
     if (this.#streamsMessages()) this.#messages.complete(payload, this.#emit);
   }

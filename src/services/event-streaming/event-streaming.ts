@@ -59,7 +59,7 @@ export function eventStreamingService(deps: EventStreamingDeps) {
   const handlers = commandHandlers(deps);
   const broadcasts = threadBroadcasts({
     sources,
-    translate: () => translator(runRows, clock),
+    translate: () => translator({ runs: runRows, log: sources.log, clock }),
     onError: (error) => logger.error('cannot follow a thread any longer', { error }),
     meter,
   });

@@ -1,13 +1,17 @@
 import type { Clock } from '../../core/clock.ts';
 import { namesInterrupts } from '../../core/interrupt-ids.ts';
 import { isObject } from '../../core/json.ts';
+import { PAGE } from '../../events/follow.ts';
 import type { ThreadFrame } from '../../events/follow-thread.ts';
-import { EVENTS_LOST, type Frame, isLostEvents, PROTOCOL_EVENT } from '../../events/frame.ts';
+import { EVENTS_LOST, type Frame, isLostEvents, PROTOCOL_EVENT, PROTOCOL_NOTE } from '../../events/frame.ts';
 import type { Namespace } from '../../schemas/event-streaming.ts';
 import type { Run } from '../../schemas/runs.ts';
-import { isEnd, type RunOutcome } from '../../storage/runs/events.ts';
+import { isEnd, type RunEventRepository, type RunOutcome } from '../../storage/runs/events.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import { graphIdOf } from '../runs/run-options.ts';
+import { isFinal } from '../runs/transitions.ts';
+import type { EventPart } from './event-part.ts';
+import { RunView } from './run-view.ts';
 
 /** A protocol event (CONTRACT §7), with the fields that filters match on. */
 export interface ProtocolEvent {
@@ -21,54 +25,93 @@ export interface ProtocolEvent {
 
 export type Translate = (entry: ThreadFrame) => Promise<ProtocolEvent[]>;
 
-interface EventPart {
-  readonly method: string;
-  /** Default: the method's own channel. */
-  readonly channel?: string;
-  readonly namespace?: Namespace;
-  readonly data: unknown;
+export interface TranslatorDeps {
+  readonly runs: Pick<RunRepository, 'get'>;
+  readonly log: Pick<RunEventRepository, 'readAfter' | 'lastSeq'>;
+  readonly clock: Clock;
+}
+
+/** The run that is being read. */
+interface Current {
+  readonly run_id: string;
+  run: Run | undefined;
+  /** Last frame, if the run had ended when it was met. */
+  readonly last_seq: number | undefined;
+  readonly view: RunView;
 }
 
 /**
  * Translates entries of a thread's log to protocol events. Runs started by event streaming log protocol events already;
- * for others it synthesizes the start, the values with their interrupts, and the end. The protocol has no event for
- * lost events, and an unknown method could stop a client: they are published on the channel `custom`.
+ * for others they are derived from what the run logs (`RunView`). The protocol has no event for lost events, and an
+ * unknown method could stop a client: they are published on the channel `custom`.
  */
-export function translator(runs: Pick<RunRepository, 'get'>, clock: Clock): Translate {
-  let last: { run_id: string; run: Run | undefined } | undefined;
+export function translator({ runs, log, clock }: TranslatorDeps): Translate {
+  let current: Current | undefined;
 
-  /** Caches the run across consecutive entries; rereads it at its end, when its row has changed. */
-  async function runOf(run_id: string, fresh: boolean): Promise<Run | undefined> {
-    if (fresh || last?.run_id !== run_id) last = { run_id, run: await runs.get(undefined, run_id) };
-    return last.run;
+  /** Rereads the run's row at its end, when it has changed. */
+  async function currentOf(run_id: string, frame: Frame): Promise<Current> {
+    if (current?.run_id === run_id) {
+      if (isEnd(frame)) current.run = await runs.get(undefined, run_id);
+      return current;
+    }
+    const run = await runs.get(undefined, run_id);
+    const last_seq = run && isFinal(run.status) ? await log.lastSeq(run_id) : undefined;
+    current = { run_id, run, last_seq, view: new RunView() };
+    if (!isEnd(frame)) await readUpTo(log, current, frame.seq);
+    return current;
   }
 
   return async ({ seq, run_id, frame }) => {
-    if (frame.event.startsWith(PROTOCOL_EVENT)) return [loggedEvent(seq, frame)];
-    const own = partsOf(frame);
-    if (own.length === 0) return [];
-    const run = await runOf(run_id, isEnd(frame));
-    const parts = frame.event === 'metadata' ? [...own, ...resumedInterrupts(run)] : own;
-    const timestamp = run ? Date.parse(isEnd(frame) ? run.updated_at : run.created_at) : clock.now();
-    return parts.map((part, index) => synthesizedEvent(seq, index, part, timestamp, graphOf(run)));
+    if (frame.event.startsWith(PROTOCOL_EVENT)) return [loggedEvent(seq, PROTOCOL_EVENT, frame)];
+    if (frame.event.startsWith(NOTED_LIFECYCLE)) return [loggedEvent(seq, PROTOCOL_NOTE, frame)];
+    const { run, view, last_seq } = await currentOf(run_id, frame);
+    const own = [...partsOf(frame), ...view.parts(frame)];
+    const parts = frame.event === 'metadata' && own.length > 0 ? [...own, ...resumedInterrupts(run)] : own;
+    const timestamp = run ? timestampOf(run, frame, last_seq) : undefined;
+    return parts.map((part, index) => derivedEvent(seq, index, part, timestamp ?? clock.now(), graphOf(run)));
   };
 }
 
-function loggedEvent(seq: number, { event, data }: Frame): ProtocolEvent {
-  const [method = '', ...namespace] = event.slice(PROTOCOL_EVENT.length).split('|');
+const NOTED_LIFECYCLE = `${PROTOCOL_NOTE}lifecycle|`;
+
+/** A reader that begins within a run: what is derived of a frame depends on those before it. */
+async function readUpTo(
+  log: TranslatorDeps['log'],
+  { run_id, view }: Pick<Current, 'run_id' | 'view'>,
+  seq: number,
+): Promise<void> {
+  for (let last = 0; last < seq - 1; ) {
+    const { frames, isLast } = await log.readAfter(run_id, last, PAGE);
+    for (const frame of frames) if (frame.seq < seq) view.parts(frame);
+    last = frames.at(-1)?.seq ?? seq;
+    if (isLast) return;
+  }
+}
+
+/**
+ * Frames have no time of their own; `undefined` is now. Clients ignore states that are older than the one they loaded:
+ * those of a run that continues, and the last one of a run that has ended, must not be.
+ */
+function timestampOf(run: Run, frame: Frame, last_seq: number | undefined): number | undefined {
+  if (isEnd(frame) || (last_seq !== undefined && frame.seq === last_seq - 1)) return Date.parse(run.updated_at);
+  return frame.event === 'metadata' || last_seq !== undefined ? Date.parse(run.created_at) : undefined;
+}
+
+function loggedEvent(seq: number, prefix: string, { event, data }: Frame): ProtocolEvent {
+  const [method = '', ...namespace] = event.slice(prefix.length).split('|');
   const channel = method === 'custom' ? customChannel(data) : channelOf(method);
   return { seq, method, channel, namespace, text: textOf(seq, String(seq), method, data) };
 }
 
-function synthesizedEvent(
+function derivedEvent(
   seq: number,
   index: number,
-  { method, channel = channelOf(method), namespace = [], data }: EventPart,
+  { method, channel = channelOf(method), namespace = [], node, data }: EventPart,
   timestamp: number,
   graph_name: string | undefined,
 ): ProtocolEvent {
   const named = method === 'lifecycle' && graph_name ? { ...(data as object), graph_name } : data;
-  const params = JSON.stringify({ namespace, timestamp, data: named });
+  const params = JSON.stringify({ namespace, timestamp, ...(node !== undefined && { node }), data: named });
   const event_id = index === 0 ? String(seq) : `${seq}.${index}`;
   return { seq, method, channel, namespace, text: textOf(seq, event_id, method, params) };
 }
@@ -87,17 +130,16 @@ function customChannel(params: string): string {
 }
 
 function partsOf(frame: Frame): EventPart[] {
-  const [event, ...namespace] = frame.event.split('|');
   if (isEnd(frame))
     return [{ method: 'lifecycle', data: lifecycleEventOf(JSON.parse(frame.data) as RunOutcome) }];
   // Only seq 1 starts the run. The attempt number would not do: a draining server gives its attempt back.
-  if (event === 'metadata')
+  if (frame.event === 'metadata')
     return frame.seq === 1 ? [{ method: 'lifecycle', data: { event: 'running' } }] : [];
   if (isLostEvents(frame)) {
     const data = { name: EVENTS_LOST, payload: JSON.parse(frame.data) };
     return [{ method: 'custom', channel: `custom:${EVENTS_LOST}`, data }];
   }
-  return event === 'values' ? values(namespace, JSON.parse(frame.data)) : [];
+  return [];
 }
 
 /**
@@ -109,19 +151,6 @@ function resumedInterrupts(run: Run | undefined): EventPart[] {
   return namesInterrupts(resume)
     ? [{ method: 'input.answered', data: { interrupt_ids: Object.keys(resume) } }]
     : [];
-}
-
-function values(namespace: Namespace, state: unknown): EventPart[] {
-  if (!isObject(state) || !Array.isArray(state['__interrupt__'])) {
-    return [{ method: 'values', namespace, data: state }];
-  }
-  const { __interrupt__, ...rest } = state;
-  const requests = (__interrupt__ as { id: string; value: unknown }[]).map(({ id, value }) => ({
-    method: 'input.requested',
-    namespace,
-    data: { interrupt_id: id, payload: value, value },
-  }));
-  return [{ method: 'values', namespace, data: rest }, ...requests];
 }
 
 /** Lifecycle event of a run's outcome. */

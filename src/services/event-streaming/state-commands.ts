@@ -1,7 +1,7 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import type { JsonObject } from '../../core/json.ts';
-import { PROTOCOL_EVENT } from '../../events/frame.ts';
+import { PROTOCOL_EVENT, PROTOCOL_NOTE } from '../../events/frame.ts';
 import type { Namespace, Params } from '../../schemas/event-streaming.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import {
@@ -66,7 +66,8 @@ export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
         ? await runRows.get(thread_id, run_id, visibility)
         : (await runRows.list(thread_id, { limit: 1, offset: 0 }, visibility))[0];
       if (!run) throw new CommandError('no_such_run', 'The thread has no such run.');
-      const frames = await log.readNamed(run.run_id, [`${PROTOCOL_EVENT}lifecycle|`, END_EVENT]);
+      const names = [PROTOCOL_EVENT, PROTOCOL_NOTE].map((prefix) => `${prefix}lifecycle|`);
+      const frames = await log.readNamed(run.run_id, [...names, END_EVENT]);
       return { tree: agentTree(graphIdOf(run.kwargs), frames) };
     },
   };

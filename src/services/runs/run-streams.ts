@@ -3,7 +3,7 @@ import { authorize } from '../../auth/authorize.ts';
 import { NotFound } from '../../core/errors.ts';
 import { isObject, toJson } from '../../core/json.ts';
 import { type FollowSources, follow } from '../../events/follow.ts';
-import { type Frame, PROTOCOL_EVENT } from '../../events/frame.ts';
+import { type Frame, PROTOCOL_EVENT, PROTOCOL_NOTE } from '../../events/frame.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
 import type { RunCheckpointRepository } from '../../storage/runs/log-positions.ts';
@@ -101,11 +101,18 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
 
 /** Converts event streaming frames for clients of the older protocol. */
 async function* withoutProtocolEvents(frames: AsyncIterable<Frame>): AsyncIterable<Frame> {
-  for await (const frame of frames) yield plainFrame(frame);
+  for await (const frame of frames) {
+    const plain = plainFrame(frame);
+    if (plain) yield plain;
+  }
 }
 
-/** Converts a protocol frame to the format of the older streams (`data` alone); returns any other frame unchanged. */
-export function plainFrame(frame: Frame): Frame {
+/**
+ * Converts a protocol frame to the format of the older streams (`data` alone); returns any other frame unchanged, and
+ * `undefined` for one that those streams do not have.
+ */
+export function plainFrame(frame: Frame): Frame | undefined {
+  if (frame.event.startsWith(PROTOCOL_NOTE)) return undefined;
   if (!frame.event.startsWith(PROTOCOL_EVENT)) return frame;
   const event = frame.event.slice(PROTOCOL_EVENT.length);
   const { data } = JSON.parse(frame.data) as { data: unknown };

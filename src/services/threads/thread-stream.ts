@@ -80,12 +80,15 @@ async function* filterModes(
 ): AsyncIterable<Frame> {
   for await (const entry of entries) {
     const frame = toClientFrame(entry);
-    if (modes.some((mode) => belongsTo(frame, mode))) yield frame;
+    if (frame && modes.some((mode) => belongsTo(frame, mode))) yield frame;
   }
 }
 
-function toClientFrame({ seq, run_id, frame }: ThreadFrame): Frame {
-  if (!isEnd(frame)) return { ...plainFrame(frame), seq };
+function toClientFrame({ seq, run_id, frame }: ThreadFrame): Frame | undefined {
+  if (!isEnd(frame)) {
+    const plain = plainFrame(frame);
+    return plain && { ...plain, seq };
+  }
   return { seq, event: 'metadata', data: JSON.stringify({ status: 'run_done', run_id }) };
 }
 

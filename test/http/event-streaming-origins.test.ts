@@ -1,0 +1,212 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { message } from '../support/a2a.ts';
+import { openApp } from '../support/app.ts';
+import { type HttpClient, httpClient } from '../support/http-client.ts';
+import { askLegacy } from '../support/mcp-messages.ts';
+
+let app: Awaited<ReturnType<typeof openApp>>;
+let http: HttpClient;
+beforeAll(async () => {
+  app = await openApp({ graphs: ['chat', 'delegates', 'fails-first', 'interrupting', 'tokens'] });
+  http = httpClient((await app.app.listen()).url);
+});
+afterAll(() => app[Symbol.asyncDispose]());
+
+interface Told {
+  readonly event_id: string;
+  readonly seq: number;
+  readonly method: string;
+  readonly params: {
+    readonly namespace: string[];
+    readonly timestamp: number;
+    // biome-ignore lint/suspicious/noExplicitAny: a test reads fields of any event
+    readonly data: any;
+  };
+}
+
+const CHANNELS = ['values', 'messages', 'tools', 'lifecycle', 'input'];
+
+/** What a client of the thread is sent, to the end of the run that it sees first. */
+async function told(thread_id: string, since = 0): Promise<Told[]> {
+  const body = { channels: CHANNELS, since };
+  const { events } = await http.stream('POST', `/threads/${thread_id}/stream/events`, { body });
+  const all: Told[] = [];
+  for await (const { data } of events) {
+    const event = JSON.parse(data) as Told;
+    all.push(event);
+    const { namespace } = event.params;
+    if (event.method === 'lifecycle' && namespace.length === 0 && event.params.data.event !== 'running')
+      break;
+  }
+  return all;
+}
+
+type Start = (thread_id: string, run: { assistant_id: string; input: object }) => Promise<unknown>;
+
+const runs = (kind: string, fields: object = {}): Start => {
+  return (thread_id, run) => app.post(`/threads/${thread_id}/runs${kind}`, { ...run, ...fields });
+};
+
+const COMMAND: Start = (thread_id, params) =>
+  app.post(`/threads/${thread_id}/commands`, { id: 1, method: 'run.start', params });
+
+/** Ways to start a run whose states are logged. */
+const WITH_STATES: Readonly<Record<string, Start>> = {
+  'runs.create': runs(''),
+  'runs.wait': runs('/wait'),
+  'runs.stream': runs('/stream'),
+  'runs.stream with tokens': runs('/stream', { stream_mode: ['values', 'messages-tuple'] }),
+  'runs.stream with messages': runs('/stream', { stream_mode: ['values', 'messages'] }),
+  'runs.stream with subgraphs': runs('/stream', { stream_subgraphs: true }),
+  'a cron': async (thread_id, run) => {
+    const { body } = await app.post(`/threads/${thread_id}/runs/crons`, { ...run, schedule: '0 0 1 1 *' });
+    return app.post(`/runs/crons/${body.cron_id}/trigger`, {});
+  },
+};
+
+const WITHOUT_STATES: Readonly<Record<string, Start>> = {
+  'runs.stream of tokens': runs('/stream', { stream_mode: ['messages-tuple'] }),
+  'runs.stream of updates': runs('/stream', { stream_mode: ['updates'] }),
+};
+
+async function started(start: Start, assistant_id: string, input: object) {
+  const thread_id = await app.thread();
+  await start(thread_id, { assistant_id, input });
+  return told(thread_id);
+}
+
+/** Task ids differ from run to run; those of calls do not. */
+const place = (namespace: string[]) =>
+  namespace.map((segment) => (segment.includes(':call-') ? segment : segment.split(':')[0])).join('/');
+
+/** What clients make of the events; each message once, with all of its text. */
+function essence(events: readonly Told[], { states = true } = {}) {
+  const seen: unknown[] = [];
+  const texts = new Map<string, string[]>();
+  for (const { method, params } of events) {
+    const { data } = params;
+    const at = place(params.namespace);
+    if (method === 'messages') {
+      if (data.event === 'message-start') {
+        const id = String(data.id).replace(/^run-.*/, 'run');
+        const text: string[] = [];
+        texts.set(at, text);
+        seen.push(['message', at, data.role, id, text]);
+      } else if (data.event === 'content-block-delta') texts.get(at)?.push(data.delta.text);
+    } else if (method === 'tools') {
+      const { event, tool_call_id, tool_name, input, output } = data;
+      seen.push([event, at, tool_call_id, tool_name, input, output?.content]);
+    } else if (method === 'lifecycle') seen.push([data.event, at, data.graph_name]);
+    else if (method === 'values' && states && at === '') {
+      const { messages, ...rest } = data;
+      seen.push(['values', rest, messages?.length]);
+    } else if (method === 'input.requested') seen.push([method, at, data.payload]);
+  }
+  return seen.map((item) =>
+    Array.isArray(item) && item[0] === 'message'
+      ? [...item.slice(0, 4), (item[4] as string[]).join('')]
+      : item,
+  );
+}
+
+/** LangGraph gives the ids of messages that have none. */
+const withAnyId = (item: unknown) =>
+  Array.isArray(item) && item[0] === 'message' ? item.with(3, expect.any(String)) : item;
+
+const HI = { messages: [{ role: 'user', content: 'hi', id: 'hi' }] };
+
+describe.for(Object.entries(WITH_STATES))('a run started by %s', ([_, start]) => {
+  test.for([
+    ['delegates', HI],
+    ['tokens', { count: 3, messages: [] }],
+    ['interrupting', { x: 1 }],
+  ] as const)('shows the same as one started by run.start: graph %s', async ([graph, input]) => {
+    const expected = essence(await started(COMMAND, graph, input));
+    expect(expected.length).toBeGreaterThan(3);
+    expect(essence(await started(start, graph, input))).toEqual(expected);
+  });
+});
+
+test.for(Object.entries(WITHOUT_STATES))('%s shows all but the states', async ([_, start]) => {
+  const withoutStates = async (by: Start) => essence(await started(by, 'delegates', HI), { states: false });
+  expect(await withoutStates(start)).toEqual(await withoutStates(COMMAND));
+});
+
+test('a run started over A2A shows its messages', async () => {
+  const contextId = await app.thread();
+  const params = { message: message('hi', { contextId }) };
+  await app.post('/a2a/chat', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
+  expect(essence(await told(contextId))).toEqual([
+    ['running', '', 'chat'],
+    ['message', '', 'ai', expect.any(String), 'You said: hi'],
+    ['completed', '', 'chat'],
+  ]);
+});
+
+test('a run started over MCP shows its messages', async () => {
+  const thread_id = await app.thread();
+  const call = { name: 'chat', arguments: HI, _meta: { thread_id } };
+  await askLegacy(app, 'tools/call', call);
+  expect(essence(await told(thread_id))).toEqual(essence(await started(COMMAND, 'chat', HI)).map(withAnyId));
+});
+
+test('tokens of a run that streams them arrive one by one', async () => {
+  const events = await started(WITHOUT_STATES['runs.stream of tokens'] as Start, 'tokens', { count: 3 });
+  const deltas = events.filter(({ params }) => params.data.event === 'content-block-delta');
+  expect(deltas.map(({ params }) => params.data.delta.text)).toEqual(['t0 ', 't1 ', 't2 ']);
+});
+
+test('a client that joins within a run is sent what one from its start is sent', async () => {
+  const thread_id = await app.thread();
+  await app.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'delegates', input: HI });
+  const all = await told(thread_id);
+  expect(new Set(all.map(({ event_id }) => event_id)).size).toBe(all.length);
+  for (const since of new Set(all.map(({ seq }) => seq))) {
+    if (since === all.at(-1)?.seq) continue;
+    expect(await told(thread_id, since)).toEqual(all.filter(({ seq }) => seq > since));
+  }
+});
+
+test('the last state of a run that has ended is not older than its end', async () => {
+  const thread_id = await app.thread();
+  await app.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'delegates', input: HI });
+  const [run] = (await app.get(`/threads/${thread_id}/runs`)).body;
+  const states = (await told(thread_id)).filter(({ method }) => method === 'values');
+  expect(states.map(({ params }) => new Date(params.timestamp).toISOString())).toEqual([
+    ...states.slice(1).map(() => run.created_at),
+    run.updated_at,
+  ]);
+});
+
+test('the older streams do not show the notes about subgraphs', async () => {
+  const thread_id = await app.thread();
+  const body = { assistant_id: 'delegates', input: HI };
+  const { events } = await http.stream('POST', `/threads/${thread_id}/runs/stream`, { body });
+  const names = (await Array.fromAsync(events)).map(({ event }) => event);
+  expect(new Set(names)).toEqual(new Set(['metadata', 'values']));
+});
+
+test('agent.getTree names the subgraphs of a run that was not started by a command', async () => {
+  const thread_id = await app.thread();
+  await app.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'delegates', input: HI });
+  const { body } = await app.post(`/threads/${thread_id}/commands`, { id: 1, method: 'agent.getTree' });
+  expect(body.result.tree).toMatchObject({
+    status: 'completed',
+    graph_name: 'delegates',
+    children: [{ status: 'completed', graph_name: 'helper' }],
+  });
+});
+
+test('a graph that throws in its first node without waiting sends no state before its failure', async () => {
+  const events = await started(COMMAND, 'fails-first', { ...HI, waits: false });
+  expect(events.map(({ method, params }) => params.data.event ?? method)).toEqual(['running', 'failed']);
+});
+
+test('a graph that waits before it throws in its first node has sent its state', async () => {
+  const events = await started(COMMAND, 'fails-first', { ...HI, waits: true });
+  expect(events.map(({ method, params }) => params.data.event ?? method)).toEqual([
+    'running',
+    'values',
+    'failed',
+  ]);
+});
