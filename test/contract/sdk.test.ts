@@ -84,10 +84,10 @@ test.each(OBJECTS)('%s has every field that the type of the SDK has', (name, { s
 const { shape: run } = RunCreate;
 
 const UNIONS: [string, z.ZodType][] = [
-  ['AssistantSelectField', AssistantSearch.shape.select.unwrap().element],
+  ['AssistantSelectField', AssistantSearch.shape.select.unwrap().in.element],
   ['AssistantSortBy', AssistantSearch.shape.sort_by],
   ['CancelAction', CancelAction],
-  ['CronSelectField', CronSearch.shape.select.unwrap().element],
+  ['CronSelectField', CronSearch.shape.select.unwrap().in.element],
   ['CronSortBy', CronSearch.shape.sort_by],
   ['DisconnectMode', run.on_disconnect],
   ['Durability', run.durability],
