@@ -23,6 +23,8 @@ const general = {
 const SHARED = {
   http: ['test/http/*.test.ts'],
   inside: ['test/{auth,config,core,events,graphs,services,storage,workers}/**/*.test.ts'],
+  /** With one Chromium. */
+  studio: ['test/studio/*.slow.test.ts'],
 };
 
 /** Files that change their process, measure it, or play sockets that nobody closes. */
@@ -59,7 +61,8 @@ export default defineConfig({
         include: ['test/**/*.test.ts'],
         exclude: [SLOW, ...SHARED.http, ...SHARED.inside],
       }),
-      project('slow', { include: [SLOW] }),
+      project('slow', { include: [SLOW], exclude: SHARED.studio }),
+      project('slow-studio', { include: SHARED.studio, exclude: ALONE, isolate: false }),
     ],
   },
 });

@@ -70,7 +70,11 @@ const OTHERS = [
 /** `npm run test:hosts` */
 const config = mergeConfig(general, defineConfig({}));
 config.test.projects = [
-  project('http', API.map((name) => `http/${name}`), false),
+  project(
+    'http',
+    API.map((name) => `http/${name}`),
+    false,
+  ),
   project('others', OTHERS, true),
 ];
 

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { resolve } from 'node:path';
 import { build } from 'esbuild';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 
 const CHROMIUM = '/usr/bin/chromium';
 const PAGES = resolve(import.meta.dirname, '../browser');
@@ -12,8 +12,30 @@ const PAGES = resolve(import.meta.dirname, '../browser');
 /** Debian's package `chromium` is installed. */
 export const hasBrowser = existsSync(CHROMIUM);
 
-export function openBrowser(): Promise<Browser> {
-  return chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+/** Of this process, also for the next test file in it. Playwright kills it when the process exits. */
+let chromiumOfProcess: Promise<Browser> | undefined;
+
+/** A browser whose contexts are its own: to close it closes these, and the next test finds Chromium running. */
+export async function openBrowser(): Promise<Browser> {
+  chromiumOfProcess ??= chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox'] });
+  const shared = await chromiumOfProcess;
+  const contexts = new Set<BrowserContext>();
+  const newContext: Browser['newContext'] = async (options) => {
+    const context = await shared.newContext(options);
+    contexts.add(context);
+    context.on('close', () => contexts.delete(context));
+    return context;
+  };
+  const close = async () => {
+    await Promise.all([...contexts].map((context) => context.close()));
+  };
+  const own: Pick<Browser, 'newContext' | 'newPage' | 'close' | typeof Symbol.asyncDispose> = {
+    newContext,
+    newPage: async (options) => (await newContext(options)).newPage(),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+  return Object.assign(Object.create(shared), own);
 }
 
 export interface PageServer extends AsyncDisposable {
