@@ -29,7 +29,7 @@ test('with a key every address is served', async () => {
   expect(config.server.api_keys).toEqual(['one', 'two']);
 });
 
-test('an empty list of keys is no key', async () => {
+test('an empty list of keys counts as no key', async () => {
   const yaml = `${GRAPHS}server: { host: 0.0.0.0, api_keys: "\${KEYS:-}" }`;
 
   expect(await problemsOf(yaml)).toEqual([open('agent.config.yaml')]);

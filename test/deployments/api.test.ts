@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { KEY, openDeploymentServer, projectThat, tarball } from '../support/deployments.ts';
 import { until } from '../support/until.ts';
+import { naming } from '../support/naming.ts';
 
 const NOBODY = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 
@@ -51,10 +52,7 @@ describe('the control plane', () => {
     };
     const git = (repo_url: string, revision: object = {}) =>
       refuse({ source_config: { repo_url }, source_revision_config: revision });
-    expect(await refuse({ source: 'external_docker' })).toEqual([
-      422,
-      expect.stringContaining('neither builds nor pulls images'),
-    ]);
+    expect(await refuse({ source: 'external_docker' })).toEqual([422, naming('images')]);
     expect(await refuse({})).toEqual([422, expect.stringContaining('repo_url: is required')]);
     expect(await git('https://me:secret@example.com/a.git')).toEqual([
       422,
@@ -96,7 +94,7 @@ describe('the control plane', () => {
     });
     expect(patched).toMatchObject({
       status: 422,
-      body: { detail: expect.stringContaining('NEW is not stored yet') },
+      body: { detail: naming('NEW') },
     });
   });
 

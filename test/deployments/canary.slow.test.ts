@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { isInShare } from '../../src/storage/queue/revision-rule.ts';
+import { naming } from '../support/naming.ts';
 import { passHandOver } from '../support/deployment-process.ts';
 import { type Files, openDeploymentServer } from '../support/deployments.ts';
 import { until } from '../support/until.ts';
@@ -99,7 +100,7 @@ test('a canary takes its share of new threads, which stay with it until it is pr
   expect(promoted.body).toMatchObject({ is_active: true, is_canary: false });
   expect([await said(inside), await said(outside), await said(old)]).toEqual(['two', 'two', 'two']);
   const again = await server.post(`/v2/deployments/${id}/revisions/${canary.id}/promote`);
-  expect([again.status, again.body.detail]).toEqual([409, 'Revision 2 is not a serving canary.']);
+  expect([again.status, again.body.detail]).toEqual([409, naming('Revision 2', 'canary')]);
   expect((await server.revision(id, first.id)).is_active).toBe(false);
 }, 240_000);
 

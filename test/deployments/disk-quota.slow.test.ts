@@ -12,6 +12,7 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { deploymentQueue } from '../../src/workers/deployments/queue.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { until } from '../support/until.ts';
+import { naming } from '../support/naming.ts';
 
 const MB = 1024 ** 2;
 const ENDED = ['DEPLOYED', 'BUILD_FAILED', 'DEPLOY_FAILED'];
@@ -127,9 +128,7 @@ test('a build that does not fit beside what serves fails, and what serves stays'
     failure: {
       step: 'build',
       code: 'disk_quota',
-      hint: expect.stringMatching(
-        /^With this build, all deployments need \d+ MB of disk, but deployments\.max_disk_mb is 16: /,
-      ),
+      hint: naming('deployments.max_disk_mb', 16),
     },
   });
   await until('its files are gone', async () => (await queued.files.buildIds('large')).length === 1);

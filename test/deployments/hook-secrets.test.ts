@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOOK_KINDS, type HookKind } from '../../src/schemas/deployment-hooks.ts';
 import { openDeploymentServer } from '../support/deployments.ts';
 import { hookOf, sendHook } from '../support/git-hooks.ts';
+import { naming } from '../support/naming.ts';
 
 const NOBODY = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 
@@ -32,7 +33,7 @@ describe('the secret of hooks', () => {
       const withWrongSecret = await sendHook(urlOf(id, kind), wrong);
       const ofNobody = await sendHook(urlOf(NOBODY, kind), wrong);
       expect(withWrongSecret.status).toBe(401);
-      expect(withWrongSecret.body.detail).toContain('differs from that of the deployment');
+      expect(withWrongSecret.body.detail).toEqual(naming('secret'));
       expect([withoutSecret, ofNobody]).toEqual([withWrongSecret, withWrongSecret]);
 
       const unsigned = { body: '{}', headers: {} as never };
@@ -92,7 +93,7 @@ describe('the secret of hooks', () => {
       ).body;
     expect(await odd('not json')).toMatchObject({
       outcome: 'ignored',
-      reason: 'The body is not a JSON object.',
+      reason: naming('JSON object'),
     });
     expect(await odd('{"ref": "a\\u0000b\\ud800"}')).toMatchObject({ outcome: 'ignored' });
     expect(await odd('[]')).toMatchObject({ outcome: 'ignored' });

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { readHook } from '../../src/deployments/hooks.ts';
 import type { HookKind } from '../../src/schemas/deployment-hooks.ts';
+import { naming } from '../support/naming.ts';
 
 const SECRET = 'secret-of-the-hook';
 const SHA = 'a'.repeat(40);
@@ -152,6 +153,6 @@ test('the signature is over the bytes of the body, also of a form', () => {
   const signed = { 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${sign(broken.toString())}` };
   expect(readHook('github', signed, broken, SECRET)).toMatchObject({
     verified: true,
-    reason: 'The body is not a JSON object.',
+    reason: naming('JSON object'),
   });
 });

@@ -93,7 +93,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
       (await first.send('GET', `/v2/deployments/${body.id}/revisions?limit=1`)).body.resources[0].status;
     await until('it is deployed', async () => (await status()) === 'DEPLOYED', 120_000);
     await expect(startDeploymentProcess(folder, { DATABASE_URI: database.url })).rejects.toThrow(
-      'Another process on this database has deployments enabled',
+      'deployments enabled',
     );
 
     const base = '/deployments/agent';
@@ -120,7 +120,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     async () => {
       await using bouncer = await startPgBouncer(URI);
       await expect(openDeploymentServer({ database: bouncer.urlOf('postgres') })).rejects.toThrow(
-        'Deployments need a direct connection to PostgreSQL ("storage.url"): the connection pooler rejects the option that selects the schema of each.',
+        /"storage\.url".*pooler/,
       );
     },
     60_000,

@@ -9,6 +9,7 @@ import { GitServer } from '../support/git-server.ts';
 import { PACKAGES } from '../support/project.ts';
 import { hasSshServer, SshServer } from '../support/ssh-server.ts';
 import { until } from '../support/until.ts';
+import { naming } from '../support/naming.ts';
 
 const TOKEN = 'token-that-nobody-may-see-42';
 const install_command = `ln -s ${PACKAGES} node_modules`;
@@ -76,7 +77,7 @@ test('a private repository is deployed and followed with a token, which is seen 
   const id = await create('private', git.url('private', '127.0.0.1'));
   expect(await ended(id)).toMatchObject({
     status: 'BUILD_FAILED',
-    failure: { code: 'authentication_required', hint: expect.stringContaining('token or a deploy key') },
+    failure: { code: 'authentication_required', hint: naming('token', 'deploy key') },
   });
 
   const path = `/v2/deployments/${id}/repository-token`;

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BuildRequest } from '../../src/deployments/request.ts';
 import { commit, git, PROJECT, TestDeployment, writeFiles } from '../support/builds.ts';
+import { naming } from '../support/naming.ts';
 
 /** A commit of another repository, as far as the index says: no such repository is needed. */
 async function addSubmodule(repository: string, folder: string, settings?: string): Promise<void> {
@@ -43,7 +44,7 @@ test('a configuration in a submodule fails with the reason', async () => {
   expect(failure).toMatchObject({
     step: 'source',
     code: 'submodule_not_fetched',
-    message: './apps/agent/langgraph.json is in the submodule apps/agent, and submodules are not fetched.',
+    message: naming('./apps/agent/langgraph.json', 'submodule apps/agent,'),
   });
 });
 

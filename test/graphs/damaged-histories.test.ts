@@ -60,7 +60,7 @@ describeEachDatabase('a history with damages', (open) => {
     const reason = { __unreadable__: EMPTY.reason };
     expect(await thread.values()).toEqual({ messages: reason });
     expect(await thread.history()).toHaveLength(6);
-    await expect(thread.run(say('three'))).rejects.toThrow('The value of channel "messages" cannot be read');
+    await expect(thread.run(say('three'))).rejects.toThrow('"messages"');
     expect(first?.values).toMatchObject({ messages: [{ content: 'one' }, { content: 'You said: one' }] });
   });
 
@@ -70,9 +70,7 @@ describeEachDatabase('a history with damages', (open) => {
     await thread.run({ want: 'text' });
     const before = await checkpointIds(thread);
     for (const durability of ['sync', 'async', 'exit'] as const) {
-      await expect(thread.run({ want: 'function' }, { durability })).rejects.toThrow(
-        'The value of channel "out" cannot be stored: a function has no JSON form.',
-      );
+      await expect(thread.run({ want: 'function' }, { durability })).rejects.toThrow('"out"');
     }
     expect(await thread.values()).toMatchObject({ out: 'a text', log: ['text'] });
     expect(await checkpointIds(thread)).toEqual(expect.arrayContaining(before));

@@ -8,6 +8,7 @@ import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { project } from '../support/project.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { Conversation, FIXTURES, load } from './support.ts';
+import { naming } from '../support/naming.ts';
 
 const CONFIG = { configurable: {} };
 
@@ -120,7 +121,7 @@ describe('a graph that does not load', () => {
     await expect(graphs.get('broken', CONFIG, 'assistants.read')).rejects.toMatchObject({
       name: 'GraphLoadError',
       status: 422,
-      message: "Graph 'broken' failed to load: the vault is locked",
+      message: naming("'broken'", 'the vault is locked'),
     });
     expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { customCode } from '../support/custom-code.ts';
 import type { Project } from '../support/project.ts';
+import { naming } from '../support/naming.ts';
 
 type App = Awaited<ReturnType<typeof openApp>>;
 
@@ -176,9 +177,9 @@ test('a registration and a tool that end their host are reported at once, and th
     expect.poll(async () => (await ask(inHost, call('pid'))).status, { timeout: 20_000 }).toBe(200);
   for (const ask of [askLegacy, askModern]) {
     const { status, text } = await ask(inHost, call('pid', {}, { 'x-end': 'yes' }));
-    expect([status, text]).toEqual([503, expect.stringContaining('The graph host ended with code 3')]);
+    expect([status, text]).toEqual([503, naming('code 3')]);
     await untilServed(ask);
   }
-  expect((await askModern(inHost, call('exit'))).text).toContain('The graph host ended with code 3');
+  expect((await askModern(inHost, call('exit'))).text).toEqual(naming('code 3'));
   await untilServed(askModern);
 });

@@ -52,7 +52,7 @@ test('a run for which there is no host for long is tried again, uncharged', asyn
   const events = remoteRun(pool as never as HostPool, 'graph', call as never as GraphCall, () => {});
   const error = await events.next().catch((reason: unknown) => reason);
   expect(error).toBeInstanceOf(HostLost);
-  expect(error).toMatchObject({ charge: false, message: 'No graph host is ready.' });
+  expect(error).toMatchObject({ charge: false });
 });
 
 test('a run that its host does not accept, since its event loop is blocked, goes to another one', async () => {

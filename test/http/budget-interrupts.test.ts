@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/usage');
 const NONE = { thread: {}, user_day: {}, key_day: {}, day: {} };
@@ -47,7 +48,7 @@ test('a run that reaches a budget asks a person, and an answer lets it go on wit
   const [{ run_id, status }] = (await http.get(`/threads/${thread_id}/runs`)).body;
   expect(status).toBe('success');
   const { summary } = (await http.get(`/runs/${run_id}/explain`)).body;
-  expect(summary).toContain('its thread waits for an answer: The run has used 200 of 150 tokens');
+  expect(summary).toEqual(naming('200 of 150 tokens'));
 
   const second = await run(http, thread_id, { command: { resume: { decision: 'continue' } } });
   expect(second).toMatchObject({ done: 4, __interrupt__: [interrupt] });

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/usage');
 const KEYS = { AGENT_SERVER_API_KEYS: 'first,second' };
@@ -122,8 +123,8 @@ test('the runs with an API key share the budget of a day', async () => {
   await using server = await serverWith({ budgets: { key_day: { max_steps: 3 } } });
   const first = { headers: { 'x-api-key': 'first' } };
   expect((await server.spend('', 2, first)).body).toMatchObject({ done: 2 });
-  expect((await server.spend('', 2, first)).body.__error__.message).toContain(
-    'The API key has used 3 of 3 steps today (runs.budgets.key_day.max_steps).',
+  expect((await server.spend('', 2, first)).body.__error__.message).toEqual(
+    naming('3 of 3 steps', 'runs.budgets.key_day.max_steps'),
   );
   expect((await server.spend('', 1, first)).status).toBe(429);
   expect((await server.spend('', 1, { headers: { 'x-api-key': 'second' } })).status).toBe(200);

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { until } from '../support/until.ts';
+import { naming } from '../support/naming.ts';
 
 let app: Awaited<ReturnType<typeof openApp>>;
 let url: string;
@@ -139,7 +140,7 @@ test('a connection has at most a hundred subscriptions; one that ends makes room
     type: 'error',
     id: 101,
     error: 'invalid_argument',
-    message: 'A connection may have at most 100 subscriptions.',
+    message: naming('100 subscriptions'),
   });
   const again = { subscription_id: '7', channels: ['lifecycle'] };
   client.send({ id: 102, method: 'subscription.reconnect', params: again });

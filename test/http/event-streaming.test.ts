@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { type HttpClient, httpClient } from '../support/http-client.ts';
+import { naming } from '../support/naming.ts';
 
 let app: Awaited<ReturnType<typeof openApp>>;
 let http: HttpClient;
@@ -209,7 +210,7 @@ test('what is asked for wrongly is refused before the stream begins', async () =
   ]);
   expect(await refused({ channels: ['values'], since: -1 })).toEqual([
     400,
-    'since must be a whole number from 0 to 2147483647',
+    naming('since', 0, 2_147_483_647),
   ]);
   expect((await refused({ channels: ['values'], namespaces: ['x'] }))[0]).toBe(400);
   expect((await app.get(`/threads/${randomUUID()}/stream/events`)).status).toBe(405);

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/auth');
 const ALICE = { authorization: 'Bearer alice-token' };
@@ -219,10 +220,8 @@ test('a search that makes no sense is refused with the reason', async () => {
   await asking(server, {});
   const runs = await server.post('/runs/search', { limit: 1 });
   const cursor = runs.headers['x-pagination-next'];
-  expect(await detail({ cursor })).toBe(
-    'cursor: must be the X-Pagination-Next header of a previous page of this list',
-  );
-  expect(await detail({ limit: 101 })).toMatch('limit: must be a whole number from 1 to 100');
+  expect(await detail({ cursor })).toEqual(naming('cursor', 'X-Pagination-Next'));
+  expect(await detail({ limit: 101 })).toEqual(naming('limit', 1, 100));
   expect(await detail({ sort_order: 'newest' })).toMatch('sort_order');
   expect(await detail({ assistant_id: 'nobody' })).toBe('Invalid assistant ID: must be a UUID');
   expect(await detail({ thread_metadata: 'red' })).toMatch('thread_metadata');

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['echo', 'interrupting', 'fails', 'sleeper'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -86,7 +87,7 @@ test('runs are listed newest first, with only what was asked for', async () => {
   expect(await list('?status=pending')).toEqual([]);
   expect(await list('?status=invented')).toEqual([]);
   expect(await list('?limit=x')).toEqual({
-    detail: 'limit: must be a whole number from 1 to 2147483647',
+    detail: naming('limit', 1, 2_147_483_647),
   });
   expect((await list('?select=password')).detail).toMatch(/^select\[0\]: /);
 });

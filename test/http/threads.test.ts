@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['echo'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -132,7 +133,7 @@ test('pages by cursor have each thread once, whatever changes meanwhile, and siz
   const other = { cursor: String(first.headers['x-pagination-next']), sort_by: 'created_at' };
   expect(await http.post('/threads/search', other)).toMatchObject({
     status: 422,
-    body: { detail: 'cursor: must be the X-Pagination-Next header of a previous page of this list' },
+    body: { detail: naming('cursor', 'X-Pagination-Next') },
   });
   expect((await http.post('/threads/search', { cursor: '', sort_by: 'status' })).body.detail).toBe(
     'cursor: not available when sorting by status. Use "offset", or another "sort_by".',

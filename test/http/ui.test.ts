@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { project } from '../support/project.ts';
+import { naming } from '../support/naming.ts';
 
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
 const CARD = 'export default { card: () => <p className="card">First</p> };\n';
@@ -146,7 +147,7 @@ test('errors say what to do', async () => {
 test('without a UI, or without the routes, there is nothing', async () => {
   await using none = await openApp({ graphs: ['sleeper'] });
   expect((await none.post('/ui/sleeper', { name: 'x' })).body).toEqual({
-    detail: "UI 'sleeper' not found. Configured: 'weather'",
+    detail: naming('sleeper', 'weather'),
   });
 
   await using off = await served({}, 'http: { disable_ui: true }');

@@ -12,6 +12,7 @@ import { checkpointsOf, remember, STATE, within } from '../../support/remembered
 import { describeEachPlace } from '../../support/storage-places.ts';
 import { at, foundThreads, newState, threadId } from '../../support/stored-threads.ts';
 import type { RotationData } from './rotation-thread.ts';
+import { naming } from '../../support/naming.ts';
 
 const NEW_KEY = 'a new key that has 32 characters';
 const both = () => testSealer(NEW_KEY, [TEST_KEY]);
@@ -89,9 +90,7 @@ describeEachPlace('a database whose key changes', (place) => {
     );
 
     const { unreadable, tables } = await rotated(url, both());
-    expect(unreadable).toEqual([
-      `threads.config was changed, or moved from another column, after it was encrypted: ${threadId(2)}`,
-    ]);
+    expect(unreadable).toEqual([naming('threads.config', threadId(2))]);
     expect(tables).toMatchObject({ threads: 1, thread_values: 2 });
   });
 
