@@ -62,7 +62,7 @@ function client({ post }: Pick<Server, 'post'>) {
   };
 }
 
-test('a canary takes its share of new threads, which stay with it until it is promoted', async () => {
+test('a canary gets its share of new threads and keeps them until it is promoted', async () => {
   await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 0 } });
   const { said } = client(server);
   const { id } = await server.create('agent');
@@ -137,7 +137,7 @@ test('a canary that is interrupted hands its runs over, and an ordinary revision
   expect([await said(threadThat(true)), await said(threadThat(false))]).toEqual(['five', 'five']);
 }, 240_000);
 
-test('of a promotion and an interruption at once one wins, and no run that is enqueued meanwhile is lost', async () => {
+test('of a concurrent promotion and interruption one wins, and no run enqueued meanwhile is lost', async () => {
   await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 0 } });
   const { said } = client(server);
   const { id } = await server.create('agent');

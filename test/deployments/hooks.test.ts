@@ -60,7 +60,7 @@ describe.each(PUSHES)('%s %s', (kind, event, body) => {
     expect([hook.deleted, hook.reason]).toEqual([undefined, undefined]);
   });
 
-  test('is refused with another secret, whatever it says', () => {
+  test('is refused with another secret, whatever its content', () => {
     const hook = read(kind, event, body, 'another secret');
     expect(hook).toEqual({
       verified: false,
@@ -97,7 +97,7 @@ const DELETIONS: [HookKind, string, object][] = [
   ],
 ];
 
-test.each(DELETIONS)('%s %s says that a branch was deleted', (kind, event, body) => {
+test.each(DELETIONS)('%s %s reports a deleted branch', (kind, event, body) => {
   const { ref, sha, deleted } = read(kind, event, body);
   expect({ ref, sha, deleted }).toEqual({ ref: 'refs/heads/old', sha: undefined, deleted: true });
 });
@@ -108,7 +108,7 @@ const TAGS: [HookKind, string, object][] = [
   ['bitbucket', 'repo:push', cloud({ new: { type: 'tag', name: 'v1', target: { hash: SHA } } })],
 ];
 
-test.each(TAGS)('%s %s says that a tag was pushed', (kind, event, body) => {
+test.each(TAGS)('%s %s reports a pushed tag', (kind, event, body) => {
   expect(read(kind, event, body)).toMatchObject({ ref: 'refs/tags/v1', sha: SHA });
 });
 
@@ -120,7 +120,7 @@ test.each([
   ['bitbucket', 'repo:push', { push: { changes: [] } }, 'The push changed no branch or tag'],
   ['github', 'push', { ref: 7 }, 'The push changed no branch or tag'],
   ['bitbucket', 'repo:push', { push: { changes: 'x' } }, 'The push changed no branch or tag'],
-] as const)('%s %s is not a push, and says so', (kind, event, body, reason) => {
+] as const)('%s %s is not a push and is reported as such', (kind, event, body, reason) => {
   expect(read(kind, event, body)).toMatchObject({
     verified: true,
     refs: [],

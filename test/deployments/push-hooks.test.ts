@@ -64,7 +64,7 @@ describe('hooks of git services', () => {
     });
   });
 
-  test('a delivery that is sent again is answered as the first time, also at once', async () => {
+  test('a repeated delivery gets the response of the first one, even when both arrive at once', async () => {
     const { send, revisions, hooks } = await followed();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => send('github', { delivery: 'the same' })),
@@ -77,7 +77,7 @@ describe('hooks of git services', () => {
     expect((await hooks()).resources).toHaveLength(2);
   });
 
-  test('the newest push is built; those that waited are skipped', async () => {
+  test('the newest push is built, and waiting ones are skipped', async () => {
     const { send, revisions } = await followed();
     await send('gitea');
     await send('gitea', { sha: OTHER_SHA });
@@ -90,7 +90,7 @@ describe('hooks of git services', () => {
     expect((await send('gitea')).body.outcome).toBe('queued');
   });
 
-  test('what is not deployed is answered with the reason, and listed', async () => {
+  test('a push that is not deployed is answered and listed with the reason', async () => {
     const { send, revisions, hooks } = await followed();
     const ignored = async (push: Push, kind: HookKind = 'github') => {
       const { status, body } = await send(kind, push);
@@ -107,7 +107,7 @@ describe('hooks of git services', () => {
     expect((await hooks('?limit=2&offset=1')).resources).toHaveLength(2);
   });
 
-  test('a deployment says which branch it follows, or why none', async () => {
+  test('a deployment reports the branch that it follows, or why it follows none', async () => {
     const state = async (more: Parameters<typeof followed>[0]) => {
       const { send, hooks } = await followed(more);
       const { branch, paused_because, poll } = await hooks();
@@ -148,7 +148,7 @@ describe('hooks of git services', () => {
     expect((await revisions())[0].source_revision_config).toEqual({ repo_ref: 'main' });
   });
 
-  test('the last 100 are kept', async () => {
+  test('the last 100 hooks are kept', async () => {
     const { send, hooks } = await followed();
     for (let at = 0; at < 105; at++) await send('github', { ref: 'refs/heads/dev', delivery: `${at}` });
     const { resources } = await hooks('?limit=100');

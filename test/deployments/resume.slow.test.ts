@@ -16,7 +16,7 @@ ${graphThat('hangs')}`,
   };
 }
 
-test('a stored revision that hangs when it is loaded keeps nothing else from working', async () => {
+test('a stored revision that hangs while loading does not block the server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-resume-'));
   await using _folder = {
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),

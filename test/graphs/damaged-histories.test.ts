@@ -35,7 +35,7 @@ function beside(ran: string[]) {
 }
 
 describeEachDatabase('a history with damages', (open) => {
-  test('a task whose result cannot be read is not done, and runs again', async () => {
+  test('a task whose result cannot be read runs again', async () => {
     await using db = await open();
     const ran: string[] = [];
     const thread = await GraphThread.of(db, beside(ran));
@@ -64,7 +64,7 @@ describeEachDatabase('a history with damages', (open) => {
     expect(first?.values).toMatchObject({ messages: [{ content: 'one' }, { content: 'You said: one' }] });
   });
 
-  test('what cannot be stored is refused at its step, and what came before stays', async () => {
+  test('an unstorable value is refused at its step, and earlier steps are kept', async () => {
     await using db = await open();
     const thread = await GraphThread.of(db, odd);
     await thread.run({ want: 'text' });

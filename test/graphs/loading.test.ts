@@ -134,7 +134,7 @@ describe('a graph that does not load', () => {
     ['./forms.ts:rejected', "Graph 'it' failed to load: the model is gone"],
     ['./forms.ts:madeBadly', "Graph 'it' failed to load: no key for the model"],
     ['/etc/hostname-of-nobody/graph.mjs:graph', "Graph 'it' failed to load: there is no file graph.mjs"],
-  ])('%s says why, without a path of the machine', async (spec, message) => {
+  ])('%s reports the reason without a path of the machine', async (spec, message) => {
     const graphs = await load({ it: spec });
     await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(message);
     expect(message).not.toContain(FIXTURES);
@@ -179,7 +179,7 @@ describe('a graph that does not load', () => {
     ]);
   });
 
-  test.each(['./forms.ts:never', './forms.ts:madeNever'])('%s does not hold up the others', async (spec) => {
+  test.each(['./forms.ts:never', './forms.ts:madeNever'])('%s does not delay the other graphs', async (spec) => {
     const graphs = await load({ it: spec, echo: './echo.ts:graph' }, FIXTURES, 500);
     await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(
       "Graph 'it' failed to load: it took longer than 0.5 s",

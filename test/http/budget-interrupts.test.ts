@@ -21,7 +21,7 @@ const newThread = async (http: Server): Promise<string> =>
 
 const calls = (count: number) => ({ input: { calls: Array(count).fill('small'), done: 0 } });
 
-test('a run that reaches a budget asks a person, and an answer lets it go on with a budget of its own', async () => {
+test('a run that reaches a budget interrupts, and continues with a fresh budget after an answer', async () => {
   await using http = await open({ max_tokens: 150 });
   const thread_id = await newThread(http);
   const first = await run(http, thread_id, calls(5));
@@ -83,7 +83,7 @@ test('streams say so like other interrupts', async () => {
   expect(text).not.toContain('event: error');
 });
 
-test('an answer is refused while the budget of a day is used up, and the thread goes on waiting', async () => {
+test('an answer is refused while the budget of the day is exhausted, and the thread keeps waiting', async () => {
   await using http = await open({ budgets: { ...NONE, user_day: { max_tokens: 100 } } });
   const thread_id = await newThread(http);
   expect(await run(http, thread_id, calls(2))).toHaveProperty('__interrupt__');
@@ -98,7 +98,7 @@ test('an answer is refused while the budget of a day is used up, and the thread 
 
 const THREAD = { budgets: { ...NONE, thread: { max_tokens: 250 } } };
 
-test('an answer lets the runs of a thread use as much again as its budget, each time', async () => {
+test('each answer grants the runs of a thread its budget again', async () => {
   await using http = await open(THREAD);
   const thread_id = await newThread(http);
   const reason =
@@ -120,7 +120,7 @@ test('an answer lets the runs of a thread use as much again as its budget, each 
   expect(last).not.toHaveProperty('__interrupt__');
 });
 
-test('two answers at one time let the runs of a thread use as much again once', async () => {
+test('two concurrent answers grant the runs of a thread its budget again once', async () => {
   await using http = await open(THREAD);
   const thread_id = await newThread(http);
   await run(http, thread_id, calls(20));

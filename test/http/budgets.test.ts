@@ -137,7 +137,7 @@ test('all runs share the budget of the day', async () => {
   expect((await server.spend('', 1, { headers: server.as('bob') })).status).toBe(429);
 });
 
-test('a run that waits in the queue while its budget is used up ends before its first step', async () => {
+test('a run whose shared budget is exhausted while it is queued ends before its first step', async () => {
   await using server = await serverWith({ concurrency: 1, budgets: { user_day: { max_tokens: 300 } } });
   const [one, other] = [await server.thread(), await server.thread()];
   const results = await Promise.all([server.spend(one, 3), server.spend(other, 3)]);
@@ -174,7 +174,7 @@ test.each([
   },
 );
 
-test('a budget stops a subgraph between its steps too, where a new run goes on', async () => {
+test('a budget stops a subgraph between its steps, and a new run continues there', async () => {
   await using http = await openApp({
     graphs: ['nested'],
     folder: resolve(import.meta.dirname, '../fixtures/budgets'),

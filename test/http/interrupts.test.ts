@@ -19,7 +19,7 @@ async function asking(server: Server, metadata: object, headers?: Record<string,
 
 const threadsOf = (found: { thread_id: string }[]) => found.map(({ thread_id }) => thread_id);
 
-test('what waits for a person is listed over all threads and answered by its id', async () => {
+test('interrupts are listed across threads and answered by id', async () => {
   await using server = await openApp({ graphs: ['parallel-send'] });
   const { thread_id } = (await server.post('/threads', { metadata: { team: 'red' } })).body;
   const run = { assistant_id: 'parallel-send', input: { items: [2, 3], ask: true } };
@@ -198,7 +198,7 @@ test('a very large value is left to the state of its thread', async () => {
   expect((await server.get(`/threads/${thread_id}/state`)).text).toContain(found.interrupt_id);
 });
 
-test('nobody finds or counts what others are asked', async () => {
+test('users neither find nor count interrupts of other users', async () => {
   await using server = await openApp({ graphs: ['interrupting'], folder });
   const own = await asking(server, {}, ALICE);
   await asking(server, {}, BOB);

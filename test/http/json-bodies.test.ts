@@ -116,7 +116,7 @@ describe('is refused with a reason, and reaches no service', () => {
   });
 });
 
-test('several mistakes are all named', async () => {
+test('the response names every mistake of a body', async () => {
   await using http = await mirror();
   const answer = await http.inject(post('{"thread_id":1,"metadata":[],"ttl":{"ttl":"x"}}'));
   expect(answer.json().detail.split('; ')).toEqual([
@@ -140,7 +140,7 @@ test('what no database stores as text is replaced, in keys too', async () => {
   expect(http.seen).toMatchObject([{ metadata: { 'a\uFFFD': 'b\uFFFDc', d: ['\uFFFD'], e: '\\u0000 😀' } }]);
 });
 
-test('500 levels pass', async () => {
+test('a body of 500 levels is accepted', async () => {
   await using http = await mirror();
   expect((await http.inject(post(nested(498)))).statusCode).toBe(200);
 });

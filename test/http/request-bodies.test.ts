@@ -65,7 +65,7 @@ test('large bodies over the budget are sent away for a second, small ones never'
   expect((await again).status).toBe(200);
 });
 
-test('what a client leaves half sent is in flight no longer', async () => {
+test('a half-sent body of a client that disconnects no longer counts', async () => {
   await using http = await bareServer({
     services: { threads: { create: async () => ({}) } },
     options: { body_limit: 300 * KB, body_budget: 300 * KB },

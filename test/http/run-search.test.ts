@@ -84,7 +84,7 @@ test('errors that are encrypted are not searched in vain', async () => {
   }
 });
 
-test('nobody finds or counts the runs of others', async () => {
+test('users neither find nor count runs of other users', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   const own = await runsOf(server, [{}, {}], ALICE);
   await runsOf(server, [{}], BOB);

@@ -92,7 +92,7 @@ test('runs are listed newest first, with only what was asked for', async () => {
   expect((await list('?select=password')).detail).toMatch(/^select\[0\]: /);
 });
 
-test('a run that is not there is 404, on another thread too', async () => {
+test('a missing run is 404, as is one on another thread', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${await http.thread()}/runs`, ECHO);
   const at = `/threads/${thread_id}/runs/${run.run_id}`;

@@ -30,7 +30,7 @@ test.each<[string, string, string, (value: object) => object]>([
   ['config of a run', 'POST', '/runs/wait', (configurable) => ({ ...run, config: { configurable } })],
   ['context of a run', 'POST', '/runs/wait', (context) => ({ ...run, context })],
   ['metadata of a cron', 'POST', '/runs/crons', (metadata) => ({ ...run, schedule: '0 0 * * *', metadata })],
-])('%s is small', async (_what, method, path, body) => {
+])('%s is limited to 512 kB and 10,000 values', async (_what, method, path, body) => {
   for (const value of [LONG, MANY]) {
     const refused = await app.send(method as 'POST', path, JSON.stringify(body(value)));
     expect([refused.status, refused.text]).toEqual([422, naming('512 kB', '10000 values')]);
@@ -44,7 +44,7 @@ test.each<[string, string, (value: object) => object]>([
   ['/assistants/search', 'metadata', (metadata) => ({ metadata })],
   ['/runs/crons/search', 'metadata', (metadata) => ({ metadata })],
   ['/store/items/search', 'filter', (filter) => ({ namespace_prefix: [], filter })],
-])('%s looks for little: %s', async (path, _field, body) => {
+])('%s limits its filter %s to 64 kB and 200 values', async (path, _field, body) => {
   for (const value of [LONG, WIDE]) {
     const refused = await app.send('POST', path, JSON.stringify(body(value)));
     expect([refused.status, refused.text]).toEqual([422, naming('64 kB', '200 values')]);

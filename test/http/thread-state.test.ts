@@ -21,7 +21,7 @@ test('the state of a thread that never ran is empty', async () => {
   ]);
 });
 
-test('the newest state, and what waits in it', async () => {
+test('the newest state includes its interrupts', async () => {
   const thread_id = await threadAfter('interrupting', { x: 1 });
   const { body } = await http.get(`/threads/${thread_id}/state?subgraphs=true`);
   expect(body).toMatchObject({

@@ -32,7 +32,7 @@ test('an id of the server is time-ordered', async () => {
   expect(await http.thread()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test('a thread that is not there is 404, and what cannot be one 422', async () => {
+test('a missing thread is 404, and an invalid id 422', async () => {
   const nobody = crypto.randomUUID();
   const missing = { detail: `Thread with ID ${nobody} not found` };
   for (const path of ['', '/state', '/history', '/runs']) {
@@ -52,7 +52,7 @@ test('a thread that is not there is 404, and what cannot be one 422', async () =
   }
 });
 
-test('metadata is merged; who wants no answer gets none', async () => {
+test('metadata is merged; Prefer: return=minimal gives an empty response', async () => {
   const thread_id = await http.thread({ metadata: { a: 1, b: 1 } });
   const merged = await http.patch(`/threads/${thread_id}`, { metadata: { b: 2, c: null } });
   expect(merged.body.metadata).toEqual({ a: 1, b: 2, c: null });

@@ -113,7 +113,7 @@ test('nothing but the files of a bundle is served', async () => {
   expect(statuses).toEqual(addresses.map(() => 404));
 });
 
-test('what is asked for cannot leave its place in the HTML', async () => {
+test('requested names cannot break out of the HTML', async () => {
   await using http = await served({}, '', KEYS);
   const name = `x');alert(1)//'"</script>`;
   const { text } = await http.load('agent', name, { ...KEY, host: `a"onerror='alert(1)'` });
@@ -124,7 +124,7 @@ test('what is asked for cannot leave its place in the HTML', async () => {
   );
 });
 
-test('errors say what to do', async () => {
+test('errors name the way out', async () => {
   await using http = await served({ 'ui/card.tsx': "import x from './gone.ts';\nexport default { x };\n" });
 
   expect(await http.load('none')).toMatchObject({

@@ -94,7 +94,7 @@ test('a dead delivery is sent again under its id', async () => {
   expect((await find()).attempts).toMatchObject([{ status_code: 410 }, { attempt: 2, status_code: 200 }]);
 });
 
-test('a delivery that does not exist is none', async () => {
+test('a missing delivery is 404', async () => {
   const unknown = '/webhooks/deliveries/7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
   expect(await http.get(unknown)).toMatchObject({ status: 404 });
   expect(await http.post(`${unknown}/redeliver`)).toMatchObject({ status: 404 });

@@ -151,11 +151,11 @@ test('a value with a missing part is damaged, not a shorter value', () => {
   const damaged = (rows: readonly BlobRow[]) =>
     decodeVersion(new Map(rows.map((row) => [row.version, row])), 'v2');
 
-  expect(damaged([second])).toMatchObject({ damage: 'missing', bytes: new Uint8Array() });
+  expect(damaged([second])).toMatchObject({ damage: 'a part of it is missing', bytes: new Uint8Array() });
   const sealed = { ...first, damage: 'it cannot be decrypted', value: new Uint8Array() };
   expect(damaged([sealed, second])).toMatchObject({ damage: 'it cannot be decrypted' });
   expect(damaged([{ ...first, base_version: 'v2' }, second])).toMatchObject({
-    damage: 'missing',
+    damage: 'a part of it is missing',
   });
 });
 
