@@ -145,17 +145,14 @@ test('colour is only in readable lines that ask for it', async () => {
   expect(await readable('hello', { a: 1 })).toBe('[12:00:00] INFO: hello {"a":1}');
 });
 
-test.each([JSON_LINES, READABLE])(
-  'a line is written for any error of user code: %j',
-  async (format) => {
-    for (const make of Object.values(ODD_THROWS)) {
-      const fields = { run_id: 'r1', error: make() };
-      const written = await writtenLine(format, { level: 'error', message: 'run failed', fields });
-      expect(written).toContain('run failed');
-      expect(written).toContain('r1');
-    }
-  },
-);
+test.each([JSON_LINES, READABLE])('a line is written for any error of user code: %j', async (format) => {
+  for (const make of Object.values(ODD_THROWS)) {
+    const fields = { run_id: 'r1', error: make() };
+    const written = await writtenLine(format, { level: 'error', message: 'run failed', fields });
+    expect(written).toContain('run failed');
+    expect(written).toContain('r1');
+  }
+});
 
 test('no line contains the password of a URL, in any position', async () => {
   const address = 'postgres://joe:hunter2@db/agents';

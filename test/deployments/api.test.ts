@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { KEY, openDeploymentServer, projectThat, tarball } from '../support/deployments.ts';
-import { until } from '../support/until.ts';
 import { naming } from '../support/naming.ts';
+import { until } from '../support/until.ts';
 
 const NOBODY = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 

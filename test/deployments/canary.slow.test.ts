@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { isInShare } from '../../src/storage/queue/revision-rule.ts';
-import { naming } from '../support/naming.ts';
 import { passHandOver } from '../support/deployment-process.ts';
 import { type Files, openDeploymentServer } from '../support/deployments.ts';
+import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 /** Each step says which version executed it; the second waits for the file `<gate>-1`, the third for `<gate>-2`, and `ask` asks a question. */

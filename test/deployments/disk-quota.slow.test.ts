@@ -10,9 +10,9 @@ import { deploymentFiles } from '../../src/storage/deployments/files.ts';
 import type { RevisionRow } from '../../src/storage/deployments/rows.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { deploymentQueue } from '../../src/workers/deployments/queue.ts';
+import { naming } from '../support/naming.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { until } from '../support/until.ts';
-import { naming } from '../support/naming.ts';
 
 const MB = 1024 ** 2;
 const ENDED = ['DEPLOYED', 'BUILD_FAILED', 'DEPLOY_FAILED'];

@@ -6,10 +6,10 @@ import { expect, test } from 'vitest';
 import { commit, TestDeployment } from '../support/builds.ts';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { GitServer } from '../support/git-server.ts';
+import { naming } from '../support/naming.ts';
 import { PACKAGES } from '../support/project.ts';
 import { hasSshServer, SshServer } from '../support/ssh-server.ts';
 import { until } from '../support/until.ts';
-import { naming } from '../support/naming.ts';
 
 const TOKEN = 'token-that-nobody-may-see-42';
 const install_command = `ln -s ${PACKAGES} node_modules`;

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { graphThat, KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
-import { until } from '../support/until.ts';
 import { naming } from '../support/naming.ts';
+import { until } from '../support/until.ts';
 
 /** It never finishes loading while there is a file `gate`. */
 function projectThatHangs(gate: string) {

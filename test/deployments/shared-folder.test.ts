@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MARKER } from '../../src/deployments/process/end-processes.ts';
 import { openDeploymentServer } from '../support/deployments.ts';
-import { project } from '../support/project.ts';
 import { failure } from '../support/naming.ts';
+import { project } from '../support/project.ts';
 
 test('a second server with the same deployments.folder does not start, and ends no build of the first', async () => {
   await using shared = await project({});

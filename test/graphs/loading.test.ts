@@ -5,10 +5,10 @@ import { describe, expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphExport } from '../../src/graphs/project/load.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
+import { naming } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { Conversation, FIXTURES, load } from './support.ts';
-import { naming } from '../support/naming.ts';
 
 const CONFIG = { configurable: {} };
 
@@ -179,13 +179,16 @@ describe('a graph that does not load', () => {
     ]);
   });
 
-  test.each(['./forms.ts:never', './forms.ts:madeNever'])('%s does not delay the other graphs', async (spec) => {
-    const graphs = await load({ it: spec, echo: './echo.ts:graph' }, FIXTURES, 500);
-    await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(
-      "Graph 'it' failed to load: it took longer than 0.5 s",
-    );
-    expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
-  });
+  test.each(['./forms.ts:never', './forms.ts:madeNever'])(
+    '%s does not delay the other graphs',
+    async (spec) => {
+      const graphs = await load({ it: spec, echo: './echo.ts:graph' }, FIXTURES, 500);
+      await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(
+        "Graph 'it' failed to load: it took longer than 0.5 s",
+      );
+      expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
+    },
+  );
 
   test('an unknown name is not found, and the error lists the known ones', async () => {
     const graphs = await load({ a: './echo.ts:graph', b: './broken.ts:graph' });

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { customCode } from '../support/custom-code.ts';
-import type { Project } from '../support/project.ts';
 import { naming } from '../support/naming.ts';
+import type { Project } from '../support/project.ts';
 
 type App = Awaited<ReturnType<typeof openApp>>;
 
@@ -121,7 +121,7 @@ test('what a server can do is the same from a host', async () => {
   expect(found.text).toContain('"completions"');
 });
 
-test('a tool asks the client, and has its answer', async () => {
+test('a tool asks the client and gets the answer', async () => {
   for (const app of [inProcess, inHost]) {
     expect((await askModern(app, call('ask'))).text).toContain('"inputRequests"');
     const inputResponses = { answer: { action: 'accept', content: { name: 'Ann' } } };
@@ -150,7 +150,7 @@ test('the code executes in the host, and several requests of one message have th
   expect(pids).not.toContain(process.pid);
 });
 
-test('a client that leaves stops what its request does in the host', async () => {
+test('a client that disconnects aborts its request in the host', async () => {
   const { url } = await inHost.app.listen();
   const client = new AbortController();
   const params = { name: 'wait', arguments: {}, _meta: ENVELOPE };

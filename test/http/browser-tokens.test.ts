@@ -2,8 +2,8 @@ import { Client } from '@langchain/langgraph-sdk';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { keyFile } from '../support/keys.ts';
-import { until } from '../support/until.ts';
 import { refusal } from '../support/naming.ts';
+import { until } from '../support/until.ts';
 
 const OPERATOR = { 'x-api-key': 'operator' };
 const open = () =>

@@ -45,15 +45,18 @@ const joins: [string, (run: Sleeping) => string][] = [
   ['stream without the thread', ({ run_id }) => `/runs/${run_id}/stream`],
 ];
 
-test.for(joins)('%s: a client that disconnects cancels its run if it asked for that', async ([_name, pathOf]) => {
-  const left = await sleepingRun();
-  await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=0`);
-  expect(await fate(left)).toMatchObject({ cancel_reason: null });
+test.for(joins)(
+  '%s: a client that disconnects cancels its run if it asked for that',
+  async ([_name, pathOf]) => {
+    const left = await sleepingRun();
+    await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=0`);
+    expect(await fate(left)).toMatchObject({ cancel_reason: null });
 
-  await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=1`);
-  await until('the run is cancelled', async () => (await fate(left)).status === 'interrupted');
-  expect((await fate(left)).cancel_reason).toContain('client disconnected');
-});
+    await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=1`);
+    await until('the run is cancelled', async () => (await fate(left)).status === 'interrupted');
+    expect((await fate(left)).cancel_reason).toContain('client disconnected');
+  },
+);
 
 test.for(joins)('%s: a read-only client that disconnects cancels no run', async ([_name, pathOf]) => {
   const environment = { AGENT_SERVER_API_KEYS: 'operator' };

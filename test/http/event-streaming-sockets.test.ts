@@ -2,8 +2,8 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { until } from '../support/until.ts';
 import { naming } from '../support/naming.ts';
+import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof openApp>>;
 let url: string;

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { type Document, type RequestNumber, requestNumbers, withValue } from '../support/request-numbers.ts';
 import { naming } from '../support/naming.ts';
+import { type Document, type RequestNumber, requestNumbers, withValue } from '../support/request-numbers.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../openapi/openapi.json');
 const KEY = { 'x-api-key': 'key-of-this-test' };

@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { bareServer } from '../support/bare-server.ts';
-import { until } from '../support/until.ts';
 import { naming } from '../support/naming.ts';
+import { until } from '../support/until.ts';
 
 const KB = 1024;
 

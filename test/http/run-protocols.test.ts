@@ -102,10 +102,13 @@ describe('on a thread of another user', () => {
   });
   afterAll(() => place.server[Symbol.asyncDispose]());
 
-  test.each(RUN_DOORS.filter(({ onThread }) => onThread))('no run can be created through $name', async (door) => {
-    check(await door.knock(place, BOB), MISSING[door.says]);
-    expect(await everything(place.server)).toEqual(before);
-  });
+  test.each(RUN_DOORS.filter(({ onThread }) => onThread))(
+    'no run can be created through $name',
+    async (door) => {
+      check(await door.knock(place, BOB), MISSING[door.says]);
+      expect(await everything(place.server)).toEqual(before);
+    },
+  );
 
   test.each(['do_nothing', 'raise'])('creating it with if_exists %s gives no access', async (if_exists) => {
     const { server, thread_id } = place;

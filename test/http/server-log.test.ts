@@ -5,8 +5,8 @@ import { RecentLog } from '../../src/core/recent-log.ts';
 import { serverLogService } from '../../src/services/server-log.ts';
 import { openApp } from '../support/app.ts';
 import { bareServer } from '../support/bare-server.ts';
-import { followServerLog } from '../support/server-log-stream.ts';
 import { naming } from '../support/naming.ts';
+import { followServerLog } from '../support/server-log-stream.ts';
 
 const SECRET = 'correct-horse-battery';
 const PROCESS = { host: 'here', pid: process.pid };

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
-import { project } from '../support/project.ts';
 import { naming } from '../support/naming.ts';
+import { project } from '../support/project.ts';
 
 const BAG = `
   import { createHash } from 'node:crypto';

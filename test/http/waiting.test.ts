@@ -107,17 +107,20 @@ test.each([
 test.each([
   new Unavailable('The database cannot be reached right now.'),
   new InsufficientStorage('The disk of the database is full.'),
-])('after the first newline a server that loses its database aborts the response, and the run continues: %s', async (error) => {
-  const { services, result, abandon } = slowRun();
-  await using http = await bareServer({ services });
-  const answer = await afterFirstNewline(await http.listen(), 'cancel');
-  result.reject(error);
-  await expect(text(answer)).rejects.toThrow('aborted');
-  expect(abandon).not.toHaveBeenCalled();
-  expect(http.log.filter(({ level }) => level === 'error')).toMatchObject([
-    { message: 'request failed after its headers were sent' },
-  ]);
-});
+])(
+  'after the first newline a server that loses its database aborts the response, and the run continues: %s',
+  async (error) => {
+    const { services, result, abandon } = slowRun();
+    await using http = await bareServer({ services });
+    const answer = await afterFirstNewline(await http.listen(), 'cancel');
+    result.reject(error);
+    await expect(text(answer)).rejects.toThrow('aborted');
+    expect(abandon).not.toHaveBeenCalled();
+    expect(http.log.filter(({ level }) => level === 'error')).toMatchObject([
+      { message: 'request failed after its headers were sent' },
+    ]);
+  },
+);
 
 test.each([
   ['cancel', 1],

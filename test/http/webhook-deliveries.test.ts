@@ -1,10 +1,10 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { isOneProcessMissing } from '../support/processes.ts';
 import { receiver, SECRET, TO_RECEIVER } from '../support/receiver.ts';
 import { until } from '../support/until.ts';
-import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['echo'], environment: TO_RECEIVER });
 const hook = await receiver();

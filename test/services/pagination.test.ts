@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import { InvalidInput } from '../../src/core/errors.ts';
 import { cursorOf, isTimestamp, pageOf, positionOf } from '../../src/services/pagination.ts';
 import { failure } from '../support/naming.ts';
-import { InvalidInput } from '../../src/core/errors.ts';
 
 test('a page with rows left names the next offset, and one row more as the total', () => {
   expect(pageOf(['a', 'b', 'c'], 2, 10)).toEqual({ items: ['a', 'b'], next: 12, total: 13 });

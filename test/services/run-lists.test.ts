@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
-import { openServices } from '../support/services.ts';
-import { failure } from '../support/naming.ts';
 import { InvalidInput } from '../../src/core/errors.ts';
+import { failure } from '../support/naming.ts';
+import { openServices } from '../support/services.ts';
 
 const actor = systemActor('test');
 
-test('a list of runs that is too large for one reply is refused with what to do', async () => {
+test('a list of runs that is too large for one response is refused and names the limit', async () => {
   await using services = await openServices({ max_list_bytes: 5000 });
   const { thread_id } = await services.threads.create(actor, { if_exists: 'raise' });
   const input = { text: 'x'.repeat(10_000) };

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { InvalidInput } from '../../src/core/errors.ts';
 import type { Db } from '../../src/db/db.ts';
 import { type Assistant, AssistantSearch } from '../../src/schemas/assistants.ts';
 import { CronSearch } from '../../src/schemas/crons.ts';
@@ -10,12 +11,11 @@ import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { interruptRepository } from '../../src/storage/threads/interrupts.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase, describeEachStorage } from '../support/databases.ts';
+import { failure } from '../support/naming.ts';
 import { KWARGS, newRun, queueStory, request } from '../support/queued-runs.ts';
 import { storeOver } from '../support/store.ts';
 import { storedCron } from '../support/stored-crons.ts';
 import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';
-import { failure } from '../support/naming.ts';
-import { InvalidInput } from '../../src/core/errors.ts';
 
 const TEXT = 'x'.repeat(10_000);
 /** Less than three texts, more than two. */

@@ -7,8 +7,8 @@ import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { NOW, nowPlus } from '../../src/db/time.ts';
 import { describeEachDatabase, describePostgresServer } from '../support/databases.ts';
-import { until } from '../support/until.ts';
 import { failure } from '../support/naming.ts';
+import { until } from '../support/until.ts';
 
 const notes: Migration = { version: 1, name: 'notes', text: 'create table notes (id integer);' };
 const authors: Migration = {
@@ -72,7 +72,7 @@ test('a migration that says that it only adds does nothing else', () => {
 });
 
 describePostgresServer('a migration', (open) => {
-  test('of another process is waited for, and said so', async () => {
+  test('of another process is waited for, with a log line', async () => {
     await using db = await open({ migrated: false });
     const log: string[] = [];
     const [held, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

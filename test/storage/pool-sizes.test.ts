@@ -41,6 +41,6 @@ describeEachDatabase('the connections of all processes', (open) => {
       await queue.heartbeat(worker, 20_000);
     }
     expect(await check(60)).toBeUndefined();
-    expect(await check(59)).toMatch(naming('3 processes', '60 connections', 59));
+    expect(await check(59)).toEqual(naming('3 processes', '60 connections', 59));
   });
 });

@@ -15,9 +15,9 @@ import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openApiKeys, openKeyRotation, openStorage } from '../../src/storage/storage.ts';
 import { testSealer } from '../support/encryption.ts';
+import { failure } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
-import { failure } from '../support/naming.ts';
 
 const root = realpathSync(mkdtempSync(join(tmpdir(), 'agent-server-files-')));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
