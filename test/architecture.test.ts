@@ -217,7 +217,7 @@ test('packages and globals stay in their place', () => {
   expect(wrong).toEqual([]);
 });
 
-test.each(LATER)('what few need is not loaded at the start of %s', (entry, libraries, loads) => {
+test.each(LATER)('starting %s loads no optional module', (entry, libraries, loads) => {
   const atStart = new Set([entry]);
   for (const file of atStart)
     for (const to of valuesFrom(file, /\.[^']+/)) atStart.add(resolvedFrom(file, to));
@@ -227,13 +227,13 @@ test.each(LATER)('what few need is not loaded at the start of %s', (entry, libra
   expect(loaded.filter((line) => libraries.test(line))).toEqual([]);
 });
 
-test('the server alone starts without LangChain, which the project brings', () => {
+test('the server starts without LangChain, which only projects load', () => {
   expect(
     files.flatMap((file) => valuesFrom(file, /@langchain\/[^']*/).map((name) => `${file}: ${name}`)),
   ).toEqual([]);
 });
 
-test('what starts by the path of a file is an entry point of the build', () => {
+test('every file that is started by its path is an entry point of the build', () => {
   const programs = files.flatMap((file) =>
     [...(source.get(file) as string).matchAll(/\bprogramFile\('([^']+)'\)/g)].map((match) => match[1]),
   );
@@ -241,7 +241,7 @@ test('what starts by the path of a file is an entry point of the build', () => {
   expect(programs.filter((path) => !ENTRY_POINTS.includes(path as string))).toEqual([]);
 });
 
-test('no file that people write is longer than 300 lines', () => {
+test('no hand-written file is longer than 300 lines', () => {
   const written = files.filter((file) => file !== 'db/tables.ts');
   expect(written.filter((file) => (source.get(file) as string).split('\n').length > 301)).toEqual([]);
 });

@@ -7,7 +7,7 @@ import { openSqlite } from '../src/db/engines/sqlite.ts';
 import { raw } from '../src/db/sql.ts';
 import { createApp, loadConfig, silentLogger } from '../src/index.ts';
 
-test('a program can hold a server of its own', async () => {
+test('a program can embed a server', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-embedded-'));
   const { config } = await loadConfig({
     cwd: resolve(import.meta.dirname, 'fixtures/graphs'),
@@ -23,7 +23,7 @@ test('a program can hold a server of its own', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('a server that cannot start lets go of its database', async () => {
+test('a server that cannot start closes its database', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-embedded-'));
   const { config } = await loadConfig({
     cwd: resolve(import.meta.dirname, 'fixtures/graphs'),
@@ -36,7 +36,7 @@ test('a server that cannot start lets go of its database', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('a server whose graph hosts cannot be opened lets go of its database', async () => {
+test('a server whose graph hosts cannot start closes its database', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-embedded-'));
   const { config } = await loadConfig({
     cwd: resolve(import.meta.dirname, 'fixtures/graphs'),
@@ -51,7 +51,7 @@ test('a server whose graph hosts cannot be opened lets go of its database', asyn
   await rm(folder, { recursive: true });
 });
 
-test('a server whose database fails while it stops lets go of its port and its database', async () => {
+test('a server whose database fails during shutdown releases its port and its database', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-embedded-'));
   const file = join(folder, 'server.db');
   const { config } = await loadConfig({

@@ -61,7 +61,7 @@ async function isLinear(expression: Expression): Promise<boolean | undefined> {
 }
 
 describe('regular expressions of the server', () => {
-  test('are all found', () => {
+  test('of the sources are all listed', () => {
     expect(literals.length).toBeGreaterThan(100);
     expect(made.map(nameOf).toSorted()).toEqual(Object.keys(MADE).toSorted());
     const names = literals.map(nameOf);

@@ -39,7 +39,7 @@ function story(recordUse = async () => {}) {
   };
 }
 
-test('a key that another process revoked is known for a second', async () => {
+test('a key that another process revoked is still accepted for a second', async () => {
   const { ring, key, clock, revoke } = story();
   expect(await ring.identify(key)).toMatchObject({ scope: 'run' });
   revoke();
@@ -49,7 +49,7 @@ test('a key that another process revoked is known for a second', async () => {
   await expect(ring.identify(key)).rejects.toThrow('This API key was revoked');
 });
 
-test('a key that this process revoked is known no longer', async () => {
+test('a key that this process revoked is rejected immediately', async () => {
   const { ring, key, key_id, revoke } = story();
   await ring.identify(key);
   expect(await ring.isValid(key_id)).toBe(true);
@@ -59,7 +59,7 @@ test('a key that this process revoked is known no longer', async () => {
   expect(await ring.isValid(key_id)).toBe(false);
 });
 
-test('a key that was being read while it was revoked is not kept', async () => {
+test('a key that is revoked while it is being read is not cached', async () => {
   const { ring, key, key_id, revoke, gate } = story();
   const reading = Promise.withResolvers<void>();
   gate.open = reading.promise;

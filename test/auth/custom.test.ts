@@ -44,7 +44,7 @@ test('authenticate is given the request as fetch has it', async () => {
   ]);
 });
 
-test('what decides is kept by the headers that are named, for a while, and refusals are not', async () => {
+test('decisions are cached by the configured headers for a limited time, and refusals are not', async () => {
   let asked = 0;
   const auth = new Auth().authenticate((request: Request) => {
     asked += 1;
@@ -79,7 +79,7 @@ test.each([
   ['no answer', () => undefined],
   ['an error of its own', () => Promise.reject(new Error('down'))],
   ['an exception without a status', () => Promise.reject({ status: 200, message: 'odd' })],
-])('%s lets nobody in, and is no refusal', async (_what, answer) => {
+])('%s lets no request in and is not reported as a refusal', async (_what, answer) => {
   const { authenticate } = customAuth(authHandlers(new Auth().authenticate(answer as never)), open, clock());
   await expect(authenticate(caller({}))).rejects.not.toHaveProperty('headers');
 });
@@ -103,7 +103,7 @@ test('only the most specific handler is asked', async () => {
   expect(asked).toEqual(['threads:create', 'threads', '*:read', '*']);
 });
 
-test('a refusal of a handler keeps its status, words and headers', async () => {
+test('a refusal of a handler keeps its status, message and headers', async () => {
   const auth = new Auth()
     .authenticate(() => 'ann')
     .on('threads:read', () => false)
@@ -125,7 +125,7 @@ test('a refusal of a handler keeps its status, words and headers', async () => {
   await expect(authorize(actor, 'threads:delete', {})).rejects.toThrow("'owner'");
 });
 
-test('a handler that never answers is given up', async () => {
+test('a handler that never answers times out', async () => {
   const auth = new Auth()
     .authenticate((request: Request) =>
       request.headers.has('authorization') ? 'ann' : new Promise<string>(() => {}),

@@ -9,7 +9,7 @@ test.each([
   [{ $or: [] }, { all: [{ any: [] }] }],
   [{ $and: [{ a: null }] }, { all: [{ all: [{ all: [{ contains: { a: null } }] }] }] }],
   [{}, { all: [] }],
-])('%j is understood', (filter, understood) => {
+])('the filter %j is accepted', (filter, understood) => {
   expect(parseFilter(filter)).toEqual(understood);
 });
 
@@ -24,6 +24,6 @@ test.each([
   ['branches that are none', { $or: { owner: 'ann' } }, /no list/],
   ['a branch that is none', { $or: ['ann'] }, /not an object/],
   ['a text', 'ann', /not an object/],
-])('a filter with %s is a mistake, and lets nobody in', (_what, filter, message) => {
+])('a filter with %s is an error and matches no row', (_what, filter, message) => {
   expect(() => parseFilter(filter)).toThrow(message);
 });

@@ -27,7 +27,7 @@ describe('a token for a thread', () => {
     return { used, other, thread_id };
   }
 
-  test('reads the assistants of the graphs and the one that ran on its thread, and no other', async () => {
+  test('can read only system assistants and the assistant that ran on its thread', async () => {
     const { used, other, thread_id } = await twoAssistants();
     const headers = await token({ thread_id });
     const reads = (id: string) => [
@@ -42,7 +42,7 @@ describe('a token for a thread', () => {
     expect(await statuses(other)).toEqual([404, 404, 404, 400]);
   });
 
-  test('is not let at another by a run with it, or by what the thread says of itself', async () => {
+  test('gives no access to another assistant through a run or the metadata of the thread', async () => {
     const { used, other, thread_id } = await twoAssistants();
     const headers = await token({ thread_id });
     const run = (assistant_id: string) =>
@@ -54,7 +54,7 @@ describe('a token for a thread', () => {
     expect([(await run(used)).status, (await run('zod-state')).status]).toEqual([200, 200]);
   });
 
-  test('that is also for an assistant works with that one', async () => {
+  test('that also names an assistant works with that assistant', async () => {
     const { other, thread_id } = await twoAssistants();
     const { thread_id: fresh } = await make('/threads', {});
     await make(`/threads/${fresh}/runs/wait`, { assistant_id: other, input: { topic: 'tea' } });
@@ -66,7 +66,7 @@ describe('a token for a thread', () => {
   });
 });
 
-describe('a token without a user makes nobody the owner of anything', () => {
+describe('a token without a user never becomes the owner of a row', () => {
   const metadata = { owner: 'ann', note: 'kept' };
   const run = { assistant_id: 'chat', input: { messages: 'hi' }, metadata, config: { metadata } };
   const events = { id: 1, method: 'run.start', params: run };
@@ -93,7 +93,7 @@ describe('a token without a user makes nobody the owner of anything', () => {
     expect(await make('/threads/search', owned)).toEqual([]);
   });
 
-  test('by a change of a thread: what is owned stays so, and the rest is changed', async () => {
+  test('by updating a thread: the owner stays, and the other metadata changes', async () => {
     const jane = await token({ user: 'jane' });
     const { thread_id } = await make('/threads', {}, jane);
     await make(`/threads/${thread_id}/runs/wait`, { assistant_id: 'chat', input: { messages: 'hi' } }, jane);

@@ -28,7 +28,7 @@ function told(body: Record<string, unknown>): { id: string; state: string } {
   return { id, state: status.state };
 }
 
-test('subscribers learn the end of a task whose server was killed after the restart', async () => {
+test('subscribers are notified of the end of a task after the killed server restarts', async () => {
   await using server = await startServer({ graphs: GRAPHS, env });
   await using hook = await receiver();
   const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } };
@@ -45,7 +45,7 @@ test('subscribers learn the end of a task whose server was killed after the rest
   });
 });
 
-test('no question is lost in a server that is killed again and again', async () => {
+test('no question is lost when the server is killed repeatedly', async () => {
   await using server = await startServer({ graphs: GRAPHS, env });
   await using hook = await receiver();
   const rpc = agent(server, 'chat-question');

@@ -11,7 +11,7 @@ const NOTIFICATIONS = ['notify', 'poll', 'off'];
 
 describe.runIf(TEST_POSTGRES_URI)('processes with roles on one PostgreSQL', () => {
   test.each(NOTIFICATIONS)(
-    'runs of one are followed, cancelled and joined at another (%s)',
+    'runs created in one process are followed, cancelled and joined through another (%s)',
     async (mode) => {
       await using four = await startFour({ AGENT_SERVER_NOTIFICATIONS: mode });
       const [{ http: one }, { http: two }] = four.apis;
@@ -33,7 +33,7 @@ describe.runIf(TEST_POSTGRES_URI)('processes with roles on one PostgreSQL', () =
     180_000,
   );
 
-  test('idle workers share what is offered, and an API process executes nothing', async () => {
+  test('idle workers share new runs, and an API process executes none', async () => {
     await using four = await startFour({ N_JOBS_PER_WORKER: '2' });
     const config = { configurable: { step_ms: 300 } };
     const [{ http }] = four.apis;
@@ -48,7 +48,7 @@ describe.runIf(TEST_POSTGRES_URI)('processes with roles on one PostgreSQL', () =
     for (const run of runs) expect(await joinRun(http, run)).toMatchObject({ executed: TEN });
   }, 120_000);
 
-  test('a cancel is answered by a server that stops meanwhile: sent again, it would find nothing to cancel', async () => {
+  test('a cancel is still answered by a server that stops meanwhile', async () => {
     await using pair = await startPair({ AGENT_SERVER_ROLE: 'api' }, { AGENT_SERVER_ROLE: 'worker' });
     const { http, process } = pair.one;
     const run = await startRun(http, { assistant_id: 'blocks', input: { ms: 3000 } });

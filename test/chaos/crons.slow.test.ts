@@ -32,7 +32,7 @@ function setNextRuns(database: string, next_run_date: string): void {
 }
 
 test.runIf(TEST_POSTGRES_URI)(
-  'four schedulers on one database fire 400 ticks of 400, each once',
+  'four schedulers on one database fire 400 due crons exactly once each',
   async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     // The first one makes the tables.
@@ -63,7 +63,7 @@ test.runIf(TEST_POSTGRES_URI)(
   180_000,
 );
 
-test('a server that is killed while crons fire makes the rest of their runs, and none twice', async () => {
+test('a server that is killed while crons fire creates the remaining runs after its restart, none twice', async () => {
   await using server = await startServer({ storage: 'sqlite' });
   using http = httpClient(server.url);
   const crons = await createCrons(http, 120);
@@ -87,7 +87,7 @@ test('a server that is killed while crons fire makes the rest of their runs, and
   expect(await http.call('POST', '/threads/count', {})).toBe(crons.length);
 }, 120_000);
 
-test('a server that was away for hours makes one run for all it missed, and no more at its next start', async () => {
+test('a server that was down for hours creates one run for all missed times, and none at the next start', async () => {
   await using server = await startServer({ storage: 'sqlite' });
   using http = httpClient(server.url);
   const [cron_id] = await createCrons(http, 1);

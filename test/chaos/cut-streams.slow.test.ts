@@ -14,7 +14,7 @@ const CUTS_A_STREAM = 4;
 const MAX_BYTES = 16 * 1024;
 const KILLS = 2;
 
-test('streams that are cut at 200 places, and two kills, bring every event once', {
+test('streams that are cut at 200 places and by two kills deliver every event once', {
   timeout: 120_000,
 }, async () => {
   await using server = await startChaosServer({ N_JOBS_PER_WORKER: String(RUNS) });

@@ -19,7 +19,7 @@ import { violations } from './violations.ts';
 const SETTINGS = { wal_writer_delay: '10s' };
 
 describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
-  test('runs go on from what it has kept, and not from what they had written', {
+  test('runs continue from what the database kept, not from writes that it lost', {
     timeout: 120_000,
   }, async () => {
     await using postgres = await startPostgres(SETTINGS);
@@ -34,7 +34,7 @@ describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
   });
 
   test.runIf(IS_FULL)(
-    'seven times: one server loses nothing that was acknowledged',
+    'one server loses no acknowledged write in seven crashes',
     { timeout: 300_000 },
     async () => {
       await using postgres = await startPostgres(SETTINGS);
@@ -44,7 +44,7 @@ describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
   );
 
   test.runIf(IS_FULL)(
-    'seven times: two servers lose nothing that was acknowledged',
+    'two servers lose no acknowledged write in seven crashes',
     { timeout: 300_000 },
     async () => {
       await using postgres = await startPostgres(SETTINGS);

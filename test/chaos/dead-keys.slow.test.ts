@@ -12,7 +12,7 @@ import { expectWhole, TEN_STEPS } from './ten-steps.ts';
 const LEASE_MS = 20_000;
 
 describe.runIf(TEST_POSTGRES_URI)('an Idempotency-Key', () => {
-  test('of a process that died is free when its lease is over', async () => {
+  test('of a process that died is released when its lease ends', async () => {
     await using relayed = await startRelayed();
     await using other = await startChaosServer({ DATABASE_URI: relayed.direct_url });
     const request = await killedWhileAnswering(relayed);
@@ -23,7 +23,7 @@ describe.runIf(TEST_POSTGRES_URI)('an Idempotency-Key', () => {
   });
 
   test.runIf(IS_FULL)(
-    'of a process that died is free within the time of a lease',
+    'of a process that died is released within the duration of a lease',
     { timeout: 120_000 },
     async () => {
       await using relayed = await startRelayed();
@@ -35,7 +35,7 @@ describe.runIf(TEST_POSTGRES_URI)('an Idempotency-Key', () => {
     },
   );
 
-  test('of a request that failed because the database was away is free at once', async () => {
+  test('of a request that failed because the database was unavailable is released at once', async () => {
     await using relayed = await startRelayed();
     const { relay, http } = relayed;
     const request = newRequest(await createThread(http));

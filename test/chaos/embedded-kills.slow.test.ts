@@ -8,7 +8,7 @@ import { sized } from './size.ts';
 const KILLS = sized(3, 12);
 const RUNS = 10;
 
-test('a server on SQLite that is killed as soon as it has answered has kept all that it answered', async () => {
+test('a server on SQLite that is killed right after its responses has stored all of them', async () => {
   const graphs = { echo: 'test/fixtures/graphs/echo.ts:graph' };
   await using server = await startServer({ graphs, storage: 'sqlite', env: { BG_JOB_MAX_RETRIES: '20' } });
   const acknowledged: RemoteRun[] = [];

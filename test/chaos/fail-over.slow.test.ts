@@ -16,7 +16,7 @@ function urlOf(...servers: PostgresServer[]): string {
 }
 
 describe.runIf(POSTGRES_BINARIES)('a primary and its streaming replica', () => {
-  test('when the replica takes over, the server follows it, and its runs go on', {
+  test('when the replica takes over, the server reconnects to it and its runs continue', {
     timeout: 120_000,
   }, async () => {
     // Synchronous, so that nothing that was acknowledged is missing on the replica.
@@ -40,7 +40,7 @@ describe.runIf(POSTGRES_BINARIES)('a primary and its streaming replica', () => {
     expect(await violations(db)).toEqual({});
   });
 
-  test('a primary that becomes a replica beneath the connections counts as lost', {
+  test('connections to a primary that becomes a replica are treated as lost', {
     timeout: 120_000,
   }, async () => {
     await using old = await startPostgres({ fsync: 'off' });

@@ -29,7 +29,7 @@ function hasEnded(pid: number): boolean {
 describe.runIf(TEST_POSTGRES_URI && process.platform === 'linux')(
   'graph hosts of a process that is frozen beyond its lease',
   () => {
-    test('stop their runs before another process goes on with them, and it serves again', async () => {
+    test('stop their runs before another process continues them, and the process recovers', async () => {
       await using pair = await startWithHost();
       const { one: frozen, two } = pair;
       const { run, seen } = await witnessedRun(two, 8, 1000);
@@ -61,7 +61,7 @@ describe.runIf(TEST_POSTGRES_URI && process.platform === 'linux')(
       expect(new Set(next.seen().map(({ pid }) => pid))).toEqual(new Set([frozen.process.pid]));
     }, 180_000);
 
-    test('end while a node blocks them', async () => {
+    test('are terminated even while a node blocks them', async () => {
       await using pair = await startWithHost();
       const { one: frozen, two } = pair;
       const run = await startRun(two.http, { assistant_id: 'blocks', input: { ms: 600_000 } });

@@ -59,7 +59,7 @@ async function fill(http: HttpClient, kept: string[]) {
 
 const disk = process.env['TEST_DATABASE'] === 'postgres' ? undefined : mountDisk();
 describe.runIf(disk)('a full disk under SQLite', () => {
-  test('a full disk refuses writes as such, loses nothing, and all goes on when there is room', async () => {
+  test('writes fail with the reason, no data is lost, and work resumes when there is space', async () => {
     const { folder } = disk as SmallDisk;
     await using server = await startChaosServer({ DATABASE_URI: `sqlite:${join(folder, 'server.db')}` });
     await createThread(server.http);
@@ -69,7 +69,7 @@ describe.runIf(disk)('a full disk under SQLite', () => {
 
 const tables = POSTGRES_BINARIES ? mountDisk() : undefined;
 describe.runIf(tables)('a full disk under PostgreSQL', () => {
-  test('a full disk refuses writes as such, loses nothing, and all goes on when there is room', async () => {
+  test('writes fail with the reason, no data is lost, and work resumes when there is space', async () => {
     const { folder } = tables as SmallDisk;
     const user = serverUser();
     if (user) chownSync(folder, user.uid, user.gid);

@@ -14,7 +14,7 @@ const KILLS = sized(6, 30);
 const random = seededRandom(20_261_123);
 const below = (limit: number): number => Math.floor(random() * limit);
 
-test('hosts and the server are killed again and again: every run ends once, every stream is whole, nobody is left over', {
+test('every run ends once and every stream is complete when hosts and the server are killed repeatedly', {
   timeout: sized(120_000, 900_000),
 }, async () => {
   await using server = await startChaosServer({ AGENT_SERVER_HOSTS: '2', BG_JOB_MAX_RETRIES: '50' });

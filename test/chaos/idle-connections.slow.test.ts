@@ -41,7 +41,7 @@ async function metric({ http, process }: ChaosServer, name: string): Promise<str
   return text.split('\n').filter((line) => line.startsWith(name));
 }
 
-describe.runIf(POSTGRES_BINARIES)('connections that died', () => {
+describe.runIf(POSTGRES_BINARIES)('dead database connections', () => {
   test('are replaced: a hundred requests after the end of all sessions are answered', {
     timeout: 120_000,
   }, async () => {
@@ -61,7 +61,7 @@ describe.runIf(POSTGRES_BINARIES)('connections that died', () => {
     expect((await metric(server, 'lg_api_pg_pool_waiting')).every((line) => line.endsWith(' 0'))).toBe(true);
   });
 
-  test('of a database that is away are 503 with Retry-After, until it is back', {
+  test('lead to 503 with Retry-After until the database is back', {
     timeout: 120_000,
   }, async () => {
     await using postgres = await startPostgres({ fsync: 'off' });

@@ -12,7 +12,7 @@ const KILLS = sized(2, 6);
 const TOKENS = 200;
 
 test.runIf(TEST_POSTGRES_URI)(
-  'streams go on at another process when the one that served them is killed: no gap, no event twice',
+  'streams resume through another process when theirs is killed, without gaps or duplicates',
   async () => {
     await using four = await startFour({ N_JOBS_PER_WORKER: String(RUNS) });
     const [{ http, process: one }, { process: two }] = four.apis;

@@ -58,7 +58,7 @@ async function findings(url: string): Promise<unknown[]> {
 }
 
 describeEachPlace('a server that is killed while it deletes a long history', (place) => {
-  test('goes on with it after its start, and leaves nothing behind', async () => {
+  test('resumes the deletion after its restart and leaves no rows', async () => {
     const url = await place();
     await using server = await startServer({ config: CONFIG, env: { DATABASE_URI: url } });
     using http = httpClient(server.url);

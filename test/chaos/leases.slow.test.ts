@@ -22,7 +22,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     expect(await attemptsOf(two.http, run)).toEqual([1]);
   }, 120_000);
 
-  test('a process without its database stops its runs before another one takes them', async () => {
+  test('a process that cannot reach its database stops its runs before another process claims them', async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     await using relay = await PostgresRelay.listen(schema.url);
     await using cutOff = await startChaosServer({ ...SHORT_LEASE, DATABASE_URI: relay.url });
@@ -46,7 +46,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     await expectWitnessed(cutOff.http, next, 1);
   }, 120_000);
 
-  test('a process that was frozen beyond its lease writes nothing of what it goes on with', async () => {
+  test('a process that was frozen beyond its lease writes nothing more for its runs', async () => {
     await using pair = await startPair(SHORT_LEASE, { N_JOBS_PER_WORKER: '0' });
     const { one: frozen, two } = pair;
     const { run, seen } = await witnessedRun(two, 6, 1000);

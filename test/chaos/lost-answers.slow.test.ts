@@ -18,14 +18,14 @@ const FIRE = (sql: string) => sql.includes('insert into cron_fires') && ENQUEUE(
 const LONG = { ...TEN_STEPS, config: { configurable: { step_ms: 60_000 } } };
 const MANY_STEPS = { ...TEN_STEPS, config: { configurable: { step_ms: 300 } } };
 
-describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds without the server hearing of it', () => {
+describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds but whose acknowledgement is lost', () => {
   let relayed: Relayed;
   beforeAll(async () => {
     relayed = await startRelayed();
   });
   afterAll(() => relayed?.[Symbol.asyncDispose]());
 
-  test('a run that is created: the same request again finds it', async () => {
+  test('a create: repeating the request finds the run', async () => {
     const { relay, http } = relayed;
     const thread_id = await createThread(http);
     const lost = relay.loseCommit(ENQUEUE);
@@ -37,7 +37,7 @@ describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds without the s
     await expectWhole(relayed, run);
   });
 
-  test('a run that is waited for: the same request again waits for it', async () => {
+  test('a create and wait: repeating the request waits for the run', async () => {
     const { relay, http } = relayed;
     const thread_id = await createThread(http);
     const lost = relay.loseCommit(ENQUEUE);
@@ -52,7 +52,7 @@ describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds without the s
     ['cancelled', CANCEL, 'POST', '/cancel'],
     ['deleted', DELETE_RUN, 'DELETE', ''],
   ])(
-    'a run that is %s while it executes: it stops, and the next one of the thread runs',
+    'a run that is %s while it executes stops, and the next run of its thread starts',
     async (_, of, method, verb) => {
       const { relay, http } = relayed;
       const run = await startRun(http, MANY_STEPS);
@@ -72,7 +72,7 @@ describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds without the s
     },
   );
 
-  test('a thread that is deleted while its run executes: nothing of it is left or comes back', async () => {
+  test('a thread that is deleted while its run executes leaves no rows', async () => {
     const { relay, http, server, db } = relayed;
     const run = await startRun(http, LONG);
     await untilStep(http, run, 0);
@@ -94,7 +94,7 @@ describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds without the s
     expect(left).toEqual({ queued: 0, runs: 0, events: 0, checkpoints: 0, blobs: 0, log: 0 });
   });
 
-  test('a delayed run whose time has come: it runs once', async () => {
+  test('a delayed run that becomes due executes once', async () => {
     const { relay, http } = relayed;
     const lost = relay.loseCommit(PROMOTE);
     const run = await startRun(http, { ...TEN_STEPS, after_seconds: 1 });
@@ -102,7 +102,7 @@ describe.runIf(TEST_POSTGRES_URI)('a request whose commit succeeds without the s
     await expectWhole(relayed, run);
   });
 
-  test('a cron that fires: it makes one run', async () => {
+  test('a cron that fires creates one run', async () => {
     const { relay, http, db } = relayed;
     const yearly = { ...TEN_STEPS, schedule: '0 0 1 1 *', on_run_completed: 'keep' };
     const { cron_id } = await http.call<{ cron_id: string }>('POST', '/runs/crons', yearly);

@@ -14,14 +14,14 @@ const RELEASE = (sql: string) => sql.includes("update run_queue set state = 'rea
 const REAP = (sql: string) => RELEASE(sql) && sql.includes('from workers');
 const HEARTBEAT = (sql: string) => sql.includes('insert into workers');
 
-describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds without its hearing of it', () => {
+describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds but whose acknowledgement is lost', () => {
   let relayed: Relayed;
   beforeAll(async () => {
     relayed = await startRelayed({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1' });
   });
   afterAll(() => relayed?.[Symbol.asyncDispose]());
 
-  test('claim: the run that it never heard of is given back, and does not count as an attempt', async () => {
+  test('claim: the run is released and is not charged an attempt', async () => {
     const { relay, http } = relayed;
     const lost = relay.loseCommit(CLAIM);
     const run = await startRun(http, TEN_STEPS);
@@ -33,7 +33,7 @@ describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds without its he
   test.each([
     ['events', FRAMES],
     ['a checkpoint', CHECKPOINT],
-  ])('%s: the next attempt goes on from it', async (_, of) => {
+  ])('%s: the next attempt continues from it', async (_, of) => {
     const { relay, http } = relayed;
     const lost = relay.loseCommit(of);
     const run = await startRun(http, TEN_STEPS);
@@ -42,7 +42,7 @@ describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds without its he
     expect(await attemptsOf(http, run)).toEqual([1, 2]);
   });
 
-  test('the end of a run: who waits for it gets it, and the next run of the thread begins', async () => {
+  test('end of a run: waiting clients get the result, and the next run of the thread starts', async () => {
     const { relay, http } = relayed;
     const lost = relay.loseCommit(FINISH);
     const run = await startRun(http, TEN_STEPS);
@@ -55,7 +55,7 @@ describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds without its he
     expect((await getThread(http, run.thread_id)).values).toEqual({ n: 10, executed: [...TEN, ...TEN] });
   });
 
-  test('a heartbeat: nothing happens to the runs', async () => {
+  test('heartbeat: the runs are unaffected', async () => {
     const { relay, http } = relayed;
     const run = await startRun(http, slowSteps());
     await relay.loseCommit(HEARTBEAT);
@@ -63,7 +63,7 @@ describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds without its he
     expect(await attemptsOf(http, run)).toEqual([1]);
   });
 
-  test('a run put back by a server that stops: the next start goes on, and no attempt is charged', async () => {
+  test('requeue at shutdown: the next start continues the run without charging an attempt', async () => {
     const { relay, http, server } = relayed;
     const run = await startRun(http, slowSteps());
     await untilStep(http, run, 1);
@@ -75,7 +75,7 @@ describe.runIf(TEST_POSTGRES_URI)('a worker whose commit succeeds without its he
     expect(await attemptsOf(http, run)).toEqual([1, 1]);
   });
 
-  test('a run taken back from a worker that is gone: it goes on once', async () => {
+  test('recovery from a dead worker: the run continues once', async () => {
     const { relay, http, server, db } = relayed;
     const run = await startRun(http, slowSteps());
     await untilStep(http, run, 1);

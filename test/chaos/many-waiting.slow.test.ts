@@ -27,7 +27,7 @@ async function untilEntered(gate: Gate, count: number): Promise<void> {
   expect(new Set(entries).size).toBe(count);
 }
 
-test('300 runs that wait at once survive a kill and a stop: none is lost, none ends twice', async () => {
+test('300 concurrently waiting runs survive a kill and a stop: none is lost or ends twice', async () => {
   using gate = closedGate();
   await using server = await startChaosServer({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '0' });
   const { http } = server;
@@ -47,7 +47,7 @@ test('300 runs that wait at once survive a kill and a stop: none is lost, none e
   expect(gate.entries()).toHaveLength(3 * RUNS);
 }, 240_000);
 
-test('runs that wait in a graph host execute at once, and the server says how many it takes', async () => {
+test('runs that wait in a graph host execute concurrently, and the server reports how many it takes', async () => {
   using gate = closedGate();
   await using server = await startChaosServer({ AGENT_SERVER_HOSTS: '1' });
   const { http } = server;
@@ -65,7 +65,7 @@ test('runs that wait in a graph host execute at once, and the server says how ma
 }, 120_000);
 
 describe.runIf(TEST_POSTGRES_URI)('two processes on one PostgreSQL', () => {
-  test('share the runs that one of them was given, and one takes all when the other is killed', async () => {
+  test('share runs created through one of them, and one takes over all when the other is killed', async () => {
     using gate = closedGate();
     await using pair = await startPair();
     const { http } = pair.one;

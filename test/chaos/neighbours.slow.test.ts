@@ -11,7 +11,7 @@ const graphs = {
   culprit: 'test/chaos/graphs/neighbours.ts:culprit',
 };
 
-test('in process, a run that takes the server with it each time does not end the run beside it, which goes on a bit each time', {
+test('in process, a run that crashes the server each time does not end a concurrent run, which progresses between crashes', {
   timeout: 120_000,
 }, async () => {
   await using server = await startServer({

@@ -23,7 +23,7 @@ test('enqueue: 50 runs created at once execute one after another, all of them', 
   expect((finished as string[]).toSorted()).toEqual([...labels(), 'last'].toSorted());
 }, 40_000);
 
-test('reject: of 50 runs created at once one is taken, and 49 are refused', async () => {
+test('reject: of 50 runs created at once one is accepted and 49 are rejected', async () => {
   await using server = await startChaosServer();
   const { http } = server;
   const story = await create50(http, { strategy: 'reject', ms: OUTLASTS_CREATES_MS });
@@ -34,7 +34,7 @@ test('reject: of 50 runs created at once one is taken, and 49 are refused', asyn
   expect((await lastWords(http, story.thread_id)).most).toBe(1);
 }, 40_000);
 
-test('interrupt: of 50 runs created at once the last one ends by itself, after the others have let go', async () => {
+test('interrupt: of 50 runs created at once only the last one completes, after the others were interrupted', async () => {
   await using server = await startChaosServer();
   const { http } = server;
   const story = await create50(http, { strategy: 'interrupt', ms: OUTLASTS_CREATES_MS });

@@ -4,7 +4,7 @@ import { startChaosServer } from './server.ts';
 
 const MAX_ATTEMPTS = 3;
 
-test('in process, a run that takes the server with it each time ends as an error, and the others go on', async () => {
+test('in process, a run that crashes the server each time ends as an error, and the other runs continue', async () => {
   await using server = await startChaosServer({
     BG_JOB_MAX_RETRIES: String(MAX_ATTEMPTS),
     AGENT_SERVER_HOSTS: '0',

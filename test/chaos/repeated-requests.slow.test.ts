@@ -5,7 +5,7 @@ import { startChaosServer } from './server.ts';
 
 const REQUESTS = 40;
 
-test('requests with keys that are repeated through two kills make one run each', async () => {
+test('requests with an Idempotency-Key that are repeated across two kills create one run each', async () => {
   await using server = await startChaosServer();
   const { http } = server;
   const thread_ids = await Promise.all(

@@ -15,7 +15,7 @@ const ROUNDS = sized(1, 4);
 const env = { N_JOBS_PER_WORKER: String(THREADS), BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1' };
 const TIMEOUT_MS = sized(120_000, 600_000);
 
-test('a server that was killed takes its runs back while clients roll back, interrupt and cancel them', {
+test('a killed server recovers its runs after the restart while clients roll back, interrupt and cancel them', {
   timeout: TIMEOUT_MS,
 }, async () => {
   await using server = await startChaosServer(env);
@@ -33,7 +33,7 @@ test('a server that was killed takes its runs back while clients roll back, inte
 });
 
 test.runIf(IS_FULL)(
-  'a server that stops gives its runs back while clients roll back, interrupt and cancel them',
+  'a server that stops requeues its runs while clients roll back, interrupt and cancel them',
   {
     timeout: TIMEOUT_MS,
   },
@@ -50,7 +50,7 @@ test.runIf(IS_FULL)(
 );
 
 test.runIf(TEST_POSTGRES_URI)(
-  'of two servers one is killed, and its runs are taken back while clients come to the other',
+  'when one of two servers is killed, the other recovers its runs while clients use it',
   { timeout: TIMEOUT_MS },
   async () => {
     await using pair = await startPair(env);
@@ -68,7 +68,7 @@ test.runIf(TEST_POSTGRES_URI)(
 );
 
 test.runIf(TEST_POSTGRES_URI)(
-  'of two servers one stops, and gives its runs back while clients come to both',
+  'when one of two servers stops, it requeues its runs while clients use both',
   { timeout: TIMEOUT_MS },
   async () => {
     await using pair = await startPair(env);
@@ -81,7 +81,7 @@ test.runIf(TEST_POSTGRES_URI)(
 );
 
 test.runIf(TEST_POSTGRES_URI && IS_FULL)(
-  'of two servers one stands still for longer than its lease, and finds its runs taken back and changed',
+  'a server that was frozen beyond its lease finds its runs recovered and changed by the other server',
   { timeout: TIMEOUT_MS },
   async () => {
     await using pair = await startPair(env);

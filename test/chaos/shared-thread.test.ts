@@ -3,7 +3,7 @@ import type { Run } from '../../src/schemas/runs.ts';
 import { getThread, joinRun, startRun } from '../support/remote-runs.ts';
 import { startChaosServer } from './server.ts';
 
-test('a run that a client puts on the thread of a stateless run is executed, and the thread stays', async () => {
+test('a run that a client creates on the thread of a stateless run executes, and the thread is kept', async () => {
   await using server = await startChaosServer();
   const { http } = server;
   const body = { assistant_id: 'overlap', input: { ms: 500, label: 'stateless' } };

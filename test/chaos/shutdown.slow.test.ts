@@ -5,7 +5,7 @@ import { startChaosServer } from './server.ts';
 
 const RUNS = 10;
 
-test('runs that outlast the grace period of SIGTERM go on after the restart, and no attempt is charged', async () => {
+test('runs that outlast the grace period of SIGTERM continue after the restart without charging an attempt', async () => {
   await using server = await startChaosServer({ BG_JOB_SHUTDOWN_GRACE_PERIOD_SECS: '1' });
   const { http } = server;
   const body = {

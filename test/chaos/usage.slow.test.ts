@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const RUNS = 20;
 
-test('after kills, the usage is that of the steps that are stored', async () => {
+test('after kills, usage equals the sum of the stored steps', async () => {
   const config = resolve(import.meta.dirname, '../fixtures/usage/agent.config.yaml');
   await using server = await startServer({ config, env: { BG_JOB_MAX_RETRIES: '5' } });
   using http = httpClient(server.url);

@@ -40,7 +40,7 @@ test('a server that is killed before a webhook is sent sends it after its restar
   expect(hook.received).toMatchObject([{ path: '/hook', body: { run_id, status: 'success' } }]);
 }, 120_000);
 
-test('a server that is killed before it has noted a delivery sends it once more, under the same id', async () => {
+test('a server that is killed before it records a delivery sends it again with the same id', async () => {
   await using server = await startServer({ graphs: GRAPHS, env });
   await using hook = await receiver();
   const killed = Promise.withResolvers<void>();
@@ -63,7 +63,7 @@ test('a server that is killed before it has noted a delivery sends it once more,
   expect(again).toBe(first);
 }, 120_000);
 
-test('no run is lost to its webhook in a server that is killed again and again', async () => {
+test('every run gets its webhook when the server is killed repeatedly', async () => {
   await using server = await startServer({ graphs: GRAPHS, env });
   await using hook = await receiver();
   const run_ids: string[] = [];

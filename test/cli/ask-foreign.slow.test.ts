@@ -62,7 +62,7 @@ test.each([
     [whole('a', 'a\u202eb\u2066c\u001b[31m \u{1F468}\u200D\u{1F469}')],
     'abc[31m \u{1F468}\u200D\u{1F469}\n',
   ],
-] satisfies [string, Event[], string][])('printed is %s', async (_what, events, printed) => {
+] satisfies [string, Event[], string][])('ask prints %s', async (_what, events, printed) => {
   await using server = await playing({ runs: [events] });
   expect(await ask(server.url, ['x', 'hi'])).toMatchObject({ code: 0, stdout: printed });
 });
@@ -96,7 +96,7 @@ test.each([
   ['ends while the run goes on', { status: 'running' }],
   ['ends with a run that was cancelled', { status: 'interrupted' }],
   ['ends with a run that failed', { status: 'error' }],
-])('a stream that %s is a failure that tells how to continue', async (_how, script) => {
+])('a stream that %s fails with the command that continues it', async (_how, script) => {
   await using server = await playing({ runs: [[piece('a', 'half an ')]], ...script });
   const { code, stdout, stderr } = await ask(server.url, ['x', 'hi']);
 
@@ -108,7 +108,7 @@ test.each([
   );
 });
 
-test('a text for several that wait is refused', async () => {
+test('a text is refused when several interrupts wait', async () => {
   const waiting = [
     [
       { id: 'a', value: 'ok?' },
@@ -135,7 +135,7 @@ test.each([
     JSON.stringify({ detail: `\u001b]0;x\u0007no\n\u202e${'x'.repeat(2000)}` }),
     /400: \]0;xno x{480,500}…$/,
   ],
-])('%s is a line', async (_what, status, text, why) => {
+])('%s is reported in one line', async (_what, status, text, why) => {
   await using server = await foreign((_, response) => response.writeHead(status).end(text));
   const { code, stdout, stderr } = await ask(server.url, ['x', 'hi']);
 
@@ -144,7 +144,7 @@ test.each([
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
-test('a redirect is reported, and the key is not sent on', async () => {
+test('a redirect is reported, and the key is not forwarded', async () => {
   await using other = await foreign((_, response) => response.end('[]'));
   await using server = await foreign((_, response) =>
     response.writeHead(307, { Location: `${other.url}/secret-path` }).end(),
@@ -158,7 +158,7 @@ test('a redirect is reported, and the key is not sent on', async () => {
   expect(other.asked).toEqual([]);
 });
 
-test('the key is the one of --key, else of the environment; slashes behind an address do no harm', async () => {
+test('the key comes from --key or the environment, and trailing slashes of an address are ignored', async () => {
   await using server = await playing({ runs: [[], []] });
   const env = { AGENT_SERVER_API_KEYS: ' first , second' };
   await agentServer(['ask', 'x', 'hi', '--url', `${server.url}//`], { env });
@@ -174,7 +174,7 @@ test.each([
   [['--url', 'nonsense hush'], /--url must be the address of a server/],
   [['--url', 'http://127.0.0.1:1', '--key', 'hush\u2026'], /the API key must be printable ASCII/],
   [['--url', 'http://127.0.0.1:1', '--key', 'hush\nX: y'], /the API key must be printable ASCII/],
-])('%j is refused in a line that does not repeat it', async (flags, why) => {
+])('%j is refused in one line that does not repeat the value', async (flags, why) => {
   const { code, stdout, stderr } = await agentServer(['ask', 'x', 'hi', ...flags]);
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -232,7 +232,7 @@ test.each([
   ['12345678901234567890', '12345678901234567890'],
   ['"quoted"', '"quoted"'],
   ['fine', 'fine'],
-])('%s answers alike on the command line and at the prompt', async (text, resume) => {
+])('%s gives the same answer on the command line and at the prompt', async (text, resume) => {
   const waiting = [[{ id: 'i', value: 'ok?' }]];
   for (const [args, input] of [
     [[text], ''],

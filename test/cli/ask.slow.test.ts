@@ -33,7 +33,7 @@ afterAll(async () => {
 const ask = (args: string[], input = '') => agentServer(['ask', ...args, '--url', server.url], { input });
 const threadIn = (stderr: string) => /--thread ([\da-f-]{36})/.exec(stderr)?.[1] as string;
 
-test('the answer is on the standard output, its tools and its thread beside it', async () => {
+test('the answer goes to stdout, tool calls and the thread to stderr', async () => {
   const { code, stdout, stderr } = await ask(['assistant', 'When is the shop open on Saturday?']);
 
   expect(code).toBe(0);
@@ -41,7 +41,7 @@ test('the answer is on the standard output, its tools and its thread beside it',
   expect(stderr).toMatch(/^· search_notes {"query":"When is[^\n]*}\nthread [\da-f-]{36}: continue with/);
 });
 
-test('a conversation is continued by its thread', async () => {
+test('--thread continues a conversation', async () => {
   const first = await ask(['echo', 'one']);
   const second = await ask(['echo', 'two', '--thread', threadIn(first.stderr)]);
 
@@ -50,7 +50,7 @@ test('a conversation is continued by its thread', async () => {
   expect(values).toMatchObject({ count: 2 });
 });
 
-test('a text goes into the field that takes it, an object is the input; the output is printed when nothing was said', async () => {
+test('a text goes into the field that takes text, an object is the whole input, and output without messages is printed', async () => {
   const text = await ask(['research', 'ventilation']);
   const object = await ask(['research', '{"question": "ventilation"}']);
 
@@ -66,7 +66,7 @@ test.each([
     /to bob@example\.com is in/,
   ],
   ['reject\nLunch is off.\n', 0, /Lunch is off\./],
-])('what an agent asks is answered by %j', async (input, mails, answer) => {
+])('a question of an agent is answered by %j', async (input, mails, answer) => {
   const before = (await readdir(outbox)).length;
   const { code, stdout, stderr } = await ask(['assistant', ORDER], input);
 
@@ -76,7 +76,7 @@ test.each([
   expect(await readdir(outbox)).toHaveLength(before + mails);
 });
 
-test('where nobody answers, the run waits, and the next call answers', async () => {
+test('without an answer the run waits, and the next call can answer', async () => {
   const asked = await ask(['assistant', ORDER]);
   expect(asked).toMatchObject({
     code: 1,
@@ -87,7 +87,7 @@ test('where nobody answers, the run waits, and the next call answers', async () 
   expect(again).toMatchObject({ code: 0, stdout: expect.stringMatching(/in the outbox/) });
 });
 
-test('a text on a thread that waits is the answer', async () => {
+test('a text on an interrupted thread is its answer', async () => {
   const asked = await ask(['interrupting', '{"x": 1}']);
   const { stdout } = await ask(['interrupting', 'fine', '--thread', threadIn(asked.stderr)]);
 
@@ -100,7 +100,7 @@ test('the prompt answers with JSON, null included', async () => {
   expect(JSON.parse(stdout).log).toEqual(['a:1', 'b:null']);
 });
 
-test('a name that nobody knows leaves no thread behind', async () => {
+test('an unknown assistant leaves no thread behind', async () => {
   const before = await server.client.threads.count();
   const { stderr } = await ask(['nosuch', 'hello']);
 
@@ -109,7 +109,7 @@ test('a name that nobody knows leaves no thread behind', async () => {
   expect(await server.client.threads.count()).toBe(before);
 });
 
-test('a run that fails says why, exit code 1', async () => {
+test('a failed run prints its error and exits with 1', async () => {
   const { code, stderr } = await ask(['fails', '{}']);
 
   expect(code).toBe(1);
@@ -121,7 +121,7 @@ test.each([
   [['assistant'], 2, /a message is required/],
   [[], 2, /<assistant> is required: the name of a graph/],
   [['assistant', 'x', '--thread', 'mine'], 2, /--thread must be the id of a thread/],
-])('%j is refused in a line', async (args, code, why) => {
+])('%j is refused in one line', async (args, code, why) => {
   const refused = await ask(args);
   expect(refused).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(why) });
   expect(refused.stderr.trim().split('\n')).toHaveLength(1);

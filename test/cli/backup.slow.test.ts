@@ -23,7 +23,7 @@ function run(command: string, url: string, args: readonly string[], env: Record<
   return agentServer([command, ...args, '--config', CONFIG], { env: { DATABASE_URI: url, ...env } });
 }
 
-test('a running server is backed up, and another one goes on from the backup', async () => {
+test('a running server is backed up, and another one continues from the backup', async () => {
   await using server = await startServer({
     graphs: { interrupting: 'test/fixtures/graphs/interrupting.ts:graph' },
   });
@@ -59,7 +59,7 @@ test('a running server is backed up, and another one goes on from the backup', a
   await expect(resumed).resolves.toMatchObject({ log: ['a:1', 'b:1'] });
 });
 
-test('a backup of an encrypted database says where its key is not', async () => {
+test('a backup of an encrypted database reports that the key is not part of it', async () => {
   const env = { LANGGRAPH_AES_KEY: TEST_KEY };
   await using server = await startServer({ env });
   const file = join(places.folder, 'encrypted.db');

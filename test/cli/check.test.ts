@@ -119,7 +119,7 @@ test('check loads handlers, routes and tools of the project as the server does',
   ]);
 });
 
-test('graphs see the variables of the env key, and what is set already wins unless it is empty', async () => {
+test('graphs see the variables of the env key, unless a variable is already set and not empty', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nenv: .env',
     '.env': 'FROM_FILE=file\nFROM_BOTH=file\nEMPTY=file\n',
@@ -156,7 +156,7 @@ test.each(['check', 'start', 'dev'])(
   },
 );
 
-test('what has no effect yet is said once', async () => {
+test('a key without effect is reported once', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\ncheckpointer: { backend: mine }',
     'one.mjs': GRAPH,

@@ -9,7 +9,7 @@ test.each([
   ['    at async work (file:///a/x%20y.mjs:12:3)', '/a/x y.mjs', 12, 3],
   ['    at async /a/x.ts:1:1', '/a/x.ts', 1, 1],
   ['    at Object.<anonymous> [as run] (/a/x.ts:1:22)', '/a/x.ts', 1, 22],
-])('%s is a place', (line, file, row, column) => {
+])('%s is recognized as a source location', (line, file, row, column) => {
   expect(frameOf(line)).toMatchObject({ file, line: row, column });
 });
 
@@ -23,7 +23,7 @@ test.each([
   '    at f (https://example.com/x.js:1:2)',
   '    at f (/a/x.ts:0:1)',
   '',
-])('%j is none', (line) => {
+])('%j is not taken for a source location', (line) => {
   expect(frameOf(line)).toBeUndefined();
 });
 
@@ -54,7 +54,7 @@ test('a stack shows the code of its first own frame, and folds the others', asyn
   ]);
 });
 
-test('a file that is gone, or has no such line any more, is named without its code', async () => {
+test('a frame whose file or line no longer exists is printed without code', async () => {
   await using folder = await project({ 'x.ts': 'one\n' });
   for (const [file, line] of [
     [folder.path('x.ts'), 9],
@@ -65,7 +65,7 @@ test('a file that is gone, or has no such line any more, is named without its co
     );
 });
 
-test('text of the error is no frame, whatever it looks like', async () => {
+test('text of the error message is never taken for a frame', async () => {
   await using folder = await project({ 'x.ts': 'one\n', 'secret.txt': 'a secret\n' });
   const message = `oh\n    at f (${folder.path('secret.txt')}:1:1)\n${folder.path('secret.txt')}:1:1`;
   const stack = `Error: ${message}\n    at work (${folder.path('x.ts')}:1:1)`;
@@ -76,7 +76,7 @@ test('text of the error is no frame, whatever it looks like', async () => {
   expect(withCodeFrame(`Error: ${message}`, message, folder.root)).toBe(`Error: ${message}`);
 });
 
-test('a stack without own frames stays as it is', () => {
+test('a stack without frames of the project is printed unchanged', () => {
   const stack = 'Error: x\n    at f (/p/node_modules/lib/index.js:1:1)';
   expect(withCodeFrame(stack, 'x', '/p')).toBe(stack);
   expect(firstUserFrame(stack)).toBeUndefined();

@@ -28,7 +28,7 @@ describe.runIf(HAS_POSTGRES)('agent-server copy', () => {
     ['SQLite', 'PostgreSQL'],
     ['PostgreSQL', 'SQLite'],
   ])(
-    'moves a server with all it has begun from %s to %s',
+    'moves a server and its unfinished runs from %s to %s',
     async (from) => {
       const urls = [places.sqlite(), await places.postgres()];
       const [source, target] = (from === 'SQLite' ? urls : urls.toReversed()) as [string, string];
@@ -105,7 +105,7 @@ describe.runIf(HAS_POSTGRES)('agent-server copy', () => {
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
   }, 120_000);
 
-  test('refuses the database of a running server, and says what to do', async () => {
+  test('refuses the database of a running server and names the way out', async () => {
     await using server = await startServer({ env });
     const from = `sqlite:${server.database}`;
     expect(await copy(from, await places.postgres())).toMatchObject({

@@ -20,7 +20,7 @@ const complaint = (url: string) =>
   `The database cannot be used. ${url.replace('me:do-not-show', '***')}: connection refused, nothing listens there ("storage.url", DATABASE_URI)`;
 
 test.runIf(POSTGRES_BINARIES)(
-  'a server that starts before its database says so once, and waits',
+  'a server that starts before its database logs that once and waits',
   async () => {
     await using database = await startPostgres();
     await database.stop();
@@ -54,7 +54,7 @@ test('a server that waits for its database ends at once when it is stopped', asy
   expect(line).not.toContain('do-not-show');
 });
 
-test('a server ends with the reason when its database does not come', async () => {
+test('a server exits with the reason when its database stays unavailable', async () => {
   await using folder = await project(FILES);
   const url = await awayUrl();
   const { code, stdout, stderr } = await agentServer(['start'], {

@@ -32,13 +32,13 @@ const line = (reason: string) =>
 test.each([
   ['127.0.0.1:1', 'connection refused, nothing listens there'],
   ['no-such-host.invalid:5432', 'the host name cannot be resolved (DNS)'],
-])('a database at %s is one line that says why', async (host, reason) => {
+])('a database at %s fails with one line that names the reason', async (host, reason) => {
   expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`, NO_WAIT)).toBe(
     line(`postgres://***@${host}/agents: ${reason}`),
   );
 });
 
-test('a database that closes the connection is one line that says so', async () => {
+test('a database that closes the connection is reported in one line', async () => {
   await using closing = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1');
   await once(closing, 'listening');
   const host = `127.0.0.1:${(closing.address() as AddressInfo).port}`;
@@ -48,7 +48,7 @@ test('a database that closes the connection is one line that says so', async () 
   );
 });
 
-test.runIf(POSTGRES_BINARIES)('what PostgreSQL itself rejects is reported in its own words', async () => {
+test.runIf(POSTGRES_BINARIES)('a rejection by PostgreSQL is reported with its own message', async () => {
   await using server = await startPostgres();
   const { host } = new URL(server.url);
 
@@ -60,7 +60,7 @@ test.runIf(POSTGRES_BINARIES)('what PostgreSQL itself rejects is reported in its
   );
 });
 
-test.runIf(POSTGRES_BINARIES)('a database whose connections are all taken says so', async () => {
+test.runIf(POSTGRES_BINARIES)('a database without free connections is reported', async () => {
   await using server = await startPostgres({ max_connections: '1', superuser_reserved_connections: '0' });
   const other = new pg.Client(server.url);
   await other.connect();
@@ -76,7 +76,7 @@ test.each([
   ['/sys/agent-server/server.db', 'no permission to write in /sys/agent-server (EPERM)'],
   ['/dev/null/server.db', "EEXIST: file already exists, mkdir '/dev/null'"],
   ['/proc/agent-server/server.db', "ENOENT: no such file or directory, mkdir '/proc/agent-server'"],
-])('a SQLite file in %s is one line with the way out', async (path, reason) => {
+])('a SQLite file in %s fails with one line that names the way out', async (path, reason) => {
   expect(await complaintAbout(`sqlite:${path}`)).toBe(
     `agent-server: The database ${path} cannot be opened: ${reason}. ` +
       'Set another "storage.url" or AGENT_SERVER_DATA_DIR.\n',

@@ -49,7 +49,7 @@ test('a checkpointer that the server replaces is logged in a line', async () => 
   ]);
 });
 
-test('a graph that does not compile says so, and is served again when it is mended', async () => {
+test('a graph that does not compile is reported, and served again once it is fixed', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
   await using server = await developing(folder);
   const wait = () => server.client.runs.wait(null, 'talker', { input: {} });
@@ -63,7 +63,7 @@ test('a graph that does not compile says so, and is served again when it is mend
   expect(said(await wait())).toEqual(['mended']);
 });
 
-test('while a graph ends the server, clients get a 503; once fixed, it is served again', async () => {
+test('clients get 503 while a graph crashes the server, and are served again once it is fixed', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
   await using server = await developing(folder);
 
@@ -84,7 +84,7 @@ test('while a graph ends the server, clients get a 503; once fixed, it is served
   expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['mended']);
 });
 
-test('an invalid configuration is logged and the server goes on; the valid one is served', async () => {
+test('an invalid configuration is logged and leaves the server running; a valid one is applied', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
   await using server = await developing(folder);
   const names = async () => (await server.client.assistants.search()).map(({ name }) => name).sort();
@@ -102,7 +102,7 @@ test('an invalid configuration is logged and the server goes on; the valid one i
   expect(await names()).toEqual(['other', 'talker']);
 });
 
-test('the .env file is watched, and a new value is seen by the graphs', async () => {
+test('a change of the .env file reaches the graphs', async () => {
   await using folder = await project({
     'agent.config.yaml': `${CONFIG}env: .env`,
     '.env': 'WORD=before',
@@ -150,7 +150,7 @@ test('files that no graph imports do not restart the server', async () => {
   ]);
 });
 
-test('an interrupt from the keyboard ends it with exit code 0, also while the configuration is wrong', async () => {
+test('Ctrl-C ends dev with exit code 0, even while the configuration is invalid', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
   await using server = await developing(folder);
   await folder.write({ 'agent.config.yaml': 'graphs: [' });
@@ -165,7 +165,7 @@ test('an interrupt from the keyboard ends it with exit code 0, also while the co
   await expect(fetch(`${server.url}/ok`)).rejects.toThrow();
 });
 
-test('started by npm, it ends when npm is gone', async () => {
+test('dev started by npm ends when npm is killed', async () => {
   await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
   // As npm does it: a shell stands between, which passes no signal on. `; true` keeps it from replacing itself.
   const shell = spawn('sh', ['-c', `"${process.execPath}" "${PROGRAM}" dev; true`], {

@@ -19,7 +19,7 @@ afterAll(() => places[Symbol.asyncDispose]());
 const doctor = (url: string, ...flags: string[]) =>
   agentServer(['doctor', '--config', CONFIG, ...flags], { env: { DATABASE_URI: url } });
 
-test('says what is wrong, mends it on request, and exits with 1 while something needs care', async () => {
+test('doctor reports problems, fixes them on request, and exits with 1 while any are left', async () => {
   const url = places.sqlite();
   {
     await using db = await openTarget(url);
@@ -41,7 +41,7 @@ test('says what is wrong, mends it on request, and exits with 1 while something 
   expect(await doctor(url)).toEqual({ code: 0, stdout: 'nothing found\n', stderr: '' });
 });
 
-test('a database that is not there is a finding', async () => {
+test('a missing database is a finding', async () => {
   const { code, stdout } = await doctor(places.sqlite());
   expect({ code, stdout }).toEqual({
     code: 1,
@@ -51,7 +51,7 @@ test('a database that is not there is a finding', async () => {
 
 describe('a healthy, busy server', () => {
   test.each([['SQLite'], ...(HAS_POSTGRES ? [['PostgreSQL']] : [])])(
-    'on %s has nothing wrong at any time',
+    'on %s never has a finding',
     async (engine) => {
       const url = engine === 'SQLite' ? places.sqlite() : await places.postgres();
       await using server = await startServer({ env: { DATABASE_URI: url } });

@@ -8,7 +8,7 @@ import { startServer } from '../support/server.ts';
 const NEW_KEY = 'a new key that has 32 characters';
 const CONFIG = { 'agent.config.yaml': 'graphs: { echo: "./echo.ts:graph" }\n' };
 
-test('a key is changed while the server runs, and the old one is needed no more', async () => {
+test('rotating the key while the server runs makes the old key unnecessary', async () => {
   const env: Record<string, string> = { LANGGRAPH_AES_KEY: TEST_KEY };
   await using server = await startServer({ graphs: { echo: 'test/fixtures/graphs/echo.ts:graph' }, env });
   const { threads, runs } = server.client;
@@ -49,7 +49,7 @@ const ONE = { 'one.mjs': 'export const graph = { stream() {}, getState() {} };\n
 const WITH_HANDLERS =
   'graphs: { one: "./one.mjs:graph" }\nencryption: { path: "./encryption.ts:encryption" }\n';
 
-test('check says which key is used, and nothing else of it', async () => {
+test('check prints the fingerprint of the key and nothing else about it', async () => {
   await using folder = await project({ 'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\n', ...ONE });
   const checked = await agentServer(['check'], { cwd: folder.root, env: { LANGGRAPH_AES_KEY: TEST_KEY } });
   expect(checked).toMatchObject({ code: 0, stderr: '' });
@@ -68,7 +68,7 @@ test('keys may come from a file of the project, and a server starts with them', 
 });
 
 test.each(['check', 'start', 'encryption rotate'])(
-  '%s says what is wrong with such a file',
+  '%s reports what is wrong with a key file',
   async (command) => {
     await using folder = await project({
       'agent.config.yaml': WITH_HANDLERS,

@@ -65,7 +65,7 @@ test('a delivery is explained by its id', async () => {
   expect(stdout).toMatch(/^delivery [\da-f-]{36}: dead\nGiven up at .* after 1 attempt: the last one failed/);
 });
 
-test('machines read JSON', async () => {
+test('explain --json prints JSON', async () => {
   const { thread_id } = await interruptedThread();
   const { code, stdout } = await explain(thread_id, '--json');
 
@@ -73,7 +73,7 @@ test('machines read JSON', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ kind: 'thread', thread_id, status: 'interrupted', n_runs: 0 });
 });
 
-test('an id of nothing is said to be one, exit code 1', async () => {
+test('an unknown id is reported with exit code 1', async () => {
   const id = crypto.randomUUID();
   expect(await explain(id)).toEqual({
     code: 1,
@@ -89,7 +89,7 @@ test.each([
   expect(await explain(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(why) });
 });
 
-test('without a key the server says that it needs one', async () => {
+test('explain without a key reports that the server needs one', async () => {
   const id = crypto.randomUUID();
   const { code, stderr } = await agentServer(['explain', id, '--url', server.url]);
   expect(code).toBe(1);

@@ -51,7 +51,7 @@ const inNode = (graph: string) => ({
   thread_id: expect.stringMatching(/^[\da-f-]{36}$/),
 });
 
-test('what a node leaves behind names its run, graph and node when it fails', async () => {
+test('a rejection that a node left behind is logged with its run, graph and node', async () => {
   const rejected = server.untilLog('unhandled rejection in a node; its run is not affected');
   const thrown = server.untilLog('uncaught exception in a node; its run is not affected');
   await server.client.runs.wait(null, 'rejects', { input: {} });
@@ -66,7 +66,7 @@ test('what a node leaves behind names its run, graph and node when it fails', as
   });
 });
 
-test('a node that blocks the event loop is named while it does, with its line', async () => {
+test('a node that blocks the event loop is named with its line while it blocks', async () => {
   const blocked = server.untilLog('the event loop is blocked: the server cannot serve anything else');
   const over = server.untilLog('the event loop was blocked');
   await server.client.runs.wait(null, 'blocks', { input: {} });
@@ -78,7 +78,7 @@ test('a node that blocks the event loop is named while it does, with its line', 
   expect(await over).toMatchObject({ ...inNode('blocks'), ms: expect.any(Number) });
 });
 
-test('a node that ends the process is named before it is gone', async () => {
+test('a node that ends the process is logged before the process exits', async () => {
   const ended = server.untilLog('a node called process.exit, which ends the server');
   const { thread_id } = await server.client.threads.create();
   await server.client.runs.create(thread_id, 'exits', { input: {} });
@@ -91,7 +91,7 @@ test('a node that ends the process is named before it is gone', async () => {
   expect(await server.exited()).toBe(3);
 });
 
-test('in dev the server comes back by itself, and the run that ended it has failed', async () => {
+test('in dev the server restarts by itself, and the run that ended it has failed', async () => {
   await using dev = await developing(files);
   const { thread_id } = await dev.client.threads.create();
   const { run_id } = await dev.client.runs.create(thread_id, 'exits', { input: {} });
@@ -113,7 +113,7 @@ test('in dev the server comes back by itself, and the run that ended it has fail
   });
 });
 
-test('in dev a failure shows the code of the project, and frames of packages as their number', async () => {
+test('in dev a failure shows code of the project, and only counts frames of packages', async () => {
   await using dev = await developing(files);
   await dev.client.runs.wait(null, 'fails', { input: {}, raiseError: false }).catch(() => {});
   await until('the failure is shown', () =>

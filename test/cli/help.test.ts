@@ -33,7 +33,7 @@ test('an old Node prints the version', async () => {
   expect(await agentServer(['version'], { env })).toEqual(await agentServer(['version']));
 });
 
-test('an old Node says which one is needed, and the way to it, exit code 2', async () => {
+test('an old Node prints the required version and how to get it, and exits with 2', async () => {
   expect(await agentServer(['start'], { env })).toEqual({
     code: 2,
     stdout: '',

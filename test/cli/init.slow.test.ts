@@ -44,7 +44,7 @@ function statesIn(stdout: string): Record<string, string> {
   return Object.fromEntries([...rows].map(([, state = '', name = '']) => [name, state]));
 }
 
-test('a project that is there keeps what it has', async () => {
+test('an existing project keeps its files', async () => {
   const own = { scripts: { dev: 'vite' }, name: 'mine', dependencies: { zod: '^4.0.0' }, type: 'module' };
   await using place = await project({ 'package.json': JSON.stringify(own), 'tsconfig.json': '{}' });
   const { stdout } = await agentServer(['init'], { cwd: place.root });
@@ -102,7 +102,7 @@ test.each([
   expect(await readFile(place.path('.env.example'), 'utf8')).not.toContain('MODEL');
 });
 
-test('an agent that is there is served, without what belongs to another', async () => {
+test("an existing agent is served, without the files of the template's agent", async () => {
   await using place = await project({ 'package.json': '{}', 'src/agent.ts': 'export const agent = 1;\n' });
   const { stdout } = await agentServer(['init'], { cwd: place.root });
 
@@ -113,7 +113,7 @@ test('an agent that is there is served, without what belongs to another', async 
   expect(await readFile(place.path('agent.config.yaml'), 'utf8')).not.toContain('Tells the time');
 });
 
-test('packages of every block stay where they are', async () => {
+test('dependencies stay in the block of package.json that lists them', async () => {
   const own = {
     type: 'module',
     devDependencies: { 'agent-server': '^0.1.0', langchain: '^1.0.0' },
@@ -154,14 +154,14 @@ test.each([
   ['mine', 'mine\nnode_modules\n.agent-server\n.env\n'],
   ['/node_modules/\r\n.env*\r\n', '/node_modules/\r\n.env*\r\n.agent-server\r\n'],
   ['node_modules\n.agent-server/\n!.env\n', undefined],
-])('.gitignore gets the lines that it lacks: %j', async (before, after) => {
+])('.gitignore gets its missing lines: %j', async (before, after) => {
   await using place = await project({ '.gitignore': before });
   const { stdout } = await agentServer(['init'], { cwd: place.root });
   expect(statesIn(stdout)['.gitignore']).toBe(after === undefined ? 'kept' : 'changed');
   expect(await readFile(place.path('.gitignore'), 'utf8')).toBe(after ?? before);
 });
 
-test('below a link, package.json names the way that npm goes', async () => {
+test('below a symbolic link, package.json names the path that npm resolves', async () => {
   await using place = await project({});
   await mkdir(place.path('far/away/from/here'), { recursive: true });
   await symlink(place.path('far/away/from/here'), place.path('link'));
@@ -201,7 +201,7 @@ test.each([
     { test: '' },
     /init: cannot write to \S+\/test\/agent\.test\.ts \(\S+\/test is not a folder\)\n$/,
   ],
-])('nothing is written when it cannot be done, exit code 2: %s', async (_, files, message) => {
+])('init writes nothing and exits with 2 when it cannot succeed: %s', async (_, files, message) => {
   await using place = await project(files as Record<string, string>);
   const before = await readdir(place.root);
 
@@ -212,7 +212,7 @@ test.each([
   expect(await readdir(place.root)).toEqual(before);
 });
 
-test('a file is no folder for a project', async () => {
+test('init refuses a file as the folder of a project', async () => {
   await using place = await project({ file: '' });
   expect(await agentServer(['init', 'file'], { cwd: place.root })).toMatchObject({
     code: 2,
@@ -222,7 +222,7 @@ test('a file is no folder for a project', async () => {
   });
 });
 
-test('the folder of the server is no project', async () => {
+test('init refuses the folder of the server itself', async () => {
   const before = await readFile(`${ROOT}/package.json`, 'utf8');
   expect(await agentServer(['init'], { cwd: ROOT })).toMatchObject({
     code: 2,
@@ -231,7 +231,7 @@ test('the folder of the server is no project', async () => {
   expect(await readFile(`${ROOT}/package.json`, 'utf8')).toBe(before);
 });
 
-test('a link that leads nowhere stays, and nothing is written through it', async () => {
+test('a dangling link stays, and nothing is written through it', async () => {
   await using place = await project({});
   await symlink(place.path('elsewhere'), place.path('.env'));
   const { code, stdout } = await agentServer(['init'], { cwd: place.root });
@@ -252,7 +252,7 @@ test.each([
   ['is new enough when asked with all variables', '[ -n "$MANAGER" ] && echo v24.1.0', undefined],
   ['is too old', 'echo v18.20.0', '^24.0.0'],
   ['never answers', 'exec sleep 60', '^24.0.0'],
-])("whether a project brings a Node of its own: the machine's %s", async (_, script, wanted) => {
+])('whether a project depends on its own Node: the machine has %s', async (_, script, wanted) => {
   await using place = await project({ 'bin/node': `#!/bin/sh\n${script}\n` });
   await chmod(place.path('bin/node'), 0o755);
   const env = { MANAGER: 'yes', PATH: [place.path('bin'), process.env['PATH']].join(delimiter) };

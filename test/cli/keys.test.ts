@@ -7,7 +7,7 @@ import { project } from '../support/project.ts';
 
 const CONFIG = { 'agent.config.yaml': 'graphs: { echo: "./echo.ts:graph" }\n' };
 
-test('a key is shown once, listed without itself, and revoked', async () => {
+test('a key is shown once, listed without its secret, and revoked', async () => {
   await using folder = await project(CONFIG);
   const run = (...args: string[]) => agentServer(['keys', ...args], { cwd: folder.root });
   const created = await run('create', '--name', 'backend', '--scope', 'read', '--days', '30');
@@ -32,7 +32,7 @@ test('a key is shown once, listed without itself, and revoked', async () => {
 });
 
 test.each([['list'], ['revoke', '--id', '0197f3a0-0000-7000-8000-000000000000']])(
-  'where no database is, keys %s names the place instead of making an empty one',
+  'keys %s names the missing database instead of creating an empty one',
   async (...args) => {
     await using folder = await project(CONFIG);
     const file = folder.path('.agent-server/server.db');

@@ -44,7 +44,7 @@ test('as JSON each line is an object', async () => {
   ).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('no line controls the terminal', async () => {
+test('printed lines contain no terminal control characters', async () => {
   const { stdout } = await logs(['--run', await begin({ what: 'odd' })]);
 
   expect(stdout).toContain('[31mred[0m');
@@ -62,7 +62,7 @@ test('a run is followed until it ends', async () => {
   expect(stdout).toContain('after the gate');
 });
 
-test('without a run, the lines of all runs are followed, from a level on', async () => {
+test('without a run, the lines of all runs are followed from a minimum level', async () => {
   const child = program(['logs', '-f', '--level', 'warn', '--assistant', 'prints', '--url', server.url]);
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

@@ -47,7 +47,7 @@ describeEachPlace('agent-server migrate', (place) => {
     expect(await run(url, ['migrate', '--check'])).toEqual(nothing);
   });
 
-  test('is not done by a command that servers do not expect, if it would break them', async () => {
+  test('refuses to run while servers are up, if the migration would break them', async () => {
     const url = await place();
     const contracting = migrations.findLast(({ expands }) => !expands)?.version as number;
     const before = migrations.filter(({ version }) => version < contracting);
@@ -76,7 +76,7 @@ describeEachPlace('agent-server migrate', (place) => {
     expect((await run(url, ['keys', 'list'])).code).toBe(0);
   });
 
-  test('is left to a start only if the configuration says so', async () => {
+  test('is applied at start only if the configuration allows it', async () => {
     const url = await place();
     const refused = await run(url, ['start'], { AGENT_SERVER_DATABASE_MIGRATIONS: 'refuse' });
     expect(refused.code).toBe(1);
@@ -87,7 +87,7 @@ describeEachPlace('agent-server migrate', (place) => {
 });
 
 describe.runIf(TEST_POSTGRES_URI)('servers that wait for their migration', () => {
-  test('start as soon as it is done, and say what they wait for', { timeout: 60_000 }, async () => {
+  test('log what they wait for and start as soon as it is done', { timeout: 60_000 }, async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     await using db = openPostgres(schema.url);
     const starting = startServer({
@@ -129,7 +129,7 @@ describe.runIf(TEST_POSTGRES_URI)('servers that wait for their migration', () =>
     expect(await (await fetch(`${server.url}/ok?check_db=1`)).json()).toMatchObject({ ok: true });
   });
 
-  test('as many as there are begin on an empty database together', { timeout: 120_000 }, async () => {
+  test('start together on an empty database', { timeout: 120_000 }, async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     const start = () => startServer({ env: { DATABASE_URI: schema.url } });
     const servers = await Promise.all([start(), start(), start()]);

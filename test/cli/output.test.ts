@@ -22,7 +22,7 @@ test('a JSON line has time, level, message and the fields', async () => {
   });
 });
 
-test('no field can pass itself off as time, level or message', async () => {
+test('no field can overwrite time, level or message', async () => {
   const { time, level, message } = await json('real', { level: 'x', message: 'y', time: 'z' });
 
   expect({ time, level, message }).toEqual({
@@ -32,7 +32,7 @@ test('no field can pass itself off as time, level or message', async () => {
   });
 });
 
-test('whatever a field holds, the line is written: errors with their causes, big numbers, circles', async () => {
+test('a line is written for any field: errors with causes, big integers, circular values', async () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const error = new Error('outer', { cause: new Error('inner') });
@@ -44,7 +44,7 @@ test('whatever a field holds, the line is written: errors with their causes, big
   expect(written.circle.self).toBe('[circle]');
 });
 
-test('a value that throws when it is read, or converted, is unreadable; the others are written', async () => {
+test('a field that throws when it is read is marked unreadable, and the other fields are written', async () => {
   const trap = () => {
     throw new Error('trapped');
   };
@@ -57,7 +57,7 @@ test('a value that throws when it is read, or converted, is unreadable; the othe
   });
 });
 
-test('a value that is named twice is written twice', async () => {
+test('a value that occurs twice is written twice', async () => {
   const shared = { a: 1 };
 
   expect(await json('same', { one: shared, two: shared })).toMatchObject({ one: shared, two: shared });
@@ -82,7 +82,7 @@ test('a logger with fields writes them on every line, masked', () => {
   ]);
 });
 
-test('lines below the level are not written, and with silent none is', () => {
+test('lines below the level are not written, and level silent writes none', () => {
   const lines: string[] = [];
   for (const level of ['warn', 'silent'] as const) {
     const own = logger(level, { write: (text) => lines.push(JSON.parse(text).message) });
@@ -145,19 +145,16 @@ test('colour is only in readable lines that ask for it', async () => {
   expect(await readable('hello', { a: 1 })).toBe('[12:00:00] INFO: hello {"a":1}');
 });
 
-test.each([JSON_LINES, READABLE])(
-  'whatever an error of user code holds, the line is written: %j',
-  async (format) => {
-    for (const make of Object.values(ODD_THROWS)) {
-      const fields = { run_id: 'r1', error: make() };
-      const written = await writtenLine(format, { level: 'error', message: 'run failed', fields });
-      expect(written).toContain('run failed');
-      expect(written).toContain('r1');
-    }
-  },
-);
+test.each([JSON_LINES, READABLE])('a line is written for any error of user code: %j', async (format) => {
+  for (const make of Object.values(ODD_THROWS)) {
+    const fields = { run_id: 'r1', error: make() };
+    const written = await writtenLine(format, { level: 'error', message: 'run failed', fields });
+    expect(written).toContain('run failed');
+    expect(written).toContain('r1');
+  }
+});
 
-test('no line has the password of an address, wherever it is', async () => {
+test('no line contains the password of a URL, in any position', async () => {
   const address = 'postgres://joe:hunter2@db/agents';
   const error = new Error(`no ${address}`, { cause: new Error(`of ${address}`) });
   const fields = { error, reason: `lost ${address}`, url: address, inner: { address } };
@@ -169,7 +166,7 @@ test('no line has the password of an address, wherever it is', async () => {
   }
 });
 
-test('a failure of a run is written as its clients read it, with the places where it was thrown', async () => {
+test('a failed run is logged as clients see it, with the source locations of the error', async () => {
   const failure = new TypeError('no /srv/app/data/places.json', {
     cause: new Error('in /srv/app/data/x.json'),
   });

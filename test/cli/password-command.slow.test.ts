@@ -47,7 +47,7 @@ describe.runIf(POSTGRES_BINARIES)('commands get the password from storage.passwo
     return ended;
   }
 
-  test('to migrate, examine, back up, restore and copy', async () => {
+  test('migrate, doctor, backup, restore and copy', async () => {
     const [one, two, file] = [databases('one'), databases('two'), join(folder, 'backup.db')];
     expect(await run(one, 'migrate')).toMatchObject({ code: 0, stderr: '' });
     expect(await run(one, 'doctor')).toMatchObject({ code: 0, stdout: 'nothing found\n' });
@@ -64,7 +64,7 @@ describe.runIf(POSTGRES_BINARIES)('commands get the password from storage.passwo
     });
   });
 
-  test('but no other server than the configured one is sent it', async () => {
+  test('but send it to no server other than the configured one', async () => {
     const [one, two] = [databases('one'), databases('two')];
     const { code, stderr } = await run(
       one,

@@ -19,7 +19,7 @@ export const graph = {
   async getState(config) { return { values: {}, next: [], tasks: [], config, metadata: {} }; },
 };`;
 
-test('one line says that the server is ready, where, with what, and who is let in', async () => {
+test('one line reports that the server is ready, its address, its graphs and its authentication', async () => {
   await using folder = await project({
     'agent.config.yaml':
       'graphs: { good: "./good.mjs:graph", broken: "./broken.mjs:graph" }\nstudio: { path: /console }',
@@ -50,7 +50,7 @@ test('one line says that the server is ready, where, with what, and who is let i
   expect(JSON.stringify(server.log) + server.errors).not.toContain('sk-1');
 });
 
-test('what user code throws beside its run is logged with the run, and the server goes on', async () => {
+test('an error that user code throws outside its node is logged with the run, and the server keeps running', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
     'a.mjs': UNRULY,
@@ -96,7 +96,7 @@ test('SIGUSR1 opens no debugger', async () => {
   expect(server.errors).not.toContain('Debugger');
 });
 
-test('while it stops, what asks for a run is sent elsewhere, and what executes goes on', async () => {
+test('a stopping server rejects new runs with 503 and finishes those that execute', async () => {
   await using server = await startServer();
   const { client, url } = server;
   const thread = await client.threads.create();
@@ -126,7 +126,7 @@ test('while it stops, what asks for a run is sent elsewhere, and what executes g
   expect(await ended).toBe(0);
 });
 
-test('a port in use is one line, exit code 1', async () => {
+test('a port in use is reported in one line with exit code 1', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
     'a.mjs': UNRULY,
@@ -145,7 +145,7 @@ test('a port in use is one line, exit code 1', async () => {
   }
 });
 
-test('without keys the server does not listen beyond this machine, exit code 2', async () => {
+test('a server without keys refuses a public address with exit code 2', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }',
     'a.mjs': UNRULY,
@@ -157,7 +157,7 @@ test('without keys the server does not listen beyond this machine, exit code 2',
   expect(stderr).toMatch(/^agent-server: --host: server\.host: .* Set AGENT_SERVER_API_KEYS .*\n$/);
 });
 
-test('the address of the database is shown without what is secret in it', () => {
+test('the URL of the database is printed without its secrets', () => {
   expect(maskDatabaseUrl('postgres://me:p/w@rd@db:5432/agents?password=x')).toBe('postgres://db:5432/agents');
   expect(maskDatabaseUrl('postgres://me@one:1,two:2/agents')).toBe('postgres://one:1,two:2/agents');
   expect(maskDatabaseUrl('sqlite:/srv/a@b.db')).toBe('sqlite:/srv/a@b.db');

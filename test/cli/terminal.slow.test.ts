@@ -31,7 +31,7 @@ function onTerminal(command: string, cwd: string) {
 }
 
 test.each(['start', 'dev'])(
-  '%s on a terminal begins with what there is, and logs readable lines',
+  '%s on a terminal begins with a summary and logs readable lines',
   async (command) => {
     await using folder = await project({
       'agent.config.yaml': 'graphs: { one: "./one.mjs:graph", other: "./gone.mjs:graph" }\n',
@@ -50,7 +50,7 @@ test.each(['start', 'dev'])(
   },
 );
 
-test('a log that the configuration wants as JSON is JSON on a terminal too', async () => {
+test('a log configured as JSON is JSON on a terminal too', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nlog: { json: true }\n',
     'one.mjs': GRAPH,

@@ -15,7 +15,7 @@ test.each([
   expect(await agentServer(args)).toEqual({ code: 2, stdout: '', stderr: `agent-server: ${line}\n` });
 });
 
-test('a command is needed, and the help lists them', async () => {
+test('a call without a command prints the list of commands', async () => {
   const [none, help] = await Promise.all([agentServer([]), agentServer(['--help'])]);
 
   expect(none.code).toBe(2);

@@ -19,7 +19,7 @@ function busy() {
 setTimeout(busy, 500);
 `;
 
-test('a loop that stays blocked is given up, and the node is written down', async () => {
+test('a process whose event loop stays blocked is ended, and the node is logged', async () => {
   const node = { run_id: 'r', thread_id: 't', graph: 'g', node: 'work' };
   await using folder = await project({});
   const faulty_node_file = folder.path('faulty-node.json');
@@ -57,7 +57,7 @@ test('a loop that stays blocked is given up, and the node is written down', asyn
   });
 });
 
-test('where nothing is blocked nothing is said, and the process can end', async () => {
+test('without a block nothing is logged, and the process can exit', async () => {
   const code = `
     import { watchEventLoop } from '${WATCHDOG}';
     watchEventLoop({ lines: { level: 'info', json: true, color: false } }, () => undefined);

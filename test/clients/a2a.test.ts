@@ -62,7 +62,7 @@ describe('a client of 1.0', () => {
     });
   });
 
-  test('answers the question of a task, which goes on', async () => {
+  test('answers the question of a task, which then continues', async () => {
     const client = await connected('chat-question');
     const asked = await client.sendMessage(saying('Hi'));
     if (!('status' in asked)) throw new Error('no task');
@@ -85,7 +85,7 @@ describe('a client of 1.0', () => {
     expect(failed).toMatchObject({ status: { state: TaskState.TASK_STATE_FAILED } });
   });
 
-  test('hears every piece of an answer before the last status', async () => {
+  test('receives every piece of an answer before the final status', async () => {
     const client = await connected('tokens');
     const kinds: string[] = [];
     let text = '';
@@ -138,7 +138,7 @@ describe('a client of 0.3', () => {
     });
   });
 
-  test('cancels what waits, which then takes no more', async () => {
+  test('cancels a waiting task, which then accepts no more messages', async () => {
     const { result: asked } = await rpc('chat-question', 'message/send', message('Ho'));
     const { result } = await rpc('chat-question', 'tasks/cancel', { id: asked.id });
     expect(result.status.state).toBe('canceled');
@@ -153,7 +153,7 @@ describe('a client of 0.3', () => {
   });
 });
 
-test('a new message where a task waits gives that task up', async () => {
+test('a new message in a context whose task waits cancels that task', async () => {
   const client = await connected('chat-question');
   const first = await client.sendMessage(saying('Hi', { contextId: 'one name' }));
   await client.sendMessage(saying('Hi again', { contextId: 'one name' }));
@@ -162,7 +162,7 @@ test('a new message where a task waits gives that task up', async () => {
   expect([status?.state, contextId]).toEqual([TaskState.TASK_STATE_CANCELED, 'one name']);
 });
 
-test('the door can be closed', async () => {
+test('A2A can be disabled', async () => {
   await using closed = await openApp({ graphs: ['chat'], http: { disable_a2a: true } });
   expect((await closed.post('/a2a/chat', {})).status).toBe(404);
   expect((await closed.get('/.well-known/agent-card.json')).status).toBe(404);

@@ -40,7 +40,7 @@ function agent() {
   };
 }
 
-test('a conversation arrives word by word, with its steps and tools, and goes on', async () => {
+test('a conversation is streamed word by word with its steps and tools, and can be continued', async () => {
   const { client, say, run } = agent();
   say('When is the shop open on Saturday?');
   const { pieces, kinds, answer } = await run();

@@ -51,7 +51,7 @@ describe.runIf(hasBrowser).each(['runs', 'events'])(
     const says = (page: Page, hasText: string) => page.locator('#messages li', { hasText }).last().waitFor();
     const texts = (page: Page) => page.locator('#messages li').allTextContents();
 
-    test('it looks into its notes and answers', async () => {
+    test('the assistant searches its notes and answers', async () => {
       const page = await pages.open(browser, { server: server.url, assistant: 'assistant', kind });
       await send(page, 'When is the shop open on Saturday?');
       await says(page, 'opening-hours.md says under');
@@ -79,7 +79,7 @@ describe.runIf(hasBrowser).each(['runs', 'events'])(
       ]);
     });
 
-    test('an e-mail that is rejected is not sent, and the reason is heard', async () => {
+    test('an e-mail that is rejected is not sent, and the assistant learns the reason', async () => {
       const before = await readdir(outbox);
       const page = await asked();
       await send(page, 'Lunch is off.', 'reject');

@@ -95,7 +95,7 @@ test.each(SDKS)('JavaScript SDK %s: every method of assistants', async (sdk, Sdk
   expect(uncalled()).toEqual([]);
 });
 
-test.each(SDKS)('JavaScript SDK %s: an assistant takes its threads along when asked to', async (_, Sdk) => {
+test.each(SDKS)('JavaScript SDK %s: deleting an assistant deletes its threads on request', async (_, Sdk) => {
   const client = new Sdk({ apiUrl: server.url });
   const { assistant_id } = await client.assistants.create({ graphId: 'counter' });
   const { thread_id } = await client.threads.create();

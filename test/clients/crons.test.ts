@@ -68,7 +68,7 @@ test.runIf(python)('Python SDK: every method of crons', async () => {
   });
 });
 
-test('a run that is triggered executes, and how it ended stays when its thread is gone', async () => {
+test('a triggered run executes, and its outcome stays after its thread is deleted', async () => {
   using http = httpClient(server.url);
   const client = new Client({ apiUrl: server.url });
   const { cron_id } = await client.crons.create('echo', { schedule: '0 0 1 1 *', input: { x: 1 } });

@@ -37,7 +37,7 @@ async function conversation(...told: string[]): Promise<string> {
 
 const NUMBERS = ['one', 'two', 'three', 'four', 'five', 'six'];
 
-test('a state that is put together from changes is whole in runs, state, history and thread', async () => {
+test('a state stored as deltas is complete in runs, state, history and thread', async () => {
   const thread_id = await conversation(...NUMBERS);
   expect(textsOf(await say(thread_id, 'seven'))).toEqual(answered(...NUMBERS, 'seven'));
   expect(textsOf((await state(thread_id)).values)).toEqual(answered(...NUMBERS, 'seven'));
@@ -47,13 +47,13 @@ test('a state that is put together from changes is whole in runs, state, history
   expect(lengths).toEqual([14, 13, 12, 12, 11, 10, 10, 9, 8, 8, 7, 6, 6, 5, 4, 4, 3, 2, 2, 1, 0]);
 });
 
-test('after a restart of the server the conversation goes on', async () => {
+test('a conversation continues after a restart of the server', async () => {
   const thread_id = await conversation('one', 'two');
   await server.restart();
   expect(textsOf(await say(thread_id, 'three'))).toEqual(answered('one', 'two', 'three'));
 });
 
-test('a question is answered, and a conversation branches off from any checkpoint', async () => {
+test('a question can be answered, and a conversation can fork from any checkpoint', async () => {
   const thread_id = await conversation('one', 'ask');
   const { checkpoint, interrupts } = (await state(thread_id)).tasks[0] as never as {
     checkpoint: unknown;
@@ -79,7 +79,7 @@ test('one checkpoint for each run is enough', async () => {
   expect(textsOf((await state(thread_id)).values)).toEqual(answered(...NUMBERS));
 });
 
-test('a change of the state from outside is one change more', async () => {
+test('a state update from outside is stored as one more delta', async () => {
   const thread_id = await conversation('one');
   const values = { messages: [{ role: 'user', content: 'from outside' }] };
   await client.threads.updateState(thread_id, { values, asNode: '__start__' });
@@ -96,7 +96,7 @@ test.for(NUMBERS.map((_, index) => index + 1))('pruned after %i turns, nothing i
   expect(textsOf(await say(thread_id, 'more'))).toEqual(answered(...told, 'more'));
 });
 
-test('a copy has it all, and a run that is deleted leaves to others what they are made of', async () => {
+test('a copy is complete, and deleting a run keeps the deltas that others need', async () => {
   const thread_id = await conversation('one', 'two', 'three');
   const copy = await client.threads.copy(thread_id);
   const [, second] = await client.runs.list(thread_id);
@@ -107,7 +107,7 @@ test('a copy has it all, and a run that is deleted leaves to others what they ar
   );
 });
 
-test('the newest clients stream it too', async () => {
+test('the newest clients stream a state stored as deltas', async () => {
   const { thread_id } = await client.threads.create();
   const thread = client.threads.stream(thread_id, { assistantId: GRAPH });
   await thread.run.start({ input: { messages: [{ role: 'user', content: 'one' }] } });

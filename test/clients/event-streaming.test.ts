@@ -44,7 +44,7 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
     expect(texts).toEqual(['t0 t1 t2 t3 t4 ']);
   });
 
-  test('a graph that asks goes on with the answer', async () => {
+  test('a graph that asks continues with the answer', async () => {
     await using thread = closing(stream('interrupting'));
     const first = await thread.subscribe({ channels: ['input', 'lifecycle'] });
     await thread.run.start({ input: { x: 1 } });
@@ -141,7 +141,7 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
     expect((await all(events)).at(-1)?.params.data).toMatchObject({ event: 'failed', error: 'boom 1' });
   });
 
-  test('several runs follow each other on one stream', async () => {
+  test('several consecutive runs arrive on one stream', async () => {
     await using thread = closing(stream('chat'));
     const events = await thread.subscribe({ channels: ['values', 'lifecycle'] });
     await thread.run.start({ input: hello });

@@ -45,7 +45,7 @@ test('threads begin with a history and a time, are patched at their state, and p
   await expect(client.threads.get(thread_id)).rejects.toThrow('404');
 });
 
-test('threads that say so go by themselves', async () => {
+test('threads with a TTL are deleted when it expires', async () => {
   const { thread_id } = await client.threads.create({ ttl: { ttl: 60, strategy: 'delete' } });
   await client.threads.update(thread_id, { ttl: 0.0001 });
   const gone = () =>

@@ -76,7 +76,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     },
   );
 
-  test('stops at an interrupt, shows it, and goes on with the answer', async () => {
+  test('stops at an interrupt, shows it, and continues with the answer', async () => {
     const { thread_id } = await client.threads.create();
     const order = says('Email ana@example.com about lunch saying See you at noon.');
     const stopped = await collect(
@@ -171,7 +171,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     expect(await client.runs.list(thread_id)).toEqual([]);
   });
 
-  test('reads a resumable stream again from any event on', async () => {
+  test('replays a resumable stream from any event', async () => {
     const { thread_id } = await client.threads.create();
     const stream = client.runs.stream(thread_id, 'echo', {
       input: says('again'),

@@ -3,7 +3,7 @@ import { hasBrowser, openBrowser, servePage } from '../support/browser.ts';
 import { startServer } from '../support/server.ts';
 
 describe.runIf(hasBrowser)('LoadExternalComponent in a browser (needs Debian package chromium)', () => {
-  test('a component that a graph answers with lives in the page, with its React', async () => {
+  test("a component sent by a graph renders in the page with the page's React", async () => {
     await using server = await startServer();
     await using pages = await servePage('ui-page.tsx');
     await using browser = await openBrowser();

@@ -64,7 +64,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     });
   });
 
-  test('calls an assistant by a text, and hears its answer', async () => {
+  test('calls an assistant with a text and gets its answer', async () => {
     await using client = await connected(era);
     const result = await client.callTool({ name: 'chat', arguments: { messages: 'Hi' } });
     expect(result).toMatchObject({ content: [{ type: 'text', text: 'You said: Hi' }] });
@@ -95,7 +95,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     await expect(client.callTool({ name: 'nobody', arguments: {} })).rejects.toThrow('Unknown tool: nobody');
   });
 
-  test('hears of every node that finished', async () => {
+  test('gets a progress notification for every finished node', async () => {
     await using client = await connected(era);
     const heard: number[] = [];
     await client.callTool(
@@ -105,7 +105,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect(heard).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
   });
 
-  test('has a conversation where it names a thread', async () => {
+  test('continues a conversation when it names a thread', async () => {
     await using client = await connected(era);
     const say = (messages: string) =>
       client.callTool({ name: 'chat', arguments: { messages }, _meta: { thread_id: `talk ${era}` } });
@@ -115,7 +115,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
     expect(values.messages).toHaveLength(4);
   });
 
-  test('that cannot be asked gets the question as text, and answers on the thread', async () => {
+  test('without elicitation gets the question as text and answers it on the thread', async () => {
     await using client = await connected(era);
     const asked = await client.callTool({ name: 'chat-question', arguments: { messages: 'Hi' } });
     expect(asked.content).toEqual([{ type: 'text', text: 'What is your name?' }]);
@@ -129,7 +129,7 @@ describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => 
   });
 });
 
-test('a client that can be asked answers the question of the graph within its call', async () => {
+test('a client with elicitation answers the question of the graph within its call', async () => {
   const questions: string[] = [];
   await using client = await connected('modern', '/mcp', (message) => {
     questions.push(message);
@@ -141,7 +141,7 @@ test('a client that can be asked answers the question of the graph within its ca
   expect((await server.get(`/threads/${result._meta?.['thread_id']}`)).status).toBe(404);
 });
 
-test('an assistant has an address of its own with one tool', async () => {
+test('each assistant has its own endpoint with one tool', async () => {
   const { body: assistant } = await server.post('/assistants', { graph_id: 'chat', name: 'Only one' });
   await using client = await connected('modern', `/mcp/${assistant.assistant_id}`);
   const { tools } = await client.listTools();
@@ -149,7 +149,7 @@ test('an assistant has an address of its own with one tool', async () => {
   await expect(client.callTool({ name: 'echo', arguments: {} })).rejects.toThrow('Unknown tool: echo');
 });
 
-test('a server that stops lets its listeners go', async () => {
+test('a server that stops disconnects its listeners', async () => {
   const stopping = await openApp({ graphs: ['zod-state'] });
   const { url: its } = await stopping.app.listen();
   await using client = await connected('modern', '/mcp', undefined, its);
@@ -158,7 +158,7 @@ test('a server that stops lets its listeners go', async () => {
   await subscription.close();
 });
 
-test('a listener hears that an assistant came', async () => {
+test('a listener is notified of a new assistant', async () => {
   await using client = await connected('modern');
   const changed = Promise.withResolvers<void>();
   client.setNotificationHandler('notifications/tools/list_changed', () => changed.resolve());

@@ -60,7 +60,7 @@ test('an answer is a chat completion with the tokens that the models counted', a
   expect(Math.abs(completion.created - Date.now() / 1000)).toBeLessThan(60);
 });
 
-test('a stream brings the tokens one by one, then the reason of its end and the usage', async () => {
+test('a stream delivers the tokens one by one, then the finish reason and the usage', async () => {
   const thread_id = await server.thread({ metadata: { graph_id: 'tokens' } });
   await server.post(`/threads/${thread_id}/state`, { values: { count: 5, token_ms: 0 } });
   const stream = await client.chat.completions.create(
@@ -81,14 +81,14 @@ test('a message that is not streamed by its model comes as one piece', async () 
   expect(await stream.finalContent()).toBe('You said: Hi');
 });
 
-test('without a name for the conversation nothing is remembered', async () => {
+test('a request without a conversation name is stateless', async () => {
   const { response } = await client.chat.completions
     .create({ model: 'chat', messages: [say('Hi')] })
     .withResponse();
   expect(response.headers.get('x-thread-id')).toBeNull();
 });
 
-test('a conversation by any name is one thread, which takes only what it has not heard', async () => {
+test('a conversation name maps to one thread, which takes only new messages', async () => {
   const turns = [say('One')];
   expect(await ask('chat', turns, 'my talk')).toBe('You said: One');
   turns.push({ role: 'assistant', content: 'You said: One' }, say('Two'));
@@ -101,7 +101,7 @@ test('a conversation by any name is one thread, which takes only what it has not
   expect(texts).toEqual(['One', 'You said: One', 'Two', 'You said: Two']);
 });
 
-test('the user names the conversation where nothing else does', async () => {
+test('the user field names the conversation if nothing else does', async () => {
   const create = () =>
     client.chat.completions.create({ model: 'chat', messages: [say('Hi')], user: 'ada' }).withResponse();
   const [first, second] = [await create(), await create()];
@@ -150,7 +150,7 @@ test('bad input is refused in the form that clients read', async () => {
   await expect(several).rejects.toThrow('must be 1: only one answer is generated');
 });
 
-test('a key is asked for where the server has keys', async () => {
+test('a key is required if the server has keys', async () => {
   await using guarded = await openApp({
     graphs: ['chat'],
     environment: { AGENT_SERVER_API_KEYS: 'sesame' },
@@ -167,7 +167,7 @@ test('a key is asked for where the server has keys', async () => {
   expect((await known.models.list()).data.map(({ id }) => id)).toEqual(['chat']);
 });
 
-test('it is closed unless it is opened', async () => {
+test('the OpenAI API is disabled unless it is configured', async () => {
   await using closed = await openApp({ graphs: ['chat'] });
   expect((await closed.get('/v1/models')).status).toBe(404);
 });

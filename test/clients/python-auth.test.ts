@@ -23,7 +23,7 @@ for call in (lambda: bob.threads.get(thread["thread_id"]), lambda: client("nobod
 `;
 
 test.runIf(python)(
-  'the Python client meets its own threads, 404 for others and 401 for strangers',
+  'the Python client sees its own threads, 404 for those of other users and 401 without a token',
   async () => {
     const folder = resolve(import.meta.dirname, '../fixtures/auth');
     await using server = await openApp({ graphs: ['echo'], folder });

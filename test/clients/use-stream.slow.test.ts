@@ -53,7 +53,7 @@ describe.runIf(hasBrowser).each(['sse', 'websocket'])(
       expect(shown.length).toBeGreaterThan(3);
     });
 
-    test('a question is asked, answered, and asked no more', async () => {
+    test('a question is shown, answered, and not shown again', async () => {
       const page = await open('interrupting');
       await send(page, { input: { x: 1 } });
       await send(page, 'yes', 'Answer {"question":"ok?"}');
@@ -77,7 +77,7 @@ describe.runIf(hasBrowser).each(['sse', 'websocket'])(
       await holds(page, '"b:\\"later\\""');
     });
 
-    test('a page that is loaded again goes on with the run that is under way', async () => {
+    test('a page that is reloaded resumes the stream of the running run', async () => {
       const page = await open('tokens');
       await send(page, { input: { count: 150, token_ms: 20 } });
       await says(page, 't10');
@@ -90,7 +90,7 @@ describe.runIf(hasBrowser).each(['sse', 'websocket'])(
       expect(await server.client.runs.list(thread_id)).toHaveLength(1);
     });
 
-    test('a page goes on when the server is killed and comes back', async () => {
+    test('a page resumes its stream when the server is killed and restarts', async () => {
       const page = await open('ten-steps');
       await send(page, { input: { n: 0 }, config: { configurable: { step_ms: 100 } } });
       await holds(page, '"executed":[1,2');

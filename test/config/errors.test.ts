@@ -194,7 +194,7 @@ test('aliases that stand for ever more of each other are one problem', async () 
   ]);
 });
 
-test('no file and no graphs says what was looked for', async () => {
+test('without a file and graphs the error names the files it looked for', async () => {
   await using folder = await project({});
 
   await expect(loadConfig({ cwd: folder.root, environment: {} })).rejects.toThrow(

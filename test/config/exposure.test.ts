@@ -38,7 +38,7 @@ test('deployments need authentication, on loopback too', async () => {
   expect(await problemsOf(`${yaml}\nauth: { required: true }`)).toEqual([]);
 });
 
-test('an empty list of keys is no key', async () => {
+test('an empty list of keys counts as no key', async () => {
   const yaml = `${GRAPHS}server: { host: 0.0.0.0, api_keys: "\${KEYS:-}" }`;
 
   expect(await problemsOf(yaml)).toEqual([open('agent.config.yaml')]);

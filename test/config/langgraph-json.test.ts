@@ -45,7 +45,7 @@ test.each([
   expect((await loadJson({ graphs: GRAPHS, [key]: 'anything' })).warnings).toEqual([]);
 });
 
-test('own routes are taken as they are for the official server', async () => {
+test('custom routes are read as the official server reads them', async () => {
   const { config, warnings } = await loadJson({
     graphs: GRAPHS,
     http: { app: './app.ts:app', disable_mcp: true, configurable_headers: { include: ['x-*'] } },
@@ -56,13 +56,13 @@ test('own routes are taken as they are for the official server', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('a backend of its own for checkpoints is one warning line', async () => {
+test('a custom checkpointer backend causes one warning line', async () => {
   const { warnings } = await loadJson({ graphs: GRAPHS, checkpointer: { backend: 'mongo' } });
 
   expect(warnings).toEqual(['checkpointer.backend: not supported yet; the key has no effect']);
 });
 
-test('LANGGRAPH_CONFIG of the `env` key gives defaults of the assistants', async () => {
+test('LANGGRAPH_CONFIG in the `env` key sets the defaults of the assistants', async () => {
   const env = { LANGGRAPH_CONFIG: '{"agent": {"configurable": {"model": "small"}}}' };
 
   expect((await loadJson({ graphs: GRAPHS, env })).config.assistants).toEqual({

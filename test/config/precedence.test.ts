@@ -60,7 +60,7 @@ test('a flag that was not given and an empty variable leave the file alone', asy
   expect(config.server.port).toBe(1001);
 });
 
-test('of two variables for one key the particular one wins', async () => {
+test('of two variables for one key the more specific one wins', async () => {
   const { config } = await load(GRAPHS, {
     environment: {
       PORT: '1',
@@ -138,7 +138,7 @@ test('sizes, levels and flags may be written the way people write them', async (
   expect(config.log).toEqual({ level: 'warn', json: true });
 });
 
-test('a SQLite path starts at the data folder when there is one, and any other address is left alone', async () => {
+test('a relative SQLite path is resolved against the data folder, and other URLs are unchanged', async () => {
   const urlOf = async (url: string) =>
     (await load(`${GRAPHS}storage: { url: "${url}" }`, { environment: { AGENT_SERVER_DATA_DIR: '/data' } }))
       .config.storage.url;
@@ -160,7 +160,7 @@ test('the data of deployments is in the data folder, too, unless their folder is
   expect(deployments.folder).toBe(join(root, '.agent-server/deployments'));
 });
 
-test('threads stay unless the configuration or the environment says when they go', async () => {
+test('threads are kept unless the configuration or the environment sets a TTL', async () => {
   expect((await load(GRAPHS)).config.checkpointer.ttl).toEqual({
     strategy: 'delete',
     sweep_interval_minutes: 5,

@@ -47,7 +47,7 @@ test('the page describes every key and every variable, with their defaults', asy
   await expect(described).toMatchFileSnapshot(PAGE);
 });
 
-test('every variable sets a key that exists, and no two lines are for one variable', () => {
+test('every variable sets an existing key and is listed once', () => {
   const known = configKeys().map(({ key }) => key);
   const unknown = VARIABLES.filter(
     ({ key }) => !known.some((name) => name === key || name.startsWith(`${key}.`)),
@@ -57,6 +57,6 @@ test('every variable sets a key that exists, and no two lines are for one variab
   expect(new Set(VARIABLES.map(({ name }) => name)).size).toBe(VARIABLES.length);
 });
 
-test('every key says what it is', () => {
+test('every key has a description', () => {
   expect(configKeys().filter(({ description, type }) => description === '' || type === '')).toEqual([]);
 });

@@ -27,13 +27,13 @@ test('a missing variable is named with the path of its key', async () => {
   ]);
 });
 
-test('a doubled dollar is one, and a template with two braces is left to those who read it', async () => {
+test('a doubled dollar sign escapes a variable, and templates with double braces are unchanged', async () => {
   const { config } = await load(`${GRAPHS}env: { A: "$\${X}", B: "\${{ env.X }}", C: "$5" }`);
 
   expect(config.env).toEqual({ A: `\${X}`, B: `\${{ env.X }}`, C: '$5' });
 });
 
-test('what a variable brings is a value, never more configuration', async () => {
+test('the text of a variable is a value and never parsed as configuration', async () => {
   const { config } = await load(`${GRAPHS}storage: { url: "sqlite:/\${NAME}" }`, {
     environment: { NAME: 'a"}\nserver: { port: 1 }', OTHER: 'no' },
   });
@@ -55,7 +55,7 @@ test('the .env file of the project feeds variables, and the real environment win
   expect((await load(yaml, { files })).config.server.port).toBe(5);
 });
 
-test('an empty variable leaves that of the .env file alone', async () => {
+test('an empty variable does not override that of the .env file', async () => {
   const files = { '.env': 'DATABASE_URI=postgres://me@db/agents\nKEY=file\n' };
   const yaml = `${GRAPHS}env: .env\nserver: { api_keys: ["\${KEY}"] }`;
 

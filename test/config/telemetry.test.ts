@@ -9,7 +9,7 @@ test.each([
   { ...ON, OTEL_SDK_DISABLED: 'TRUE' },
   { ...ON, OTEL_TRACES_EXPORTER: 'none' },
   { ...ON, OTEL_TRACES_EXPORTER: 'console,zipkin' },
-])('%j asks for no traces', (env) => {
+])('%j disables traces', (env) => {
   expect(traceSettings(env)).toBeUndefined();
 });
 
@@ -17,7 +17,7 @@ test.each([
   [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL is grpc'],
   [{ OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER is sometimes'],
   [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' }, 'a number from 0 to 1'],
-])('%j is a problem with a way out', (env, text) => {
+])('%j is reported with a way out', (env, text) => {
   expect(traceSettings({ ...ON, ...env })).toEqual({ problem: expect.stringContaining(text) });
 });
 

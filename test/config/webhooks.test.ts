@@ -5,7 +5,7 @@ const GRAPHS = 'graphs: { a: ./a.ts:graph }\n';
 const variable = (name: string) => `\${{ env.${name} }}`;
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
-test('without a block, plain http may be called and this machine may not', async () => {
+test('by default webhooks may call plain http, but not this machine', async () => {
   const { config } = await load(GRAPHS);
   expect(config.webhooks).toMatchObject({
     https: 'never',

@@ -22,12 +22,12 @@ const OWN_WORDS: Readonly<Record<string, readonly string[]>> = {
 const document = (await openApiDocument(VERSION)) as OpenApiDocument & { tags: { name: string }[] };
 const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
 
-test('the committed document is the one that the schemas make (npm run openapi)', () => {
+test('the committed document equals the one generated from the schemas (npm run openapi)', () => {
   const committed = JSON.parse(readFileSync(join(ROOT, 'openapi/openapi.json'), 'utf8'));
   expect(document).toEqual(committed);
 });
 
-test('every difference to the official document is listed, and no other', () => {
+test('the list of differences to the official document is complete and current', () => {
   const listed = parse(readFileSync(join(ROOT, 'openapi/differences.yaml'), 'utf8')) as {
     reason: string;
     differences: string[];

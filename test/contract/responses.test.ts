@@ -73,7 +73,7 @@ const own = { assistant_id: EXAMPLES.assistant_id };
 const RUN = { assistant_id: 'interrupting', input: { x: 1 } };
 const SLEEP = { assistant_id: 'sleeper', input: { ms: 60_000 } };
 
-test('every answer is what the document says, and the examples work in its order', async () => {
+test('every response matches the document, and its examples work in order', async () => {
   for (const system of [
     'get_health',
     'get_root',

@@ -26,16 +26,16 @@ test.each([
   ['0 0 31 * *', ['2026-12-31T00:00Z', '2027-01-31T00:00Z', '2027-03-31T00:00Z']],
   ['@daily', ['2026-11-22T00:00Z', '2026-11-23T00:00Z', '2026-11-24T00:00Z']],
   ['@Weekly', ['2026-11-22T00:00Z', '2026-11-29T00:00Z', '2026-12-06T00:00Z']],
-])('%s comes at the times it says', (schedule, expected) => {
+])('schedule %s fires at its times', (schedule, expected) => {
   expect(times(schedule, null, '2026-11-21T05:00:30Z', 3)).toEqual(expected);
 });
 
-test('a time is never the one it is asked after', () => {
+test('the next time is always later than the given one', () => {
   expect(times('0 6 * * *', null, '2026-11-21T06:00:00.000Z', 1)).toEqual(['2026-11-22T06:00Z']);
   expect(times('0 6 * * *', null, '2026-11-21T05:59:59.999Z', 1)).toEqual(['2026-11-21T06:00Z']);
 });
 
-test('29 February comes in leap years, of which 2100 is none', () => {
+test('29 February fires only in leap years, and 2100 is not one', () => {
   expect(times('0 0 29 2 *', null, '2026-11-21T00:00Z', 2)).toEqual([
     '2028-02-29T00:00Z',
     '2032-02-29T00:00Z',
@@ -64,7 +64,7 @@ describe('where clocks go forward', () => {
     expect(times(schedule, 'Europe/Berlin', '2026-03-28T01:00Z', 3)).toEqual(expected);
   });
 
-  test('what comes every half hour goes on in Berlin, an hour of the clock later', () => {
+  test('a schedule of every half hour continues in Berlin after the skipped hour', () => {
     expect(times('*/30 * * * *', 'Europe/Berlin', '2026-03-29T00:00Z', 3)).toEqual([
       '2026-03-29T00:30Z',
       '2026-03-29T01:00Z',
@@ -107,7 +107,7 @@ describe('where clocks go forward to midnight', () => {
     expect(times(schedule, 'America/Nuuk', '2026-03-27T12:00Z', expected.length)).toEqual(expected);
   });
 
-  test('a whole day that they skip is made up for once', () => {
+  test('a schedule in a skipped day fires once afterwards', () => {
     // Apia had no 30 December 2011.
     expect(times('0 9 * * *', 'Pacific/Apia', '2011-12-29T10:00Z', 3)).toEqual([
       '2011-12-29T19:00Z',
@@ -137,7 +137,7 @@ describe('where clocks go back', () => {
     expect(times(schedule, 'Europe/Berlin', '2026-10-24T23:00Z', expected.length)).toEqual(expected);
   });
 
-  test('a time that came once does not come again, from whatever moment it is asked', () => {
+  test('a time that fired does not fire again in the repeated hour', () => {
     // 02:10 for the second time.
     expect(times('30 2 * * *', 'Europe/Berlin', '2026-10-25T01:10Z', 1)).toEqual(['2026-10-26T01:30Z']);
     expect(times('*/30 2 * * *', 'Europe/Berlin', '2026-10-25T01:10Z', 1)).toEqual(['2026-10-25T01:30Z']);
@@ -171,7 +171,7 @@ describe('where clocks go back', () => {
   });
 });
 
-describe('what is no schedule is refused, with the reason', () => {
+describe('an invalid schedule is refused with the reason', () => {
   test.each([
     ['bad', 'it needs five fields'],
     ['', 'it needs five fields'],

@@ -26,7 +26,7 @@ function shown(text: string, secret: string): number {
   return length;
 }
 
-describe('wherever a text is cut, no part remains of', () => {
+describe('wherever a text is cut, nothing readable remains of', () => {
   test.each([
     [`the key sk-${KEY} is wrong`, KEY],
     [`the key AKIA${KEY} is wrong`, KEY],
@@ -55,7 +55,7 @@ describe('wherever a text is cut, no part remains of', () => {
   });
 });
 
-test('what precedes a cut and is no secret remains', () => {
+test('text before a cut that is not a secret remains', () => {
   const mask = secretMask(['hunter2hunter2']);
   for (const text of ['x'.repeat(50), 'the bearer', 'see https://example.com/a/page', 'file:///a/b/c'])
     expect(mask(truncateText(text, 200, 1000))).toBe(`${text}… (cut, 1,000 characters in all)`);
@@ -77,7 +77,7 @@ test('an error of a host shows no password that its limit separates from its URL
   }
 });
 
-test('of a line that is too long only the beginning is passed on, with its length', () => {
+test('only the beginning of an overlong line is passed on, with its length', () => {
   const lines: [string, number][] = [];
   const splitter = new LineSplitter({ max_length: 5, onLine: (...line) => lines.push(line) });
   for (const chunk of ['ab', 'c\n1234', '56789', Buffer.from('ü\nnext\nla'), 'st']) splitter.write(chunk);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EventQueue } from '../../src/core/event-queue.ts';
 
-test('a reader that takes its time gets everything, then the error', async () => {
+test('a slow reader gets all events, then the error', async () => {
   const queue = new EventQueue<number>();
   queue.push(1);
   queue.push(2);
@@ -14,7 +14,7 @@ test('a reader that takes its time gets everything, then the error', async () =>
   expect(seen).toEqual([1, 2]);
 });
 
-test('nothing is kept for a reader that has left', async () => {
+test('events are not buffered for a reader that has left', async () => {
   const queue = new EventQueue<number>();
   for (let n = 0; n < 10; n++) queue.push(n);
   for await (const _ of queue) break;
@@ -22,7 +22,7 @@ test('nothing is kept for a reader that has left', async () => {
   expect(queue.length).toBe(0);
 });
 
-test('a source that goes on after the end adds nothing', async () => {
+test('events that a source adds after the end are ignored', async () => {
   const queue = new EventQueue<number>();
   queue.push(1);
   queue.fail(new Error('given up'));

@@ -28,7 +28,7 @@ test.each([
   ['thrown text', { error: 'Error', message: 'thrown text' }],
   [TypeError, { error: 'Error', message: '[function TypeError]' }],
   [undefined, { error: 'Error', message: 'undefined' }],
-])('%# is told by class and text', (thrown, told) => {
+])('thrown value %# is reported by class and text', (thrown, told) => {
   expect(publicFailure(thrown)).toEqual(told);
 });
 
@@ -37,7 +37,7 @@ describe('whatever is thrown', () => {
     isTold(make());
   });
 
-  test('also what nobody thought of', { timeout: 120_000 }, () => {
+  test('including values that throw when they are read', { timeout: 120_000 }, () => {
     fc.assert(
       fc.property(recipes(), (recipe) => isTold(madeFrom(recipe))),
       generatedCases(300),
@@ -58,7 +58,7 @@ function isTold(value: unknown): void {
 }
 
 describe('a long text', () => {
-  test('is cut, and says so', () => {
+  test('is truncated with a note', () => {
     const told = failureText('x'.repeat(1_234_567));
     expect(told).toMatch(/^x{16000,}… \(cut, 1,234,567 characters in all\)$/);
     expect(Buffer.byteLength(told)).toBe(16 * 1024);

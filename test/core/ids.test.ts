@@ -18,7 +18,7 @@ test('ids of one process sort by their creation, within a millisecond and when t
   expect(made.every((id) => isUuid(id) && id[14] === '7' && '89ab'.includes(id[19] as string))).toBe(true);
 });
 
-test('an id carries the time it was made at', () => {
+test('an id contains the time of its creation', () => {
   const id = systemIds(clockAt(0x0123456789ab)).uuid7();
   expect(id.slice(0, 13)).toBe('01234567-89ab');
 });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { lazy } from '../../src/core/lifecycle.ts';
 
-test('is made once, when it is first asked for, also for two who ask at the same time', async () => {
+test('a lazy value is created once, on first use, even by concurrent callers', async () => {
   let times = 0;
   const get = lazy(async () => ++times);
   expect([times, get.made]).toEqual([0, undefined]);

@@ -17,13 +17,13 @@ test('parts are closed in order', async () => {
   expect(closed).toEqual(['a', 'b', 'c']);
 });
 
-test('a part that cannot be closed keeps no other open, and its error is thrown', async () => {
+test('a part that fails to close does not keep others open, and its error is thrown', async () => {
   const { all, closed } = parts('a', 'B', 'c');
   await expect(closeAll(all)).rejects.toEqual(new Error('B'));
   expect(closed).toEqual(['a', 'c']);
 });
 
-test('of several errors none is lost', async () => {
+test('several errors while closing are all reported', async () => {
   const { all, closed } = parts('A', 'b', 'C');
   await expect(closeAll(all)).rejects.toMatchObject({
     message: 'Error: A; Error: C',

@@ -10,7 +10,7 @@ function scratch(): string {
   return folder;
 }
 
-test('a folder is made with those above it, and one that exists is kept', () => {
+test('a folder is created with its parents, and an existing one is kept', () => {
   const folder = join(scratch(), 'one', 'two');
   makeFolder(folder, 0o700);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
@@ -29,7 +29,7 @@ test('a file in the way is an error', () => {
 });
 
 // A test that fails here does not end: Node's own way does not return.
-test.runIf(existsSync('/proc/self'))('what the system makes no folder in is an error', () => {
+test.runIf(existsSync('/proc/self'))('a folder that the system refuses to create is an error', () => {
   expect(() => makeFolder('/proc/agent-server/data')).toThrow(
     "ENOENT: no such file or directory, mkdir '/proc/agent-server'",
   );

@@ -44,7 +44,7 @@ test('known secrets are masked wherever they occur, the longest first; short wor
   expect(mask('xhunter2hunter2-and-more, hunter2hunter2. none')).toBe('x***, ***. none');
 });
 
-test('of a secret of several lines each is masked, and one with quotes in JSON and as Node prints it', () => {
+test('each line of a multi-line secret is masked, and quotes are masked in JSON and as Node prints them', () => {
   const key = '-----BEGIN KEY-----\nfirst-line-of-it\nsecond-line-of-it';
   const quoted = 'a"quoted"\\secret';
   const mask = secretMask([key, quoted]);

@@ -4,6 +4,6 @@ import { agentServer } from '../support/program.ts';
 
 const PROGRAM = resolve(import.meta.dirname, '../fixtures/watching/question.ts');
 
-test('a question that is taken back while the main thread is paused for it lets that thread go on, without a warning', async () => {
+test('a request withdrawn while the main thread is paused for it resumes that thread without a warning', async () => {
   expect(await agentServer([], { program: PROGRAM })).toEqual({ code: 0, stdout: '', stderr: '' });
 });

@@ -37,7 +37,7 @@ test('long lines leave fewer in memory, and what is too long keeps its message',
   expect(long.message).toMatch(/^y{8000}.*1,000,000 characters in all\)$/);
 });
 
-test('numbers of lines are those of no other process', () => {
+test('line numbers are unique across processes', () => {
   const [before, after] = [logAt(START), logAt(START + 1)];
   before.add('{"message":"a"}\n');
   const [line] = before.after(0);

@@ -9,7 +9,7 @@ test.each([
   ['https://user:p/w@host/a', 'https://***@host/a'],
   ['{"url":"https://u:p@h/x","mail":"a@b.c"}', '{"url":"https://***@h/x","mail":"a@b.c"}'],
   ['https://api.example.com/v1?api_key=sk-123 failed', 'https://api.example.com/v1?api_key=*** failed'],
-])('credentials are taken out of %s', (text, told) => {
+])('credentials are removed from %s', (text, told) => {
   expect(redactCredentials(text)).toBe(told);
 });
 
@@ -21,7 +21,7 @@ test.each([
   ['C:\\Users\\me\\app\\x.ts:3', 'x.ts:3'],
   ["'C:\\Program Files\\app\\x.ts'", "'x.ts'"],
   ['/srv/app/(group)/page.ts', 'app(group)/page.ts'],
-])('places on the machine are taken out of %s', (text, told) => {
+])('paths of the machine are removed from %s', (text, told) => {
   expect(redact(text)).toBe(told);
 });
 
@@ -31,7 +31,7 @@ test.each([
   'POST /v1/messages failed with 429 Too Many Requests',
   'x is not a function; did you mean a/b/c?',
   'mail somebody@example.com, see https://docs.example.com/a/b/c.html',
-])('%s stays as it is', (text) => {
+])('%s is unchanged', (text) => {
   expect(redact(text)).toBe(text);
 });
 

@@ -43,6 +43,6 @@ test('a folder is deleted that is nested more deeply than a path can say', async
   expect(existsSync(folder)).toBe(false);
 });
 
-test('what is not there is deleted', async () => {
+test('deleting a missing folder succeeds', async () => {
   await expect(removeTree(join(tmpdir(), 'agent-server-nothing'))).resolves.toBeUndefined();
 });

@@ -3,11 +3,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { KEY, openDeploymentServer, projectThat, tarball } from '../support/deployments.ts';
+import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 const NOBODY = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 
-test('without deployments.enabled there are no such routes', async () => {
+test('without deployments.enabled the routes do not exist', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   for (const url of ['/v2/deployments', `/v2/deployments/${NOBODY}`])
     expect((await server.get(url)).status).toBe(404);
@@ -51,10 +52,7 @@ describe('the control plane', () => {
     };
     const git = (repo_url: string, revision: object = {}) =>
       refuse({ source_config: { repo_url }, source_revision_config: revision });
-    expect(await refuse({ source: 'external_docker' })).toEqual([
-      422,
-      expect.stringContaining('neither builds nor pulls images'),
-    ]);
+    expect(await refuse({ source: 'external_docker' })).toEqual([422, naming('images')]);
     expect(await refuse({})).toEqual([422, expect.stringContaining('repo_url: is required')]);
     expect(await git('https://me:secret@example.com/a.git')).toEqual([
       422,
@@ -96,11 +94,11 @@ describe('the control plane', () => {
     });
     expect(patched).toMatchObject({
       status: 422,
-      body: { detail: expect.stringContaining('NEW is not stored yet') },
+      body: { detail: naming('NEW') },
     });
   });
 
-  test('lists are filtered and paged', async () => {
+  test('deployments are listed with filters and pages', async () => {
     for (const name of ['list-a', 'list-b', 'list-c']) await server.create(name);
     const { body } = await server.get('/v2/deployments?name_contains=list-&limit=2');
     expect(body.resources.map(({ name }: { name: string }) => name)).toEqual(['list-c', 'list-b']);
@@ -139,7 +137,7 @@ describe('the control plane', () => {
     });
   });
 
-  test('a newer revision skips those that wait, an interrupted one has ended', async () => {
+  test('a newer revision skips waiting ones, and an interrupted revision ends', async () => {
     const { id } = await server.create('queue');
     const first = await server.push(id, projectThat('one'));
     const second = await server.push(id, projectThat('two'));
@@ -159,7 +157,7 @@ describe('the control plane', () => {
     expect(skipped.body.resources.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('many are deleted at once, and what could not be is named', async () => {
+  test('a bulk deletion reports the deployments that it could not delete', async () => {
     const { id } = await server.create('short-lived');
     const partly = await server.send('DELETE', `/v2/deployments?deployment_ids=${id},${NOBODY}`);
     expect(partly).toMatchObject({ status: 207, body: { deleted: [id], failed: [{ id: NOBODY }] } });
@@ -183,7 +181,7 @@ describe('the control plane', () => {
     expect((await server.get('/deployments/gone/ok')).status).toBe(404);
   });
 
-  test('nobody reads or changes anything without a key that is good for it', async () => {
+  test('no request without a key of the right scope reads or changes anything', async () => {
     const run = (await server.post('/keys', { name: 'a run key', scope: 'run' })).body.key;
     const deploys = (await server.post('/keys', { name: 'ci', scope: 'deployments:write' })).body.key;
     const status = async (key: string, path: string) =>

@@ -18,7 +18,7 @@ const placeOf = ({ config }: Awaited<ReturnType<typeof openDeploymentServer>>) =
   deployments_folder: config.deployments.folder,
 });
 
-test('a backup of a running server has the data of its deployments, and another machine goes on with it', async () => {
+test('a backup of a running server contains its deployments, and another machine continues from it', async () => {
   await using backups = await temporaryFolder();
   await using elsewhere = await temporaryFolder();
   const file = join(backups.path, 'all.db');

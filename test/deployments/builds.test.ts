@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { commit, git, PROJECT, projectWithScript, TestDeployment, writeFiles } from '../support/builds.ts';
 
-test('a repository is built from a branch, and says what it was built from', async () => {
+test('a repository is built from a branch, and the revision names its commit', async () => {
   await using deployment = await TestDeployment.create();
   const repository = await deployment.repository('app', projectWithScript('console.log("installing")'));
   const sha = await commit(repository, 'Say hello\n\nAnd more.');
@@ -85,7 +85,7 @@ test('commands of the deployment run in place of the package manager, with its v
   expect(deployment.log).toContain('install INFO the flag is ***');
 });
 
-test('a build that was interrupted is done again from the start', async () => {
+test('an interrupted build restarts from the beginning', async () => {
   await using deployment = await TestDeployment.create();
   const path = await deployment.write('app', PROJECT);
   const request = deployment.request({ source: { kind: 'folder', path } });

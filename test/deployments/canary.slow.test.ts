@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { isInShare } from '../../src/storage/queue/revision-rule.ts';
 import { passHandOver } from '../support/deployment-process.ts';
 import { type Files, openDeploymentServer } from '../support/deployments.ts';
+import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 /** Each step says which version executed it; the second waits for the file `<gate>-1`, the third for `<gate>-2`, and `ask` asks a question. */
@@ -61,7 +62,7 @@ function client({ post }: Pick<Server, 'post'>) {
   };
 }
 
-test('a canary takes its share of new threads, which stay with it until it is promoted', async () => {
+test('a canary gets its share of new threads and keeps them until it is promoted', async () => {
   await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 0 } });
   const { said } = client(server);
   const { id } = await server.create('agent');
@@ -99,7 +100,7 @@ test('a canary takes its share of new threads, which stay with it until it is pr
   expect(promoted.body).toMatchObject({ is_active: true, is_canary: false });
   expect([await said(inside), await said(outside), await said(old)]).toEqual(['two', 'two', 'two']);
   const again = await server.post(`/v2/deployments/${id}/revisions/${canary.id}/promote`);
-  expect([again.status, again.body.detail]).toEqual([409, 'Revision 2 is not a serving canary.']);
+  expect([again.status, again.body.detail]).toEqual([409, naming('Revision 2', 'canary')]);
   expect((await server.revision(id, first.id)).is_active).toBe(false);
 }, 240_000);
 
@@ -136,7 +137,7 @@ test('a canary that is interrupted hands its runs over, and an ordinary revision
   expect([await said(threadThat(true)), await said(threadThat(false))]).toEqual(['five', 'five']);
 }, 240_000);
 
-test('of a promotion and an interruption at once one wins, and no run that is enqueued meanwhile is lost', async () => {
+test('of a concurrent promotion and interruption one wins, and no run enqueued meanwhile is lost', async () => {
   await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 0 } });
   const { said } = client(server);
   const { id } = await server.create('agent');

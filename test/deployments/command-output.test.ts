@@ -27,18 +27,18 @@ test.each([
   ['C1 controls', 'a\u009b31mb\u0085', 'ab'],
   ['zero bytes, bells and backspaces', 'a\u0000b\u0007c\b', 'abc'],
   ['an escape character alone', 'a\u001b b', 'a b'],
-])('the log of a build is without %s', async (_, printed, expected) => {
+])('the log of a build contains no %s', async (_, printed, expected) => {
   const { lines, tail } = await logged(`${printed}\n`);
   expect(lines).toEqual([expected]);
   expect(tail).toBe(`${expected}\n`);
 });
 
-test('bytes that are no UTF-8 are replaced, and tabs stay', async () => {
+test('invalid UTF-8 is replaced, and tabs are kept', async () => {
   const { lines } = await logged(Buffer.from([0x61, 0xff, 0xc3]), Buffer.from([0x28, 0x09, 0x62, 0x0a]));
   expect(lines).toEqual(['a\ufffd\ufffd(\tb']);
 });
 
-test('of a command that prints too much, the log has the beginning and the end', async () => {
+test('the log of a command that prints too much has its first and last lines', async () => {
   const chunks = Array.from({ length: 40 }, (_, at) => `${at} ${'x'.repeat(100)}\n`.repeat(1000));
   const { lines, tail } = await logged(...chunks, `${'y'.repeat(3000)}\n`, 'why it failed\n');
   expect(lines[0]).toMatch(/^0 x/);
@@ -61,7 +61,7 @@ test('errors are logged as they come although the other stream prints too much',
   expect(lines.at(-1)).toBe('why it fails');
 });
 
-test('what begins in the middle of a line is not in the log: it could be half a secret', async () => {
+test('a line whose beginning was dropped is not logged, because it could be half a secret', async () => {
   const { lines } = await logged('y\n'.repeat(20_000), `secret-${'z'.repeat(70_000)}`, '\nlast\n');
   expect(lines.slice(-2)).toEqual(['The last lines:', 'last']);
 });

@@ -176,7 +176,7 @@ test.each(['promote', 'interrupt'])(
   900_000,
 );
 
-test('a server that is killed at any moment of a rollback loses no run, and goes on with the rollback', async () => {
+test('a server that is killed at any moment of a rollback loses no run and completes the rollback', async () => {
   await using started = await startDeployed();
   const first = await started.newest();
   const second = await started.canary('v2');

@@ -29,7 +29,7 @@ async function startDeploymentServer() {
   };
 }
 
-test('a server that is killed while it builds, or deploys, goes on with it when it starts again', async () => {
+test('a server that is killed during a build or deployment resumes it after its restart', async () => {
   await using started = await startDeploymentServer();
   const { server, folder, send, newest } = started;
   const INSTALL = `ln -s ${PACKAGES} node_modules`;
@@ -89,7 +89,7 @@ while (existsSync(${JSON.stringify(gate)})) await sleep(20);
   expect((await run('killed')).body).toMatchObject({ said: 'second' });
 }, 300_000);
 
-test('a server that is killed while a canary serves goes on with both revisions', async () => {
+test('a server that is killed while a canary serves resumes both revisions', async () => {
   await using started = await startDeploymentServer();
   const { server, folder, send, newest } = started;
   await using sources = await repository({

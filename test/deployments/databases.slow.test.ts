@@ -9,7 +9,7 @@ import { until } from '../support/until.ts';
 
 const NEW_KEY = 'a new key that has 32 characters';
 
-test('keys are changed, and stored data is examined, in the databases of deployments too', async () => {
+test('key rotation and the doctor cover the databases of deployments', async () => {
   const environment = { LANGGRAPH_AES_KEY: TEST_KEY };
   await using server = await openDeploymentServer({ environment });
   const { id } = await server.create('kept');

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { expect, test } from 'vitest';
 import { deploymentDispatch } from '../../src/app/deployments/dispatch.ts';
 
-test('where a deployment has the root, Studio and its session are the server’s own, wherever Studio is', () => {
+test('with a deployment at the root, Studio and its session still belong to the server', () => {
   const { request } = deploymentDispatch({
     ...{ prefix: '/agents', studio_path: '/console', root: 'agent' },
     find: () => undefined,

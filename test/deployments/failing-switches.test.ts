@@ -82,7 +82,7 @@ async function slotOf(...apps: readonly (ReplaceableApp | Error)[]) {
   return { deploy, resume, slot, [Symbol.asyncDispose]: () => slot.close(0) };
 }
 
-test('a revision whose workers cannot start at once serves, and starts them later', async () => {
+test('a revision whose workers cannot start yet serves requests and starts them later', async () => {
   const started = Promise.withResolvers<void>();
   let tries = 0;
   const { app, calls } = fakeApp({
@@ -99,7 +99,7 @@ test('a revision whose workers cannot start at once serves, and starts them late
   expect(calls).toEqual([]);
 });
 
-test('an old revision whose workers do not end as they should ends, with its hosts', async () => {
+test('an old revision whose workers fail to stop is ended with its hosts', async () => {
   const retire = async () => {
     throw new Error('The database does not respond.');
   };
@@ -124,7 +124,7 @@ function lostDecision() {
   };
 }
 
-test('a canary serves everything although the database did not say that its promotion was committed', async () => {
+test('a canary serves all requests when the acknowledgement of its promotion is lost', async () => {
   const [old, canary] = [fakeApp(), fakeApp()];
   await using deployment = await slotOf(old.app, canary.app);
   await deployment.deploy('one');
@@ -136,7 +136,7 @@ test('a canary serves everything although the database did not say that its prom
   expect(canary.calls).toEqual([]);
 });
 
-test('a canary ends although the database did not say that its end was committed', async () => {
+test('a canary ends when the acknowledgement of its end is lost', async () => {
   const [active, canary] = [fakeApp(), fakeApp()];
   await using deployment = await slotOf(active.app, canary.app);
   await deployment.deploy('one');
@@ -151,13 +151,13 @@ test('a canary ends although the database did not say that its end was committed
 test.each([
   new InsufficientStorage('The disk of the database is full.'),
   new Unavailable('The database cannot be used right now.'),
-])('what served before a restart serves again once this is over: $message', async (error) => {
+])('the revision that served before a restart serves again after: $message', async (error) => {
   await using deployment = await slotOf(error, fakeApp().app);
   await deployment.resume('one');
   expect(deployment.slot.serves).toBe(true);
 });
 
-test('what served before a restart is given up if it cannot be loaded', async () => {
+test('the revision that served before a restart is given up if it cannot be loaded', async () => {
   await using deployment = await slotOf(new Error('no such package'), fakeApp().app);
   await expect(deployment.resume('one')).rejects.toThrow('no such package');
   expect(deployment.slot.serves).toBe(false);

@@ -122,7 +122,7 @@ function repository(ref: string): NonNullable<FailingBuild['request']> {
   return async (deployment) => git(`file://${await deployment.repository('repository', PROJECT)}`, ref);
 }
 
-test('a repository that needs credentials, or gets wrong ones, says which', async () => {
+test('missing and wrong credentials of a repository are distinguished', async () => {
   await using deployment = await TestDeployment.create();
   await deployment.repository('repositories/private', PROJECT);
   await using server = await GitServer.start(join(deployment.folder, 'repositories'), {
@@ -143,11 +143,11 @@ test('a repository that needs credentials, or gets wrong ones, says which', asyn
   expect(await codeWith({ ca_file: undefined })).toBe('certificate_untrusted');
 });
 
-test('options in addresses and refs have started no program', async () => {
+test('options in URLs and refs start no program', async () => {
   await expect(access(STARTED)).rejects.toThrow('ENOENT');
 });
 
-test('a tarball that is missing, not compressed, or damaged says so', async () => {
+test('a missing, uncompressed or damaged tarball is reported', async () => {
   await using deployment = await TestDeployment.create();
   const folder = await deployment.write('app', PROJECT);
   const file = join(deployment.folder, 'source.tar.gz');

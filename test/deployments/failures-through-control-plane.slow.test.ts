@@ -165,7 +165,7 @@ const CHECKS: Failing[] = [
   },
 ];
 
-describe('whatever is wrong with a revision, the old one goes on serving', () => {
+describe('when a revision fails, the old one keeps serving', () => {
   let server: Awaited<ReturnType<typeof openDeploymentServer>>;
   let id: string;
   let first: Revision;
@@ -221,7 +221,7 @@ describe('whatever is wrong with a revision, the old one goes on serving', () =>
     await isSteady();
   });
 
-  test('a graph that never finishes loading can be interrupted, and does not keep the next one waiting', async () => {
+  test('a revision whose graph never finishes loading can be interrupted, and the next one is built', async () => {
     const endless = await server.push(id, { ...STEADY, ...agent('for (;;) {}') }, { source_config: INSTALL });
     await until('it loads', async () => (await server.revision(id, endless.id)).status === 'DEPLOYING');
     await server.post(`/v2/deployments/${id}/revisions/${endless.id}/interrupt`);

@@ -5,7 +5,7 @@ import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
 import { repository } from '../support/repository.ts';
 
-test('a repository is deployed by its URL, and again at a new commit, at an old one, and with a failure in between', async () => {
+test('a repository is deployed by URL, then at a new commit, after a failure, and at an old commit', async () => {
   await using server = await openDeploymentServer({
     build: undefined,
     deployments: { allow_local_sources: true },

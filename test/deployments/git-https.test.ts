@@ -21,7 +21,7 @@ const see = (command) => { try { return execSync(command, { encoding: 'utf8' });
 writeFileSync('seen.txt', JSON.stringify(process.env) + see('cat /proc/*/environ /proc/*/cmdline 2>/dev/null') + see('grep -r "" .git ../fetch ../home ../tmp 2>/dev/null'));
 `;
 
-test('a private repository is fetched with a token, which is seen nowhere', async () => {
+test('a private repository is fetched with a token that appears in no output', async () => {
   await using deployment = await TestDeployment.create();
   await deployment.repository('repositories/private', projectWithScript(SPY));
   await using server = await GitServer.start(join(deployment.folder, 'repositories'), {

@@ -33,7 +33,7 @@ async function untilHealth(
 const statesOf = ({ revisions }: DeploymentHealth) =>
   revisions.map(({ number, state, runs }) => `#${number} ${state} ${runs}`);
 
-test('an old revision is seen while it executes runs, and vanishes when they have ended', async () => {
+test('an old revision is listed while it executes runs, and disappears when they end', async () => {
   await using server = await openDeploymentServer();
   const { id } = await server.create('busy');
   const empty = await healthOf(server, id);
@@ -126,7 +126,7 @@ test('after a restart, the health says why a deployment cannot serve', async () 
   }
 }, 120_000);
 
-test('only who may deploy is told, and only of deployments that exist', async () => {
+test('only callers who may deploy see the health, and only of existing deployments', async () => {
   await using server = await openDeploymentServer();
   const { id } = await server.create('mine');
   const path = `/v2/deployments/${id}/health`;
@@ -137,7 +137,7 @@ test('only who may deploy is told, and only of deployments that exist', async ()
   expect(paths['/v2/deployments/{deployment_id}/health'].get.operationId).toBe('get_deployment_health');
 });
 
-test('where git was refused, the next thing to do is to give it what it signs in with', async () => {
+test('after a refusal by git, the next step names the command that sets credentials', async () => {
   await using server = await openDeploymentServer({
     build: async () => {
       throw new RevisionError('fetch', 'authentication_required', 'The repository needs a token.');

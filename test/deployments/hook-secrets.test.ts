@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOOK_KINDS, type HookKind } from '../../src/schemas/deployment-hooks.ts';
 import { openDeploymentServer } from '../support/deployments.ts';
 import { hookOf, sendHook } from '../support/git-hooks.ts';
+import { naming } from '../support/naming.ts';
 
 const NOBODY = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 
@@ -23,7 +24,7 @@ describe('the secret of hooks', () => {
   const urlOf = (id: string, kind: HookKind) => `${server.url}/v2/deployments/${id}/hooks/${kind}`;
 
   test.each(HOOK_KINDS)(
-    'a hook of %s with a wrong one is refused, and so is one for nobody',
+    'a hook of %s with a wrong secret is refused like one for an unknown deployment',
     async (kind) => {
       const { id } = await create(`refused-${kind}`);
       const wrong = hookOf(kind, 'a wrong secret', { delivery: 'one' });
@@ -32,7 +33,7 @@ describe('the secret of hooks', () => {
       const withWrongSecret = await sendHook(urlOf(id, kind), wrong);
       const ofNobody = await sendHook(urlOf(NOBODY, kind), wrong);
       expect(withWrongSecret.status).toBe(401);
-      expect(withWrongSecret.body.detail).toContain('differs from that of the deployment');
+      expect(withWrongSecret.body.detail).toEqual(naming('secret'));
       expect([withoutSecret, ofNobody]).toEqual([withWrongSecret, withWrongSecret]);
 
       const unsigned = { body: '{}', headers: {} as never };
@@ -65,7 +66,7 @@ describe('the secret of hooks', () => {
     expect(() => execFileSync('grep', ['-rqF', '-e', second.secret, server.folder])).toThrow();
   });
 
-  test('is for those who may deploy', async () => {
+  test('is only for callers who may deploy', async () => {
     const { id } = await create('for-deployers');
     const run = (await server.post('/keys', { name: 'a run key', scope: 'run' })).body.key;
     const path = `/v2/deployments/${id}/hook-secret`;
@@ -74,7 +75,7 @@ describe('the secret of hooks', () => {
     expect((await server.post(`/v2/deployments/${NOBODY}/hook-secret`)).status).toBe(404);
   });
 
-  test('a body that is too large is refused, and one of odd content is none', async () => {
+  test('a body that is too large is refused, and a body with odd content is ignored', async () => {
     const { id } = await create('bodies');
     const { secret } = await createSecret(id);
     const large = { body: 'x'.repeat(server.config.server.body_limit + 1), headers: {} as never };
@@ -92,14 +93,14 @@ describe('the secret of hooks', () => {
       ).body;
     expect(await odd('not json')).toMatchObject({
       outcome: 'ignored',
-      reason: 'The body is not a JSON object.',
+      reason: naming('JSON object'),
     });
     expect(await odd('{"ref": "a\\u0000b\\ud800"}')).toMatchObject({ outcome: 'ignored' });
     expect(await odd('[]')).toMatchObject({ outcome: 'ignored' });
     expect((await server.get(`/v2/deployments/${id}/hooks`)).body.resources).toHaveLength(3);
   });
 
-  test('a hook that arrives while its deployment is deleted is taken or refused, and leaves nothing', async () => {
+  test('a hook that arrives while its deployment is deleted leaves no rows', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await create(`deleted-${round}`);
       const { secret } = await createSecret(id);

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { readHook } from '../../src/deployments/hooks.ts';
 import type { HookKind } from '../../src/schemas/deployment-hooks.ts';
+import { naming } from '../support/naming.ts';
 
 const SECRET = 'secret-of-the-hook';
 const SHA = 'a'.repeat(40);
@@ -59,7 +60,7 @@ describe.each(PUSHES)('%s %s', (kind, event, body) => {
     expect([hook.deleted, hook.reason]).toEqual([undefined, undefined]);
   });
 
-  test('is refused with another secret, whatever it says', () => {
+  test('is refused with another secret, whatever its content', () => {
     const hook = read(kind, event, body, 'another secret');
     expect(hook).toEqual({
       verified: false,
@@ -96,7 +97,7 @@ const DELETIONS: [HookKind, string, object][] = [
   ],
 ];
 
-test.each(DELETIONS)('%s %s says that a branch was deleted', (kind, event, body) => {
+test.each(DELETIONS)('%s %s reports a deleted branch', (kind, event, body) => {
   const { ref, sha, deleted } = read(kind, event, body);
   expect({ ref, sha, deleted }).toEqual({ ref: 'refs/heads/old', sha: undefined, deleted: true });
 });
@@ -107,7 +108,7 @@ const TAGS: [HookKind, string, object][] = [
   ['bitbucket', 'repo:push', cloud({ new: { type: 'tag', name: 'v1', target: { hash: SHA } } })],
 ];
 
-test.each(TAGS)('%s %s says that a tag was pushed', (kind, event, body) => {
+test.each(TAGS)('%s %s reports a pushed tag', (kind, event, body) => {
   expect(read(kind, event, body)).toMatchObject({ ref: 'refs/tags/v1', sha: SHA });
 });
 
@@ -119,7 +120,7 @@ test.each([
   ['bitbucket', 'repo:push', { push: { changes: [] } }, 'The push changed no branch or tag'],
   ['github', 'push', { ref: 7 }, 'The push changed no branch or tag'],
   ['bitbucket', 'repo:push', { push: { changes: 'x' } }, 'The push changed no branch or tag'],
-] as const)('%s %s is not a push, and says so', (kind, event, body, reason) => {
+] as const)('%s %s is not a push and is reported as such', (kind, event, body, reason) => {
   expect(read(kind, event, body)).toMatchObject({
     verified: true,
     refs: [],
@@ -152,6 +153,6 @@ test('the signature is over the bytes of the body, also of a form', () => {
   const signed = { 'x-github-event': 'push', 'x-hub-signature-256': `sha256=${sign(broken.toString())}` };
   expect(readHook('github', signed, broken, SECRET)).toMatchObject({
     verified: true,
-    reason: 'The body is not a JSON object.',
+    reason: naming('JSON object'),
   });
 });

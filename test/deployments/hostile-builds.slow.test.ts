@@ -116,7 +116,7 @@ describe.skipIf(!isRoot)('where only root may enter the folder of the deployment
     expect(await Promise.all(modes)).toEqual([0o711, 0o711, 0o711, 0o700]);
   });
 
-  test('a user of its own is of no use, and the log says that nothing is isolated', async () => {
+  test('a separate user isolates nothing, and the log warns of it', async () => {
     await using deployment = await TestDeployment.create();
     const path = await deployment.write('app', PROJECT);
     await chmod(deployment.folder, 0o700);
@@ -126,7 +126,7 @@ describe.skipIf(!isRoot)('where only root may enter the folder of the deployment
   });
 });
 
-test('a build that is not isolated says so', async () => {
+test('a build without isolation warns in its log', async () => {
   await using deployment = await TestDeployment.create();
   const path = await deployment.write('app', projectWithScript(SPY));
   const built = await deployment.build({
@@ -140,7 +140,7 @@ test('a build that is not isolated says so', async () => {
   expect(found.environment).not.toContain('env-secret');
 });
 
-test('a server that must isolate builds fails those that it cannot', async () => {
+test('a server that requires isolation fails builds that it cannot isolate', async () => {
   await using deployment = await TestDeployment.create();
   const path = await deployment.write('app', projectWithScript(''));
   const failure = await deployment.failure({
@@ -168,7 +168,7 @@ spawnSync('sh', ['-c', 'bomb() { bomb | bomb & }; bomb; sleep 3', process.env.NA
 
 // Without a user of its own nothing bounds what root starts between two measurements.
 describe.each(['bwrap', 'user'] as const)('isolated by %s', (isolation) => {
-  test.skipIf(!isPossible(isolation))('a fork bomb ends, and nothing of it is left', async () => {
+  test.skipIf(!isPossible(isolation))('a fork bomb is ended without leftover processes', async () => {
     await using deployment = await TestDeployment.create();
     const path = await deployment.write('app', projectWithScript(FORK_BOMB));
     const NAME = `bomb-${isolation}-${process.pid}`;
@@ -196,7 +196,7 @@ describe.each(['bwrap', 'user', 'none'] as const)('isolated by %s', (isolation) 
     expect(await processesNamed(NAME)).toEqual([]);
   });
 
-  test.skipIf(!isPossible(isolation))('nor one that is interrupted', async () => {
+  test.skipIf(!isPossible(isolation))('no process outlives an interrupted build', async () => {
     await using deployment = await TestDeployment.create();
     const script = `${DAEMON}\nconsole.log("waiting"); setInterval(() => {}, 1000);`;
     const path = await deployment.write('app', projectWithScript(script));

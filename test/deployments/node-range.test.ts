@@ -58,6 +58,6 @@ test('ranges of engines mean what they mean to npm', () => {
   expect(differences).toEqual([]);
 });
 
-test.each(['latest', '20 and more', '>=20.1.2.3', '1 - 2 - 3'])('"%s" is not understood', (range) => {
+test.each(['latest', '20 and more', '>=20.1.2.3', '1 - 2 - 3'])('range "%s" is not accepted', (range) => {
   expect(satisfies('v20.0.0', range)).toBe(undefined);
 });

@@ -70,7 +70,7 @@ test('threads stay with the revision of their first run, until they follow the n
   expect([await said(server, old), await said(server, fresh)]).toEqual(['one', 'one']);
 }, 240_000);
 
-test('an earlier revision ends when nobody needs it, and comes back; one that cannot be loaded leaves its threads', async () => {
+test('an unneeded earlier revision stops and is started again on demand; threads of one that cannot be loaded move on', async () => {
   await using server = await openDeploymentServer({ deployments: { ...SETTINGS, idle_timeout_seconds: 1 } });
   const { id } = await server.create('agent', PINNED);
   const first = await server.deploy(id, project('one'));
@@ -97,7 +97,7 @@ test('an earlier revision ends when nobody needs it, and comes back; one that ca
   expect(await said(server, old)).toBe('two');
 }, 240_000);
 
-test('a server that starts again serves them when they are needed, and a thread goes on when its build is gone', async () => {
+test('after a restart earlier revisions are served on demand, and a thread continues without its deleted build', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-pin-'));
   await using _folder = {
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true, maxRetries: 10 }),

@@ -9,7 +9,7 @@ import { deploymentPolls } from '../../src/workers/deployments/polls.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { until } from '../support/until.ts';
 
-test('a few repositories are asked at once, and hosts that never answer delay no other one', async () => {
+test('few repositories are polled at a time, and hosts that never answer delay no others', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'agent-server-polls-'));
   await using storage = await openStorage({
     url: `sqlite:${join(folder.path, 'data.sqlite')}`,

@@ -66,7 +66,7 @@ test('a new commit of the branch is deployed once, whether a hook or polling tel
   expect((await poll(quiet)).polled_at).toBeNull();
 }, 120_000);
 
-test('a repository that is gone is noted, keeps no other one from being asked, and is found again', async () => {
+test('a missing repository is reported, does not stop polling of others, and is found again', async () => {
   await using polled = await polling();
   const { server, revisions, poll, create } = polled;
   await using gone = await repository(projectThat('gone'));

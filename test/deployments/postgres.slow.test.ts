@@ -25,7 +25,7 @@ async function schemasOf(...ids: string[]): Promise<string[]> {
 }
 
 describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
-  test('each has a schema: through a switch with a run, a rollback and a restart, until it is deleted', async () => {
+  test('each deployment has its own schema through a switch, a rollback and a restart, until it is deleted', async () => {
     await using database = await directPostgresSchema(URI);
     const folder = await mkdtemp(join(tmpdir(), 'agent-server-deployments-'));
     const options = { folder, database: database.url, deployments: { drain_timeout_seconds: 0 } };
@@ -77,7 +77,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }, 240_000);
 
-  test('one process has the deployments: a second is refused, and one that was killed goes on', async () => {
+  test('a second process with deployments is refused, and a killed one resumes them', async () => {
     await using database = await directPostgresSchema(URI);
     const folder = await mkdtemp(join(tmpdir(), 'agent-server-processes-'));
     await writeDeploymentServer(folder);
@@ -93,7 +93,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
       (await first.send('GET', `/v2/deployments/${body.id}/revisions?limit=1`)).body.resources[0].status;
     await until('it is deployed', async () => (await status()) === 'DEPLOYED', 120_000);
     await expect(startDeploymentProcess(folder, { DATABASE_URI: database.url })).rejects.toThrow(
-      'Another process on this database has deployments enabled',
+      'deployments enabled',
     );
 
     const base = '/deployments/agent';
@@ -116,11 +116,11 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
   }, 240_000);
 
   test.runIf(PGBOUNCER)(
-    'a pooler, which cannot choose a schema, is refused in one sentence',
+    'a connection pooler, which cannot select a schema, is refused',
     async () => {
       await using bouncer = await startPgBouncer(URI);
       await expect(openDeploymentServer({ database: bouncer.urlOf('postgres') })).rejects.toThrow(
-        'Deployments need a direct connection to PostgreSQL ("storage.url"): the connection pooler rejects the option that selects the schema of each.',
+        /"storage\.url".*pooler/,
       );
     },
     60_000,

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { commit, TestDeployment } from '../support/builds.ts';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { GitServer } from '../support/git-server.ts';
+import { naming } from '../support/naming.ts';
 import { PACKAGES } from '../support/project.ts';
 import { hasSshServer, SshServer } from '../support/ssh-server.ts';
 import { until } from '../support/until.ts';
@@ -63,7 +64,7 @@ async function openServer() {
   };
 }
 
-test('a private repository is deployed and followed with a token, which is seen nowhere and goes to its host only', async () => {
+test('a private repository is deployed and polled with a token that is sent only to its host and appears nowhere else', async () => {
   await using sources = await TestDeployment.create();
   const repository = await sources.repository('repositories/private', projectThat('private'));
   await using git = await GitServer.start(join(sources.folder, 'repositories'), {
@@ -76,7 +77,7 @@ test('a private repository is deployed and followed with a token, which is seen 
   const id = await create('private', git.url('private', '127.0.0.1'));
   expect(await ended(id)).toMatchObject({
     status: 'BUILD_FAILED',
-    failure: { code: 'authentication_required', hint: expect.stringContaining('token or a deploy key') },
+    failure: { code: 'authentication_required', hint: naming('token', 'deploy key') },
   });
 
   const path = `/v2/deployments/${id}/repository-token`;
@@ -191,7 +192,7 @@ test.skipIf(!hasSshServer)(
   240_000,
 );
 
-test('a key that a server left on disk when it was killed is gone once the next one has started', async () => {
+test('a deploy key that a killed server left on disk is removed at the next start', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-left-'));
   const left = join(folder, '.agent-server/deployments/git/agent-server-git-1');
   try {

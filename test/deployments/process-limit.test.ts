@@ -22,12 +22,12 @@ async function shell(script: string, more: Partial<Command> = {}): Promise<Comma
 }
 
 describe.skipIf(!existsSync('/proc/self/limits'))('a command with a limit of processes', () => {
-  test('is ended above it', async () => {
+  test('is ended above the limit', async () => {
     const script = `n=0; while [ $n -lt ${TASKS} ]; do sleep 1000 & n=$((n + 1)); done; wait`;
     expect((await shell(script)).stopped).toBe('process_limit');
   });
 
-  test('runs below it', async () => {
+  test('runs below the limit', async () => {
     const end = await shell('for n in 1 2 3 4 5; do sleep 0 & done; wait; echo done');
     expect(end).toMatchObject({ code: 0, stopped: undefined, lines: ['done'] });
   });

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { HOOK_KINDS, type HookKind } from '../../src/schemas/deployment-hooks.ts';
 import { openDeploymentServer } from '../support/deployments.ts';
 import { hookOf, OTHER_SHA, type Push, SHA, sendHook } from '../support/git-hooks.ts';
+import { naming } from '../support/naming.ts';
 
 describe('hooks of git services', () => {
   let server: Awaited<ReturnType<typeof openDeploymentServer>>;
@@ -63,7 +64,7 @@ describe('hooks of git services', () => {
     });
   });
 
-  test('a delivery that is sent again is answered as the first time, also at once', async () => {
+  test('a repeated delivery gets the response of the first one, even when both arrive at once', async () => {
     const { send, revisions, hooks } = await followed();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => send('github', { delivery: 'the same' })),
@@ -76,7 +77,7 @@ describe('hooks of git services', () => {
     expect((await hooks()).resources).toHaveLength(2);
   });
 
-  test('the newest push is built; those that waited are skipped', async () => {
+  test('the newest push is built, and waiting ones are skipped', async () => {
     const { send, revisions } = await followed();
     await send('gitea');
     await send('gitea', { sha: OTHER_SHA });
@@ -89,26 +90,24 @@ describe('hooks of git services', () => {
     expect((await send('gitea')).body.outcome).toBe('queued');
   });
 
-  test('what is not deployed is answered with the reason, and listed', async () => {
+  test('a push that is not deployed is answered and listed with the reason', async () => {
     const { send, revisions, hooks } = await followed();
     const ignored = async (push: Push, kind: HookKind = 'github') => {
       const { status, body } = await send(kind, push);
       expect([status, body.outcome, body.revision_id]).toEqual([202, 'ignored', null]);
       return body.reason;
     };
-    expect(await ignored({ ref: 'refs/heads/dev' })).toBe(
-      'refs/heads/dev was pushed; the deployment is built from refs/heads/main.',
-    );
+    expect(await ignored({ ref: 'refs/heads/dev' })).toEqual(naming('refs/heads/dev', 'refs/heads/main'));
     expect(await ignored({ ref: 'refs/tags/v1' })).toContain('refs/tags/v1 is a tag');
-    expect(await ignored({ deleted: true })).toBe('refs/heads/main was deleted.');
-    expect(await ignored({ deleted: true }, 'bitbucket')).toBe('refs/heads/main was deleted.');
-    expect(await ignored({ event: 'ping' })).toBe('The git service sent a test delivery.');
+    expect(await ignored({ deleted: true })).toEqual(naming('refs/heads/main', 'deleted'));
+    expect(await ignored({ deleted: true }, 'bitbucket')).toEqual(naming('refs/heads/main', 'deleted'));
+    expect(await ignored({ event: 'ping' })).toEqual(naming('test delivery'));
     expect(await revisions()).toHaveLength(1);
     expect((await hooks()).resources).toHaveLength(5);
     expect((await hooks('?limit=2&offset=1')).resources).toHaveLength(2);
   });
 
-  test('a deployment says which branch it follows, or why none', async () => {
+  test('a deployment reports the branch that it follows, or why it follows none', async () => {
     const state = async (more: Parameters<typeof followed>[0]) => {
       const { send, hooks } = await followed(more);
       const { branch, paused_because, poll } = await hooks();
@@ -123,12 +122,12 @@ describe('hooks of git services', () => {
     const tag = await state({ source_revision_config: { repo_ref: 'refs/tags/v1' } });
     expect(tag).toMatchObject({
       branch: null,
-      came: { reason: expect.stringContaining('which is not a branch') },
+      came: { reason: naming('not a branch') },
     });
     expect(await state({ source_revision_config: { repo_ref: null } })).toMatchObject({
       branch: 'HEAD',
       paused_because: null,
-      came: { reason: 'refs/heads/main was pushed; the deployment is built from refs/heads/trunk.' },
+      came: { reason: naming('refs/heads/main', 'refs/heads/trunk') },
     });
   });
 
@@ -149,7 +148,7 @@ describe('hooks of git services', () => {
     expect((await revisions())[0].source_revision_config).toEqual({ repo_ref: 'main' });
   });
 
-  test('the last 100 are kept', async () => {
+  test('the last 100 hooks are kept', async () => {
     const { send, hooks } = await followed();
     for (let at = 0; at < 105; at++) await send('github', { ref: 'refs/heads/dev', delivery: `${at}` });
     const { resources } = await hooks('?limit=100');

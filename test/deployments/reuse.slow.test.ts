@@ -68,13 +68,16 @@ test('a build command gets packages of its own, so that it cannot change those o
   expect([await of('1'), await of('2')]).toEqual(['module.exports = 1;', 'changed\n']);
 });
 
-test.skipIf(process.getuid?.() !== 0)('packages and a cache of another user are not taken over', async () => {
-  await using result = await buildTwice({}, { isolations: ['none'] });
-  expect(result.built.reused_modules).toBe(false);
-  const file = join(result.built.root, 'node_modules/left/index.js');
-  const cache = join(result.deployment.folder, 'cache/packages');
-  expect([(await stat(file)).uid, (await stat(cache)).uid]).toEqual([0, 0]);
-});
+test.skipIf(process.getuid?.() !== 0)(
+  'packages and a cache owned by another user are not reused',
+  async () => {
+    await using result = await buildTwice({}, { isolations: ['none'] });
+    expect(result.built.reused_modules).toBe(false);
+    const file = join(result.built.root, 'node_modules/left/index.js');
+    const cache = join(result.deployment.folder, 'cache/packages');
+    expect([(await stat(file)).uid, (await stat(cache)).uid]).toEqual([0, 0]);
+  },
+);
 
 test.each<[string, ProjectFiles, Partial<BuildRequest>]>([
   ['the settings of npm', { '.npmrc': 'omit=optional\n' }, {}],

@@ -82,7 +82,7 @@ test('a revision that waits, is built, or failed is explained', async () => {
   );
 }, 180_000);
 
-test('a revision that serves, and the one before it, are explained', async () => {
+test('a serving revision and its predecessor are explained', async () => {
   await using gated = await gatedServer();
   const { server, explain, end } = gated;
   const { id } = await server.create('shop');

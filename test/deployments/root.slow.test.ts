@@ -12,7 +12,7 @@ import { until } from '../support/until.ts';
 
 const ROOT = { config: { graphs: {} }, deployments: { root: 'agent', drain_timeout_seconds: 0 } };
 
-test('until a revision serves, the root says so, and the server has its own pages', async () => {
+test("until a revision serves, the root reports that, and the server's own pages work", async () => {
   await using server = await openDeploymentServer(ROOT);
   const asked = await fetch(`${server.url}/threads/search`, { method: 'POST' });
   expect([asked.status, asked.headers.get('retry-after')]).toEqual([503, '1']);
@@ -43,7 +43,7 @@ test('until a revision serves, the root says so, and the server has its own page
   expect((await server.get('/ok')).status).toBe(200);
 }, 120_000);
 
-test('a folder without any configuration is enough', async () => {
+test('a root deployment can be served without a configuration file', async () => {
   await using folder = await project({});
   const env = {
     AGENT_SERVER_API_KEYS: KEY,
@@ -121,7 +121,7 @@ test.each([
   ['no prefix', ''],
   ['a prefix', '/base'],
 ])(
-  'links are those of the address that was asked, with %s',
+  'links use the requested address, with %s',
   async (_, prefix) => {
     const config = { graphs: {}, http: { mount_prefix: prefix || undefined } };
     await using server = await openDeploymentServer({ ...ROOT, config });
@@ -185,7 +185,7 @@ export const app = new Hono().get('/own/:name', (c) => c.text(new URL(c.req.url)
   180_000,
 );
 
-test('who signs in to Studio sees the deployments and what is at the root', async () => {
+test('a user signed in to Studio sees the deployments and the root deployment', async () => {
   await using server = await openDeploymentServer(ROOT);
   const { id } = await server.create('agent');
   await server.deploy(id, projectThat('here'));

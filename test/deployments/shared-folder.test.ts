@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { MARKER } from '../../src/deployments/process/end-processes.ts';
 import { openDeploymentServer } from '../support/deployments.ts';
+import { failure } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 
 test('a second server with the same deployments.folder does not start, and ends no build of the first', async () => {
@@ -14,7 +15,7 @@ test('a second server with the same deployments.folder does not start, and ends 
   try {
     const lock = join(deployments.folder, 'server.lock');
     await expect(openDeploymentServer({ deployments })).rejects.toThrow(
-      `Another server keeps its deployments in the folder ${deployments.folder} (it holds ${lock}). Stop that server, or set another "deployments.folder" for this one.`,
+      failure(Error, deployments.folder, lock, '"deployments.folder"'),
     );
     expect(build.exitCode ?? build.signalCode).toBe(null);
     expect((await first.get('/v2/deployments')).status).toBe(200);

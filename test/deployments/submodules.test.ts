@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { BuildRequest } from '../../src/deployments/request.ts';
 import { commit, git, PROJECT, TestDeployment, writeFiles } from '../support/builds.ts';
+import { naming } from '../support/naming.ts';
 
 /** A commit of another repository, as far as the index says: no such repository is needed. */
 async function addSubmodule(repository: string, folder: string, settings?: string): Promise<void> {
@@ -43,7 +44,7 @@ test('a configuration in a submodule fails with the reason', async () => {
   expect(failure).toMatchObject({
     step: 'source',
     code: 'submodule_not_fetched',
-    message: './apps/agent/langgraph.json is in the submodule apps/agent, and submodules are not fetched.',
+    message: naming('./apps/agent/langgraph.json', 'submodule apps/agent,'),
   });
 });
 
@@ -65,7 +66,7 @@ describe('where submodules are allowed', () => {
     ['is reached in another way', 'path = sub\n url = git@example.com:a/b.git', 'submodule_protocol'],
     ['is missing', 'path = sub\n url = URL-of-none', 'repository_not_found'],
     ['lacks the commit', 'path = sub\n url = URL', 'ref_not_found'],
-  ])('one that %s fails with the reason, and runs nothing', async (_, settings, code) => {
+  ])('a submodule that %s fails with the reason and runs nothing', async (_, settings, code) => {
     await using deployment = await TestDeployment.create();
     const other = await deployment.repository('other', { 'file.txt': 'inside' });
     const repository = await deployment.repository('app', PROJECT);
@@ -78,7 +79,7 @@ describe('where submodules are allowed', () => {
       await expect(access(join(deployment.folder, folder, OWNED))).rejects.toThrow('ENOENT');
   });
 
-  test('no file is written through a link in the place of one', async () => {
+  test('no file is written through a link in place of a submodule', async () => {
     await using deployment = await TestDeployment.create();
     const other = await deployment.repository('other', { 'file.txt': 'inside' });
     const repository = await deployment.repository('app', PROJECT);

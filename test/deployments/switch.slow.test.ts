@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openDeploymentServer } from '../support/deployments.ts';
+import { naming } from '../support/naming.ts';
 
 /** Asks, and notes its version once the answer is there. */
 function asking(version: string) {
@@ -47,6 +48,6 @@ test('an interrupt that the old revision asked is answered in the new one, and l
     level: 'WARNING',
   });
   expect(body.logs.map(({ message }: { message: string }) => message)).toEqual([
-    `Thread ${threads[1]} waits in "step", which is gone.`,
+    naming(threads[1] as string, '"step"'),
   ]);
 }, 240_000);

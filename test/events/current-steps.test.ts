@@ -45,7 +45,7 @@ async function pair(now: () => Promise<AttemptNow | undefined>) {
   return { wire, ask: currentSteps(asking, ids, NOWHERE) };
 }
 
-test('another process says which steps a run executes, without their errors', async () => {
+test('another process reports the current steps of a run, without their errors', async () => {
   const failed = { ...step(2), status: 'error', ended_at: 3, error: { error: 'E', message: 'm' } } as const;
   const { ask } = await pair(async () => ({ attempt: 3, steps: [step(1), failed] }));
   expect(await ask(RUN)).toEqual({ attempt: 3, steps: [step(1), { ...failed, error: null }] });
@@ -58,7 +58,7 @@ test('an answer longer than one notification arrives whole, with its newest 50 s
   expect(Math.max(...wire.sent.map((text) => Buffer.byteLength(text)))).toBeLessThan(8000);
 });
 
-test('all who ask at the same time share one question', async () => {
+test('concurrent callers share one request', async () => {
   const { wire, ask } = await pair(async () => ({ attempt: 1, steps: [] }));
   const answers = await Promise.all([ask(RUN), ask(RUN), ask(RUN)]);
   expect(answers).toEqual(Array(3).fill({ attempt: 1, steps: [] }));
@@ -73,7 +73,7 @@ test('a process that does not answer is not waited for', async () => {
   expect(await broken.ask(RUN)).toBeUndefined();
 });
 
-test('nobody is asked about a run of this process, or without notifications between processes', async () => {
+test('no request is sent for a run of this process, or without notifications between processes', async () => {
   const here = { attempt: 1, steps: [step(1)] };
   const wire = new Wire();
   const [bus] = [wire.connect('one'), wire.connect('two')];

@@ -142,7 +142,7 @@ describeEachDatabase('following a thread whose runs execute in another process',
     expect(elsewhere.seen).toEqual(['1:1', '2:error', '3:3', '4:end']);
   });
 
-  test('goes on after the thread was deleted, with what a new one of its id logs after that number', async () => {
+  test('continues after the thread was deleted, with events that a new thread of the same id logs after that number', async () => {
     await using db = await open();
     const { there, elsewhere } = await twoProcesses(db);
     await there.add(there.thread_id);

@@ -10,7 +10,7 @@ import { liveSources } from '../support/live-sources.ts';
 import { successful } from '../support/queued-runs.ts';
 
 describeEachDatabase('following a thread', (open) => {
-  test('events are numbered through all runs, and can be read from any of them on', async () => {
+  test('events are numbered across runs and can be read from any number', async () => {
     await using db = await open();
     const there = followedThread(db);
     await run(there, 'a', 'b');
@@ -36,7 +36,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await reading).toEqual(['1:a', '2:end', '3:b', '4:end', '5:c', '6:end']);
   });
 
-  test('events of a run under way are there before its end, and only those that are in the log', async () => {
+  test('events of a running run are delivered before its end, once they are in the log', async () => {
     await using db = await open();
     const there = followedThread(db);
     await run(there, 'a');
@@ -48,7 +48,7 @@ describeEachDatabase('following a thread', (open) => {
     await attempt.end();
   });
 
-  test('a run that goes on elsewhere keeps its place', async () => {
+  test('a run that another process continues keeps its place', async () => {
     await using db = await open();
     const there = followedThread(db);
     await there.add(there.thread_id);
@@ -62,7 +62,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 5)).toEqual(['1:a', '2:b', '3:end', '4:c', '5:end']);
   });
 
-  test('a run that never began has no place', async () => {
+  test('a run that never began has no place in the numbering', async () => {
     await using db = await open();
     const there = followedThread(db);
     await there.add(there.thread_id);
@@ -89,7 +89,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 1)).toEqual(['1:end']);
   });
 
-  test('what is gone is passed over, and its numbers are not given again', async () => {
+  test('deleted events are skipped, and their numbers are not reused', async () => {
     await using db = await open();
     const there = followedThread(db);
     const gone = await run(there, 'a', 'b');
@@ -105,7 +105,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 2, 6)).toEqual(['8:e', '9:end']);
   });
 
-  test('a run that is deleted while it is read is passed over', async () => {
+  test('a run that is deleted while it is read is skipped', async () => {
     await using db = await open();
     const there = followedThread(db);
     const gone = await run(there, 'a');
@@ -132,7 +132,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 5)).toEqual(['1:a', '2:end', '3:state_update', '4:b', '5:end']);
   });
 
-  test('nothing is left of a deleted thread', async () => {
+  test('a deleted thread leaves no events', async () => {
     await using db = await open();
     const there = followedThread(db);
     await run(there, 'a');
@@ -140,7 +140,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await there.sources.threadLog.newest(there.thread_id)).toBeUndefined();
   });
 
-  test('a follower without hints still gets everything', async () => {
+  test('a follower without notifications still gets every event', async () => {
     await using db = await open();
     const there = followedThread(db);
     const deaf = { ...there, sources: { ...there.sources, ...liveSources(db), bus: memoryBus() } };

@@ -133,7 +133,7 @@ describeEachDatabase('following a run', (open) => {
     await frames.return();
   });
 
-  test('what is too large to keep in memory is read from the log', async () => {
+  test('events too large to keep in memory are read from the log', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const text = 'x'.repeat(100_000);
@@ -143,7 +143,7 @@ describeEachDatabase('following a run', (open) => {
     expect(numbers(await slow)).toEqual(upTo(40));
   });
 
-  test('a frame of a resumable run is in the log before anybody sees it', async () => {
+  test('a frame of a resumable run is stored before followers get it', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const frames = follow(run.sources, run.run_id, 0, AbortSignal.timeout(50_000));
@@ -210,7 +210,7 @@ describeEachDatabase('following a run', (open) => {
     await end(run);
   });
 
-  test('what is larger than a page is read without waiting in between', async () => {
+  test('a log larger than a page is read without waits between pages', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const text = 'x'.repeat(100_000);
@@ -221,7 +221,7 @@ describeEachDatabase('following a run', (open) => {
     expect(numbers(await read({ ...run, sources: elsewhere }))).toEqual(upTo(10));
   });
 
-  test('a follower of a deleted run is let go', async () => {
+  test('following a deleted run ends', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();
@@ -237,7 +237,7 @@ describeEachDatabase('following a run', (open) => {
     expect(await reading).toEqual([]);
   });
 
-  test('a follower without hints still gets everything', async () => {
+  test('a follower without notifications still gets every frame', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const deaf = { ...run.sources, ...liveSources(db), bus: memoryBus() };

@@ -126,7 +126,7 @@ describeEachDatabase('events that a database lost', (open) => {
     expect(there.counts).toEqual({ streaming_data_loss: 4 });
   });
 
-  test('a run under way is waited for, however its events arrive', async () => {
+  test('a running run is followed to its end, however its events arrive', async () => {
     await using db = await open();
     const there = story(db);
     const run = await there.executing();
@@ -164,7 +164,7 @@ describeEachDatabase('events that a database lost', (open) => {
     expect(await there.read(run.run_id, 0, poll)).toEqual(['1:1', '2:2', '3:3']);
   });
 
-  test('a log without its end, and one that was dropped, end where they end', async () => {
+  test('an incomplete or dropped log ends the stream', async () => {
     await using db = await open();
     const there = story(db);
     const run_id = await there.ended(1, 2);

@@ -63,7 +63,7 @@ describeEachDatabase('the poll of those who follow logs', (open) => {
     ).toBe(true);
   });
 
-  test('knows more logs than one statement looks at, and those that are gone', async () => {
+  test('handles more logs than fit into one statement, and deleted ones', async () => {
     await using db = await open();
     const { add } = queueStory(db);
     const waiting = await Promise.all(Array.from({ length: 3 }, () => add(randomUUID())));
@@ -88,7 +88,7 @@ function away(ends: Partial<LogEnds> = {}) {
   return state;
 }
 
-test('who waits keeps waiting while polls fail, and gets what came meanwhile from the next one', async () => {
+test('a follower keeps waiting while polls fail and gets missed events from the next poll', async () => {
   const database = away({ ofRuns: async (ids) => ids.map((run_id) => ({ run_id, last: 7, in_flight: 1 })) });
   const live = new LiveRuns();
   const here = randomUUID();
@@ -107,7 +107,7 @@ test('who waits keeps waiting while polls fail, and gets what came meanwhile fro
   expect(await behind).toEqual([true, true, true]);
 });
 
-test('who needs the database is told after half a minute without it, and no one else', async () => {
+test('only followers that need the database get an error after half a minute without it', async () => {
   const database = away();
   const live = new LiveRuns();
   const here = randomUUID();
@@ -130,7 +130,7 @@ test('who needs the database is told after half a minute without it, and no one 
   expect(await whole).toBe(true);
 });
 
-test('who has all of a run that executes here is not asked for, who is behind is', async () => {
+test('a follower that is up to date with a local run is not polled for, one that is behind is', async () => {
   const { asked, ends } = counted({
     ...NONE,
     ofRuns: async ([run_id = '']) => [{ run_id, last: 3, in_flight: 1 }],

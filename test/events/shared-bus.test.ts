@@ -12,7 +12,7 @@ function heard(bus: SharedBus, ...names: (keyof BusEvents)[]): string[] {
   return all;
 }
 
-test('what changed in one process wakes the followers in all, in its own at once and only once', async () => {
+test('a change in one process wakes followers in all processes, once, and local ones immediately', async () => {
   const wire = new Wire();
   const [one, two] = [wire.connect('one'), wire.connect('two')];
   await introduced(wire, 2);
@@ -26,7 +26,7 @@ test('what changed in one process wakes the followers in all, in its own at once
   expect(heardBy).toEqual(['one', 'two']);
 });
 
-test('everything of one turn is one message, and each id is in it once', async () => {
+test('events of one turn are sent as one message with each id once', async () => {
   const wire = new Wire();
   const one = wire.connect('one');
   wire.connect('two');
@@ -39,7 +39,7 @@ test('everything of one turn is one message, and each id is in it once', async (
   expect(wire.messages[0]?.updated).toHaveLength(10);
 });
 
-test('a process that is alone sends nothing but its introduction', async () => {
+test('a process without peers sends nothing but its introduction', async () => {
   const wire = new Wire();
   const one = wire.connect('one');
   one.updated('run');
@@ -85,7 +85,7 @@ test('an update for one audience reaches no other', async () => {
   expect(ids).toEqual(['one: local', 'two: others']);
 });
 
-test('a cancel reaches every process; work is left to one that does it', async () => {
+test('a cancel reaches every process, and work is offered to one process', async () => {
   const wire = new Wire();
   const [api, first, second] = [wire.connect('api', 0), wire.connect('first'), wire.connect('second')];
   await introduced(wire, 3);
@@ -99,7 +99,7 @@ test('a cancel reaches every process; work is left to one that does it', async (
   expect(own).toEqual(['run.cancelled run']);
 });
 
-test('work that somebody does in the same process is not announced', async () => {
+test('work that this process takes itself is not announced', async () => {
   const wire = new Wire();
   const [one, two] = [wire.connect('one'), wire.connect('two')];
   await introduced(wire, 2);
@@ -145,7 +145,7 @@ test('a process that drains or leaves gets no work', async () => {
   expect(wire.messages).toHaveLength(before);
 });
 
-test('after a reconnect everyone polls once', async () => {
+test('after a reconnect every process polls once', async () => {
   const wire = new Wire();
   const one = wire.connect('one');
   await introduced(wire, 1);
@@ -156,7 +156,7 @@ test('after a reconnect everyone polls once', async () => {
   expect(all).toEqual(['reconnected', 'run', 'thread']);
 });
 
-test('polls are rare only while own messages come back, and a dead line is replaced', async () => {
+test('polls are rare only while own notifications come back, and a dead connection is replaced', async () => {
   const wire = new Wire();
   wire.isDropping = true;
   const deaf = wire.connect('deaf', 1, 10);
@@ -181,7 +181,7 @@ test('a message longer than a notification is sent in parts, and nothing of it i
   expect(parts.filter((part) => part?.presence)).toHaveLength(1);
 });
 
-test('what is no message, or of a newer version, is harmless', () => {
+test('invalid messages and messages of newer versions are ignored', () => {
   expect(decodeMessage('')).toBeUndefined();
   expect(decodeMessage('[]')).toBeUndefined();
   expect(decodeMessage('{"from":1}')).toBeUndefined();
@@ -198,7 +198,7 @@ test.each([
   ['rows.changed', ['run']],
   ['lines.stored', ['a text']],
   ['toString', []],
-])('a notification that any role of the database may send, such as %s, ends no server', (name, payload) => {
+])('a forged notification such as %s does not crash the server', (name, payload) => {
   const bus = new Wire().connect('two');
   bus.on('rows.changed', (_kind, ids) => void ids.split(','));
   bus.on('lines.stored', ({ lines }) => void lines.length.toFixed());

@@ -22,7 +22,7 @@ test('followers of a run that are at the same place share a read', async () => {
   expect(reads).toEqual(['run 0']);
 });
 
-test('followers of other runs, or at other places, do not', async () => {
+test('followers of other runs or positions do not share a read', async () => {
   const { add, reads, log } = countedLog();
   add();
   await Promise.all([

@@ -145,7 +145,7 @@ test('asks for an address and takes it from the next message', async () => {
   ]);
 });
 
-test('the thread goes on after a decision', async () => {
+test('the thread continues after a decision', async () => {
   await say(ORDER);
   await decide({ decisions: [{ type: 'reject' }] });
   const { messages } = await say('When is the shop open on Saturday?');

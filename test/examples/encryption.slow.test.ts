@@ -25,7 +25,7 @@ test('a server starts with a key made on the spot', async () => {
   expect((await fetch(`${server.url}/ok`)).status).toBe(200);
 });
 
-test('the key is changed as the page says', async () => {
+test('the key is rotated with the commands of the page', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-'));
   // In a list.
   const change = /^ {3}export LANGGRAPH_AES_FALLBACK_KEYS[^`]*/m.exec(

@@ -110,7 +110,7 @@ test('tokens arrive one by one, and a stream resumes where it was cut', async ()
   expect(ids[0]).toBe('11');
 });
 
-test('a browser that leaves closes the request to the server', async () => {
+test('a browser that disconnects closes the request to the server', async () => {
   const client = new Client({ apiUrl: next.url, apiKey: null });
   const { thread_id } = await client.threads.create();
   const stop = new AbortController();
@@ -124,7 +124,7 @@ test('a browser that leaves closes the request to the server', async () => {
   await expect.poll(async () => (await client.threads.get(thread_id)).status).not.toBe('busy');
 });
 
-test('nobody gets through without signing in', async () => {
+test('requests without a session get 401', async () => {
   process.env['SIGNED_IN'] = '';
   const { GET } = await load(ROUTE);
   const answer = await GET?.(new Request('http://next.test/api/info'), {
@@ -134,7 +134,7 @@ test('nobody gets through without signing in', async () => {
   process.env['SIGNED_IN'] = 'jane';
 });
 
-test('a token of the user shows what is theirs', async () => {
+test("a user token shows only that user's threads", async () => {
   const { POST } = await load('app/token/route.ts');
   const answer = await POST?.(new Request('http://next.test/token', { method: 'POST' }), undefined as never);
   const { token } = (await (answer as Response).json()) as { token: string };

@@ -51,7 +51,7 @@ test('a question to a person waits through a crash, and its answer sends one e-m
   expect(await readdir(outbox)).toHaveLength(1);
 });
 
-test('research remembers for each user, through a crash', async () => {
+test('research keeps memories for each user across a crash', async () => {
   await research('heat pumps and insulation', 'ana@example.com');
   await server.kill('SIGKILL');
   await server.restart();

@@ -89,7 +89,7 @@ test('a trace reaches LangSmith under the id of the run, with what the page says
   expect(nodes).toContain('greet');
 }, 40_000);
 
-test('runs do not wait for a LangSmith that is away, nor does the end of the server', async () => {
+test('neither runs nor the shutdown wait for an unavailable LangSmith', async () => {
   await using folder = await project(filesFor(`http://127.0.0.1:${await freePort()}`, GREETER));
   await using server = await startServer({ config: folder.path('agent.config.yaml') });
   const client = new Client({ apiUrl: server.url, apiKey: null, timeoutMs: 10_000 });
@@ -98,7 +98,7 @@ test('runs do not wait for a LangSmith that is away, nor does the end of the ser
   expect(await server.kill('SIGTERM')).toBe(0);
 }, 40_000);
 
-test('what is traced last is sent before the server ends', async () => {
+test('the last traces are sent before the server exits', async () => {
   using smith = await startLangSmith();
   await using folder = await project(filesFor(smith.url, GREETER));
   await using server = await startServer({ config: folder.path('agent.config.yaml') });

@@ -5,7 +5,7 @@ import { serverOfFixtures } from './messages.ts';
 const CASES = 24;
 
 /** The same requests each time; `npm run fuzz` sends others. */
-test('odd messages break no thread, and keep nobody waiting', async () => {
+test('malformed messages break no thread and leave no request waiting', async () => {
   await using server = await serverOfFixtures();
   const statuses: number[] = [];
   for (let seed = 1; seed <= CASES; seed++) statuses.push(...(await runCase(server, seed)).statuses);

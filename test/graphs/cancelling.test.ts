@@ -30,7 +30,7 @@ describe('aborting', () => {
     expect(error).toMatchObject({ message: 'cancelled' });
   });
 
-  test('keeps the steps before, and a later run goes on from there', async () => {
+  test('keeps completed steps, and a later run continues from them', async () => {
     const steps = await Conversation.with('ten-steps');
     const config = { configurable: { ...steps.configurable, step_ms: 5 } };
     const { error } = await abortAfterFirst(steps, { input: { n: 0 }, config, stream_mode: ['updates'] });
@@ -80,7 +80,7 @@ test('a graph that continues after its cancellation neither holds up its reader 
   await over;
 });
 
-test('a reader that goes away stops the graph', async () => {
+test('a reader that leaves stops the graph', async () => {
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   const listening = new StateGraph(Annotation.Root({ x: Annotation<number>() }))
     .addNode('listen', (_, config: LangGraphRunnableConfig) => {
@@ -102,7 +102,7 @@ test('runs share a graph but neither its memory nor its defaults', async () => {
   expect((await other.state())?.values).toMatchObject({ total: 10 });
 });
 
-test('the recursion limit is the one that was asked for, else the graph’s own', async () => {
+test('the recursion limit is the requested one, else that of the graph', async () => {
   const steps = await Conversation.with('ten-steps');
   await expect(
     steps.run({ input: { n: 0 }, config: { ...steps.config, recursion_limit: 3 } }),

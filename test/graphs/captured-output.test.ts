@@ -98,7 +98,7 @@ test('a logger that prints to the console is no output of the run that it logs a
   expect(printed).toEqual([['a line of the server']]);
 });
 
-test('of many lines at once the first are passed on immediately, and the newest at the end', () => {
+test('of a burst of lines the first are passed on immediately, and the newest at the end', () => {
   using _capture = captureOutput({ runningNode: () => undefined });
   const { output, batches, messages } = outputOf(true);
   withRunOutput(output, () => {

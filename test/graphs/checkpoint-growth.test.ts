@@ -70,7 +70,7 @@ async function bytes({ db, thread_id }: Memory): Promise<number> {
 }
 
 describeEachDatabase('a long conversation', (open) => {
-  test('takes at most twice the room of what was said, and each of its states can be read', async () => {
+  test('takes at most twice the size of its messages, and each of its states can be read', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     for (let turn = 0; turn < TURNS; turn++) {
@@ -103,7 +103,7 @@ describeEachDatabase('a long conversation', (open) => {
   });
 
   test.each(['async', 'exit'] as const)(
-    'on a delta channel comes back too, with durability %s',
+    'on a delta channel can be read too, with durability %s',
     async (durability) => {
       await using db = await open();
       const memory = await memoryOf(db);

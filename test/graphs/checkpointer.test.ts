@@ -42,7 +42,7 @@ async function rememberedAndStored(memory: Memory, checkpointer: BaseCheckpointS
 }
 
 describeEachDatabase('a graph on our checkpointer', (open) => {
-  test('remembers a conversation over runs, with messages as messages', async () => {
+  test('keeps a conversation across runs, with messages as message objects', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     await chat(await memory.run()).invoke(say('one'), memory.config);
@@ -96,7 +96,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     ]);
   });
 
-  test('asks nothing of the database for the checkpoint that it has just written', async () => {
+  test('reads the checkpoint that it has just written from memory', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const checkpointer = await memory.run();
@@ -106,7 +106,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(texts((await chat(checkpointer).getState(memory.config)).values)).toEqual(['one', '1: one']);
   });
 
-  test('waits for an answer, run after run, and goes on where it was', async () => {
+  test('waits for an answer across runs and continues from the interrupt', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const graph = (checkpointer: BaseCheckpointSaver) =>
@@ -193,7 +193,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(await history({ limit: 1 })).toEqual([newest]);
   });
 
-  test('takes a change of its state from outside, and refuses it while a run is there', async () => {
+  test('accepts a state update from outside, and refuses it while a run is in flight', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     await chat(await memory.run()).invoke(say('one'), memory.config);
@@ -206,7 +206,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(texts(values)).toEqual(['one', '1: one', 'two', 'three', '4: three']);
   });
 
-  test('writes nothing any more when its run was given to another worker', async () => {
+  test('writes nothing after its run was claimed by another worker', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const lease = await memory.begin();
@@ -217,7 +217,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(texts(await chat(memory.of(lease)).invoke(say('two'), memory.config))).toEqual(['two', '1: two']);
   });
 
-  test('does not miss an element that was changed in place', async () => {
+  test('stores a list element that was changed in place', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const state = Annotation.Root({ notes: Annotation<{ text: string }[]>() });
@@ -236,7 +236,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(values.notes[1]?.text).toMatch('xxx');
   });
 
-  test('an id that cannot be one is the client’s mistake', async () => {
+  test('an invalid checkpoint id is an error of the client', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     for (const configurable of [{ checkpoint_id: 'a\0b' }, { checkpoint_id: 7 }, { checkpoint_ns: ['a'] }]) {

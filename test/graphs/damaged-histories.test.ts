@@ -35,7 +35,7 @@ function beside(ran: string[]) {
 }
 
 describeEachDatabase('a history with damages', (open) => {
-  test('a task whose result cannot be read is not done, and runs again', async () => {
+  test('a task whose result cannot be read runs again', async () => {
     await using db = await open();
     const ran: string[] = [];
     const thread = await GraphThread.of(db, beside(ran));
@@ -60,19 +60,17 @@ describeEachDatabase('a history with damages', (open) => {
     const reason = { __unreadable__: EMPTY.reason };
     expect(await thread.values()).toEqual({ messages: reason });
     expect(await thread.history()).toHaveLength(6);
-    await expect(thread.run(say('three'))).rejects.toThrow('The value of channel "messages" cannot be read');
+    await expect(thread.run(say('three'))).rejects.toThrow('"messages"');
     expect(first?.values).toMatchObject({ messages: [{ content: 'one' }, { content: 'You said: one' }] });
   });
 
-  test('what cannot be stored is refused at its step, and what came before stays', async () => {
+  test('an unstorable value is refused at its step, and earlier steps are kept', async () => {
     await using db = await open();
     const thread = await GraphThread.of(db, odd);
     await thread.run({ want: 'text' });
     const before = await checkpointIds(thread);
     for (const durability of ['sync', 'async', 'exit'] as const) {
-      await expect(thread.run({ want: 'function' }, { durability })).rejects.toThrow(
-        'The value of channel "out" cannot be stored: a function has no JSON form.',
-      );
+      await expect(thread.run({ want: 'function' }, { durability })).rejects.toThrow('"out"');
     }
     expect(await thread.values()).toMatchObject({ out: 'a text', log: ['text'] });
     expect(await checkpointIds(thread)).toEqual(expect.arrayContaining(before));

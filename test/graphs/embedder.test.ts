@@ -19,7 +19,7 @@ test.each([
   ['./embed.mjs:embed', [[3]], [5]],
   ['embed.mjs:plain', [[1]], [1]],
   ['./embed.mjs:default', [[1]], [2]],
-])('%s makes vectors of what is kept and of what is looked for', async (embed, documents, query) => {
+])('%s embeds documents and queries', async (embed, documents, query) => {
   await using folder = await project({ 'embed.mjs': MODULE });
   const embedder = await loadEmbedder({ embed, dims: 1, root: folder.root });
   expect(await embedder.documents(['abc'])).toEqual(documents);
@@ -48,7 +48,7 @@ const base64 = (...numbers: number[]) => Buffer.from(Float32Array.from(numbers).
 const openai = resolveUserModule(ROOT, '@langchain/openai');
 
 describe.runIf(openai)('openai:text-embedding-3-small (where @langchain/openai is installed)', () => {
-  test('is asked for as many numbers as the index has', async () => {
+  test('requests as many dimensions as the index has', async () => {
     const asked: unknown[] = [];
     const server = createServer((request, response) => {
       let body = '';

@@ -149,7 +149,7 @@ describeEachStorage('the store of graphs', (open) => {
     await expect(store.put(['a'], 'k\0', {})).rejects.toThrow('NUL');
   });
 
-  test('refuses operators that it does not know, and comparisons with nothing', async () => {
+  test('refuses unknown operators and comparisons with null', async () => {
     await using db = await open();
     const search = (filter: Record<string, unknown>) => storeOf(db).search(['a'], { filter });
     await expect(search({ n: { $in: [1] } })).rejects.toThrow('Unsupported operator: $in');
@@ -190,7 +190,7 @@ describeEachStorage('the store of graphs', (open) => {
     expect(await store.get(['a'], 'k')).toBeNull();
   });
 
-  test('makes an item that had expired anew when it is put again', async () => {
+  test('creates an expired item anew when it is put again', async () => {
     await using db = await open();
     const store = storeOver(db);
     const item = { namespace: ['a'], key: 'k', value: { n: 1 } };
@@ -201,7 +201,7 @@ describeEachStorage('the store of graphs', (open) => {
     expect(await keys(storeOf(db), ['a'])).toEqual(['k']);
   });
 
-  test('is what the nodes of a graph are given', async () => {
+  test('is passed to the nodes of a graph', async () => {
     await using db = await open();
     const graph = new StateGraph(Annotation.Root({ seen: Annotation<string[]>() }))
       .addNode('remember', async (_state, { store }: LangGraphRunnableConfig) => {

@@ -4,6 +4,7 @@ import { InvalidInput } from '../../src/core/errors.ts';
 import { Checkpointer } from '../../src/graphs/checkpointer/checkpointer.ts';
 import type { CheckpointQuery } from '../../src/storage/checkpoints/find.ts';
 import type { StoredCheckpoint } from '../../src/storage/checkpoints/rows.ts';
+import { naming } from '../support/naming.ts';
 
 const MB = 1_000_000;
 
@@ -37,9 +38,7 @@ async function read({ bytes, stored, limit }: { bytes: number; stored: number; l
 test('a history whose states are too large for one reply is refused with what to do', async () => {
   const { failure, got } = await read({ bytes: 10 * MB, stored: 8, limit: 1000 });
   expect(failure).toBeInstanceOf(InvalidInput);
-  expect((failure as Error).message).toBe(
-    'limit: the 7 newest of these states have 70000000 bytes, but a response may have at most 67108864. Lower the limit.',
-  );
+  expect((failure as Error).message).toEqual(naming('limit', '7 newest', 70_000_000, 67_108_864));
   expect(got).toBe(6);
 });
 

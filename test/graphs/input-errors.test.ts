@@ -2,6 +2,7 @@ import { END, START, StateGraph, StateSchema } from '@langchain/langgraph';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { asInputError } from '../../src/graphs/public-errors.ts';
+import { naming } from '../support/naming.ts';
 
 const graphOf = (State: object, node: () => object) =>
   new StateGraph(State as typeof Fields).addNode('a', node).addEdge(START, 'a').addEdge('a', END).compile();
@@ -25,7 +26,7 @@ test.each([
 
   expect(asInputError(thrown)).toMatchObject({
     name: 'InvalidInput',
-    message: 'text: expected string, received number',
+    message: naming('text: '),
     cause: thrown,
   });
 });

@@ -43,7 +43,7 @@ describe('interrupt()', () => {
     expect(await lastValues(asking, { command: { resume } })).toMatchObject({ log: ['a:1', 'b:"by id"'] });
   });
 
-  test('asks again when the run goes on without an answer', async () => {
+  test('asks again when the run continues without an answer', async () => {
     const asking = await stopped('interrupting');
     const nothing = { resume: null, update: null, goto: null };
     expect(await lastValues(asking, { command: nothing })).toMatchObject({ __interrupt__: [{ id: ID }] });
@@ -53,7 +53,7 @@ describe('interrupt()', () => {
 describe('several interrupts at once', () => {
   const MANY = { items: [2, 3], ask: true };
 
-  test('come as one list', async () => {
+  test('are reported as one list', async () => {
     const squares = await Conversation.with('parallel-send');
     expect(await lastValues(squares, { input: MANY })).toEqual({
       ...MANY,

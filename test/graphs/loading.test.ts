@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphExport } from '../../src/graphs/project/load.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
+import { naming } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { Conversation, FIXTURES, load } from './support.ts';
@@ -120,7 +121,7 @@ describe('a graph that does not load', () => {
     await expect(graphs.get('broken', CONFIG, 'assistants.read')).rejects.toMatchObject({
       name: 'GraphLoadError',
       status: 422,
-      message: "Graph 'broken' failed to load: the vault is locked",
+      message: naming("'broken'", 'the vault is locked'),
     });
     expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
   });
@@ -133,7 +134,7 @@ describe('a graph that does not load', () => {
     ['./forms.ts:rejected', "Graph 'it' failed to load: the model is gone"],
     ['./forms.ts:madeBadly', "Graph 'it' failed to load: no key for the model"],
     ['/etc/hostname-of-nobody/graph.mjs:graph', "Graph 'it' failed to load: there is no file graph.mjs"],
-  ])('%s says why, without a path of the machine', async (spec, message) => {
+  ])('%s reports the reason without a path of the machine', async (spec, message) => {
     const graphs = await load({ it: spec });
     await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(message);
     expect(message).not.toContain(FIXTURES);
@@ -178,13 +179,16 @@ describe('a graph that does not load', () => {
     ]);
   });
 
-  test.each(['./forms.ts:never', './forms.ts:madeNever'])('%s does not hold up the others', async (spec) => {
-    const graphs = await load({ it: spec, echo: './echo.ts:graph' }, FIXTURES, 500);
-    await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(
-      "Graph 'it' failed to load: it took longer than 0.5 s",
-    );
-    expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
-  });
+  test.each(['./forms.ts:never', './forms.ts:madeNever'])(
+    '%s does not delay the other graphs',
+    async (spec) => {
+      const graphs = await load({ it: spec, echo: './echo.ts:graph' }, FIXTURES, 500);
+      await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(
+        "Graph 'it' failed to load: it took longer than 0.5 s",
+      );
+      expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
+    },
+  );
 
   test('an unknown name is not found, and the error lists the known ones', async () => {
     const graphs = await load({ a: './echo.ts:graph', b: './broken.ts:graph' });

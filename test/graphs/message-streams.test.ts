@@ -63,7 +63,7 @@ describe('messages-tuple', () => {
     ]);
   });
 
-  test('asked together with messages, only this form', async () => {
+  test('requested together with messages, only this form is sent', async () => {
     const tokens = await Conversation.with('tokens');
     const events = await tokens.run({ input: INPUT, stream_mode: ['messages', 'messages-tuple'] });
     expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['messages']));

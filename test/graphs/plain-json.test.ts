@@ -17,7 +17,7 @@ const anything = fc.anything({
   withUnicodeString: true,
 });
 
-test('what is taken for plain data is written as the serialiser writes it', async () => {
+test('plain data is written as the serialiser writes it', async () => {
   await fc.assert(
     fc.asyncProperty(anything, async (value) => {
       const text = plainJson(value);

@@ -57,7 +57,7 @@ async function countOf(
 }
 
 describeEachDatabase('pruning a thread', (open) => {
-  test('leaves the newest checkpoint alone, and what was asked in a subgraph can be answered', async () => {
+  test('keeps only the newest checkpoint, and an interrupt in a subgraph can still be answered', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     for (const word of ['one', 'two']) {
@@ -105,7 +105,7 @@ describeEachDatabase('pruning a thread', (open) => {
     expect(await pruneThread(db, crypto.randomUUID())).toBe(true);
   });
 
-  test('takes back the room that it says it takes', async () => {
+  test('frees as many bytes as it reports', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     for (const word of ['one', 'two', 'three']) {

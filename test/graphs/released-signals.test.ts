@@ -8,7 +8,7 @@ import { Conversation } from './support.ts';
 setFlagsFromString('--expose-gc');
 const collect = runInNewContext('gc') as () => void;
 
-test('the signal of a run that has ended is not kept by one that outlives it', async () => {
+test('the signal of an ended run is not retained by a signal that outlives it', async () => {
   const graph = new StateGraph(Annotation.Root({ n: Annotation<number>() }))
     .addNode('node', () => ({ n: 1 }))
     .addEdge(START, 'node')

@@ -91,7 +91,7 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     expect(await everything(memory)).toEqual([[], [], []]);
   });
 
-  test('keeps what a later run goes on from', async () => {
+  test('keeps checkpoints that a later run continues from', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const first = await execute(memory, 'one');
@@ -101,7 +101,7 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     expect(await everything(memory)).toEqual(before);
   });
 
-  test('takes a branch that nothing goes on from, and leaves the other', async () => {
+  test('removes a branch without successors and keeps the other', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     await execute(memory, 'one');
@@ -116,7 +116,7 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     expect(JSON.stringify(history)).not.toContain('left');
   });
 
-  test('waits while another run executes, which may go on from any of it', async () => {
+  test('waits while another run executes, which may continue from any checkpoint', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const first = await execute(memory, 'one');
@@ -149,7 +149,7 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     expect((await asked()).map(({ value }) => value)).toEqual(['left?', 'right?']);
   });
 
-  test('does not touch the copy of the thread, which goes on by itself', async () => {
+  test('leaves a copy of the thread unchanged', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const only = await execute(memory, 'one');

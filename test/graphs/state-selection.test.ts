@@ -14,7 +14,7 @@ test('a selection has the named fields alone', () => {
   expect(selectState(STATE, [])).toEqual({});
 });
 
-test('of the values single channels can be named', () => {
+test('single channels of the values can be selected', () => {
   expect(selectState(STATE, ['values.x', 'values.a.b', 'values.none'])).toEqual({
     values: { x: 1, 'a.b': 2 },
   });

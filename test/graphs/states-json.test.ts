@@ -36,7 +36,7 @@ test('a list of states is printed as JSON.stringify prints it', async () => {
   expect(await printed()).toBe('[]');
 });
 
-test('what cannot be stored as text is replaced, as in any reply', async () => {
+test('text that cannot be stored is replaced, as in any response', async () => {
   const text = await printed({ values: { ['k\0']: 'a\0b', messages: [{ content: '\ud800' }] } });
   expect(JSON.parse(text)).toEqual([
     { values: { 'k\ufffd': 'a\ufffdb', messages: [{ content: '\ufffd' }] } },

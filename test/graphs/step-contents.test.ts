@@ -38,7 +38,7 @@ test('the prompts and texts of older models are messages too', () => {
   ]);
 });
 
-test('of a long conversation the newest messages are kept, and long texts are cut', () => {
+test('the newest messages of a long conversation are kept, and long texts are cut', () => {
   const long = Array.from({ length: 100 }, (_, n) => new HumanMessage(`${n} ${'x'.repeat(1000)}`));
   const json = inputOf([long]) ?? '';
   expect(Buffer.byteLength(json)).toBeLessThan(17_000);
@@ -90,7 +90,7 @@ test('an input, an answer and a state of another form are texts of JSON', () => 
   expect(runContents({ input: null, command: null }, undefined)).toBeUndefined();
 });
 
-test('what is no message does not fail the call', () => {
+test('an invalid message does not fail the call', () => {
   expect(parse(inputOf(undefined))).toEqual([{ role: 'user', parts: [text('undefined')] }]);
   expect(parse(outputOf(undefined))).toEqual([]);
   expect(parse(outputOf({ generations: [[null]] }))).toEqual([{ role: 'assistant', parts: [] }]);

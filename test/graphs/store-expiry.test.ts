@@ -29,7 +29,7 @@ describeEachDatabase('the time of store items', (open) => {
     expect(await minutesLeft(db)).toEqual({ own: 5, usual: 30, stays: null });
   });
 
-  test('starts again when the item is read, as the read or else the rules say', async () => {
+  test('restarts when the item is read, if the read or the configuration says so', async () => {
     await using db = await open();
     const store = storeOver(db);
     const lazy = storeOver(db, { refresh_on_read: false });
@@ -57,7 +57,7 @@ describeEachDatabase('the time of store items', (open) => {
     }
   });
 
-  test('is over at once when it is negative', async () => {
+  test('expires at once when it is negative', async () => {
     await using db = await open();
     const store = storeOver(db);
     await store.apply([{ namespace, key: 'k', value, ttl: -1 }]);

@@ -41,7 +41,7 @@ function searchesByMeaning(open: OpenDatabase): void {
     expect((await found(store, '')).map(({ score }) => score)).toEqual([null, null, null, null, null]);
   });
 
-  test('sees what the item lets it see, each path on its own', async () => {
+  test('sees only the indexed fields of an item, each path on its own', async () => {
     await using db = await open();
     const store = await indexedStoreOver(db);
     const value = { title: 'apple', parts: [{ text: 'plum cake' }, { text: 'fig' }] };

@@ -21,7 +21,7 @@ async function repeat(times: number, act: () => Promise<unknown>) {
   for (let n = 0; n < times; n++) await act();
 }
 
-test('of a series of calls of the store the first sixteen are steps, and those after them part of the last', async () => {
+test('the first sixteen store calls of a series are steps, and later ones are part of the last step', async () => {
   const { store, steps } = recording();
   await repeat(900, () => store.get([], 'a'));
   const recorded = steps();

@@ -64,7 +64,7 @@ describeEachStorage('a search by words', (open) => {
     expect(await keys(store, '京東')).toEqual([]);
   });
 
-  test('sees what the item lets it see', async () => {
+  test('sees only the indexed fields of an item', async () => {
     await using db = await open();
     const store = storeOver(db);
     const value = { title: 'apple', body: 'pear', parts: [{ text: 'plum' }, { text: 'fig' }] };
@@ -121,7 +121,7 @@ describeEachStorage('a search by words', (open) => {
     expect((await keys(store, query)).sort()).toEqual(found);
   });
 
-  test('reads no more of a long text than the databases can hold', async () => {
+  test('indexes no more of a long text than the databases can hold', async () => {
     await using db = await open();
     const store = storeOver(db);
     const words = Array.from({ length: 200_000 }, (_, n) => `w${n}`);

@@ -33,7 +33,7 @@ describe('streams', () => {
     ]);
   });
 
-  test('without: nothing of the subgraph but what its node returns', async () => {
+  test('without subgraphs: only what the node of the subgraph returns', async () => {
     const events = await (await nested()).run({
       input: {},
       stream_mode: ['values', 'updates', 'custom', 'tasks'],
@@ -96,7 +96,7 @@ describe('state', () => {
     });
   });
 
-  test('asked for, it is nested, with the same shape', async () => {
+  test('is nested with the same shape on request', async () => {
     const conversation = await nested();
     await conversation.run({ input: ASK });
     const [task] = (await conversation.state({}, true))?.tasks ?? [];
@@ -110,7 +110,7 @@ describe('state', () => {
     });
   });
 
-  test('it is read and changed at its own place, and the run goes on with the change', async () => {
+  test('can be read and updated in its namespace, and the run continues with the update', async () => {
     const conversation = await nested();
     await conversation.run({ input: ASK });
     const [task] = (await conversation.state())?.tasks ?? [];

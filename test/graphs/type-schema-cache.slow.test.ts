@@ -34,7 +34,7 @@ async function started(at: Project, { limit_ms = 60_000, signal = new AbortContr
 /** Too little for any process: whoever still answers did not need one. */
 const NO_TIME = { limit_ms: 1 };
 
-test('what types said is read from the disk at the next start, until a file that they come from changes', async () => {
+test('schemas from types are read from the cache at the next start, until a source file changes', async () => {
   await using at = await project(FILES);
   const first = await started(at);
   const answers = await Promise.all([first.topic(), first.topic(), first.topic()]);
@@ -49,7 +49,7 @@ test('what types said is read from the disk at the next start, until a file that
   expect(await third.topic()).toEqual({ type: 'number' });
 });
 
-test('what cannot be read in time accepts any value, and is warned of once', async () => {
+test('types that cannot be read in time accept any value, with one warning', async () => {
   await using at = await project(FILES);
   const server = await started(at, NO_TIME);
   expect(await server.topic()).toEqual({});
@@ -60,7 +60,7 @@ test('what cannot be read in time accepts any value, and is warned of once', asy
   expect(await readdir(at.path('.'))).not.toContain('cache');
 });
 
-test('the end of the server ends the reading of types', async () => {
+test('stopping the server stops the reading of types', async () => {
   await using at = await project(FILES);
   const end = new AbortController();
   const server = await started(at, { signal: end.signal });

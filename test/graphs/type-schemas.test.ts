@@ -104,7 +104,7 @@ describe('the types of an Annotation', () => {
     expect(schema.safeParse({ order: { ...part, parts: [{}] } }).success).toBe(false);
   });
 
-  test('say what goes in, what comes out, and the context', async () => {
+  test('describe input, output and context', async () => {
     const schemas = await (await open('annotation')).schemas();
     expect(schemas.input_schema).toMatchObject({
       properties: { order: { $ref: '#/definitions/Order' }, log: { type: 'string' } },
@@ -123,7 +123,7 @@ describe('the types of an Annotation', () => {
     expect(schemas.config_schema).toMatchObject(context);
   });
 
-  test('say that MessagesAnnotation takes messages', async () => {
+  test('describe MessagesAnnotation as messages', async () => {
     const { input_schema, context_schema } = await (await open('messages')).schemas();
     expect(input_schema).toMatchObject({ properties: { messages: { langgraph_type: 'messages' } } });
     expect(context_schema).toBeNull();

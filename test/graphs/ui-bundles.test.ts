@@ -75,7 +75,7 @@ test('React, the SDK and what the configuration names come from the page, other 
   expect(program).toContain('a module of mine');
 });
 
-test('a component that is not there is an error that names those that are', async () => {
+test('a missing component is an error that names the existing ones', async () => {
   const program = await programOf({ 'ui.tsx': CARD });
 
   expect(() => rendered(program, 'chart', {})).toThrow('There is no component "chart", only: card');
@@ -90,7 +90,7 @@ test.each([
     { 'ui.tsx': `import './ui.css';\n${CARD}`, 'ui.css': '@import "tailwindcss";\n@import "./gone.css";' },
   ],
   ['ui.tsx:1:7: Could not resolve "not-installed"', { 'ui.tsx': `import 'not-installed';\n${CARD}` }],
-])('what does not build says why: %s', async (reason, files) => {
+])('a UI that does not build reports the reason: %s', async (reason, files) => {
   await expect(programOf(files)).rejects.toThrow(`UI 'my agent' does not build: ${reason}`);
 });
 
@@ -119,7 +119,7 @@ test('style sheets for Tailwind CSS hold what the program uses, by the copy of t
   );
 });
 
-test('those who ask at the same time share one build, and a failed one is tried again', async () => {
+test('concurrent requests share one build, and a failed build is retried', async () => {
   await using folder = await project({ 'ui.tsx': 'export default {' });
   const bundles = bundlesOf(folder.root);
   await expect(bundles.get('agent')).rejects.toThrow('does not build');
@@ -132,7 +132,7 @@ test('those who ask at the same time share one build, and a failed one is tried 
   expect(await bundles.get('toString')).toBeUndefined();
 });
 
-test('a change of any file of the project is seen', async () => {
+test('a change of any file of the project triggers a new build', async () => {
   await using folder = await project({
     'ui.tsx': "import { text } from './lib/text.ts';\nexport default { card: () => <p>{text}</p> };",
     'lib/text.ts': "export const text = 'before';",

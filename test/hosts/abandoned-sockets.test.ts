@@ -59,7 +59,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('what is no folder of sockets stays', async () => {
+test('a folder that holds no sockets of a server stays', async () => {
   const { root, add, clean } = temporaryFolder();
   const other = add('other');
   const linked = join(root, 'agent-hosts-linked');

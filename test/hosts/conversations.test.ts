@@ -20,7 +20,7 @@ test.each(files)('a host speaks as recorded in %s, and ends with its connection'
   expect([await host.exited, await host.stderr]).toEqual([0, '']);
 });
 
-test('its watch answers while its event loop is blocked, and says where', async () => {
+test('the watchdog of a host answers while its event loop is blocked, with the source location', async () => {
   await using host = await HostProcess.of(COMMAND);
   await play(
     host,

@@ -75,7 +75,7 @@ test.each([
   expect(errors.map(({ stack }) => stack?.includes('auth.mjs'))).toEqual(status === 500 ? [true, true] : []);
 });
 
-test('a filter that a handler did not mean is an error, and matches nothing', async () => {
+test('an invalid filter of a handler is an error and matches no row', async () => {
   await using server = await served(AUTH);
   expect((await create(server, { act: 'match nothing in particular' })).status).toBe(500);
 });
@@ -137,7 +137,7 @@ test('while a node computes, handlers execute in the other host', async () => {
   expect(readFileSync(server.folder.path('noted.pids'), 'utf8')).toBe(`${pid}\n`);
 });
 
-test('a request whose host dies, nobody knows why, is authenticated by another', async () => {
+test('a request whose host dies for an unknown reason is authenticated by another host', async () => {
   await using server = await served(AUTH, '2');
   expect((await create(server, {}, bearer('die the first time'))).status).toBe(200);
   expect(server.log.filter(({ message }) => message === 'a graph host ended')).toHaveLength(1);
@@ -152,7 +152,7 @@ test('an embedder that ends its host is a 503, as is an answer that holds no vec
   expect((await put('fine')).status).toBe(204);
 });
 
-test('a bundle that no message can hold says so', async () => {
+test('a UI bundle that exceeds the message limit is refused with the reason', async () => {
   await using server = await served(UI);
   const text = 'x'.repeat(61 * 1024 * 1024);
   await server.folder.write({ 'ui/card.tsx': `export default { card: () => '${text}' };` });

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { customCode } from '../support/custom-code.ts';
+import { naming } from '../support/naming.ts';
 import type { Project } from '../support/project.ts';
 
 type App = Awaited<ReturnType<typeof openApp>>;
@@ -120,7 +121,7 @@ test('what a server can do is the same from a host', async () => {
   expect(found.text).toContain('"completions"');
 });
 
-test('a tool asks the client, and has its answer', async () => {
+test('a tool asks the client and gets the answer', async () => {
   for (const app of [inProcess, inHost]) {
     expect((await askModern(app, call('ask'))).text).toContain('"inputRequests"');
     const inputResponses = { answer: { action: 'accept', content: { name: 'Ann' } } };
@@ -149,7 +150,7 @@ test('the code executes in the host, and several requests of one message have th
   expect(pids).not.toContain(process.pid);
 });
 
-test('a client that leaves stops what its request does in the host', async () => {
+test('a client that disconnects aborts its request in the host', async () => {
   const { url } = await inHost.app.listen();
   const client = new AbortController();
   const params = { name: 'wait', arguments: {}, _meta: ENVELOPE };
@@ -176,9 +177,9 @@ test('a registration and a tool that end their host are reported at once, and th
     expect.poll(async () => (await ask(inHost, call('pid'))).status, { timeout: 20_000 }).toBe(200);
   for (const ask of [askLegacy, askModern]) {
     const { status, text } = await ask(inHost, call('pid', {}, { 'x-end': 'yes' }));
-    expect([status, text]).toEqual([503, expect.stringContaining('The graph host ended with code 3')]);
+    expect([status, text]).toEqual([503, naming('code 3')]);
     await untilServed(ask);
   }
-  expect((await askModern(inHost, call('exit'))).text).toContain('The graph host ended with code 3');
+  expect((await askModern(inHost, call('exit'))).text).toEqual(naming('code 3'));
   await untilServed(askModern);
 });

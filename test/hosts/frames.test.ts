@@ -36,10 +36,10 @@ test('a frame that announces more than a message may have is refused before it a
   expect(() => new FrameDecoder().decode(header)).toThrow(FrameError);
 });
 
-test('what is no MessagePack is refused', () => {
+test('bytes that are not MessagePack are refused', () => {
   expect(() => new FrameDecoder().decode(Buffer.from([0, 0, 0, 1, 0x81]))).toThrow(FrameError);
 });
 
-test('a message above the limit is refused where it is sent', () => {
+test('a message above the limit is refused by its sender', () => {
   expect(() => encodeFrame({ bytes: new Uint8Array(MAX_MESSAGE_BYTES) })).toThrow(/exceeds the limit/);
 });

@@ -90,7 +90,7 @@ test('a host that has executed its runs is replaced; what it executes goes on el
   await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
 });
 
-test('a host that uses more memory than it may is replaced', async () => {
+test('a host that exceeds its memory limit is replaced', async () => {
   await using server = await serverWith({ hosts: { count: 1, max_memory_mb: 128 } });
   const replaced = server.untilLog('replacing a graph host');
   const first = await pidOfHost(server);
@@ -98,7 +98,7 @@ test('a host that uses more memory than it may is replaced', async () => {
   await expect.poll(() => isAlive(first), { timeout: 20_000 }).toBe(false);
 });
 
-test('an endless loop ends as a timeout, and only its host pays for it', async () => {
+test('an endless loop ends as a timeout, and only its host is replaced', async () => {
   await using server = await serverWith({ hosts: { count: 1 } }, { BG_JOB_TIMEOUT_SECS: '2' });
   const pid = await pidOfHost(server);
   const { thread_id, run_id } = await waitingRun(server, 'block');
@@ -129,7 +129,7 @@ test('a project that ends its process while it loads is not loaded again and aga
     .toMatchObject({ act: 'nothing' });
 });
 
-test('hosts that are killed while they load a project cost its runs nothing but time', async () => {
+test('hosts that are killed while they load a project only delay its runs', async () => {
   await using server = await serverWith({ hosts: { count: 1 } });
   await pidOfHost(server);
   const killed: number[] = [];
@@ -143,7 +143,7 @@ test('hosts that are killed while they load a project cost its runs nothing but 
   expect(killed).not.toContain(await pidOfHost(server));
 });
 
-test('a graph that fails to load says so, and is logged once for all hosts', async () => {
+test('a graph that fails to load reports the reason and is logged once for all hosts', async () => {
   const file = join(folder, 'broken.mjs');
   await writeFile(file, "throw new Error('not today');");
   const config = { hosts: { count: 2 }, graphs: { misbehaves: MISBEHAVES, broken: `${file}:graph` } };

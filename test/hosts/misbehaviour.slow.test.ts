@@ -89,7 +89,7 @@ test.each(ENDINGS)(
   },
 );
 
-test('a run beside one that ends its host goes on, and is charged no attempt', async () => {
+test('a run whose host is ended by another run continues without charging an attempt', async () => {
   const runs = await Promise.all([waitingRun(), waitingRun(), waitingRun()]);
   await wait('exit');
   await Promise.all(runs.map(({ open }) => open()));
@@ -156,7 +156,7 @@ test('while a node blocks its host, the server answers and other runs end', asyn
   expect(executions(blocking.log)).toBe(1);
 });
 
-test('cancelling a run that never returns ends it soon, and its host for its sake', async () => {
+test('cancelling a run that never returns ends it soon, by ending its host', async () => {
   const beside = await Promise.all([waitingRun(), waitingRun()]);
   const blocking = await waitingRun('block');
   const ended = server.untilLog('a graph host ended', { run_id: blocking.run_id });

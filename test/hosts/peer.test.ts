@@ -80,7 +80,7 @@ test('what a handler of a notification throws ends nothing', async () => {
   expect(await caller.request('echo', { text: 'still here' })).toEqual({ text: 'still here' });
 });
 
-test('a method that there is not is answered by an error', async () => {
+test('a call of an unknown method is answered with an error', async () => {
   const { caller } = await connect();
   const missing = caller.request('shout' as 'echo', { text: '' });
   await expect(missing).rejects.toThrow('There is no method shout.');
@@ -94,7 +94,7 @@ test.each([
     Buffer.concat(encodeFrame({ jsonrpc: '2.0', method: 'say', params: { text: 1 } })),
   ],
   ['an answer to no request', Buffer.concat(encodeFrame({ jsonrpc: '2.0', id: 99, result: {} }))],
-])('garbage ends the connection, and what waits fails: %s', async (_what, bytes) => {
+])('garbage closes the connection and fails pending requests: %s', async (_what, bytes) => {
   const { caller, called, near } = await connect({ echo: () => new Promise(() => {}) });
   const waiting = caller.request('echo', { text: '' });
   near.write(bytes);

@@ -38,7 +38,7 @@ test('an order that is given again lasts as a new one', () => {
   expect(orders.disobeyedAt({ run_id: RUN.run_id })).toMatchObject({ run: RUN });
 });
 
-test('a run that may go on is not taken for one that was to stop', () => {
+test('a run that may continue is not mistaken for one that should stop', () => {
   const orders = new StopOrders();
   orders.add(RUN);
   expect(orders.disobeyedAt({ run_id: OTHER, at: 'graph.ts:1:1' })).toBeUndefined();

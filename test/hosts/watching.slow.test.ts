@@ -10,7 +10,7 @@ import { WATCH_FD } from '../../src/hosts/protocol/descriptors.ts';
 const ENDS = { timeout: 50_000, killSignal: 'SIGKILL' } as const;
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/watching');
 
-test('a host whose place in the code takes too long to find lives on, and is asked again', async () => {
+test('a host whose blocked location cannot be read in time is kept and asked again', async () => {
   const child = spawn(process.execPath, [join(FIXTURES, 'host.ts')], {
     ...ENDS,
     stdio: ['ignore', 'ignore', 'inherit', 'ignore', 'pipe'],

@@ -48,10 +48,10 @@ async function streamed(
     .map((line) => JSON.parse(line.slice('data: '.length)).result);
 }
 
-describe('what a graph says by the key a2a', () => {
+describe('what a graph sets under the key a2a', () => {
   const shown = { artifacts: [{ name: 'Report', parts: [{ text: 'All of it.' }] }] };
 
-  test('counts for the task that it was said in, and not for the next one of the context', async () => {
+  test('counts for its own task and not for the next task of the context', async () => {
     const rejected = await sent({ say: { reject: 'Not this.' } }, 'rejected');
     expect(rejected.task.status).toMatchObject({
       state: 'TASK_STATE_REJECTED',
@@ -70,7 +70,7 @@ describe('what a graph says by the key a2a', () => {
     expect((await sent({ answer: 'Yes.' }, 'shown')).task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  test('counts again when it is said again', async () => {
+  test('counts again in a later task that sets it again', async () => {
     for (const _ of ['once', 'twice']) {
       const { task } = await sent({ say: { reject: 'Never.' } }, 'stubborn');
       expect(task.status.state).toBe('TASK_STATE_REJECTED');
@@ -83,7 +83,7 @@ describe('what a graph shows by events', () => {
     artifact: { id: 'log', name: 'Log', parts: [{ text }], ...more },
   });
 
-  test('is kept although nobody looked at the task', async () => {
+  test('is kept although no client read the task', async () => {
     await using hook = await receiver();
     const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } };
     const shows = [piece('one '), piece('two', { append: true, last_chunk: true })];
@@ -127,13 +127,13 @@ describe('what a model streams', () => {
     expect(textsOf(kept)).toEqual(['Assistant Response: Let me see.', 'Assistant Response: Yes.']);
   });
 
-  test('is there once when a node says the same in a message of its own', async () => {
+  test('is stored once when a node repeats it in its own message', async () => {
     const { task } = await sent({ thinks: ['Y', 'es.'], answer: 'Yes.' }, 'echo');
     expect(textsOf(task.artifacts)).toEqual(['Assistant Response: Yes.']);
   });
 });
 
-test('a graph that pauses without a question goes on with any message', async () => {
+test('a graph that pauses without a question continues with any message', async () => {
   const ask = rpcTo(server, 'pauses');
   const { task } = (await ask('SendMessage', { message: message('Hi') })).result;
   expect(task.status).toMatchObject({

@@ -21,7 +21,7 @@ async function opened(a2a: object) {
   return openApp({ graphs: ['echo'], folder, http: { a2a: { ...rules, ...a2a } } });
 }
 
-test('public cards are for everybody, and nothing else is', async () => {
+test('only public cards can be read without authentication', async () => {
   await using server = await opened({ card_access: 'public' });
   for (const url of CARDS) {
     const { status, headers, body } = await server.get(url);

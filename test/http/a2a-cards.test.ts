@@ -14,7 +14,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const OF_1_0 = { 'a2a-version': '1.0' };
 const CARD = '/a2a/chat/.well-known/agent-card.json';
 
-test('the same card is at every place where a client may look for it', async () => {
+test('the same card is served at every address where clients look for it', async () => {
   const { body: card } = await server.get(CARD);
   const { assistant_id } = (await server.post('/assistants/search', { graph_id: 'chat' })).body[0];
   for (const place of [
@@ -60,7 +60,7 @@ test('without a name the root has the default, else the only assistant, else it 
   expect(named).not.toHaveProperty('preferredTransport');
 });
 
-test('its form is that of the version asked for; without one, both generations read it', async () => {
+test('the card has the form of the requested version; without one, clients of both versions can read it', async () => {
   const { body: modern } = await server.get(CARD, OF_1_0);
   const { assistant_id } = (await server.post('/assistants/search', { graph_id: 'chat' })).body[0];
   const url = `http://localhost:80/a2a/${assistant_id}`;
@@ -90,7 +90,7 @@ test('its form is that of the version asked for; without one, both generations r
   expect([status, body.error.code]).toEqual([400, -32009]);
 });
 
-test('it says what the assistant is and takes', async () => {
+test('the card describes the assistant and its inputs', async () => {
   const { body: card } = await server.get(CARD, OF_1_0);
   expect(card).toMatchObject({
     name: 'chat',
@@ -138,7 +138,7 @@ test('a client with a card gets 304 while it is unchanged', async () => {
   expect([modern.status, modern.headers['etag'] === etag]).toEqual([200, false]);
 });
 
-test('its addresses are those that the configuration says', async () => {
+test("the card's addresses are those of the configuration", async () => {
   const environment = { LANGGRAPH_HTTP: '{"a2a": {"base_url": "https://agents.example.com/"}}' };
   await using server = await openApp({ folder, graphs: ['chat'], environment });
   const { body } = await server.get(CARD, OF_1_0);

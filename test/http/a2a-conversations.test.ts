@@ -42,7 +42,7 @@ async function working(file: string, of: { contextId?: string } = {}) {
   return { id: task?.value.id ?? '', events, release: () => place.write({ [file]: '' }) };
 }
 
-test('a message to a task that works is taken up after it, in the same task and its streams', async () => {
+test('a message to a working task is handled after the current run, in the same task and its streams', async () => {
   const { id, events, release } = await working('first');
   const more = message({ shows: [], waits_for: '', answer: 'And more.' }, { taskId: id });
   const { result } = await rpc('SendMessage', { message: more, configuration: AT_ONCE });
@@ -68,7 +68,7 @@ test('a new message in a context that is busy waits for its turn, as a task of i
   expect(await stateOf(id)).toBe('TASK_STATE_COMPLETED');
 });
 
-test('a client that leaves cancels nothing', async () => {
+test('a client that disconnects cancels no task', async () => {
   const { id, events, release } = await working('third');
   await events.return(undefined);
   expect(await stateOf(id)).toBe('TASK_STATE_WORKING');
@@ -76,7 +76,7 @@ test('a client that leaves cancels nothing', async () => {
   await until('it is done', async () => (await stateOf(id)) === 'TASK_STATE_COMPLETED');
 });
 
-test('who follows a task that waits hears of the answer, and of being given up', async () => {
+test('a subscriber of a waiting task is told of the answer, and of its cancellation', async () => {
   const asking = rpcTo(server, 'chat-question');
   for (const [follow, states] of [
     [(id: string) => ['SendMessage', { message: message('Ada', { taskId: id }) }], ['WORKING', 'COMPLETED']],
@@ -95,7 +95,7 @@ test('who follows a task that waits hears of the answer, and of being given up',
   }
 });
 
-test('contexts are threads or names, tasks are runs, and what does not fit together is refused', async () => {
+test('contexts map to threads or names, tasks to runs, and mismatching ids are refused', async () => {
   const asking = rpcTo(server, 'chat-question');
   const { result } = await asking('SendMessage', { message: message('Hi') });
   const { id, contextId } = result.task;

@@ -62,7 +62,7 @@ test('the history is as long as the client requests', async () => {
   expect(await rpc('chat', 'GetTask', { id, historyLength: 0 })).not.toHaveProperty('history');
 });
 
-test('it has what was answered to a question, also under an id that was there before', async () => {
+test('the history contains the answer to a question, even with a reused message id', async () => {
   const asked = await say('chat-question', 'Hi', { messageId: 'again' });
   const done = await say('chat-question', 'Ada', { messageId: 'again', taskId: asked.id });
   expect(texts(done)).toEqual(['Hi', 'Ada', 'Hello, Ada.']);

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import { requestHandler } from '../../src/http/a2a/request-handler.ts';
+import { naming } from '../support/naming.ts';
 
 type Deps = Parameters<typeof requestHandler>[0];
 type Call = Parameters<typeof requestHandler>[1];
@@ -26,9 +27,7 @@ async function listed(query: object) {
 
 test('a page of tasks that is too large for one reply is refused, before all of it is read', async () => {
   const { answer, viewed } = await listed({});
-  const message = expect.stringMatching(
-    /^pageSize: 20 of these tasks have 8\d{7} bytes, more than the 67108864 that a reply may have\. Lower pageSize /,
-  );
+  const message = naming('pageSize', 20, 67_108_864);
   expect(answer).toMatchObject({ status: 'rejected', reason: { message } });
   expect(viewed).toBe(20);
 });

@@ -28,7 +28,7 @@ async function ids(params: object): Promise<(string | undefined)[]> {
   return result.tasks.map((task: Task) => tasks.findIndex(({ id }) => id === task.id));
 }
 
-test('they are listed with the newest state first, page by page, and counted', async () => {
+test('tasks are listed by newest state, in pages, with a total', async () => {
   const { result: whole } = await rpc('ListTasks', {});
   expect(whole).toMatchObject({ nextPageToken: '', pageSize: 50, totalSize: 4 });
   const times = whole.tasks.map(({ status }: Task) => status.timestamp);
@@ -48,7 +48,7 @@ test('they are listed with the newest state first, page by page, and counted', a
 /** What a client may make up. */
 const tokenAt = (time: string) => Buffer.from(`${time} ${tasks[0]?.id}`).toString('base64url');
 
-test('they are found by context, state and time', async () => {
+test('tasks are found by context, state and time', async () => {
   expect((await ids({ contextId: 'mixed' })).sort()).toEqual([0, 2, 3]);
   expect(await ids({ contextId: tasks[1]?.contextId })).toEqual([1]);
   expect(await ids({ contextId: 'unknown' })).toEqual([]);
@@ -66,7 +66,7 @@ test('they are found by context, state and time', async () => {
   expect(await ids({ statusTimestampAfter: '+275760-09-13T00:00:00Z' })).toEqual([]);
 });
 
-test('the one that another message took the place of says why it was given up', async () => {
+test('a task replaced by another message reports the reason', async () => {
   const { result } = await rpc('GetTask', { id: tasks[2]?.id });
   expect(result.status).toMatchObject({
     state: 'TASK_STATE_CANCELED',
@@ -74,7 +74,7 @@ test('the one that another message took the place of says why it was given up', 
   });
 });
 
-test('artifacts are there when they are asked for, and as much history as is asked for', async () => {
+test('artifacts and history are included as requested', async () => {
   const params = { contextId: 'elsewhere' };
   const [plain] = (await rpc('ListTasks', params)).result.tasks;
   expect(plain).not.toHaveProperty('artifacts');
@@ -85,7 +85,7 @@ test('artifacts are there when they are asked for, and as much history as is ask
   expect(whole.artifacts).toMatchObject([{ name: 'Interrupt' }]);
 });
 
-test('another agent has none of them, and pages that cannot be are refused', async () => {
+test('another agent lists no foreign tasks, and invalid page tokens are refused', async () => {
   expect((await rpcTo(server, 'chat')('ListTasks', {})).result).toMatchObject({ tasks: [], totalSize: 0 });
   for (const params of [
     { pageSize: 0 },

@@ -7,7 +7,7 @@ const folder = resolve(import.meta.dirname, '../fixtures/auth');
 const ALICE = { authorization: 'Bearer alice-token' };
 const BOB = { authorization: 'Bearer bob-token' };
 
-test('a task is found by its owner alone, also where two call their contexts alike', async () => {
+test('a task is visible only to its owner, even if two users use the same context name', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   const rpc = async (who: Record<string, string>, method: string, params: object) =>
     (await server.post('/a2a/echo', { jsonrpc: '2.0', id: 1, method, params }, who)).body;
@@ -67,7 +67,7 @@ test('the methods of 0.3 and the addresses of HTTP+JSON keep to the same rule', 
   expect(mine.result).toMatchObject({ id, status: { state: 'completed' } });
 });
 
-test('nobody is answered without saying who they are', async () => {
+test('a request without credentials is refused', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   for (const url of ['/a2a/echo', '/a2a/echo/tasks', '/.well-known/agent-card.json?assistant_id=echo']) {
     expect([url, (await server.get(url)).status]).toEqual([url, 401]);

@@ -96,7 +96,7 @@ test.each([
   },
 );
 
-test('the methods of 0.3 take null of an optional field for none', async () => {
+test('the methods of 0.3 treat null in an optional field as missing', async () => {
   const none = { contextId: null, taskId: null, metadata: null, extensions: null, referenceTaskIds: null };
   const message = { ...OLD_MESSAGE, ...none };
   const configuration = { acceptedOutputModes: null };
@@ -104,13 +104,13 @@ test('the methods of 0.3 take null of an optional field for none', async () => {
   expect(result.status.state).toBe('completed');
 });
 
-test('the history has what was sent, as it was sent', async () => {
+test('the history contains messages exactly as they were sent', async () => {
   const parts = [{ text: 'Look:', metadata: { tone: 'kind' } }, { data: { answer: 'Fine.' } }, { data: [1] }];
   const task = await senderTo(server, 'mirror')(parts);
   expect(task.history?.map((message) => message.parts)).toEqual([parts, [{ text: 'Fine.' }]]);
 });
 
-test('names in snake case are read, unknown ones are passed over', async () => {
+test('fields in snake case are read, unknown ones are ignored', async () => {
   const rpc = rpcTo(server, 'chat');
   const message = { message_id: 'm', context_id: 'snakes', role: 'user', parts: [{ text: 'Hi' }], x: 1 };
   const configuration = { history_length: 1, return_immediately: false, unheard_of: true };
@@ -177,7 +177,7 @@ test('parts that a client does not accept are left out, in streams too', async (
   expect(shown(await send(parts, { configuration: only }))).toEqual(texts);
 });
 
-test('what the envelope has wrong is said in the words of JSON-RPC', async () => {
+test('an invalid envelope is answered with a JSON-RPC error', async () => {
   const ask = async (body: unknown, headers = {}) =>
     (
       await server.post('/a2a/chat', typeof body === 'string' ? body : JSON.stringify(body), {

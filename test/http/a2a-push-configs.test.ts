@@ -63,7 +63,7 @@ test('0.3: the only configuration of a task has its id, and is found by none and
   expect((await rpc('tasks/pushNotificationConfig/get', { id: taskId })).error?.code).toBe(-32001);
 });
 
-test('HTTP+JSON: the same', async () => {
+test('HTTP+JSON: configurations are created, read, listed, replaced and deleted', async () => {
   const id = await task();
   const at = `/a2a/chat-question/tasks/${id}/pushNotificationConfigs`;
   const made = await server.post(at, { id: 'mine', url: URL });
@@ -93,7 +93,7 @@ test.each([
   expect((await rpc('ListTasks', {})).result.totalSize).toBe(before);
 });
 
-test('what is no header is refused, and more subscribers than a task may have', async () => {
+test('an invalid header and too many subscribers are refused', async () => {
   const taskId = await task();
   for (const wrong of [
     { token: 'a\r\nx: y' },
@@ -165,7 +165,7 @@ test('missing fields and wrong types are reported to clients of 0.3', async () =
   expect((await rpc('tasks/pushNotificationConfig/get', {})).error?.code).toBe(-32602);
 });
 
-test('nobody is notified of a task that does not exist', async () => {
+test('a configuration for a missing task is refused', async () => {
   for (const taskId of ['0190a0a0-0000-7000-8000-000000000000', 'no task'])
     for (const [method, params] of Object.entries({
       CreateTaskPushNotificationConfig: { taskId, url: URL },
@@ -177,7 +177,7 @@ test('nobody is notified of a task that does not exist', async () => {
     }
 });
 
-test('a server that sends no webhooks says so, on its cards too', async () => {
+test('a server with webhooks disabled refuses configurations and says so on its cards', async () => {
   await using silent = await openApp({
     graphs: ['chat-question'],
     folder: A2A_FOLDER,

@@ -141,7 +141,7 @@ test('a subscriber added while a task waits is notified of what follows, a remov
   expect(hook.received.map(({ path }) => path)).toEqual(['/a']);
 });
 
-test('a receiver that is down gets everything later, in order', async () => {
+test('a receiver that was down gets all notifications later, in order', async () => {
   const rpc = rpcTo(server, 'chat-question');
   hook.answers.push(503);
   const configuration = { taskPushNotificationConfig: { url: hook.url } };

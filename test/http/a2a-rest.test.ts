@@ -150,7 +150,7 @@ test('versions and media types that are not served are refused, and a foreign ag
   );
 });
 
-test('what is not there is not found at once, whatever time the schemas of the graph take', async () => {
+test('a missing task is 404 without waiting for the schemas of the graph', async () => {
   await using slow = await openApp({ folder, graphs: ['chat'], one_process: 'a service of it is replaced' });
   const { services } = slow.app as ReplaceableApp;
   Object.assign(services.assistants, { schemas: () => new Promise(() => {}) });
@@ -158,7 +158,7 @@ test('what is not there is not found at once, whatever time the schemas of the g
   expect([status, body.error.details[0].reason]).toEqual([404, 'TASK_NOT_FOUND']);
 });
 
-test('who asks for the media type of the protocol gets it', async () => {
+test('a client that accepts the media type of the protocol gets it', async () => {
   const own = 'application/a2a+json';
   const typeOf = async (headers: Record<string, string>) => {
     const answer = await server.post('/a2a/chat/message:send', { message: message('Hi') }, headers);

@@ -36,7 +36,7 @@ test.each([
   expect(output(done)['log']).toEqual(['a:1', `b:${JSON.stringify(answer)}`]);
 });
 
-describe('of several questions', () => {
+describe('several questions at once', () => {
   const ask = async () => {
     const send = senderTo(server, 'parallel-send');
     const asked = await send([{ data: { items: [2, 3], ask: true } }]);
@@ -45,7 +45,7 @@ describe('of several questions', () => {
     return { asked, ids, answer };
   };
 
-  test('each is an artifact too, and all are answered by their ids', async () => {
+  test('are artifacts and are answered by their ids', async () => {
     const { asked, ids, answer } = await ask();
     expect(ids.map(({ item }) => item).sort()).toEqual([2, 3]);
     const shown = asked.artifacts?.filter(({ name }) => name === 'Interrupt');
@@ -55,13 +55,13 @@ describe('of several questions', () => {
     expect(done.artifacts?.some(({ name }) => name === 'Interrupt')).toBe(false);
   });
 
-  test('a list of ids and values answers them', async () => {
+  test('are answered by a list of ids and values', async () => {
     const { ids, answer } = await ask();
     const done = await answer({ resume: ids.map(({ id, item }) => ({ id, value: item })) });
     expect(output(done)['squares']).toEqual([8, 27]);
   });
 
-  test('those without an answer go on waiting', async () => {
+  test('keep waiting if they get no answer', async () => {
     const { ids, answer } = await ask();
     const [first, second] = ids;
     const half = await answer({ [String(first?.id)]: 1 });

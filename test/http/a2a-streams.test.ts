@@ -46,7 +46,7 @@ test('a stream has the task, its work, each piece once with the end marked, and 
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
 });
 
-test('what a graph shows is heard before the graph goes on', async () => {
+test('an event of a graph is sent before the graph continues', async () => {
   await using place = await project({});
   const shows = [{ artifact: { id: 'first', parts: [{ text: 'Here it is.' }] } }];
   const waits_for = place.path('seen');
@@ -64,7 +64,7 @@ test('what a graph shows is heard before the graph goes on', async () => {
   expect(rest.at(-1)?.status.state).toBe('TASK_STATE_COMPLETED');
 });
 
-test('who was cut off goes on after the last event, without a gap and without one twice', async () => {
+test('a client that reconnects resumes after the last event, without gaps or duplicates', async () => {
   const first = await stream('tokens', 'SendStreamingMessage', askingForTokens(COUNT, SLOWLY_MS));
   const read = await nextOf(first, 7);
   const [task] = read;
@@ -82,7 +82,7 @@ test('who was cut off goes on after the last event, without a gap and without on
   }
 });
 
-test('all who follow a task hear the same in the same order, whoever leaves', async () => {
+test('all subscribers of a task get the same events in the same order, even if one leaves', async () => {
   const sent = await stream('tokens', 'SendStreamingMessage', askingForTokens(COUNT, SLOWLY_MS));
   const [task] = await nextOf(sent, 1);
   const follow = () => stream('tokens', 'SubscribeToTask', { id: task?.value.id });
@@ -97,7 +97,7 @@ test('all who follow a task hear the same in the same order, whoever leaves', as
   }
 });
 
-test('a task that is cancelled while it is followed ends cancelled for everybody', async () => {
+test('a task that is cancelled while it is followed ends as cancelled for all subscribers', async () => {
   const parts = [{ data: { ms: 60_000 } }];
   const message = { messageId: 'long', role: 'ROLE_USER', parts };
   const sent = await stream('sleeper', 'SendStreamingMessage', { message });

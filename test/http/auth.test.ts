@@ -10,7 +10,7 @@ test.each([
   [{ 'X-Api-Key': 'second-key' }],
   [{ authorization: 'Bearer second-key' }],
   [{ 'x-api-key': "somebody else's", authorization: 'bearer first-key' }],
-])('one of the keys opens: %j', async (headers) => {
+])('a request with one of the keys is accepted: %j', async (headers) => {
   await using server = await openApp(KEYS);
   expect((await server.post('/threads/count', {}, headers as Record<string, string>)).status).toBe(200);
 });
@@ -24,18 +24,18 @@ test.each([
   ['a name and a password', { authorization: 'Basic first-key' }, 'Missing X-Api-Key header'],
   ['what looks like a made key', { 'x-api-key': 'ask_nope' }, 'Invalid API key'],
   ['what looks like a token', { 'x-api-key': 'eyJhbGciOiJub25lIn0.e30.' }, 'Invalid API key'],
-])('%s does not', async (_what, headers, detail) => {
+])('a request with %s is rejected', async (_what, headers, detail) => {
   await using server = await openApp(KEYS);
   const answer = await server.post('/threads/count', {}, headers as Record<string, string>);
   expect([answer.status, answer.body]).toEqual([401, { detail }]);
 });
 
-test('a key in the address is none', async () => {
+test('a key in the query is not accepted', async () => {
   await using server = await openApp(KEYS);
   expect((await server.get('/threads/x?access_token=first-key')).status).toBe(401);
 });
 
-test('without keys everybody is let in', async () => {
+test('without keys every request is accepted', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   expect((await server.post('/threads/count', {})).status).toBe(200);
 });

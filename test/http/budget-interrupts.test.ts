@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/usage');
 const NONE = { thread: {}, user_day: {}, key_day: {}, day: {} };
@@ -20,7 +21,7 @@ const newThread = async (http: Server): Promise<string> =>
 
 const calls = (count: number) => ({ input: { calls: Array(count).fill('small'), done: 0 } });
 
-test('a run that reaches a budget asks a person, and an answer lets it go on with a budget of its own', async () => {
+test('a run that reaches a budget interrupts, and continues with a fresh budget after an answer', async () => {
   await using http = await open({ max_tokens: 150 });
   const thread_id = await newThread(http);
   const first = await run(http, thread_id, calls(5));
@@ -47,7 +48,7 @@ test('a run that reaches a budget asks a person, and an answer lets it go on wit
   const [{ run_id, status }] = (await http.get(`/threads/${thread_id}/runs`)).body;
   expect(status).toBe('success');
   const { summary } = (await http.get(`/runs/${run_id}/explain`)).body;
-  expect(summary).toContain('its thread waits for an answer: The run has used 200 of 150 tokens');
+  expect(summary).toEqual(naming('200 of 150 tokens'));
 
   const second = await run(http, thread_id, { command: { resume: { decision: 'continue' } } });
   expect(second).toMatchObject({ done: 4, __interrupt__: [interrupt] });
@@ -82,7 +83,7 @@ test('streams say so like other interrupts', async () => {
   expect(text).not.toContain('event: error');
 });
 
-test('an answer is refused while the budget of a day is used up, and the thread goes on waiting', async () => {
+test('an answer is refused while the budget of the day is exhausted, and the thread keeps waiting', async () => {
   await using http = await open({ budgets: { ...NONE, user_day: { max_tokens: 100 } } });
   const thread_id = await newThread(http);
   expect(await run(http, thread_id, calls(2))).toHaveProperty('__interrupt__');
@@ -97,7 +98,7 @@ test('an answer is refused while the budget of a day is used up, and the thread 
 
 const THREAD = { budgets: { ...NONE, thread: { max_tokens: 250 } } };
 
-test('an answer lets the runs of a thread use as much again as its budget, each time', async () => {
+test('each answer grants the runs of a thread its budget again', async () => {
   await using http = await open(THREAD);
   const thread_id = await newThread(http);
   const reason =
@@ -119,7 +120,7 @@ test('an answer lets the runs of a thread use as much again as its budget, each 
   expect(last).not.toHaveProperty('__interrupt__');
 });
 
-test('two answers at one time let the runs of a thread use as much again once', async () => {
+test('two concurrent answers grant the runs of a thread its budget again once', async () => {
   await using http = await open(THREAD);
   const thread_id = await newThread(http);
   await run(http, thread_id, calls(20));

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/usage');
 const KEYS = { AGENT_SERVER_API_KEYS: 'first,second' };
@@ -122,8 +123,8 @@ test('the runs with an API key share the budget of a day', async () => {
   await using server = await serverWith({ budgets: { key_day: { max_steps: 3 } } });
   const first = { headers: { 'x-api-key': 'first' } };
   expect((await server.spend('', 2, first)).body).toMatchObject({ done: 2 });
-  expect((await server.spend('', 2, first)).body.__error__.message).toContain(
-    'The API key has used 3 of 3 steps today (runs.budgets.key_day.max_steps).',
+  expect((await server.spend('', 2, first)).body.__error__.message).toEqual(
+    naming('3 of 3 steps', 'runs.budgets.key_day.max_steps'),
   );
   expect((await server.spend('', 1, first)).status).toBe(429);
   expect((await server.spend('', 1, { headers: { 'x-api-key': 'second' } })).status).toBe(200);
@@ -136,7 +137,7 @@ test('all runs share the budget of the day', async () => {
   expect((await server.spend('', 1, { headers: server.as('bob') })).status).toBe(429);
 });
 
-test('a run that waits in the queue while its budget is used up ends before its first step', async () => {
+test('a run whose shared budget is exhausted while it is queued ends before its first step', async () => {
   await using server = await serverWith({ concurrency: 1, budgets: { user_day: { max_tokens: 300 } } });
   const [one, other] = [await server.thread(), await server.thread()];
   const results = await Promise.all([server.spend(one, 3), server.spend(other, 3)]);
@@ -173,7 +174,7 @@ test.each([
   },
 );
 
-test('a budget stops a subgraph between its steps too, where a new run goes on', async () => {
+test('a budget stops a subgraph between its steps, and a new run continues there', async () => {
   await using http = await openApp({
     graphs: ['nested'],
     folder: resolve(import.meta.dirname, '../fixtures/budgets'),

@@ -45,17 +45,20 @@ const joins: [string, (run: Sleeping) => string][] = [
   ['stream without the thread', ({ run_id }) => `/runs/${run_id}/stream`],
 ];
 
-test.for(joins)('%s: a run is cancelled by who leaves it, if they say so', async ([_name, pathOf]) => {
-  const left = await sleepingRun();
-  await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=0`);
-  expect(await fate(left)).toMatchObject({ cancel_reason: null });
+test.for(joins)(
+  '%s: a client that disconnects cancels its run if it asked for that',
+  async ([_name, pathOf]) => {
+    const left = await sleepingRun();
+    await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=0`);
+    expect(await fate(left)).toMatchObject({ cancel_reason: null });
 
-  await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=1`);
-  await until('the run is cancelled', async () => (await fate(left)).status === 'interrupted');
-  expect((await fate(left)).cancel_reason).toContain('client disconnected');
-});
+    await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=1`);
+    await until('the run is cancelled', async () => (await fate(left)).status === 'interrupted');
+    expect((await fate(left)).cancel_reason).toContain('client disconnected');
+  },
+);
 
-test.for(joins)('%s: who may only read cannot cancel by leaving', async ([_name, pathOf]) => {
+test.for(joins)('%s: a read-only client that disconnects cancels no run', async ([_name, pathOf]) => {
   const environment = { AGENT_SERVER_API_KEYS: 'operator' };
   await using server = await openApp({ graphs: ['sleeper'], environment });
   const operator = { 'x-api-key': 'operator' };
@@ -70,7 +73,7 @@ test.for(joins)('%s: who may only read cannot cancel by leaving', async ([_name,
   expect([refused.status, refused.text]).toEqual([403, expect.stringContaining('scope \\"run\\"')]);
 });
 
-test('who leaves before an answer of MCP begins leaves no error behind', async () => {
+test('a client that disconnects before an MCP response begins causes no error in the log', async () => {
   http.app.server.server.once('request', ({ socket }) => setImmediate(() => socket.destroy()));
   const list = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' });
   await expect(fetch(`${url}/mcp/`, { method: 'POST', body: list, headers: JSON_TYPE })).rejects.toThrow();

@@ -51,7 +51,7 @@ test('a page can read where a run is and whether rows follow', async () => {
   );
 });
 
-test('only named origins, when some are named', async () => {
+test('only configured origins may call', async () => {
   await using http = await bareServer(
     cors({ allow_origins: ['https://a.example'], allow_origin_regex: 'https://.*\\.b\\.example' }),
   );
@@ -63,7 +63,7 @@ test('only named origins, when some are named', async () => {
   expect(await allowed('https://c.example')).toBeUndefined();
 });
 
-test('credentials, methods and headers as they are configured', async () => {
+test('credentials, methods and headers are allowed as configured', async () => {
   await using http = await bareServer(
     cors({
       allow_origins: ['https://a.example'],
@@ -87,7 +87,7 @@ test.each([
   ['an expression for all origins', { allow_origin_regex: '.*' }],
   ['an expression for all origins of a scheme', { allow_origin_regex: 'http://.+' }],
   ['no origins named', { allow_origins: undefined }],
-])('%s, and nobody sends cookies', async (_what, origins) => {
+])('%s, and credentials are not allowed', async (_what, origins) => {
   await using http = await bareServer(
     cors({ allow_origins: undefined, ...origins, allow_credentials: true }),
   );
@@ -103,7 +103,7 @@ test.each([
 });
 
 test.each(['https://a.example|https://b.example', 'https://a\\.example'])(
-  'the expression %s is of the whole origin',
+  'the expression %s must match the whole origin',
   async (allow_origin_regex) => {
     const options = cors({ allow_origins: undefined, allow_origin_regex, allow_credentials: true });
     await using http = await bareServer(options);

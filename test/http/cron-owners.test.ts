@@ -13,7 +13,7 @@ const folder = resolve(import.meta.dirname, '../fixtures/auth');
 const http = await openApp({ graphs: ['echo'], folder, clock });
 afterAll(() => http[Symbol.asyncDispose]());
 
-test('what a cron makes belongs to whoever made the cron, by the rules of the project', async () => {
+test('runs of a cron belong to the user who created the cron', async () => {
   const { body: cron } = await http.post('/runs/crons', { ...HOURLY, input: {} }, ALICE);
   expect(cron).toMatchObject({ user_id: 'alice', metadata: { owner: 'alice' } });
   clock.pass(3_600_000);

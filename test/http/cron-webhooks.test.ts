@@ -35,7 +35,7 @@ test.each(['/runs/crons', '/threads/{t}/runs/crons'])(
   },
 );
 
-test('a cron is not made, nor changed, to call what must not be called', async () => {
+test('a cron with a forbidden webhook URL is neither created nor changed', async () => {
   const webhook = 'http://169.254.169.254/latest';
   expect(await http.post('/runs/crons', { ...YEARLY, webhook })).toMatchObject(REFUSED);
   const thread_id = await http.thread();

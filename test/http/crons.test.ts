@@ -17,7 +17,7 @@ async function create(fields: object = {}) {
   return body;
 }
 
-test('a cron comes back with what it is made of, and when it comes next', async () => {
+test('a created cron is returned with its fields and its next date', async () => {
   const sent = {
     ...YEARLY,
     timezone: 'Europe/Berlin',
@@ -53,13 +53,13 @@ test('a cron comes back with what it is made of, and when it comes next', async 
   expect((await http.get(`/runs/crons/${cron.cron_id}`)).body).toEqual(cron);
 });
 
-test('a cron on a thread says nothing of what becomes of the thread', async () => {
+test('a cron on a thread has no on_run_completed', async () => {
   const thread_id = await http.thread();
   const { body } = await http.post(`/threads/${thread_id}/runs/crons`, YEARLY);
   expect(body).toMatchObject({ thread_id, on_run_completed: null });
 });
 
-describe('what cannot be is refused when it is made', () => {
+describe('an invalid cron is refused when it is created', () => {
   test.each([
     [{ schedule: 'bad' }, 422, "Invalid cron schedule: 'bad'. Reason: it needs five fields"],
     [
@@ -86,7 +86,7 @@ describe('what cannot be is refused when it is made', () => {
     expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
   });
 
-  test('on a thread that is not there', async () => {
+  test('on a missing thread', async () => {
     const { status, body } = await http.post(`/threads/${NOBODY}/runs/crons`, YEARLY);
     expect([status, body.detail]).toEqual([
       404,
@@ -103,7 +103,7 @@ test.each([
   ['PATCH', '', `Cron '${NOBODY}' not found`],
   ['POST', '/trigger', 'Not Found'],
   ['GET', '/runs', 'Not Found'],
-] as const)('a cron that is not there: %s %s', async (method, path, detail) => {
+] as const)('a missing cron is 404: %s %s', async (method, path, detail) => {
   const payload = method === 'PATCH' ? { enabled: false } : undefined;
   const answer = await http.send(method, `/runs/crons/${NOBODY}${path}`, payload);
   expect([answer.status, answer.body]).toEqual([404, { detail }]);
@@ -140,7 +140,7 @@ describe('a patch', () => {
     expect((await http.get(`/runs/crons/${cron_id}`)).body).toEqual(body);
   });
 
-  test('pauses and lets go on; a cron that is paused or over does not come', async () => {
+  test('pauses and resumes; a paused or ended cron does not fire', async () => {
     const { cron_id, next_run_date } = await create();
     const patched = async (patch: object) => (await http.patch(`/runs/crons/${cron_id}`, patch)).body;
     expect(await patched({ enabled: false })).toMatchObject({ enabled: false, next_run_date: null });
@@ -172,7 +172,7 @@ describe('a patch', () => {
     [{ timezone: 'Mars/X' }, 422, "Invalid timezone: 'Mars/X'"],
     [{ config: { configurable: { a: 1 } }, context: { b: 2 } }, 400, 'Cannot specify both'],
     [{ webhook: 'ftp://example.com' }, 422, 'ftp'],
-  ])('that cannot be is refused: %j', async (patch, status, detail) => {
+  ])('with invalid fields is refused: %j', async (patch, status, detail) => {
     const cron = await create();
     const answer = await http.patch(`/runs/crons/${cron.cron_id}`, patch);
     expect([answer.status, answer.body.detail]).toEqual([status, expect.stringContaining(detail)]);
@@ -180,7 +180,7 @@ describe('a patch', () => {
   });
 });
 
-test('a cron that is deleted is gone, and one whose assistant is deleted goes with it', async () => {
+test('a deleted cron is gone, and deleting an assistant deletes its crons', async () => {
   const { cron_id } = await create();
   expect((await http.delete(`/runs/crons/${cron_id}`)).status).toBe(204);
   expect((await http.get(`/runs/crons/${cron_id}`)).status).toBe(404);
@@ -224,7 +224,7 @@ describe('a search', () => {
     expect((await http.post('/runs/crons/count', ofEcho)).body).toBe(2);
   });
 
-  test('says whether more follow, and returns what is selected', async () => {
+  test('reports whether more follow, and returns the selected fields', async () => {
     const first = await http.post('/runs/crons/search', {
       metadata: mark,
       limit: 2,
@@ -244,7 +244,7 @@ describe('a search', () => {
     { sort_by: 'schedule' },
     { assistant_id: 'x' },
     { select: ['x'] },
-  ])('for what cannot be is refused: %j', async (query) => {
+  ])('with invalid conditions is refused: %j', async (query) => {
     expect((await http.post('/runs/crons/search', query)).status).toBe(422);
   });
 });

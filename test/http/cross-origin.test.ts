@@ -13,7 +13,7 @@ async function ask(server: Awaited<ReturnType<typeof openApp>>, origin: string, 
   return [answer.status, answer.headers['access-control-allow-origin']];
 }
 
-describe('of a server without keys', () => {
+describe('a server without keys', () => {
   test.each([
     'http://localhost:3000',
     'http://127.0.0.1:5173',
@@ -23,7 +23,7 @@ describe('of a server without keys', () => {
     'https://smith.langchain.com',
     'https://eu.smith.langchain.com',
     'https://agents.example.com',
-  ])('pages of %s may call', async (origin) => {
+  ])('accepts requests from pages of %s', async (origin) => {
     await using server = await openApp({
       graphs: ['echo'],
       server: { allowed_hosts: ['agents.example.com'] },
@@ -39,7 +39,7 @@ describe('of a server without keys', () => {
     'http://smith.langchain.com',
     'null',
     'nonsense',
-  ])('pages of %s are refused, make nothing and read nothing', async (origin) => {
+  ])('refuses pages of %s, which create and read nothing', async (origin) => {
     await using server = await openApp({ graphs: ['echo'] });
     expect(await ask(server, origin)).toEqual([403, undefined]);
     expect((await server.post('/threads/count', {})).body).toBe(0);
@@ -49,7 +49,7 @@ describe('of a server without keys', () => {
     expect(headers).not.toHaveProperty('access-control-allow-private-network');
   });
 
-  test('frames without an origin get files that are the same for everybody, and nothing else', async () => {
+  test('serves frames without an origin only static files', async () => {
     await using server = await openApp({ graphs: ['weather'] });
     const status = async (path: string) => (await server.get(path, { origin: 'null' })).status;
     expect(await status('/ui/weather/entrypoint.js')).toBe(200);
@@ -58,7 +58,7 @@ describe('of a server without keys', () => {
     expect(await status('/info')).toBe(403);
   });
 
-  test('all may call when the configuration says so', async () => {
+  test('accepts pages of every origin if configured', async () => {
     await using server = await openApp({ graphs: ['echo'], environment: { CORS_ALLOW_ORIGINS: '*' } });
     expect(await ask(server, EVIL)).toEqual([200, '*']);
   });
@@ -72,12 +72,12 @@ describe('of a server without keys', () => {
   });
 });
 
-test('pages from anywhere may call a server that asks for a key', async () => {
+test('a server with keys accepts requests from pages of any origin', async () => {
   await using server = await openApp({ graphs: ['echo'], environment: KEYS });
   expect(await ask(server, EVIL, KEY)).toEqual([200, '*']);
 });
 
-test('once origins are named, the others are refused, also with a key; its own pages are not', async () => {
+test("with configured origins, other origins are refused even with a key, except the server's own pages", async () => {
   const environment = { ...KEYS, CORS_ALLOW_ORIGINS: 'https://a.example' };
   await using server = await openApp({ graphs: ['echo'], environment });
   expect(await ask(server, 'https://a.example', KEY)).toEqual([200, 'https://a.example']);

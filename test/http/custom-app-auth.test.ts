@@ -13,7 +13,7 @@ const ORDERS = ['middleware_first', 'auth_first'] as const;
 const APPS = [HONO, HANDLER];
 const EACH = ORDERS.flatMap((order) => APPS.map((app) => [order, app] as const));
 
-test.each(EACH)('%s: own routes of %s are open, and ours are not', async (middleware_order, app) => {
+test.each(EACH)("%s: custom routes of %s need no key, and the server's do", async (middleware_order, app) => {
   await using server = await openApp({
     graphs: ['echo'],
     folder,
@@ -31,7 +31,7 @@ test.each(EACH)('%s: own routes of %s are open, and ours are not', async (middle
   }
 });
 
-test.each(EACH)('%s: own routes of %s ask for a key too when they should', async (middleware_order, app) => {
+test.each(EACH)('%s: custom routes of %s require a key if configured', async (middleware_order, app) => {
   await using server = await openApp({
     graphs: ['echo'],
     folder,
@@ -71,7 +71,7 @@ test('custom routes receive the caller', async () => {
   }
 });
 
-test('who calls is asked once for a request that passes through the app', async () => {
+test('a request that passes through the app is authenticated once', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     folder: resolve(folder, '../auth'),

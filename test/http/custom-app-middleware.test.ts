@@ -101,7 +101,7 @@ test('an error of a handler that has a status is answered with it', async () => 
   expect([status, body]).toEqual([422, { detail: 'Not like this' }]);
 });
 
-test('an error of a handler that has the name of one of the server’s tells nothing', async () => {
+test("an error of a handler that is named like one of the server's reveals nothing", async () => {
   await using server = await open('handler');
   const { status, body } = await server.get('/own/missing');
   expect([status, body]).toEqual([500, { detail: 'Internal Server Error' }]);

@@ -49,13 +49,13 @@ test.each(Object.entries(APPS))('the reference shows the routes of an app of %s'
   expect(custom).toHaveLength(2);
 });
 
-test('without an own app there is no such group', async () => {
+test('without a custom app the reference has no such group', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   const { tags } = (await server.get('/openapi.json')).body;
   expect(tags.map(({ name }: { name: string }) => name)).not.toContain('Custom routes');
 });
 
-test('a HEAD is answered beside an app that answers by fetch', async () => {
+test('HEAD requests are answered next to a custom app that answers by fetch', async () => {
   await using files = await project({
     'agent.config.yaml': 'graphs: { a: ./a.mjs:graph }\nhttp: { app: "./app.mjs:app" }\n',
     'a.mjs': GRAPH,

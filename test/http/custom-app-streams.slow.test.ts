@@ -41,7 +41,7 @@ test('an upload is sent as fast as a handler of Node reads it', async () => {
   await uploadSlowly(server.url);
 });
 
-test.each(APPS)('%s hears that a client has gone away', async (app) => {
+test.each(APPS)('%s is told that a client disconnected', async (app) => {
   await using server = await open(app);
   const gone = new AbortController();
   const answer = fetch(`${server.url}/own/waits`, { signal: gone.signal });

@@ -28,7 +28,7 @@ test('a Hono app answers its own addresses', async () => {
   expect((await server.get('/info')).body).toEqual({ mine: true });
 });
 
-test('its middleware is around our routes too', async () => {
+test("middleware of a Hono app wraps the server's routes", async () => {
   await using server = await open('./hono.ts:app');
   const counted = await server.post('/threads/count', {});
   expect([counted.status, counted.body]).toEqual([200, 0]);
@@ -39,20 +39,20 @@ test('its middleware is around our routes too', async () => {
   expect((await server.get('/threads/x?stop')).body).toEqual({ stopped: true });
 });
 
-test('what it has read of a request is there for us as well', async () => {
+test("a body that the app has read still reaches the server's routes", async () => {
   await using server = await open('./hono.ts:app');
   const { status, body } = await server.post('/runs/wait?read', RUN);
   expect([status, body]).toEqual([200, expect.objectContaining({ x: 1 })]);
 });
 
-test('events pass through as they come, and end with their run', async () => {
+test('events pass through the app as they arrive and end with their run', async () => {
   await using server = await open('./hono.ts:app');
   const { status, text, headers } = await server.post('/runs/stream', { ...RUN, stream_mode: 'values' });
   expect([status, headers['content-type']]).toEqual([200, 'text/event-stream; charset=utf-8']);
   expect(text).toMatch(/^: heartbeat\r\n\r\nevent: metadata[\s\S]*event: values/);
 });
 
-test('a client that goes away cancels its run behind the app too', async () => {
+test('a client that disconnects from the app cancels its run', async () => {
   await using server = await open('./hono.ts:app');
   const url = await server.app.server.listen({ host: '127.0.0.1', port: 0 });
   const client = new Client({ apiUrl: url });
@@ -76,7 +76,7 @@ test('one line of the log for each request', async () => {
   expect(lines).toHaveLength(1);
 });
 
-test('its own rejections stay as they are, and its errors reveal nothing', async () => {
+test('rejections of the app are unchanged, and its errors reveal nothing', async () => {
   await using server = await open('./hono.ts:app');
   const refused = await server.get('/own/refused');
   expect([refused.status, refused.text]).toEqual([400, 'Not like this']);
@@ -92,7 +92,7 @@ test('a client without an address reaches the server in whose process it is', as
   expect((await server.get('/ok')).status).toBe(200);
 });
 
-test('a webhook may name one of its routes by the path, and none of ours', async () => {
+test("a webhook may name a route of the app by path, but none of the server's", async () => {
   await using server = await open('./hono.ts:app', { enable_custom_route_auth: true }, KEYS);
   await server.post('/runs/wait', { ...RUN, webhook: '/own/hook' }, KEY);
   await until('the webhook has come', async () => (await server.get('/own/hooks', KEY)).body.length === 1);
@@ -129,7 +129,7 @@ test('a webhook reaches none of our routes by another form of their address', as
   expect((await server.get(`/agents/threads/${thread_id}/state`)).body.values).toEqual({});
 });
 
-test.each(['fetching', 'fetchFunction'])('%s answers what it knows', async (name) => {
+test.each(['fetching', 'fetchFunction'])('%s answers its own routes', async (name) => {
   await using server = await open(`./others.ts:${name}`);
   expect((await server.get('/own/hello')).body).toEqual({ hello: '' });
   expect((await server.post('/own/hello', '"posted"')).body).toEqual({ hello: '"posted"' });
@@ -146,7 +146,7 @@ test('a Fastify plugin has its routes in an instance of its own', async () => {
   expect((await server.get('/nope')).body).toEqual({ detail: 'Not Found' });
 });
 
-test('a handler as Express has it is around our routes, and may have read the body', async () => {
+test("an Express handler wraps the server's routes and may have read the body", async () => {
   await using server = await open('./others.ts:handler', { mount_prefix: '/agents' });
   const origin = 'http://localhost:3000';
   const own = await server.get('/agents/own/hello', { origin });

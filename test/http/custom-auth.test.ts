@@ -9,7 +9,7 @@ const BOB = bearer('bob-token');
 
 const open = (environment = {}) => openApp({ graphs: ['echo', 'counter'], folder, environment });
 
-test('authenticate decides who gets in, and its own refusal is the answer', async () => {
+test('authenticate decides which requests are accepted, and its refusal is the response', async () => {
   await using server = await open();
   expect((await server.post('/threads/count', {}, ALICE)).body).toBe(0);
   for (const headers of [{}, bearer('wrong'), { 'x-api-key': 'alice-token' }]) {
@@ -26,7 +26,7 @@ test('an error of authenticate is a 500 without details, and is logged', async (
   expect(JSON.stringify(server.log.at(-2)?.fields['path'])).toContain('/threads/count');
 });
 
-test('health, documentation and facts of the server are open, nothing else', async () => {
+test('only health, documentation and /info need no authentication', async () => {
   await using server = await open();
   for (const url of ['/', '/ok', '/docs', '/openapi.json', '/info', '/metrics']) {
     expect([url, (await server.get(url)).status]).toEqual([url, 200]);
@@ -53,7 +53,7 @@ test('a user given as a text has that identity and no permissions', async () => 
   expect(answer.status).toBe(200);
 });
 
-test('a handler stamps what is made, and others do not find it', async () => {
+test('a handler stamps created rows with an owner, and other users do not find them', async () => {
   await using server = await open();
   const thread = await server.post('/threads', { metadata: { owner: 'bob' } }, ALICE);
   expect(thread.body.metadata).toEqual({ owner: 'alice' });
@@ -64,7 +64,7 @@ test('a handler stamps what is made, and others do not find it', async () => {
   expect((await server.post(`${url}/copy`, undefined, ALICE)).body.metadata.owner).toBe('alice');
 });
 
-test('a run knows its user, whatever the client says', async () => {
+test('a run knows its authenticated user, whatever the client sends', async () => {
   await using server = await open();
   const thread = await server.post('/threads', {}, ALICE);
   const run = await server.post(
@@ -85,7 +85,7 @@ test('a run knows its user, whatever the client says', async () => {
   });
 });
 
-test("joining somebody else's run says so in the stream, as for a run that is not there", async () => {
+test("joining another user's run ends the stream as for a missing run", async () => {
   await using server = await open();
   const thread = await server.post('/threads', {}, ALICE);
   const url = `/threads/${thread.body.thread_id}`;
@@ -98,14 +98,14 @@ test("joining somebody else's run says so in the stream, as for a run that is no
   for (const stream of streams) expect(stream).toEqual([200, expect.stringContaining(told)]);
 });
 
-test("a server's own key opens too, and sees everything", async () => {
+test('an API key of the server is accepted as well and sees every row', async () => {
   await using server = await open({ AGENT_SERVER_API_KEYS: 'operator' });
   await server.post('/threads', {}, ALICE);
   await server.post('/threads', {}, BOB);
   expect((await server.post('/threads/count', {}, { 'x-api-key': 'operator' })).body).toBe(2);
 });
 
-test('who says that they are Studio is nobody special unless the configuration believes it', async () => {
+test('a client that claims to be Studio has no special rights unless configured', async () => {
   const studio = { 'x-auth-scheme': 'langsmith' };
   await using server = await open();
   expect((await server.post('/threads/count', {}, studio)).status).toBe(401);

@@ -38,7 +38,7 @@ async function arrived<Arrival>(event: 'request' | 'upgrade', headers = '') {
   return { client, arrival: await arrival };
 }
 
-test('a request whose client has left before it was routed is not open', async () => {
+test('a request whose client disconnected before routing is not counted as open', async () => {
   const { client, arrival } = await arrived<[IncomingMessage, ServerResponse]>('request');
   const closed = once(arrival[1], 'close');
   client.destroy();
@@ -49,7 +49,7 @@ test('a request whose client has left before it was routed is not open', async (
   expect(answered).toBe(0);
 });
 
-test('an upgrade whose socket was closed before it was routed is not open', async () => {
+test('an upgrade whose socket closed before routing is not counted as open', async () => {
   const headers = 'connection: upgrade\r\nupgrade: websocket\r\n';
   const { arrival } = await arrived<[IncomingMessage, Duplex, Buffer]>('upgrade', headers);
   const closed = once(arrival[1], 'close');

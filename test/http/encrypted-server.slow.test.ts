@@ -40,7 +40,7 @@ describeEachKeeper('with encryption', (open) => {
     expect(await remembered(plain.server)).toEqual(before);
   }, 120_000);
 
-  test('what a killed server was doing goes on, and nothing of it lies open', async () => {
+  test('runs of a killed server continue, and none of their data is stored in plain text', async () => {
     await using keeper = await open({ ...ENCRYPTED });
     await using hook = await receiver();
     const { server } = keeper;

@@ -10,20 +10,20 @@ function failing(error: Error) {
   return { threads: { get: async () => Promise.reject(error) } };
 }
 
-test('what a service refuses is its status and a detail', async () => {
+test('a refusal of a service is rendered as its status and a detail', async () => {
   await using http = await bareServer({ services: failing(new Conflict('no room')) });
   const answer = await http.inject(`/threads/${ID}`);
   expect([answer.statusCode, answer.json()]).toEqual([409, { detail: 'no room' }]);
   expect(answer.headers['content-type']).toBe('application/json; charset=utf-8');
 });
 
-test('what cannot be served right now says when to come back', async () => {
+test('an unavailable service responds with Retry-After', async () => {
   await using http = await bareServer({ services: failing(new Unavailable('database restarts')) });
   const answer = await http.inject(`/threads/${ID}`);
   expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '1']);
 });
 
-test('what nobody foresaw is a plain 500, logged once with the id of the request', async () => {
+test('an unexpected error is a plain 500, logged once with the request id', async () => {
   const error = new TypeError('postgres://user:secret@host broke');
   await using http = await bareServer({ services: failing(error) });
   const answer = await http.inject({ url: `/threads/${ID}`, headers: { 'x-request-id': 'r-1' } });
@@ -117,7 +117,7 @@ test('an address that cannot be decoded is 400', async () => {
   expect([answer.statusCode, answer.json()]).toEqual([400, { detail: 'Invalid URL' }]);
 });
 
-test('bytes that are not HTTP are answered as such', async () => {
+test('bytes that are not HTTP are answered with 400', async () => {
   await using http = await bareServer();
   const { port, hostname } = new URL(await http.listen());
   const socket = connect(Number(port), hostname);

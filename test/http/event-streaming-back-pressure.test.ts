@@ -102,7 +102,7 @@ test('large commands count among all bodies: over the budget they are refused, s
   expect(answers.at(-1)).toMatchObject({ type: 'success', id: 10 });
 });
 
-test('what a client leaves unanswered is counted no longer once it is carried out', async () => {
+test('a command of a client that left is no longer counted once it is executed', async () => {
   const options = { body_limit: 300 * 1024, body_budget: 300 * 1024 };
   await using server = await slowServer({ options });
   const left = await chatty(server.url);
@@ -118,7 +118,7 @@ test('what a client leaves unanswered is counted no longer once it is carried ou
   await until('there is room again', carriedOut);
 });
 
-test('small commands are counted', async () => {
+test('small commands count towards the limit', async () => {
   await using server = await slowServer();
   using client = await chatty(server.url);
   const connection = await server.connected;
@@ -131,7 +131,7 @@ test('small commands are counted', async () => {
   expect(client.ids).toEqual(upTo(20_000));
 });
 
-test('subscriptions, which do not wait for each other, are counted too', async () => {
+test('concurrent subscriptions count towards the limit', async () => {
   await using server = await slowServer();
   using client = await chatty(server.url);
   client.send(1000, { ...large(CHUNK / 4), method: 'subscription.subscribe' });
@@ -142,7 +142,7 @@ test('subscriptions, which do not wait for each other, are counted too', async (
   expect(client.ids).toEqual(upTo(1000));
 });
 
-test('what a real thread is asked is answered in order, however fast it is asked', async () => {
+test('commands to a real thread are answered in order, however fast they arrive', async () => {
   await using app = await openApp({ graphs: ['echo'], one_process: 'it is about one connection' });
   const { url } = await app.app.listen();
   const thread_id = await app.thread();
@@ -181,7 +181,7 @@ function commands(count: number): Buffer[] {
   return upTo(count).map((id) => frame(TEXT, JSON.stringify({ id, ...large(1000) })));
 }
 
-test('a ping of a client that is held back is answered behind what it asked before', async () => {
+test('a ping of a client that is held back is answered after its earlier commands', async () => {
   await using server = await slowServer();
   const client = await raw(server.url);
   client.write(Buffer.concat([...commands(500), frame(PING, 'still here?')]));
@@ -210,7 +210,7 @@ test.for([
   await until('it is gone', () => server.sockets().length === 0);
 });
 
-test('a client that reads no answers is asked to by no longer being read', async () => {
+test('a client that reads no responses is no longer read from', async () => {
   await using server = await slowServer({ padding: 'x'.repeat(4 * CHUNK) });
   server.open();
   const client = await raw(server.url);

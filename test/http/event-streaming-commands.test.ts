@@ -40,7 +40,7 @@ async function interruptOf(thread_id: string): Promise<string> {
 
 const hello = { messages: [{ role: 'user', content: 'hello' }] };
 
-test('run.start makes the thread and a run on it', async () => {
+test('run.start creates the thread and a run on it', async () => {
   const thread_id = randomUUID();
   const answer = await command(thread_id, 'run.start', { assistant_id: 'chat', input: hello }, 7);
   expect(answer).toEqual({
@@ -107,7 +107,7 @@ test('input.respond takes a list of answers, and an answer before the asking run
   expect((await values(thread_id)).log).toContain('child:"me"');
 });
 
-test('who joins a run that asks gets its values and the question', async () => {
+test('a client that joins an interrupted run gets its values and the question', async () => {
   const thread_id = randomUUID();
   const { result } = await command(thread_id, 'run.start', { assistant_id: 'nested', input: { ask: true } });
   const joined = await app.get(`/threads/${thread_id}/runs/${result.run_id}/join`);
@@ -191,7 +191,7 @@ test.for([
   });
 });
 
-test('a thread on which nothing ran has nothing to answer or to look at', async () => {
+test('a thread without runs has no interrupt to answer and no state', async () => {
   for (const [method, params] of [
     ['agent.getTree', {}],
     ['input.respond', { interrupt_id: 'x' }],
@@ -201,12 +201,12 @@ test('a thread on which nothing ran has nothing to answer or to look at', async 
   }
 });
 
-test('a subscription over HTTP is accepted to no effect', async () => {
+test('a subscription over HTTP is accepted without effect', async () => {
   const answer = await command(randomUUID(), 'subscription.subscribe', { channels: ['values'] });
   expect(answer.result).toEqual({ subscription_id: expect.any(String), replayed_events: 0 });
 });
 
-test('what is no command is a bad request', async () => {
+test('an invalid command is 400', async () => {
   const path = `/threads/${randomUUID()}/commands`;
   for (const [body, id] of [
     [{ id: 'a', method: 'run.start' }, null],

@@ -49,7 +49,7 @@ async function untilEnd(events: Awaited<ReturnType<typeof open>>) {
   return sent;
 }
 
-test('an event stream ends when its thread is deleted and another user makes one of its id', async () => {
+test('an event stream ends when its thread is deleted and another user creates one with its id', async () => {
   const thread_id = randomUUID();
   await create(thread_id, ALICE);
   const events = await open(thread_id);
@@ -67,7 +67,7 @@ test('an event stream ends when the thread that it waits for turns out to be ano
   expect(await untilEnd(events)).toEqual([]);
 });
 
-test('the WebSocket of a subscription is closed then', async () => {
+test('a WebSocket is closed when another user creates a thread with the id of a deleted one', async () => {
   const thread_id = randomUUID();
   await create(thread_id, ALICE);
   const address = `${url.replace('http', 'ws')}/threads/${thread_id}/stream/events`;
@@ -86,7 +86,7 @@ test('the WebSocket of a subscription is closed then', async () => {
   expect(heard).toEqual([expect.stringContaining('"success"')]);
 });
 
-test('an event stream goes on over the runs of its user, also on a thread made anew', async () => {
+test('an event stream continues across runs of its user, even on a recreated thread', async () => {
   const thread_id = randomUUID();
   await create(thread_id, ALICE);
   const events = await open(thread_id);

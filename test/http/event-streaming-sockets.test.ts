@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 let app: Awaited<ReturnType<typeof openApp>>;
@@ -57,7 +58,7 @@ test('nothing is sent until it is asked for, then each event once', async () => 
   expect(told.map(({ method }) => method)).toEqual(['lifecycle', 'values', 'values', 'lifecycle']);
 });
 
-test('who subscribes late gets the past first, then the answer', async () => {
+test('a late subscriber gets past events first, then the response', async () => {
   const thread_id = randomUUID();
   using first = await connect(thread_id);
   first.send(subscribe(1, { channels: ['lifecycle'] }));
@@ -74,7 +75,7 @@ test('who subscribes late gets the past first, then the answer', async () => {
   expect((await late.until(answerTo(2))).at(-1)?.result).toMatchObject({ replayed_events: 1 });
 });
 
-test('subscriptions of one breath are replayed together, in the order of what happened', async () => {
+test('subscriptions sent together are replayed together, in the order of events', async () => {
   const thread_id = randomUUID();
   using first = await connect(thread_id);
   first.send(subscribe(1, { channels: ['lifecycle'] }));
@@ -99,7 +100,7 @@ test('subscriptions of one breath are replayed together, in the order of what ha
   ]);
 });
 
-test('a subscription that is given up sends nothing more', async () => {
+test('a cancelled subscription sends nothing more', async () => {
   using client = await connect(randomUUID());
   client.send(subscribe(1, { channels: ['values'] }));
   const [answer] = await client.until(answerTo(1));
@@ -139,7 +140,7 @@ test('a connection has at most a hundred subscriptions; one that ends makes room
     type: 'error',
     id: 101,
     error: 'invalid_argument',
-    message: 'A connection may have at most 100 subscriptions.',
+    message: naming('100 subscriptions'),
   });
   const again = { subscription_id: '7', channels: ['lifecycle'] };
   client.send({ id: 102, method: 'subscription.reconnect', params: again });
@@ -170,7 +171,7 @@ test('the id of a subscription has at most 1000 characters', async () => {
   expect(await client.until(answerTo(1))).toMatchObject([{ error: 'invalid_argument' }]);
 });
 
-test('what is no command is answered, and the socket stays open', async () => {
+test('an invalid command gets an error, and the socket stays open', async () => {
   using client = await connect(randomUUID());
   const broken = (message: Message) => message['error'] === 'invalid_argument';
   client.send('{');
@@ -183,7 +184,7 @@ test('what is no command is answered, and the socket stays open', async () => {
   expect(await client.until(answerTo(1))).toMatchObject([{ error: 'unknown_command' }]);
 });
 
-test('what a client asked before it left is carried out', async () => {
+test('a command is executed although its client disconnects', async () => {
   const thread_id = randomUUID();
   const client = await connect(thread_id);
   client.send(start);

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { type HttpClient, httpClient } from '../support/http-client.ts';
+import { naming } from '../support/naming.ts';
 
 let app: Awaited<ReturnType<typeof openApp>>;
 let http: HttpClient;
@@ -71,7 +72,7 @@ async function run(assistant_id: string, input: object, request?: object) {
 
 const hello = { messages: [{ role: 'user', content: 'hello' }] };
 
-test('events are numbered from 1 on, without a gap, the same for everybody', async () => {
+test('events are numbered from 1 without gaps, identically for all clients', async () => {
   const { thread_id, told } = await run('chat', hello);
   expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 1));
   expect(new Set(told.map(({ event_id }) => event_id)).size).toBe(told.length);
@@ -80,7 +81,7 @@ test('events are numbered from 1 on, without a gap, the same for everybody', asy
   expect(filtered).toEqual(told.filter(({ method }) => method === 'values' || method === 'lifecycle'));
 });
 
-test('since leaves out what was seen, across runs', async () => {
+test('since skips events that were seen, across runs', async () => {
   const { thread_id, told } = await run('chat', hello);
   for (const since of [1, 3, told.length - 1]) {
     const rest = await toEnd(await open(thread_id, { channels: EVERYTHING, since }));
@@ -196,7 +197,7 @@ test('the older streams show a run made by a command as any other', async () => 
   expect(body.messages).toHaveLength(2);
 });
 
-test('what is asked for wrongly is refused before the stream begins', async () => {
+test('an invalid request is refused before the stream begins', async () => {
   const refused = async (body: object) => {
     const { status, body: answer } = await app.post(`/threads/${randomUUID()}/stream/events`, body);
     return [status, answer.detail];
@@ -208,7 +209,7 @@ test('what is asked for wrongly is refused before the stream begins', async () =
   ]);
   expect(await refused({ channels: ['values'], since: -1 })).toEqual([
     400,
-    'since must be a whole number from 0 to 2147483647',
+    naming('since', 0, 2_147_483_647),
   ]);
   expect((await refused({ channels: ['values'], namespaces: ['x'] }))[0]).toBe(400);
   expect((await app.get(`/threads/${randomUUID()}/stream/events`)).status).toBe(405);

@@ -56,7 +56,7 @@ function open(url: string, path = `/threads/${ID}/runs/stream`, body = BODY): Pr
   });
 }
 
-test('the bytes of a stream', async () => {
+test('a stream has exactly these bytes', async () => {
   await using http = await bareServer({ services: runService(() => framesOf(FRAMES)) });
   const answer = await open(await http.listen());
   expect(answer.headers).toMatchObject({
@@ -118,7 +118,7 @@ test('the headers and a heartbeat are sent before anything happens, then one eve
   answer.destroy();
 });
 
-test('a run that is not there is 404, not a stream', async () => {
+test('joining a missing run is 404, not a stream', async () => {
   const runs = { get: () => Promise.reject(new NotFound('Not Found')) };
   await using http = await bareServer({ services: { runs } });
   const answer = await http.inject(`/threads/${ID}/runs/${ID}/stream`);
@@ -164,7 +164,7 @@ test.each([
   expect(abandon).toHaveBeenCalledTimes(times);
 });
 
-test('a client that saw the end has not left', async () => {
+test('a client that disconnects after the end does not count as left', async () => {
   const abandon = vi.fn(async () => {});
   await using http = await bareServer({ services: runService(() => framesOf(FRAMES), { abandon }) });
   const body = JSON.stringify({ assistant_id: 'echo', on_disconnect: 'cancel' });
@@ -207,7 +207,7 @@ test.each([
   ['-', 0],
   ['0', 0],
   ['0-0', 0],
-])('Last-Event-ID %s goes on after %s', async (last_event_id, after) => {
+])('Last-Event-ID %s resumes after %s', async (last_event_id, after) => {
   const services = runService(() => framesOf([]));
   const joinStream = vi.spyOn(services.runs, 'joinStream');
   await using http = await bareServer({ services });

@@ -67,7 +67,7 @@ test('Studio cannot be at a path that is not free', async () => {
   expect(free).toEqual([]);
 });
 
-test('no operation answers without a key that is good for it', async () => {
+test('no operation answers without a key of its scope', async () => {
   await using file = await keyFile();
   const environment = { ...file.environment, ...EVERYTHING };
   await using server = await openApp({ graphs: ['echo'], environment });
@@ -107,7 +107,7 @@ test('no operation answers without a key that is good for it', async () => {
   expect(calls).toBeGreaterThan(300);
 });
 
-test('a key of each scope opens what it is for', async () => {
+test('a key of each scope can call the operations of that scope', async () => {
   await using file = await keyFile();
   const environment = { ...file.environment, AGENT_SERVER_DEPLOYMENTS: 'true' };
   await using server = await openApp({ graphs: ['echo'], environment });

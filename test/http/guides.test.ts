@@ -46,7 +46,7 @@ test('the guides are where the server is mounted', async () => {
   );
 });
 
-test('pictures are served as what they are', async () => {
+test('pictures are served with their media type', async () => {
   const { headers, rawPayload } = await get('/docs/guides/images/studio-run.png');
   expect(headers['content-type']).toBe('image/png');
   expect(rawPayload.subarray(1, 4).toString()).toBe('PNG');

@@ -17,13 +17,13 @@ test.each([
   '127.0.0.1.evil.example',
   'localhost.evil.example',
   '[::2]',
-])('and not to %s, whose page could have taken its address', async (host) => {
+])('a server without keys refuses host %s, which could be a rebound name', async (host) => {
   await using server = await openApp({ graphs: ['echo'] });
   const { status, body } = await server.get('/assistants', { host });
   expect([status, body.detail]).toEqual([403, expect.stringContaining('server.allowed_hosts')]);
 });
 
-test('a name that the configuration allows is served', async () => {
+test('a configured host name is served', async () => {
   await using server = await openApp({ graphs: ['echo'], server: { allowed_hosts: ['Agents.example.com'] } });
   expect((await server.get('/ok', { host: 'agents.example.com' })).status).toBe(200);
 });

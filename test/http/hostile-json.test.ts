@@ -82,7 +82,7 @@ async function saidToSocket(value: string): Promise<string> {
 }
 
 describe.each(DOORS)('by %s', (_door, send) => {
-  test.each(HOSTILE)('%s does not come in', async (_what, value, problem) => {
+  test.each(HOSTILE)('%s never reaches a service', async (_what, value, problem) => {
     expect(await send(value)).toContain(problem);
     expect(complaints()).toEqual([]);
   });

@@ -95,7 +95,7 @@ test.each([
   expect(JSON.stringify(result)).toMatch(answer);
 });
 
-test('a chat front end asks in words, and takes words', async () => {
+test('a chat completion asks in words and accepts an answer in words', async () => {
   const say = (messages: object[]) =>
     server.post('/v1/chat/completions', { model: 'agent', messages }, { 'x-thread-id': 'a-chat' });
   const user = (content: string) => ({ role: 'user', content });

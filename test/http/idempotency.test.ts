@@ -47,7 +47,7 @@ test('the same request with the same key makes one run', async () => {
   expect((await http.get(at)).body).toHaveLength(1);
 });
 
-test('what is waited for and what is streamed is one run too', async () => {
+test('repeated waits and streams share one run', async () => {
   const at = `/threads/${await http.thread()}/runs`;
   for (const kind of ['wait', 'stream']) {
     const once = key();
@@ -147,7 +147,7 @@ test('of requests at the same time one makes the run', async () => {
   expect((await http.get(at)).body).toHaveLength(1);
 });
 
-test('what only reads has no use for a key', async () => {
+test('read-only requests ignore the key', async () => {
   const once = key();
   for (const body of [{}, { limit: 1 }]) {
     const found = await http.post('/threads/search', body, once);

@@ -23,7 +23,7 @@ test("a cron's runs are those of the user who made it", async () => {
   expect((await server.get(`/threads/${run.thread_id}`, BOB)).status).toBe(404);
 });
 
-test("who listens to a thread before it is made hears nothing of it when it is somebody else's", async () => {
+test('a subscriber of a missing thread gets no events once another user creates it', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   const { url } = await server.app.listen();
   const thread_id = randomUUID();

@@ -8,7 +8,7 @@ import { bareServer } from '../support/bare-server.ts';
 import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-test('what the project’s code asks of its own server comes from within, and nothing else does', async () => {
+test("calls of the project's code to its own server are handled in process, and no others", async () => {
   const actors: Actor[] = [];
   const count = async (actor: Actor) => actors.push(actor);
   await using http = await bareServer({ services: { threads: { count } } });

@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/auth');
 const ALICE = { authorization: 'Bearer alice-token' };
@@ -18,7 +19,7 @@ async function asking(server: Server, metadata: object, headers?: Record<string,
 
 const threadsOf = (found: { thread_id: string }[]) => found.map(({ thread_id }) => thread_id);
 
-test('what waits for a person is listed over all threads and answered by its id', async () => {
+test('interrupts are listed across threads and answered by id', async () => {
   await using server = await openApp({ graphs: ['parallel-send'] });
   const { thread_id } = (await server.post('/threads', { metadata: { team: 'red' } })).body;
   const run = { assistant_id: 'parallel-send', input: { items: [2, 3], ask: true } };
@@ -197,7 +198,7 @@ test('a very large value is left to the state of its thread', async () => {
   expect((await server.get(`/threads/${thread_id}/state`)).text).toContain(found.interrupt_id);
 });
 
-test('nobody finds or counts what others are asked', async () => {
+test('users neither find nor count interrupts of other users', async () => {
   await using server = await openApp({ graphs: ['interrupting'], folder });
   const own = await asking(server, {}, ALICE);
   await asking(server, {}, BOB);
@@ -219,10 +220,8 @@ test('a search that makes no sense is refused with the reason', async () => {
   await asking(server, {});
   const runs = await server.post('/runs/search', { limit: 1 });
   const cursor = runs.headers['x-pagination-next'];
-  expect(await detail({ cursor })).toBe(
-    'cursor: must be the X-Pagination-Next header of a previous page of this list',
-  );
-  expect(await detail({ limit: 101 })).toMatch('limit: must be a whole number from 1 to 100');
+  expect(await detail({ cursor })).toEqual(naming('cursor', 'X-Pagination-Next'));
+  expect(await detail({ limit: 101 })).toEqual(naming('limit', 1, 100));
   expect(await detail({ sort_order: 'newest' })).toMatch('sort_order');
   expect(await detail({ assistant_id: 'nobody' })).toBe('Invalid assistant ID: must be a UUID');
   expect(await detail({ thread_metadata: 'red' })).toMatch('thread_metadata');

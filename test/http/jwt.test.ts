@@ -20,7 +20,7 @@ function open(jwt: object) {
   return openApp({ graphs: ['echo'], environment });
 }
 
-test('who has a token sees what is theirs, and the own assistants of the graphs', async () => {
+test('the user of a token sees their own rows and the system assistants', async () => {
   await using server = await open({ permissions_claim: 'scope' });
   const jane = bearer(await signed({ sub: 'jane@example.com', scope: 'chat more' }));
   const john = bearer(await signed({ sub: 'john' }));
@@ -80,7 +80,7 @@ test('a token that is not for this server lets nobody in', async () => {
   expect((await server.post('/threads/count', {})).body).toEqual({ detail: 'Missing bearer token' });
 });
 
-test('who has the permission for it sees what everybody owns', async () => {
+test('a user with the permission sees the rows of all users', async () => {
   await using server = await open({ permissions_claim: 'realm.roles', admin_permission: 'operator' });
   await server.post('/threads', {}, bearer(await signed({ sub: 'jane' })));
   const chief = bearer(await signed({ sub: 'chief', realm: { roles: ['operator'] } }));

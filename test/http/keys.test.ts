@@ -70,7 +70,7 @@ test('a key may be made to expire', async () => {
   expect(await statusWith(server, key)).toBe(401);
 });
 
-test('what is no key is not revoked', async () => {
+test('revoking a missing key is 404', async () => {
   await using server = await open();
   const { key_id } = await create(server);
   const revoke = (id: string) => server.send('DELETE', `/keys/${id}`, undefined, OPERATOR);
@@ -86,7 +86,7 @@ test.each([
   [{ name: '' }, /name/],
   [{ name: 'a', scope: 'all' }, /scope/],
   [{ name: 'a', expires_in_days: 0 }, /expires_in_days.*from 0\.001 to 36500/],
-])('%j makes no key', async (body, detail) => {
+])('a key request with %j is refused', async (body, detail) => {
   await using server = await open();
   const refused = await server.post('/keys', body, OPERATOR);
   expect([refused.status, refused.text]).toEqual([422, expect.stringMatching(detail)]);

@@ -54,7 +54,7 @@ test('scrapes do not count where /metrics needs no key', async () => {
   expect(await statuses(() => amongUsers.get('/metrics'), 3)).toEqual([200, 200, 200]);
 });
 
-test('users have shares of their own', async () => {
+test('each user has a separate rate limit', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     folder: resolve(import.meta.dirname, '../fixtures/auth'),
@@ -66,7 +66,7 @@ test('users have shares of their own', async () => {
   expect(await statuses(as('bob'), 2)).toEqual([200, 200]);
 });
 
-test('what the project’s own app lets through counts once', async () => {
+test('a request that passes through the custom app counts once', async () => {
   await using server = await openApp({
     ...KEYS,
     folder: resolve(import.meta.dirname, '../fixtures/own-app'),
@@ -77,7 +77,7 @@ test('what the project’s own app lets through counts once', async () => {
   expect(await statuses(() => server.get('/own/hello'), 3)).toEqual([200, 200, 429]);
 });
 
-test('one line of the configuration turns both on', async () => {
+test('one key of the configuration enables both rate limits', async () => {
   await using server = await openApp({ graphs: ['echo'], environment: { AGENT_SERVER_RATE_LIMIT: '2' } });
   expect(await statuses(() => server.post('/threads/count', {}), 3)).toEqual([200, 200, 429]);
 });

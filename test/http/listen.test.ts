@@ -7,7 +7,7 @@ import { bareServer } from '../support/bare-server.ts';
 /** Two of this machine, as `127.0.0.1` and `::1` are, which not every machine has. */
 const ADDRESSES = ['127.0.0.1', '127.0.0.2'] as const;
 
-test('a server is there at each of its addresses, and is gone from each', async () => {
+test('a server listens on each of its addresses and stops listening on all', async () => {
   await using server = await bareServer();
   const listening = await listenAt(server.server, [...ADDRESSES, '192.0.2.1'], 0);
   const { port } = new URL(listening.url);

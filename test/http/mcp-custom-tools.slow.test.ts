@@ -35,7 +35,7 @@ test('docs/mcp.md: a project adds what it has beside its assistants', async () =
   expect(tools.map(({ name }: { name: string }) => name)).toEqual(['plain']);
 });
 
-test('own tools know who calls, and stand before assistants of the same name', async () => {
+test('custom tools know their caller and take precedence over assistants of the same name', async () => {
   await using own = await project({
     'agent.config.yaml': `${CONFIG}auth: { jwt: { secret: ${SECRET} } }\n`,
     'graph.ts': GRAPH,

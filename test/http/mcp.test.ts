@@ -67,7 +67,7 @@ test('a key that may only look calls nothing; one that may work needs to be no a
   }
 });
 
-test('a user sees and calls what is theirs', async () => {
+test('a user sees and calls only their own assistants', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({ graphs: ['echo'], folder });
   const alice = { authorization: 'Bearer alice-token' };
@@ -115,7 +115,7 @@ test('a header that says something else than its argument is refused', async () 
   ]);
 });
 
-test('a graph that does not load is no tool, and a call of it says why', async () => {
+test('a graph that failed to load is not listed as a tool, and a call of it returns the reason', async () => {
   await using server = await openApp({ graphs: ['broken', 'zod-state'] });
   const { tools } = (await askModern(server, 'tools/list', {})).result;
   expect(tools.map(({ name }: { name: string }) => name)).toEqual(['zod-state']);

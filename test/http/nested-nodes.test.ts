@@ -73,7 +73,7 @@ describe('a node of a subgraph on its own', () => {
     expect(values.messages.at(-1)).toMatchObject({ type: 'tool', content: '3' });
   });
 
-  test('one that asks is answered, whoever answers, and nothing comes after it', async () => {
+  test('a node that interrupts is answered, by any client, and no other node executes', async () => {
     const id = 'team:ask';
     const { thread_id, body } = await alone(id, { update: STATE, goto: id });
     expect(body).toMatchObject({ __interrupt__: [{ value: { question: 'Which?' } }] });
@@ -96,7 +96,7 @@ describe('a node of a subgraph on its own', () => {
     expect(executed).not.toContain('team:begin');
   });
 
-  test('what it throws is the error of the run', async () => {
+  test('an error that the node throws is the error of the run', async () => {
     const { status, body } = await alone('team:fails', { update: STATE, goto: 'team:fails' });
     expect([status, body]).toEqual(['error', { __error__: { error: 'Error', message: 'It always fails' } }]);
   });

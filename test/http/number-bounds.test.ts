@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { type Document, type RequestNumber, requestNumbers, withValue } from '../support/request-numbers.ts';
 
 const DOCUMENT = join(import.meta.dirname, '../../openapi/openapi.json');
@@ -97,6 +98,6 @@ test('a command of event streaming names the bounds too', async () => {
   const command = { id: 1, method: 'state.listCheckpoints', params: { limit: 1001 } };
   expect(await post(`/threads/${thread_id}/commands`, command)).toMatchObject({
     error: 'invalid_argument',
-    message: expect.stringContaining('must be a whole number from 1 to 1000'),
+    message: naming(1, 1000),
   });
 });

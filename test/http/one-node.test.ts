@@ -61,7 +61,7 @@ describe('a node on its own', () => {
     expect([status, executed, body.ran]).toEqual(['success', ['ask'], ['before', 'ask this']]);
   });
 
-  test('what it throws is the error of the run', async () => {
+  test('an error that the node throws is the error of the run', async () => {
     const { status, executed, body } = await alone('fails', { update: STATE, goto: 'fails' });
     expect([status, executed, body]).toEqual([
       'error',
@@ -88,7 +88,7 @@ describe('a tool on its own', () => {
     expect(body.messages.at(-1)).toMatchObject({ type: 'tool', name, tool_call_id: 'call-1', ...answer });
   });
 
-  test('one that asks a person waits for the answer', async () => {
+  test('a tool that interrupts waits for the answer', async () => {
     const asked = await call('confirm', { what: 'go' });
     const { body } = await alone('tools', { resume: 'yes' }, asked.thread_id);
     expect(body.messages.at(-1)).toMatchObject({ content: 'go: yes' });

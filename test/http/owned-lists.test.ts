@@ -89,7 +89,7 @@ const PARTS: [name: string, url: (ids: Belongings) => string][] = [
   ['an explanation of a thread', ({ asking }) => `/threads/${asking.thread_id}/explain`],
 ];
 
-describe('who owns something', () => {
+describe('the owner of a row', () => {
   let alices: Belongings;
   beforeAll(async () => {
     alices = await belongings(ALICE);
@@ -114,7 +114,7 @@ describe('who owns something', () => {
   });
 
   test.each(['/keys', '/system/overview', '/system/history', '/system/server-logs', '/system/leases'])(
-    'does not read %s, which is for administrators',
+    'cannot read %s, which is for administrators',
     async (url) => {
       for (const headers of [ALICE, BOB]) expect((await server.get(url, headers)).status).toBe(403);
     },

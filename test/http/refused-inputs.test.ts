@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['zod-state', 'echo'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -11,7 +12,7 @@ test('an input that the schema of a graph refuses is an error that names the fie
 
   expect(body['__error__']).toEqual({
     error: 'InvalidInput',
-    message: 'topic: expected string, received number; words.1: expected string, received number',
+    message: naming('topic: ', 'words.1: '),
   });
 });
 

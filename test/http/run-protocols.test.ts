@@ -82,19 +82,19 @@ beforeEach(async () => {
   before = await everything(place.server);
 });
 
-describe('who may do everything but make runs', () => {
+describe('a user who may do everything except create runs', () => {
   beforeAll(async () => {
     place = await open('./limits.ts:auth', as('maker'));
   });
   afterAll(() => place.server[Symbol.asyncDispose]());
 
-  test.each(RUN_DOORS)('makes none by $name', async ({ says, knock }) => {
+  test.each(RUN_DOORS)('creates no run through $name', async ({ says, knock }) => {
     check(await knock(place, as('watcher')), FORBIDDEN[says]);
     expect(await everything(place.server)).toEqual(before);
   });
 });
 
-describe('on a thread of somebody else', () => {
+describe('on a thread of another user', () => {
   const ALICE = as('alice-token');
   const BOB = as('bob-token');
   beforeAll(async () => {
@@ -102,12 +102,15 @@ describe('on a thread of somebody else', () => {
   });
   afterAll(() => place.server[Symbol.asyncDispose]());
 
-  test.each(RUN_DOORS.filter(({ onThread }) => onThread))('nobody makes a run by $name', async (door) => {
-    check(await door.knock(place, BOB), MISSING[door.says]);
-    expect(await everything(place.server)).toEqual(before);
-  });
+  test.each(RUN_DOORS.filter(({ onThread }) => onThread))(
+    'no run can be created through $name',
+    async (door) => {
+      check(await door.knock(place, BOB), MISSING[door.says]);
+      expect(await everything(place.server)).toEqual(before);
+    },
+  );
 
-  test.each(['do_nothing', 'raise'])('nobody gets it by making it, with if_exists %s', async (if_exists) => {
+  test.each(['do_nothing', 'raise'])('creating it with if_exists %s gives no access', async (if_exists) => {
     const { server, thread_id } = place;
     const metadata = { owner: 'bob' };
     const answer = await server.post('/threads', { thread_id, if_exists, metadata }, BOB);

@@ -2,6 +2,7 @@ import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { ENCRYPTION_OF_TESTS, TEST_KEY } from '../support/encryption.ts';
+import { naming } from '../support/naming.ts';
 
 const folder = resolve(import.meta.dirname, '../fixtures/auth');
 const ALICE = { authorization: 'Bearer alice-token' };
@@ -83,7 +84,7 @@ test('errors that are encrypted are not searched in vain', async () => {
   }
 });
 
-test('nobody finds or counts the runs of others', async () => {
+test('users neither find nor count runs of other users', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   const own = await runsOf(server, [{}, {}], ALICE);
   await runsOf(server, [{}], BOB);
@@ -103,16 +104,14 @@ test('a search that makes no sense is refused with the reason', async () => {
     expect([query, status]).toEqual([query, 422]);
     return body.detail;
   };
-  expect(await detail({ cursor: 'x' })).toBe(
-    'cursor: must be the X-Pagination-Next header of a previous page of this list',
-  );
+  expect(await detail({ cursor: 'x' })).toEqual(naming('cursor', 'X-Pagination-Next'));
   const foreign = Buffer.from(JSON.stringify(['runs', 'yesterday', 'x'])).toString('base64url');
-  expect(await detail({ cursor: foreign })).toMatch('cursor: must be');
+  expect(await detail({ cursor: foreign })).toEqual(naming('cursor'));
   expect(await detail({ status: 'lost' })).toMatch(/status.*pending/);
   expect(await detail({ status: [] })).toMatch('status');
   expect(await detail({ created_from: 'yesterday' })).toMatch('created_from');
   expect(await detail({ error: '' })).toMatch('error');
-  expect(await detail({ limit: 0 })).toMatch('limit: must be a whole number from 1 to 1000');
+  expect(await detail({ limit: 0 })).toEqual(naming('limit', 1, 1000));
   expect(await detail({ select: ['values'] })).toMatch('select');
   expect(await detail({ assistant_id: 'nobody' })).toBe('Invalid assistant ID: must be a UUID');
 });

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['echo', 'interrupting', 'fails', 'sleeper'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -86,12 +87,12 @@ test('runs are listed newest first, with only what was asked for', async () => {
   expect(await list('?status=pending')).toEqual([]);
   expect(await list('?status=invented')).toEqual([]);
   expect(await list('?limit=x')).toEqual({
-    detail: 'limit: must be a whole number from 1 to 2147483647',
+    detail: naming('limit', 1, 2_147_483_647),
   });
   expect((await list('?select=password')).detail).toMatch(/^select\[0\]: /);
 });
 
-test('a run that is not there is 404, on another thread too', async () => {
+test('a missing run is 404, as is one on another thread', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${await http.thread()}/runs`, ECHO);
   const at = `/threads/${thread_id}/runs/${run.run_id}`;

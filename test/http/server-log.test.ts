@@ -5,6 +5,7 @@ import { RecentLog } from '../../src/core/recent-log.ts';
 import { serverLogService } from '../../src/services/server-log.ts';
 import { openApp } from '../support/app.ts';
 import { bareServer } from '../support/bare-server.ts';
+import { naming } from '../support/naming.ts';
 import { followServerLog } from '../support/server-log-stream.ts';
 
 const SECRET = 'correct-horse-battery';
@@ -93,6 +94,6 @@ test('a server whose log is that of its program has none to follow', async () =>
   await using server = await openApp({ graphs: [], one_process: 'a server that is embedded' });
   expect(await server.get('/system/server-logs')).toMatchObject({
     status: 404,
-    body: { detail: expect.stringContaining('the program that embeds it') },
+    body: { detail: naming('program', 'embeds') },
   });
 });

@@ -47,7 +47,7 @@ test('a client that no longer answers pings is disconnected, and its subscriptio
   await ended;
 });
 
-test('what a client sends is a sign of life, too', async () => {
+test('a message of a client counts as a sign of life', async () => {
   const { socket, terminated } = socketOf((peer, pings) => {
     if (pings <= 4) peer.emit('message', Buffer.from('{}'));
   });
@@ -72,7 +72,7 @@ test.for(['isPaused', 'bufferedAmount'] as const)('no answer is expected meanwhi
   expect(looks).toBe(14);
 });
 
-test('over the network: who answers stays, who does not goes', async () => {
+test('over the network, clients that answer pings stay and silent ones are disconnected', async () => {
   const eventStreaming = {
     connect: async (_actor: unknown, _thread_id: string, _sink: unknown, signal: AbortSignal) => ({
       served: once(signal, 'abort').then(() => {}),

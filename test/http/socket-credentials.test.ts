@@ -8,6 +8,7 @@ import { runSession, type Socket } from '../../src/http/event-streaming/websocke
 import { openApp } from '../support/app.ts';
 import { bareServer } from '../support/bare-server.ts';
 import { endlessSubscription } from '../support/endless-subscription.ts';
+import { naming } from '../support/naming.ts';
 
 const OPERATOR = { 'x-api-key': 'operator' };
 const environment = { AGENT_SERVER_API_KEYS: 'operator' };
@@ -43,7 +44,7 @@ test('a key that was revoked starts no run over a socket that it opened before',
   const { socket, thread_id, closed } = await connect(server, { headers: { 'x-api-key': key } });
   await server.send('DELETE', `/keys/${key_id}`, undefined, OPERATOR);
   socket.send(JSON.stringify(START));
-  expect(await closed).toEqual([4401, 'This API key was revoked']);
+  expect(await closed).toEqual([4401, naming('API key', 'revoked')]);
   expect((await server.get(`/threads/${thread_id}`, OPERATOR)).status).toBe(404);
 });
 
@@ -55,7 +56,7 @@ test('a token that has expired starts no run over a socket that it opened before
   const { socket, thread_id, closed } = await connect(server, { query: `?access_token=${token}` });
   clock.ms += 61_000;
   socket.send(JSON.stringify(START));
-  expect(await closed).toEqual([4401, 'This token is invalid or has expired']);
+  expect(await closed).toEqual([4401, naming('token', 'expired')]);
   expect((await server.get(`/threads/${thread_id}`, OPERATOR)).status).toBe(404);
 });
 
@@ -98,7 +99,7 @@ test('a command is carried out as who the caller is now, and answered if that is
 });
 
 test.for([
-  [new Unauthorized('This API key was revoked'), [4401, 'This API key was revoked']],
+  [new Unauthorized('This API key was revoked'), [4401, naming('API key', 'revoked')]],
   [new Forbidden('Forbidden'), [4403, 'Forbidden']],
 ] as const)(
   'a caller that is refused is disconnected without a command, too: %s',
@@ -141,9 +142,7 @@ test.for(['per_key_per_minute', 'per_address_per_minute'])(
       types.push(type === 'success' ? type : `${error} ${message}`);
     }
     // The upgrade was the first.
-    const refused = expect.stringMatching(
-      /^unknown_error 429: More than 3 requests per minute. Retry after \d+ s\.$/,
-    );
+    const refused = naming('unknown_error 429: ', '3 requests');
     expect(types).toEqual(['success', 'success', refused]);
     socket.close();
   },

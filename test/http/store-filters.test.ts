@@ -24,7 +24,7 @@ const search = (query: object, who: Record<string, string>) => server.post('/sto
 const namespaces = (query: object, who: Record<string, string>) =>
   server.post('/store/namespaces', query, who);
 
-test('who owns an item finds it by every route', async () => {
+test('the owner of an item finds it by every route', async () => {
   expect((await server.get(ADDRESS, ANN)).body).toMatchObject(ITEM);
   expect((await search({ namespace_prefix: ['shared'] }, ANN)).body.items).toMatchObject([ITEM]);
   expect((await namespaces({}, ANN)).body.namespaces).toEqual([['shared', 'ann']]);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 
 const BAG = `
@@ -63,7 +64,7 @@ test('a failing embedder is a 503 that writes nothing and reveals no secret', as
   const answer = await http.send('PUT', '/store/items', { ...at, key: 'k', value: { text: 'poison' } });
   expect([answer.status, answer.body, answer.headers['retry-after']]).toEqual([
     503,
-    { detail: expect.stringMatching(/^The embeddings of the store .* could not be computed/) },
+    { detail: naming('embeddings') },
     '1',
   ]);
   expect(answer.text).not.toContain('secret');

@@ -126,7 +126,7 @@ test('a session does not stand in the way of what the handlers of a project acce
   expect((await own.post('/threads', {}, page)).status).toBe(401);
 });
 
-test('who revokes the key ends its sessions', async () => {
+test('revoking a key ends its sessions', async () => {
   const { key, key_id } = await newKey('admin');
   const session = { ...OWN, ...(await signIn({ key })) };
   expect((await http.send('DELETE', `/keys/${key_id}`, undefined, session)).status).toBe(204);
@@ -198,7 +198,7 @@ test('an administrator takes the view of a user, and gives it back', async () =>
   expect((await http.post('/studio/session', { view_as: 'jane' }, limited)).status).toBe(403);
 });
 
-test('who signs out is asked for a key again', async () => {
+test('after signing out, a key is required again', async () => {
   const session = await signIn({ key: 'operator' });
   const answer = await http.send('DELETE', '/studio/session', undefined, { ...OWN, ...session });
   expect(String(answer.headers['set-cookie'])).toContain('Max-Age=0');

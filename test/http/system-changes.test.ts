@@ -11,7 +11,7 @@ import { watchChanges } from '../support/watched-changes.ts';
 const OPERATOR = { 'x-api-key': 'operator' };
 const environment = { AGENT_SERVER_API_KEYS: 'operator' };
 
-test('whoever may see everything hears of every change', async () => {
+test('a caller without limits is notified of every change', async () => {
   await using server = await openApp({ graphs: ['echo'], environment });
   const { url } = await server.app.listen();
   using changes = await watchChanges(url, OPERATOR);
@@ -68,7 +68,7 @@ test('changes that come all the time are told in at most four events a second, e
   }
 });
 
-test('a thread is heard of when its values change, and when it is deleted', async () => {
+test('a change of values and the deletion of a thread are reported', async () => {
   await using server = await openApp({ graphs: ['echo'], environment });
   const { url } = await server.app.listen();
   const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
@@ -83,7 +83,7 @@ test('a thread is heard of when its values change, and when it is deleted', asyn
   await changes.until('thread', thread_id);
 });
 
-test('users hear of their own rows only', async () => {
+test('users are notified only of their own rows', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({ graphs: ['echo'], folder, environment });
   const { url } = await server.app.listen();
@@ -120,7 +120,7 @@ test('the stream ends when the server stops', async () => {
 });
 
 test.runIf(TEST_POSTGRES_URI)(
-  'what another process does is heard of',
+  'changes in another process are reported',
   async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     const graphs = { echo: 'test/fixtures/graphs/echo.ts:graph' };

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { bareServer } from '../support/bare-server.ts';
 
-test('the server is well', async () => {
+test('a healthy server reports ok', async () => {
   await using http = await bareServer();
   for (const url of ['/ok', '/']) {
     const answer = await http.inject(url);

@@ -30,7 +30,7 @@ test('the thread of a run that is deleted stands where it was before', async () 
   expect((await http.get(at)).body.status).toBe('idle');
 });
 
-test('what a deleted run asked is asked no more', async () => {
+test('the interrupt of a deleted run is gone', async () => {
   const at = `/threads/${await http.thread()}`;
   await http.post(`${at}/runs/wait`, { assistant_id: 'echo', input: { x: 1 } });
   const { headers } = await http.post(`${at}/runs/wait`, { assistant_id: 'interrupting', input: { x: 2 } });

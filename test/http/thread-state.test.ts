@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['echo', 'interrupting', 'sleeper', 'nested', 'chat', 'delta-chat'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -20,7 +21,7 @@ test('the state of a thread that never ran is empty', async () => {
   ]);
 });
 
-test('the newest state, and what waits in it', async () => {
+test('the newest state includes its interrupts', async () => {
   const thread_id = await threadAfter('interrupting', { x: 1 });
   const { body } = await http.get(`/threads/${thread_id}/state?subgraphs=true`);
   expect(body).toMatchObject({
@@ -55,7 +56,7 @@ test('history has ten states with GET and one with POST by default', async () =>
   expect(await length(http.post(`/threads/${thread_id}/history`, {}))).toBe(1);
   expect(await length(http.get(`/threads/${thread_id}/history?limit=3`))).toBe(3);
   const wrong = await http.get(`/threads/${thread_id}/history?limit=x`);
-  expect([wrong.status, wrong.body.detail]).toEqual([422, 'limit: must be a whole number from 1 to 1000']);
+  expect([wrong.status, wrong.body.detail]).toEqual([422, naming('limit', 1, 1000)]);
 });
 
 test('history before a checkpoint, in every form that clients send', async () => {

@@ -85,7 +85,7 @@ test('subgraphs are in the tree if they are asked for', async () => {
   expect(await namespaces('subgraphs=true')).toEqual(['', 'child']);
 });
 
-test('nobody sees the tree of others, and what makes no sense is refused', async () => {
+test("the tree of another user's thread is 404, and invalid queries are refused", async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   const { thread_id } = (await server.post('/threads', {}, ALICE)).body;
   expect((await server.get(`/threads/${thread_id}/tree`, ALICE)).body).toEqual([]);

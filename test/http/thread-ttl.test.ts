@@ -13,12 +13,12 @@ async function ttlOf(thread_id: string) {
   return (await http.get(`/threads/${thread_id}?include=ttl,unknown`)).body.ttl;
 }
 
-test('a thread goes by itself when its time is over', async () => {
+test('a thread is deleted when its TTL expires', async () => {
   const thread_id = await http.thread({ ttl: { ttl: 0 } });
   await until('the thread is gone', async () => (await http.get(`/threads/${thread_id}`)).status === 404);
 });
 
-test('a thread forgets its history by itself, and goes on', async () => {
+test('a thread with strategy keep_latest loses its history when its TTL expires and continues', async () => {
   const thread_id = await http.thread({ ttl: { ttl: 0, strategy: 'keep_latest' } });
   const run = { assistant_id: 'echo', input: { x: 1 } };
   await http.post(`/threads/${thread_id}/runs/wait`, run);

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['echo'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -31,7 +32,7 @@ test('an id of the server is time-ordered', async () => {
   expect(await http.thread()).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-7/);
 });
 
-test('a thread that is not there is 404, and what cannot be one 422', async () => {
+test('a missing thread is 404, and an invalid id 422', async () => {
   const nobody = crypto.randomUUID();
   const missing = { detail: `Thread with ID ${nobody} not found` };
   for (const path of ['', '/state', '/history', '/runs']) {
@@ -51,7 +52,7 @@ test('a thread that is not there is 404, and what cannot be one 422', async () =
   }
 });
 
-test('metadata is merged; who wants no answer gets none', async () => {
+test('metadata is merged; Prefer: return=minimal gives an empty response', async () => {
   const thread_id = await http.thread({ metadata: { a: 1, b: 1 } });
   const merged = await http.patch(`/threads/${thread_id}`, { metadata: { b: 2, c: null } });
   expect(merged.body.metadata).toEqual({ a: 1, b: 2, c: null });
@@ -132,7 +133,7 @@ test('pages by cursor have each thread once, whatever changes meanwhile, and siz
   const other = { cursor: String(first.headers['x-pagination-next']), sort_by: 'created_at' };
   expect(await http.post('/threads/search', other)).toMatchObject({
     status: 422,
-    body: { detail: 'cursor: must be the X-Pagination-Next header of a previous page of this list' },
+    body: { detail: naming('cursor', 'X-Pagination-Next') },
   });
   expect((await http.post('/threads/search', { cursor: '', sort_by: 'status' })).body.detail).toBe(
     'cursor: not available when sorting by status. Use "offset", or another "sort_by".',

@@ -50,7 +50,9 @@ test('an error message that is not a string is reported as text, in the state to
   ]);
 });
 
-test('so does one that throws what nobody thought of', { timeout: 1_800_000 }, async () => {
+test('a node that throws a value that fails when it is read ends its run as an error', {
+  timeout: 1_800_000,
+}, async () => {
   const begin = server.log.length;
   const inputs = fc.sample(fc.record({ what: recipes(), rejects: fc.boolean() }), generatedCases(200));
   const body = (input: object) => ({ assistant_id: 'odd', input, stream_mode: ['values', 'tasks'] });

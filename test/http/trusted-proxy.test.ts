@@ -75,7 +75,7 @@ test('the log has the address of the client, not what somebody writes', async ()
 const ONE_A_MINUTE = { server: { rate_limit: { per_address_per_minute: 1 } } };
 const client = (address: string) => ({ ...FORWARDED, 'x-forwarded-for': address });
 
-test('clients behind a trusted proxy have shares of their own', async () => {
+test('clients behind a trusted proxy have separate rate limits', async () => {
   await using server = await served([], {
     ...ONE_A_MINUTE,
     server: { ...ONE_A_MINUTE.server, trust_proxy: ['10.0.0.0/8'] },
@@ -88,7 +88,7 @@ test('clients behind a trusted proxy have shares of their own', async () => {
   expect([await ask(STRANGER, '198.51.100.6'), await ask(STRANGER, '198.51.100.7')]).toEqual([200, 429]);
 });
 
-test('a network of IPv6 has one share, as everybody in it has many addresses', async () => {
+test('addresses of one IPv6 network share a rate limit', async () => {
   await using server = await served([], ONE_A_MINUTE);
   const ask = async (from: string) => (await server.get('/info', from)).statusCode;
   expect([await ask('2001:db8:1:2::1'), await ask('2001:db8:1:2:3::4')]).toEqual([200, 429]);
@@ -96,7 +96,7 @@ test('a network of IPv6 has one share, as everybody in it has many addresses', a
   expect([await ask('203.0.113.2'), await ask('::ffff:203.0.113.2')]).toEqual([200, 429]);
 });
 
-test('without a trusted proxy nobody gets another share by a header', async () => {
+test('without a trusted proxy a header does not change the rate limit', async () => {
   await using server = await served([], ONE_A_MINUTE);
   const ask = async (address: string) => (await server.get('/info', PROXY, client(address))).statusCode;
   expect([await ask('198.51.100.4'), await ask('198.51.100.5')]).toEqual([200, 429]);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
@@ -112,7 +113,7 @@ test('nothing but the files of a bundle is served', async () => {
   expect(statuses).toEqual(addresses.map(() => 404));
 });
 
-test('what is asked for cannot leave its place in the HTML', async () => {
+test('requested names cannot break out of the HTML', async () => {
   await using http = await served({}, '', KEYS);
   const name = `x');alert(1)//'"</script>`;
   const { text } = await http.load('agent', name, { ...KEY, host: `a"onerror='alert(1)'` });
@@ -123,7 +124,7 @@ test('what is asked for cannot leave its place in the HTML', async () => {
   );
 });
 
-test('errors say what to do', async () => {
+test('errors name the way out', async () => {
   await using http = await served({ 'ui/card.tsx': "import x from './gone.ts';\nexport default { x };\n" });
 
   expect(await http.load('none')).toMatchObject({
@@ -146,7 +147,7 @@ test('errors say what to do', async () => {
 test('without a UI, or without the routes, there is nothing', async () => {
   await using none = await openApp({ graphs: ['sleeper'] });
   expect((await none.post('/ui/sleeper', { name: 'x' })).body).toEqual({
-    detail: "UI 'sleeper' not found. Configured: 'weather'",
+    detail: naming('sleeper', 'weather'),
   });
 
   await using off = await served({}, 'http: { disable_ui: true }');

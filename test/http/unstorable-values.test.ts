@@ -1,5 +1,6 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['odd-values'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -39,7 +40,7 @@ describe.each(UNSTORABLE)('a node that returns a %s', (want, reason) => {
 
       expect(status).toBe('error');
       expect(answer.__error__.error).toBe('UnstorableValueError');
-      expect(answer.__error__.message).toContain(`channel "out" cannot be stored: ${reason}`);
+      expect(answer.__error__.message).toEqual(naming('"out"', reason as string));
       const after = await read(thread_id);
       expect(after.thread.status).toBe('error');
       expect(after.thread.values).toMatchObject({ out: 'a text', log: ['text'] });

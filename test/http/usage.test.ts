@@ -128,7 +128,7 @@ test('usage is told by API key, and runs without a key have none', async () => {
   ]);
 });
 
-test('users see what they used, and nothing of others', async () => {
+test('users see only their own usage', async () => {
   await spend('eve', ['small']);
   await spend('frank', ['small', 'small']);
   expect((await report('by=user', 'eve')).groups).toMatchObject([{ user: 'eve', calls: 1 }]);
@@ -159,7 +159,7 @@ test('a call that is cancelled before its end is counted as unpriced', async () 
   ]);
 });
 
-test('a rolled-back run has used what it used', async () => {
+test('the usage of a rolled-back run is counted', async () => {
   const { body } = await http.post('/threads', {}, as('heidi'));
   const at = `/threads/${body.thread_id}/runs`;
   const input = { calls: Array(1000).fill('small'), step_ms: 10 };

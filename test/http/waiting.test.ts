@@ -55,7 +55,7 @@ async function afterFirstNewline(url: string, on_disconnect?: string): Promise<I
   return answered;
 }
 
-test('a result that is soon there is plain JSON', async () => {
+test('a result within five seconds is plain JSON', async () => {
   const { services, result } = slowRun();
   result.resolve('{"x":1}');
   await using http = await bareServer({ services });
@@ -69,7 +69,7 @@ test('a result that is soon there is plain JSON', async () => {
   });
 });
 
-test('while it is not, a newline every five seconds keeps the connection', async () => {
+test('a newline every five seconds keeps a waiting connection alive', async () => {
   const { services, result } = slowRun();
   await using http = await bareServer({ services });
   const answer = await afterFirstNewline(await http.listen());
@@ -96,7 +96,7 @@ test('a failure has a status of its own, until the first newline', async () => {
 test.each([
   [new NotFound('Run not found'), { error: 'NotFound', message: 'Run not found' }],
   [new Error('secret'), { error: 'InternalServerError', message: 'Internal Server Error' }],
-])('after it, the failure is the body: %s', async (error, __error__) => {
+])('after the first newline a failure is the body: %s', async (error, __error__) => {
   const { services, result } = slowRun();
   await using http = await bareServer({ services });
   const answer = await afterFirstNewline(await http.listen());
@@ -107,17 +107,20 @@ test.each([
 test.each([
   new Unavailable('The database cannot be reached right now.'),
   new InsufficientStorage('The disk of the database is full.'),
-])('after it, a server without its database breaks the reply off, and the run goes on: %s', async (error) => {
-  const { services, result, abandon } = slowRun();
-  await using http = await bareServer({ services });
-  const answer = await afterFirstNewline(await http.listen(), 'cancel');
-  result.reject(error);
-  await expect(text(answer)).rejects.toThrow('aborted');
-  expect(abandon).not.toHaveBeenCalled();
-  expect(http.log.filter(({ level }) => level === 'error')).toMatchObject([
-    { message: 'request failed after its headers were sent' },
-  ]);
-});
+])(
+  'after the first newline a server that loses its database aborts the response, and the run continues: %s',
+  async (error) => {
+    const { services, result, abandon } = slowRun();
+    await using http = await bareServer({ services });
+    const answer = await afterFirstNewline(await http.listen(), 'cancel');
+    result.reject(error);
+    await expect(text(answer)).rejects.toThrow('aborted');
+    expect(abandon).not.toHaveBeenCalled();
+    expect(http.log.filter(({ level }) => level === 'error')).toMatchObject([
+      { message: 'request failed after its headers were sent' },
+    ]);
+  },
+);
 
 test.each([
   ['cancel', 1],

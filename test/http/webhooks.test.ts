@@ -88,7 +88,7 @@ test('the webhook of a failed run has its error', async () => {
   });
 });
 
-test('a run that asks something has succeeded', async () => {
+test('the webhook of an interrupted run has status success', async () => {
   const { path, webhook } = address();
   const thread_id = await http.thread();
   await http.post(`/threads/${thread_id}/runs`, { assistant_id: 'interrupting', input: { x: 1 }, webhook });
@@ -189,7 +189,7 @@ test('by default this machine is refused, with the line that opens it', async ()
   expect(body.detail).toMatch(/loopback IP range \(127\.0\.0\.1\).* webhooks\.url\.disable_loopback: false/);
 });
 
-test('switched off, runs go on, addresses are checked, and nothing is sent', async () => {
+test('with webhooks disabled, runs execute, URLs are checked, and nothing is sent', async () => {
   await using off = await openApp({
     graphs: ['echo'],
     environment: { ...TO_RECEIVER, LANGGRAPH_HTTP: '{"disable_webhooks": true}' },

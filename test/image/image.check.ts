@@ -13,7 +13,7 @@ const ROOT = resolve(import.meta.dirname, '../..');
 const UID = 12_345;
 const KEY = 'key-of-the-image';
 
-test('the image serves a project to a foreign user on a read-only root, and finds its threads again', async () => {
+test('the image serves a project as an arbitrary user on a read-only root, and keeps its threads across a restart', async () => {
   await using folder = await emptyFolder();
   const engine = await engineIn(folder.path);
   await engine.build();

@@ -15,7 +15,7 @@ const canUnshare = spawnSync('unshare', [...NAMESPACE, 'true']).status === 0;
 describe.runIf(canUnshare)(
   'without a network (needs a kernel that lets this user make network namespaces, and Debian package iproute2)',
   () => {
-    test('everything works, and the server wants to reach nobody whom its configuration does not name', async () => {
+    test('everything works, and the server contacts no host that its configuration does not name', async () => {
       const folder = await mkdtemp(join(tmpdir(), 'agent-server-offline-'));
       const calls = join(folder, 'calls');
       const program = [process.execPath, resolve(import.meta.dirname, 'everything.ts'), calls];

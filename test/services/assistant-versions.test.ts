@@ -55,7 +55,7 @@ test('versions can be searched and paged; nothing found is a 404', async () => {
   await expect(assistants.versions(actor, MISSING, ALL)).rejects.toMatchObject({ status: 404 });
 });
 
-test('going back to a version restores every field', async () => {
+test('switching to an earlier version restores every field', async () => {
   await using services = await openServices();
   const assistant_id = await threeVersions(services);
   const back = await services.assistants.setLatest(actor, assistant_id, 1);

@@ -11,7 +11,7 @@ function create(input: Partial<AssistantCreate> = {}): AssistantCreate {
   return AssistantCreate.parse({ graph_id: 'echo', ...input });
 }
 
-test('an assistant has the defaults of the contract and nothing else', async () => {
+test('an assistant has exactly the fields and defaults of the contract', async () => {
   await using services = await openServices();
   const made = await services.assistants.create(actor, create());
   expect(made).toEqual({
@@ -128,7 +128,7 @@ test('two changes at the same time lose nothing of each other', async () => {
   expect(await assistants.get(actor, assistant_id)).toMatchObject({ version: 3, config: { tags: ['new'] } });
 });
 
-test('what is missing answers with the text of its operation', async () => {
+test('a missing assistant is answered with the message of each operation', async () => {
   await using services = await openServices();
   const { assistants } = services;
   await expect(assistants.get(actor, MISSING)).rejects.toMatchObject({ status: 404, message: 'Not Found' });
@@ -175,7 +175,7 @@ test('a deleted assistant is gone, and so are its runs', async () => {
   expect(await services.threads.get(actor, thread.thread_id)).toMatchObject({ status: 'idle' });
 });
 
-test('the threads of a deleted assistant go when asked for', async () => {
+test('the threads of a deleted assistant are deleted on request', async () => {
   await using services = await openServices();
   const { assistant_id } = await services.assistants.create(actor, create());
   const [ran, other] = await Promise.all([
@@ -188,7 +188,7 @@ test('the threads of a deleted assistant go when asked for', async () => {
   expect(await services.threads.get(actor, other.thread_id)).toMatchObject({ status: 'idle' });
 });
 
-test('who may not delete threads deletes no assistant with its threads, and none of its runs', async () => {
+test('a user who may not delete threads cannot delete an assistant with its threads, and its runs stay', async () => {
   await using services = await openServices();
   const { assistant_id } = await services.assistants.create(actor, create());
   const { thread_id } = await services.threads.create(actor, { if_exists: 'raise' });

@@ -55,7 +55,7 @@ test('changes of a moment are one event, each row once', async () => {
   ]);
 });
 
-test('there are at most four events a second, however much changes', async () => {
+test('a stream sends at most four events a second, however many rows change', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { bus, next, end } = await story();
@@ -74,7 +74,7 @@ test('there are at most four events a second, however much changes', async () =>
   await reading;
 });
 
-test('a reader that falls behind learns that there is more than it is told', async () => {
+test('a reader that falls behind gets at most 1,000 ids and is told that there are more', async () => {
   const { bus, next } = await story();
   for (let i = 0; i < 5000; i++) bus.emit('row.changed', 'run', `r${i}`);
   const [, changes] = (await next()) ?? [];
@@ -90,7 +90,7 @@ test('after lost notifications every list may have changed', async () => {
   expect(changes.run).toEqual({ ids: [], more: true });
 });
 
-test('a user hears of their own rows only', async () => {
+test('a user is notified only of their own rows', async () => {
   const { bus, next } = await story(JANE);
   bus.emit('row.changed', 'run', 'john-1');
   bus.emit('row.changed', 'run', 'jane-1');
@@ -107,7 +107,7 @@ test('items of the store are named by namespace and key', async () => {
   expect(changes.item).toEqual({ ids: ['memories/j%C3%B6hn/a%2C%20b%2Fc'], more: false });
 });
 
-test('a user hears of the items that a search of the store finds for them', async () => {
+test('a user is notified only of store items that their own search would find', async () => {
   const owner = await story(JANE);
   owner.changeItem('john');
   owner.changeItem('jane');
@@ -141,7 +141,7 @@ test('many items with long addresses are told in notifications that PostgreSQL a
   ]);
 });
 
-test('what a user may not read at all is left out, and a user who may read nothing is refused', async () => {
+test('kinds that a user may not read are left out, and a user who may read none is refused', async () => {
   const onlyCrons: Actor = {
     ...ME,
     rules: [

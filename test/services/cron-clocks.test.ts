@@ -38,7 +38,7 @@ describeEachDatabase('times that came while no server ran', (open) => {
     });
   });
 
-  test('make none when the cron is over meanwhile', async () => {
+  test('make none when the cron has ended meanwhile', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -51,7 +51,7 @@ describeEachDatabase('times that came while no server ran', (open) => {
 });
 
 describeEachDatabase('clocks that are set', (open) => {
-  test('back: what was served is not served again, and the cron does not wait for the old date', async () => {
+  test('back: fired times do not fire again, and the cron does not wait for the old date', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -71,7 +71,7 @@ describeEachDatabase('clocks that are set', (open) => {
     expect(await server.history(cron_id)).toEqual(served);
   });
 
-  test('far ahead and back again: the cron goes on', async () => {
+  test('far ahead and back again: the cron continues', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -179,7 +179,7 @@ describeEachDatabase('a run that somebody triggers', (open) => {
     expect(await server.history(cron_id)).toEqual(['triggered started']);
   });
 
-  test('and what times came to is forgotten after a while', async () => {
+  test('is deleted from the history after its retention', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });

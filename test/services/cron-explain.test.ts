@@ -79,7 +79,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
     );
   });
 
-  test('says why a time made no run', async () => {
+  test('says why a due time created no run', async () => {
     await using db = await open();
     const { create, explain, clock, ticks, thread } = await story(db);
     const thread_id = await thread();
@@ -178,7 +178,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
     });
   });
 
-  test('is not for who may not read the cron', async () => {
+  test('is refused to a user who may not read the cron', async () => {
     await using db = await open();
     const { create, clock, ...server } = await story(db);
     const { cron_id } = await create({});

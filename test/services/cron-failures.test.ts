@@ -21,7 +21,7 @@ function needsHandler({ metadata }: Record<string, unknown>): boolean {
 }
 
 describeEachDatabase('a cron that cannot make its run', (open) => {
-  test('is paused and says why when its thread is gone, until somebody lets it go on', async () => {
+  test('is paused with the reason when its thread is gone, until it is resumed', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -115,29 +115,32 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     expect(await server.history(fine.cron_id)).toEqual(['13:00 started', '14:00 started']);
   });
 
-  test.each([408, 425, 429])('goes on after its user was refused for now, with status %i', async (status) => {
-    await using db = await open();
-    const clock = settableClock();
-    let isRefused = true;
-    const { authorize } = authHandlers(
-      new Auth()
-        .authenticate(() => 'ada')
-        .on('threads:create_run', () => {
-          if (isRefused) throw new HTTPException(status, { message: 'Not now' });
-        }),
-    );
-    const rule: Rule = async (event, value) => void (await authorize(event, value, ADA));
-    const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
-    const server = await cronServer(db, { clock, impersonate });
-    const { cron_id } = await server.create({});
-    clock.pass(HOUR);
-    await server.ticks.fireDue();
-    isRefused = false;
-    clock.pass(HOUR);
-    await server.ticks.fireDue();
-    expect(await server.get(cron_id)).toMatchObject({ enabled: true, disabled_reason: null });
-    expect(await server.history(cron_id)).toEqual(['13:00 failed', '14:00 started']);
-  });
+  test.each([408, 425, 429])(
+    'continues after its user was refused temporarily, with status %i',
+    async (status) => {
+      await using db = await open();
+      const clock = settableClock();
+      let isRefused = true;
+      const { authorize } = authHandlers(
+        new Auth()
+          .authenticate(() => 'ada')
+          .on('threads:create_run', () => {
+            if (isRefused) throw new HTTPException(status, { message: 'Not now' });
+          }),
+      );
+      const rule: Rule = async (event, value) => void (await authorize(event, value, ADA));
+      const impersonate = (): Actor => ({ ...systemActor('r2'), rules: [rule] });
+      const server = await cronServer(db, { clock, impersonate });
+      const { cron_id } = await server.create({});
+      clock.pass(HOUR);
+      await server.ticks.fireDue();
+      isRefused = false;
+      clock.pass(HOUR);
+      await server.ticks.fireDue();
+      expect(await server.get(cron_id)).toMatchObject({ enabled: true, disabled_reason: null });
+      expect(await server.history(cron_id)).toEqual(['13:00 failed', '14:00 started']);
+    },
+  );
 
   test('stays due while the handler of its user is not there; as many as there are, others are served', async () => {
     await using db = await open();

@@ -161,7 +161,7 @@ describeEachDatabase('the explanation of a delivery', (open) => {
     );
   });
 
-  test('is not for who may not read its thread', async () => {
+  test('is refused to a user who may not read its thread', async () => {
     await using db = await open();
     const { outbox } = story(db);
     const delivery_id = await outbox.enqueue(delivery({ metadata: { owner: 'alice' } }));

@@ -82,7 +82,7 @@ test('a deployment that storage does not delete keeps its files', async () => {
   expect(await files.idsAside()).toEqual([]);
 });
 
-test('a deletion leaves nothing, and repeated it is of a deployment that is not there', async () => {
+test('a deletion leaves no files, and repeating it is 404', async () => {
   await using deployment = await stored();
   const { files, remove } = deployment;
   await remove();

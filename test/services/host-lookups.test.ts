@@ -58,7 +58,7 @@ test('a caller whose time ends gets ETIMEOUT, whether its lookup has begun or no
   await expect(waiting).rejects.toMatchObject({ code: 'ETIMEOUT' });
 });
 
-test('after a slow name come all others before the next of its domain', async () => {
+test('after a slow name, all other names are looked up before the next one of its domain', async () => {
   const names = nameService();
   const evil = [1, 2].map((n) => names.resolve(`${n}.evil.example`, LONG_MS));
   names.pass(10_000);
@@ -94,7 +94,7 @@ test('callers of one name share a lookup, and its result for half a minute', asy
   expect(names.asked).toEqual(['good.test', 'slow.example', 'good.test']);
 });
 
-test('a failure is passed on, and not remembered', async () => {
+test('a failed lookup is passed on and not cached', async () => {
   const names = nameService();
   const missing = names.resolve('new.example', LONG_MS);
   names.fail('new.example', 'ENOTFOUND');

@@ -15,7 +15,7 @@ test.each([
   { action_requests: [null] },
   { action_requests: [{ args: {} }] },
   { actionRequests: [{ name: 5 }] },
-])('%j is no review', (value) => {
+])('%j is not a review request', (value) => {
   expect(reviewRequestOf(value)).toBeUndefined();
   expect(resumeValueOf(value, 'yes')).toBe('yes');
 });

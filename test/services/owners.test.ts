@@ -25,7 +25,7 @@ const ALICE = owner('alice');
 const BOB = owner('bob');
 const RUN = { assistant_id: 'echo', input: {} };
 
-test('what somebody makes carries their name, whatever they say', async () => {
+test('a created row has its user as the owner, whatever the client sends', async () => {
   await using services = await openServices();
   const thread = await services.threads.create(ALICE, {
     if_exists: 'raise',
@@ -40,7 +40,7 @@ test('what somebody makes carries their name, whatever they say', async () => {
   expect(run.metadata['owner']).toBe('alice');
 });
 
-test("somebody else's thread is as if it were missing", async () => {
+test("another user's thread is 404", async () => {
   await using services = await openServices();
   const { threads, threadState, runs } = services;
   const { thread_id } = await threads.create(ALICE, { if_exists: 'raise', metadata: { graph_id: 'echo' } });
@@ -82,7 +82,7 @@ test("somebody else's thread is as if it were missing", async () => {
   expect((await runs.get(ALICE, thread_id, run_id)).status).toBe('pending');
 });
 
-test('listings and counts leave out what belongs to others', async () => {
+test('listings and counts leave out rows of other users', async () => {
   await using services = await openServices();
   const { threads, assistants } = services;
   const mine = await threads.create(ALICE, { if_exists: 'raise' });
@@ -100,7 +100,7 @@ test('listings and counts leave out what belongs to others', async () => {
   expect(await assistants.count(ALICE, {})).toBe(1);
 });
 
-test("somebody else's assistant is as if it were missing, and the graphs' own serve everybody", async () => {
+test("another user's assistant is 404, and system assistants are visible to all users", async () => {
   await using services = await openServices();
   const { assistants, runs, threads } = services;
   const { assistant_id } = await assistants.create(ALICE, { graph_id: 'echo', if_exists: 'raise' });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import { InvalidInput } from '../../src/core/errors.ts';
 import { cursorOf, isTimestamp, pageOf, positionOf } from '../../src/services/pagination.ts';
+import { failure } from '../support/naming.ts';
 
 test('a page with rows left names the next offset, and one row more as the total', () => {
   expect(pageOf(['a', 'b', 'c'], 2, 10)).toEqual({ items: ['a', 'b'], next: 12, total: 13 });
@@ -27,5 +29,7 @@ test.each([
   ['with an hour that no day has', cursorOf('runs', ['2026-02-28T24:00:00.000Z'])],
   ['with text that no database holds', cursorOf('runs', ['2026-02-28T00:00:00.000Z', 'a\0b'])],
 ])('a cursor %s is refused', (_what, cursor) => {
-  expect(() => positionOf('runs', cursor, isAnyPosition)).toThrow('cursor: must be the X-Pagination-Next');
+  expect(() => positionOf('runs', cursor, isAnyPosition)).toThrow(
+    failure(InvalidInput, 'cursor', 'X-Pagination-Next'),
+  );
 });

@@ -28,7 +28,7 @@ const end = { event: '__end__', data: '{"status":"success"}' };
 test.for([
   ['its server stopped, which costs no attempt', 1],
   ['its worker was lost', 2],
-] as const)('a run begins once, although %s', async ([_why, attempt]) => {
+] as const)('a run sends one start event, although %s', async ([_why, attempt]) => {
   expect(await told([begins(1), values(1), begins(attempt), values(2), end])).toEqual([
     [11, 'lifecycle', { event: 'running' }],
     [12, 'values', { n: 1 }],

@@ -1,10 +1,12 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
+import { InvalidInput } from '../../src/core/errors.ts';
+import { failure } from '../support/naming.ts';
 import { openServices } from '../support/services.ts';
 
 const actor = systemActor('test');
 
-test('a list of runs that is too large for one reply is refused with what to do', async () => {
+test('a list of runs that is too large for one response is refused and names the limit', async () => {
   await using services = await openServices({ max_list_bytes: 5000 });
   const { thread_id } = await services.threads.create(actor, { if_exists: 'raise' });
   const input = { text: 'x'.repeat(10_000) };
@@ -12,7 +14,7 @@ test('a list of runs that is too large for one reply is refused with what to do'
     await services.runs.create(actor, thread_id, { assistant_id: 'echo', input }, 'background');
   const all = { limit: 1000, offset: 0 };
   await expect(services.runs.list(actor, thread_id, all)).rejects.toThrow(
-    /^limit: .* but a response may have at most 5000\. Lower the limit, or select other fields\./,
+    failure(InvalidInput, 'limit', 5000),
   );
   expect(await services.runs.list(actor, thread_id, { ...all, select: ['run_id'] })).toHaveLength(2);
   expect(await services.runs.list(actor, thread_id, { ...all, limit: 1 })).toHaveLength(1);

@@ -89,7 +89,7 @@ test('lines that are stored and passed on come once, in order', async () => {
   expect(numbers).toEqual([3, 4, 5, 6]);
 });
 
-test('of a run that is deleted while its node goes on, a follower sees the end', async () => {
+test('a follower of a run that is deleted while its node executes sees the end', async () => {
   const run = openRun([]);
   run.state.exists = true;
   const frames = await run.follow();

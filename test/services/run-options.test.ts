@@ -143,6 +143,6 @@ test.each<[string, object, Partial<RunContext> & { is_of_task?: boolean }, objec
   });
 });
 
-test('a run that can be answered shows no word of the server', () => {
+test('a temporary run that is kept while it waits shows on_completion delete', () => {
   expect(kwargs({}, { temporary: true, keep_interrupted: true })['on_completion']).toBe('delete');
 });

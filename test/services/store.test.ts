@@ -75,7 +75,7 @@ describeEachStorage('the store for somebody', (open) => {
     expect(await service.search(ofThread, PAGE)).toEqual([]);
   });
 
-  test("is not everybody's for a user whose name is a star", async () => {
+  test('gives a user named * no access to the items of others', async () => {
     await using db = await open();
     const service = storeService({ store: storeOver(db) });
     await service.put(actor(ownerRule('ada')), { namespace: ['ada', 'notes'], key: 'k', value: {} });

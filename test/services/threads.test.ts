@@ -7,7 +7,7 @@ const actor = systemActor('test');
 const MISSING = '00000000-0000-7000-8000-000000000000';
 const FRESH = ThreadCreate.parse({});
 
-test('a fresh thread has the fields of the contract and nothing else', async () => {
+test('a new thread has exactly the fields of the contract', async () => {
   await using services = await openServices();
   const thread = await services.threads.create(actor, FRESH);
   expect(thread).toEqual({
@@ -64,7 +64,7 @@ test('a change merges metadata shallow and always moves updated_at', async () =>
   expect(touched).toMatchObject({ created_at: thread.created_at, state_updated_at: thread.state_updated_at });
 });
 
-test('what is missing answers with the text of its operation', async () => {
+test('a missing thread is answered with the message of each operation', async () => {
   await using services = await openServices();
   const { threads } = services;
   const named = { status: 404, message: `Thread with ID ${MISSING} not found` };

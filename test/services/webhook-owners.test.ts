@@ -66,7 +66,7 @@ test('deliveries of a thread belong to its owner, also after the thread is delet
   await expect(webhooks.redeliver(BOB, delivery_id)).rejects.toThrow('not found');
 });
 
-test('a try is of who made it, and not for who may make no runs', async () => {
+test('a test delivery belongs to its creator and is refused to users who may not create runs', async () => {
   await using services = await openServices();
   const webhooks = webhooksOf(services);
   const given = AbortSignal.abort();

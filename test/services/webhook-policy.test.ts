@@ -121,7 +121,7 @@ test.each([
   'https://both.example/',
   // The name service does not answer now; the address is checked again when it is called.
   'https://away.example/',
-])('%s is let pass', async (url) => {
+])('%s is allowed', async (url) => {
   expect(await refusalOf(url)).toBeUndefined();
 });
 
@@ -169,7 +169,7 @@ test.each<[string, Partial<WebhookRules>]>([
   ['http://intranet.example/', { allow_private: ['*.example'] }],
   ['http://169.254.169.254/', { allow_private: ['169.254.169.254'] }],
   ['https://a.example.com/', { https: 'always', allowed_domains: ['*.example.com'], allowed_ports: [443] }],
-])('%s is let pass with %j', async (url, rules) => {
+])('%s is allowed with %j', async (url, rules) => {
   expect(await refusalOf(url, rules)).toBeUndefined();
 });
 
@@ -180,7 +180,7 @@ test('a name service that never answers does not hold up a run for good', async 
   ).check('https://slow.example/');
 });
 
-test('an address that a name has led to since is refused when it is called', () => {
+test('an address that a name has resolved to since is refused when the webhook is sent', () => {
   const { blockedReason: refusal } = policy({ allow_private: ['intranet.example'] });
   expect(refusal('example.com', '127.0.0.1')).toMatch(/loopback IP range \(example\.com\)/);
   expect(refusal('example.com', '93.184.216.34')).toBeUndefined();

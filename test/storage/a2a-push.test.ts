@@ -112,7 +112,7 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
     expect(await outbox.search({ limit: 10, offset: 0 })).toHaveLength(1);
   });
 
-  test('that go take along what waits to be sent to them', async () => {
+  test('that are deleted take their pending deliveries along', async () => {
     await using db = await open();
     const { task_id, push, settle, sent } = await story(db);
     await settle();
@@ -120,7 +120,7 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
     expect([await push.list(task_id), await sent()]).toEqual([[], []]);
   });
 
-  test('are as many as a task may have, also when they come at once', async () => {
+  test('are limited per task, even when they are added concurrently', async () => {
     await using db = await open();
     const { task_id, push } = await story(db);
     const ids = Array.from({ length: MAX_PUSH_CONFIGS + 3 }, (_, n) => `${n}`);

@@ -37,7 +37,7 @@ async function executing(db: Db) {
   return { queue, lease, writes, found, open };
 }
 
-describeEachDatabase('who reads a thread while a run executes on it', (open) => {
+describeEachDatabase('a reader of a thread while a run executes on it', (open) => {
   test('finds the checkpoint of what a client may have seen already', async () => {
     await using db = await open();
     const { writes, found } = await executing(db);
@@ -45,7 +45,7 @@ describeEachDatabase('who reads a thread while a run executes on it', (open) => 
     writes[Symbol.dispose]();
   });
 
-  test('hears what its attempt says that it does now, and nothing of other runs and processes', async () => {
+  test('gets the current steps of the attempt, and none of other runs and processes', async () => {
     await using db = await open();
     const { lease, writes, open: active } = await executing(db);
     const { thread_id, run_id } = lease;

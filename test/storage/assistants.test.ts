@@ -50,7 +50,7 @@ describeEachStorage('assistants', (open) => {
     expect(await assistants.get(id(2))).toBeUndefined();
   });
 
-  test('an id that is taken stays as it is', async () => {
+  test('creating an assistant with an existing id leaves that assistant unchanged', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     await assistants.insert(assistant(1, { name: 'first' }));

@@ -32,7 +32,7 @@ beforeAll(async () => {
   await backupDatabase({ url, file: whole });
 });
 
-describe('a backup of which only the beginning has arrived', () => {
+describe('a backup that is incomplete', () => {
   const PAGE = 4096;
 
   test.each([
@@ -61,7 +61,7 @@ describe('a backup of which only the beginning has arrived', () => {
 
 // A disk of one's own needs root.
 test.skipIf(!isMounted)(
-  'a backup for which a disk has no space leaves nothing there, and says so',
+  'a backup that does not fit on the disk leaves no file and reports the reason',
   async () => {
     const file = join(small, 'large.backup');
     const written = backupDatabase({ url, file });
@@ -71,7 +71,7 @@ test.skipIf(!isMounted)(
   },
 );
 
-test('a backup that cannot be written says which file, and why', async () => {
+test('a backup that cannot be written reports the file and the reason', async () => {
   const file = join(whole, 'below.backup');
   await expect(backupDatabase({ url, file })).rejects.toThrow(
     new RegExp(`^The backup ${file} cannot be written: E.*`),

@@ -160,7 +160,7 @@ describeEachDatabase('budgets', (open) => {
     expect(await db.all(sql`select 1 from run_events`)).toEqual([]);
   });
 
-  test('of a day begin again at midnight UTC, also within a run', async () => {
+  test('of a day reset at midnight UTC, even within a run', async () => {
     await using db = await open();
     let now = NOON;
     using run = await begun(db, { user_day: 'alice' }, () => now);

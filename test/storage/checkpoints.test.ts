@@ -135,7 +135,7 @@ describeEachStorage('checkpoints', (open) => {
     expect((await memory.checkpoints.find({ checkpoint_id: 'c1' }))[0]?.writes).toHaveLength(5000);
   });
 
-  test('doing it again changes nothing', async () => {
+  test('repeating a write changes nothing', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
@@ -143,7 +143,7 @@ describeEachStorage('checkpoints', (open) => {
     expect([await memory.count('checkpoints'), await memory.count('checkpoint_blobs')]).toEqual([2, 2]);
   });
 
-  test('an attempt whose run was claimed by another, rolled back or ended writes nothing', async () => {
+  test('an attempt whose run was claimed by another worker, rolled back or ended writes nothing', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const lease = await memory.begin();

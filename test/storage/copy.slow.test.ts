@@ -155,9 +155,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     const from = await filled(places.sqlite(), 520);
     const to = await places.postgres();
     await expect(interrupted({ from, to }, 3)).rejects.toThrow('killed');
-    await expect(openStorage({ url: to, synchronous: 'full' })).rejects.toThrow(
-      'The database is an unfinished copy of another one',
-    );
+    await expect(openStorage({ url: to, synchronous: 'full' })).rejects.toThrow('unfinished copy');
     await expect(interrupted({ from, to }, 20)).rejects.toThrow('killed');
 
     const resumed: number[] = [];
@@ -196,7 +194,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     );
     await expect(copyDatabase({ from, to: from })).rejects.toThrow('name the same database');
     await expect(interrupted({ from, to }, 2)).rejects.toThrow('killed');
-    await expect(copyDatabase({ from: other, to })).rejects.toThrow('unfinished copy of another database');
+    await expect(copyDatabase({ from: other, to })).rejects.toThrow('unfinished copy');
   });
 
   test('does not touch a source that is missing, empty, or of another version', async () => {

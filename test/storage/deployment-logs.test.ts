@@ -20,7 +20,7 @@ function fill(log: ReturnType<typeof logOf>, count: number): void {
     log.write({ timestamp, level: 'INFO', message: `${number} ${KB}` });
 }
 
-test('the log of what serves keeps its newest lines, however much is written', async () => {
+test('the log of a serving revision keeps its newest lines', async () => {
   fill(logOf('deploy'), 20_000);
   // As after a restart.
   logOf('deploy').write({ timestamp, level: 'INFO', message: 'the last' });
@@ -36,7 +36,7 @@ test('the log of what serves keeps its newest lines, however much is written', a
   ]);
 });
 
-test('the id of a line stays the same when older ones go', async () => {
+test('the id of a line stays the same when older lines are deleted', async () => {
   const log = logOf('deploy');
   fill(log, 6000);
   const before = new Map((await log.read()).map(({ id, message }) => [message, id]));

@@ -52,7 +52,7 @@ async function followed(db: Db) {
 }
 
 describeEachStorage('changes of a deployment at once', (open) => {
-  test('lose nothing of each other', async () => {
+  test('do not overwrite each other', async () => {
     await using db = await open();
     const { deployments, deployment_id } = await followed(db);
     await Promise.all([

@@ -24,7 +24,7 @@ test('an upload for which the disk has no room is refused as such, and leaves no
   expect(await readdir(folder.path(`uploads/${id}`))).toEqual([]);
 });
 
-test('an upload that still arrives is not there yet', async () => {
+test('an unfinished upload is not visible yet', async () => {
   await using folder = await project({});
   const files = deploymentFiles(folder.root);
   const [id, path] = pathOfUpload();

@@ -74,7 +74,7 @@ test('one timer serves all attempts, and none is left without them', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('what is much waits for the short interval only, however busy the host is', () => {
+test('a large batch waits only for the short interval, however busy the host is', () => {
   let isFull = false;
   const { flushed, add } = attempts(() => isFull);
 

@@ -40,7 +40,7 @@ describe.skipIf(!isMounted)('on a disk that is full', () => {
   });
   afterAll(() => db[Symbol.asyncDispose]());
 
-  test('what was there is read, and what is written is refused', async () => {
+  test('existing data is read, and writes are refused', async () => {
     expect(await db.get(sql`select count(*) as n from notes`)).toEqual({ n: written });
     await expect(db.run(sql`update notes set text = ${'y'.repeat(MB)} where id = 0`)).rejects.toThrow(
       InsufficientStorage,

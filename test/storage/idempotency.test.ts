@@ -42,7 +42,7 @@ describeEachStorage('a key of a request', (open) => {
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
   });
 
-  test('is free again when nothing came of it', async () => {
+  test('is released when its request fails', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     await keys.claim(KEY, 'one', RULES);

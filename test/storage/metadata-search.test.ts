@@ -106,7 +106,7 @@ describeEachDatabase('searching by metadata', (open) => {
     expect(await threads.count({ metadata: { half: 'old' } })).toBe(half);
   });
 
-  test('follows what becomes of the metadata', async () => {
+  test('follows changes of the metadata', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const count = (metadata: Document) => threads.count({ metadata });

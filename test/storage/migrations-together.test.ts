@@ -7,6 +7,7 @@ import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { NOW, nowPlus } from '../../src/db/time.ts';
 import { describeEachDatabase, describePostgresServer } from '../support/databases.ts';
+import { failure } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 const notes: Migration = { version: 1, name: 'notes', text: 'create table notes (id integer);' };
@@ -43,11 +44,9 @@ describeEachDatabase('a newer schema', (open) => {
     await using db = await open();
     await migrate(db, [...migrations, added, taken]);
     await expect(migrate(db, migrations)).rejects.toThrow(
-      `The database is at schema version 902, but this program supports only versions up to ${migrations.at(-1)?.version}.`,
+      failure(Error, 'version 902', migrations.at(-1)?.version as number),
     );
-    await expect(pendingMigrations(db, [...migrations, added])).rejects.toThrow(
-      'Run a newer version of the program.',
-    );
+    await expect(pendingMigrations(db, [...migrations, added])).rejects.toThrow(failure(Error, 902));
   });
 
   test('is listed before it is applied, and listing it changes nothing', async () => {
@@ -73,7 +72,7 @@ test('a migration that says that it only adds does nothing else', () => {
 });
 
 describePostgresServer('a migration', (open) => {
-  test('of another process is waited for, and said so', async () => {
+  test('of another process is waited for, with a log line', async () => {
     await using db = await open({ migrated: false });
     const log: string[] = [];
     const [held, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];

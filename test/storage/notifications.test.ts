@@ -57,7 +57,7 @@ describePostgresServer('notifications', (open) => {
     ]);
   });
 
-  test('a dead connection is given up although it says nothing', async () => {
+  test('a silent dead connection is replaced', async () => {
     await using db = await open();
     const name = (await notifications(db)?.channelName()) as string;
     const events: string[] = [];

@@ -82,7 +82,7 @@ describeEachDatabase('the overview', (open) => {
     expect(counts.since).toBe(oldest?.at);
   });
 
-  test('names the run that is due for longest', async () => {
+  test('names the run that has been due for the longest time', async () => {
     await using db = await open();
     const overview = overviewReader(db);
     const { add } = queueStory(db);
@@ -198,7 +198,7 @@ describeEachDatabase('the processes of a database', (open) => {
     expect(lease).toMatchObject({ attempt: 1, started_at: '2026-02-02T00:00:00.000Z' });
   });
 
-  test('leave nothing behind', async () => {
+  test('leave no rows when they stop', async () => {
     await using db = await open();
     const processes = processRepository(db);
     await heartbeat(db, WORKER, 60_000);

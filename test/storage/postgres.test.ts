@@ -43,7 +43,7 @@ test('a deadlock that does not end is an error in the end', async () => {
   await expect(db.run(sql`delete from notes`)).rejects.toThrow('40P01');
 });
 
-test("what is the machine's or the client's fault is told apart from what is ours", async () => {
+test('errors of the environment and of the client are distinguished from our own', async () => {
   const thrownFor = (code: string) =>
     failingWith(code)
       .all(sql`select 1`)
@@ -122,7 +122,7 @@ function serverTests(uri: string): void {
     expect(await db.transaction('sync', (tx) => tx.get(sql`select 1 as n`))).toEqual({ n: 1 });
   });
 
-  test('two transactions that lock each other out both come through', async () => {
+  test('two transactions in a deadlock both succeed in the end', async () => {
     await using db = openPostgres(uri);
     await db.run(
       raw('drop table if exists lock_test; create table lock_test (id integer primary key, n integer)'),

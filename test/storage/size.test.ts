@@ -4,7 +4,7 @@ import { storageBytes } from '../../src/storage/overview.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
 describeEachDatabase('the size of what is stored', (open) => {
-  test('grows with it', async () => {
+  test('grows with the data', async () => {
     await using db = await open();
     const before = await storageBytes(db);
     await db.run(sql`create table large (value text)`);

@@ -15,6 +15,7 @@ import Database from 'better-sqlite3';
 import { afterAll, describe, expect, test } from 'vitest';
 import { openApiKeys, openKeyRotation, openStorage } from '../../src/storage/storage.ts';
 import { testSealer } from '../support/encryption.ts';
+import { failure } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 
@@ -85,9 +86,8 @@ describe.each(Object.entries(LINKS))('%s', (_name, make) => {
         revoked_at: null,
         last_used_at: null,
       });
-      const refusal = `(it holds ${real}.lock)`;
-      await expect(open(real)).rejects.toThrow(`Another server uses the database ${real} ${refusal}`);
-      await expect(open(link)).rejects.toThrow(`Another server uses the database ${link} ${refusal}`);
+      await expect(open(real)).rejects.toThrow(failure(Error, real, `${real}.lock`));
+      await expect(open(link)).rejects.toThrow(failure(Error, link, `${real}.lock`));
 
       await using keys = await openApiKeys({ url: `sqlite:${link}` });
       expect(await keys.apiKeys.list()).toHaveLength(1);

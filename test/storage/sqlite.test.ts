@@ -100,7 +100,7 @@ test('what shares a commit with a transaction that fails is executed again, and 
   ]);
 });
 
-test('nobody sees a transaction before its commit', async () => {
+test('a transaction is not visible before its commit', async () => {
   await using db = await openWithNotes(newFile());
   const count = () => db.get(sql`select count(*) as ${number('count')} from notes`);
   let during: unknown;
@@ -112,7 +112,7 @@ test('nobody sees a transaction before its commit', async () => {
   expect(await count()).toEqual({ count: 1 });
 });
 
-test('a promised transaction waits for the disk, and holds nobody else up', async () => {
+test('a durable transaction waits for the disk without delaying others', async () => {
   const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
   const disk = Promise.withResolvers<void>();
   const queue = new GroupCommit(connection, () => disk.promise, plainCipher);
@@ -129,7 +129,7 @@ test('a promised transaction waits for the disk, and holds nobody else up', asyn
   connection.close();
 });
 
-test('a promise that the disk cannot keep is not made', async () => {
+test('a durable transaction fails if the disk cannot sync', async () => {
   const connection = connect(join(root, `queue-${++made}.db`), { readonly: false });
   const queue = new GroupCommit(connection, () => Promise.reject(new Error('EIO')), plainCipher);
   await expect(queue.add('sync', async () => {})).rejects.toThrow('EIO');
@@ -233,7 +233,7 @@ test('two servers cannot open one file', async () => {
   );
 });
 
-test('a file that is no database is named, and given free again', async () => {
+test('a file that is not a database is named, and its lock released', async () => {
   const folder = join(root, `folder-${++made}`);
   mkdirSync(folder);
   writeFileSync(join(folder, 'notes.txt'), 'no database at all '.repeat(100));

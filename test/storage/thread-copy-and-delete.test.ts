@@ -42,7 +42,7 @@ async function usedThread(db: Db, n: number): Promise<{ waiting: string }> {
 }
 
 describeEachStorage('deleting a thread', (open) => {
-  test('takes everything of it along, and nothing of another', async () => {
+  test('deletes all its rows and none of another thread', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await usedThread(db, 1);
@@ -103,7 +103,7 @@ describeEachStorage('copying a thread', (open) => {
     expect(copy).toEqual(freshThread(5));
   });
 
-  test('of nothing is nothing', async () => {
+  test('that does not exist returns undefined', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     expect(await threads.copy({ source_id: threadId(1), target_id: threadId(5), at: at(9) })).toBeUndefined();

@@ -36,7 +36,7 @@ describeEachDatabase('threads with a time', (open) => {
     expect(await threads.expiry(threadId(2))).toMatchObject({ strategy: 'keep_latest', ttl_minutes: 0.5 });
   });
 
-  test('go when it is over, and others stay', async () => {
+  test('are deleted when it expires, and others stay', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     for (const n of [1, 2, 3]) await threads.insert(freshThread(n), OVER);
@@ -101,7 +101,7 @@ describeEachDatabase('threads with a time', (open) => {
     expect(await expired(threads, 10)).toBe(1);
   });
 
-  test('give it to no copy, which has its own', async () => {
+  test('do not pass it on to a copy', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1), OVER);

@@ -17,7 +17,7 @@ describeEachStorage('threads', (open) => {
     expect(await threads.get(threadId(2))).toBeUndefined();
   });
 
-  test('an id that is taken stays as it is', async () => {
+  test('creating a thread with an existing id leaves that thread unchanged', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1));

@@ -141,7 +141,7 @@ describeEachDatabase('transactions', (open) => {
     expect(await db.run(sql`delete from notes where id = 9`)).toBe(0);
   });
 
-  test('a database that is closed twice is closed', async () => {
+  test('closing a database twice is allowed', async () => {
     const db = await openWithNotes(open);
     await db[Symbol.asyncDispose]();
     await db[Symbol.asyncDispose]();
@@ -149,7 +149,7 @@ describeEachDatabase('transactions', (open) => {
 });
 
 describeEachDatabase('values', (open) => {
-  test('come back alike', async () => {
+  test('are read as they were written', async () => {
     await using db = await open();
     await db.run(sql`
       insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at)

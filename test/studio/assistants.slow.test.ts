@@ -80,7 +80,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     await page.context().close();
   });
 
-  test('what is being written survives a version of another client, and goes on top of it if one says so', async () => {
+  test('an unsaved edit survives a new version of another client, and can be saved on top of it', async () => {
     const { assistant_id } = await writer('Shared');
     const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
     const name = page.getByRole('textbox', { name: 'Name' });
@@ -111,7 +111,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     await page.context().close();
   });
 
-  test('what is being written is still there after a look at the versions', async () => {
+  test('an unsaved edit is kept while the versions are viewed', async () => {
     const { assistant_id } = await writer('Half written');
     const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
     const name = page.getByRole('textbox', { name: 'Name' });
@@ -177,7 +177,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     await page.context().close();
   });
 
-  test('are duplicated with their settings, and deleted after a question', async () => {
+  test('are duplicated with their settings, and deleted after a confirmation', async () => {
     const { assistant_id } = await writer('Original');
     const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
     await page.getByRole('button', { name: 'Duplicate' }).click();

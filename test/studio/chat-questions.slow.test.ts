@@ -65,7 +65,7 @@ describe.runIf(hasStudio)(
       await page.getByRole('group', { name: 'squares' }).getByText('[4,90]').waitFor();
     });
 
-    test('what one thread asks is not shown in another', async () => {
+    test('the question of one thread is not shown in another', async () => {
       const page = await chat.open('chat/chat-question');
       await say(page, 'First');
       const question = page.getByRole('region', { name: 'Question from the agent' });

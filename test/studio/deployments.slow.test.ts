@@ -72,7 +72,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await dialog.waitFor({ state: 'detached' });
   }
 
-  test('a deployment comes to serve before the eyes of the reader: steps, logs, health and address', async () => {
+  test('the page shows a deployment live until it serves: steps, logs, health and address', async () => {
     const { page, problems } = await open('/deployments');
     await page.getByText('agent-server deploy . --name my-agent').waitFor();
 
@@ -178,7 +178,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
-  test('nothing is done that was not asked: no number is no share, and another revision is not the one of the question', async () => {
+  test('an empty share is refused, and a confirmation applies only to the revision that it named', async () => {
     const deployment = (await studio.server.get('/v2/deployments?name=agent')).body.resources[0];
     const { id } = deployment;
     const { resources } = (await studio.server.get(`/v2/deployments/${id}/revisions`)).body;

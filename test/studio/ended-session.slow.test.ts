@@ -147,7 +147,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     return body.thread_id;
   }
 
-  test('leaves nothing to somebody else', async () => {
+  test('leaves nothing to another user', async () => {
     const { page, problems } = await open('/chat/chat');
     const message = page.getByRole('textbox', { name: /^Message/ });
     await message.fill('Between us');

@@ -55,7 +55,7 @@ describe.runIf(hasStudio)('answers that come late to Studio (needs Debian packag
     }
   });
 
-  test('a conversation that begins late does not fetch back who has gone elsewhere', async () => {
+  test('a conversation that is created late does not navigate a user back who has left', async () => {
     const page = await chat.open('chat/chat');
     const sending = held(page, /\/runs$/);
     await say(page, 'A late beginning');

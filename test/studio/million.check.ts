@@ -30,7 +30,7 @@ describe.runIf(hasStudio)('a million threads in Studio (needs Chromium and a bui
     await database?.[Symbol.asyncDispose]();
   });
 
-  test('what is searched for is on the screen soon', async () => {
+  test('search results appear within the limit', async () => {
     const { page, problems } = await openStudio(browser, server.process.url, '/threads');
     await loaded(page);
     const rows = page.locator('main tbody tr');

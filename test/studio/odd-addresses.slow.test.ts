@@ -31,7 +31,7 @@ describe.runIf(hasStudio)(
       ['/assistants/abc', 'assistant'],
       ['/runs/%ff', 'run'],
       ['/threads/100%', 'thread'],
-    ])('%s: there is no such thing', async (path, kind) => {
+    ])('%s: the page says that it does not exist', async (path, kind) => {
       const { page, problems } = await openStudio(browser, origin, path);
       await page.getByText(`The id of this ${kind} is not a UUID`).waitFor();
       expect(await violations(page)).toEqual([]);

@@ -100,7 +100,7 @@ describe.runIf(hasStudio)('the palette of Studio (needs Chromium and a build of 
     await page.context().close();
   });
 
-  test('what a user may not see is not found', async () => {
+  test('rows that a user may not see are not found', async () => {
     await post('/threads', { metadata: { title: 'Salaries' } });
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     await signIn(page, OPERATOR);
@@ -126,7 +126,7 @@ describe.runIf(hasStudio)('the palette of Studio (needs Chromium and a build of 
 describe.runIf(hasStudio)('the palette of a Studio with deployments (needs Chromium and a build)', () => {
   const studio = useDeploymentStudio(unpack);
 
-  test('finds them by their names', async () => {
+  test('finds deployments by their names', async () => {
     await studio.server.create('billing');
     const { id } = await studio.server.create('support-desk');
     const { page, problems } = await openStudio(studio.browser, studio.server.url, '');

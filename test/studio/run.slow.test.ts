@@ -29,7 +29,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.context().close();
   });
 
-  test('says that it is gone when another client deletes its thread', async () => {
+  test('reports that it is deleted when another client deletes its thread', async () => {
     const { thread_id, run_id } = await endedRun(studio.client, 'ten-steps', { input: { n: 0 } });
     const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
     await page.getByRole('region', { name: 'Steps' }).waitFor();

@@ -89,7 +89,7 @@ describe.runIf(hasStudio)('saved views of Studio (needs Chromium and a build of 
     await colleague.page.context().close();
   });
 
-  test('who may not write has none', async () => {
+  test('a user who may not write has no saved views', async () => {
     const { key } = (await post('/keys', { name: 'a reader', scope: 'read' })).body;
     const { page, problems } = await open('/threads', key);
     await page.getByText('No threads yet').waitFor();

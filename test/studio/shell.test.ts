@@ -73,7 +73,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
-  test('who signs in next does not see what the one before has written', async () => {
+  test('the next user to sign in does not see what the previous one wrote', async () => {
     const { page, problems } = await openStudio(browser, origin, '/chat/echo');
     await signIn(page, OPERATOR);
     await page.getByRole('button', { name: 'As JSON' }).press('Enter');

@@ -233,7 +233,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     expect(problems).toEqual([]);
   });
 
-  test('what another client does is seen at once, and the page is accessible in both themes', async () => {
+  test('changes of another client appear at once, and the page is accessible in both themes', async () => {
     const { page, problems } = await openStudio(browser, origin, '/threads?metadata=team%3Dlive');
     await page.getByText('No matching threads').waitFor();
     const thread_id = await named('Begun', { team: 'live' });

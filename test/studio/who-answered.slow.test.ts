@@ -13,7 +13,7 @@ describe.runIf(hasStudio)('answers of users in the inbox of Studio (needs Chromi
     environment: { AGENT_SERVER_API_KEYS: OPERATOR },
   });
 
-  test('who looks at a question that a user has answered is told the name of the user', async () => {
+  test('a viewer of an answered question sees the name of the user who answered', async () => {
     const post = async (path: string, body: object) => (await studio.http.post(path, body, ALICE)).body;
     const { thread_id } = await post('/threads', {});
     const run = (body: object) => post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'asks', ...body });

@@ -7,7 +7,7 @@ import { recordingLogger } from '../support/recording-logger.ts';
 import { COMPLETED, taskStory } from '../support/stored-tasks.ts';
 import { until } from '../support/until.ts';
 
-describeEachDatabase('who finds out what became of tasks', (open) => {
+describeEachDatabase('the finalizer of tasks', (open) => {
   test('passes over a task that cannot be read, and tries it again later', async () => {
     await using db = await open();
     const { tasks, add, set } = taskStory(db);

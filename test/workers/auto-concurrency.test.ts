@@ -163,7 +163,7 @@ test('a process that is not alone lets the others look first', async () => {
 });
 
 describeEachDatabase('a number as runs.concurrency', (open) => {
-  test('is exact: so many runs that wait execute at once, and no more', async () => {
+  test('is exact: that many waiting runs execute at once, and no more', async () => {
     await using db = await open();
     const concurrency = 4;
     const { graph, count, open: openGate } = waitingGraph();

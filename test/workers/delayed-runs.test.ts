@@ -39,7 +39,7 @@ test.for([
   },
 );
 
-test('a process without delayed runs asks once, and promotes none', async () => {
+test('a process without delayed runs queries the next due time once and promotes none', async () => {
   const asked: string[] = [];
   const { promise: both, resolve } = Promise.withResolvers<void>();
   const queue: Pick<RunQueue, 'promoteDue' | 'nextDue'> = {

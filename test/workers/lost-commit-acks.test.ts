@@ -75,7 +75,7 @@ function working(
 }
 
 describeEachDatabase('a worker', (open) => {
-  test('gives back what it claimed without ever hearing of it', async () => {
+  test('releases runs whose claim was committed but not acknowledged', async () => {
     await using db = await open();
     let [isLost, isAway] = [true, false];
     const at = working(db, oneValue, (queue) => ({
@@ -107,7 +107,7 @@ describeEachDatabase('a worker', (open) => {
     await at.worker.stop(0);
   });
 
-  test('leaves alone what it is claiming and what it executes', async () => {
+  test('does not release runs that it is claiming or executing', async () => {
     await using db = await open();
     const going = Promise.withResolvers<void>();
     const answered = Promise.withResolvers<void>();
@@ -237,7 +237,7 @@ describeEachDatabase('a worker', (open) => {
   });
 });
 
-describeEachDatabase('who reads a thread', (open) => {
+describeEachDatabase('a reader of a thread', (open) => {
   test.for([
     [new Unavailable('away'), 'is told at once that storage is away'],
     [new InsufficientStorage('full'), 'gets what is stored while the disk is full'],
@@ -268,7 +268,7 @@ describeEachDatabase('who reads a thread', (open) => {
 });
 
 describeEachDatabase('frames of a resumable run', (open) => {
-  test('are on disk before anybody sees them', async () => {
+  test('are on disk before followers get them', async () => {
     await using db = await open();
     const commits: CommitMode[] = [];
     const noting: Db = {

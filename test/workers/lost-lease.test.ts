@@ -104,7 +104,7 @@ async function takeOver(db: Db, { run_id, thread_id }: Run): Promise<Lease> {
 
 describeEachDatabase('a process that lost the lease of a run', (open) => {
   test.for([true, false])(
-    'shows its followers what the new holder writes, although its graph goes on (resumable: %s)',
+    'shows its followers what the new holder writes, although its own graph still executes (resumable: %s)',
     async (resumable) => {
       await using db = await open();
       const gate = Promise.withResolvers<void>();
@@ -212,7 +212,7 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
 });
 
 describeEachDatabase('a run that is cancelled while its claim is on its way to the worker', (open) => {
-  test('stops at once, and not only at the next heartbeat', async () => {
+  test('stops at once, not at the next heartbeat', async () => {
     await using db = await open();
     const here = processOver(db, scriptedGraph(untilStopped), {
       claim: (queue) => async (asked) => {

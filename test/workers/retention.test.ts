@@ -31,12 +31,12 @@ test('sweeps that find nothing pause for longer and longer, until one finds a ro
   expect(delays).toEqual([1, 2, 4, 5, 1, 2]);
 });
 
-test('sweeps of what is missed while it is there are made every minute', async () => {
+test('sweeps of urgent rows run every minute', async () => {
   const tick = rounds([[]]);
   expect([await tick(), await tick(), await tick()]).toEqual([MINUTE, MINUTE, MINUTE]);
 });
 
-test('a sweep that has more to delete goes on at once', async () => {
+test('a sweep that has more to delete continues at once', async () => {
   const tick = rounds([[], [1_000_000]]);
   expect([await tick(), await tick()]).toEqual([0, MINUTE]);
 });

@@ -79,7 +79,7 @@ describeEachDatabase('an attempt', (open) => {
     await at.worker.stop(0);
   });
 
-  test('a run whose time is over before its graph begins ends too', async () => {
+  test('a run that times out before its graph starts ends as a timeout', async () => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(untilStopped), { timeout_ms: 1 });
     at.worker.start();

@@ -22,7 +22,7 @@ async function counted(db: Db): Promise<{ items: number; vectors: number } | und
 }
 
 describeEachDatabase('the upkeep of the store', (open) => {
-  test('removes all that has expired, with what found it', async () => {
+  test('removes expired items with their index entries', async () => {
     await using db = await open();
     const store = await indexedStoreOver(db);
     await store.apply(

@@ -41,7 +41,7 @@ test.each([
   expect(hook.received).toHaveLength(1);
 });
 
-test('a redirect in a circle comes to an end', async () => {
+test('a circular redirect is given up', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   for (let i = 0; i < 9; i++)
@@ -98,7 +98,7 @@ test('user and password of an address are sent as such, and shown to nobody', as
   expect(JSON.stringify(to.log)).not.toContain('s3cret');
 });
 
-test('a receiver must prove who it is', async () => {
+test('a delivery to a receiver with a self-signed certificate fails', async () => {
   const { key, cert } = SELF_SIGNED;
   const server = createServer({ key, cert }, (_request, response) => response.end()).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -55,7 +55,7 @@ test.each([200, 503])(
   },
 );
 
-test('of many and of long headers of an answer only the first are stored', async () => {
+test('only the first of many or long response headers are stored', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push((_request, response) => {
@@ -72,7 +72,7 @@ test('a try without an answer has no headers', async () => {
   expect(await to.send(await closedPort())).toMatchObject({ attempts: [{ answer_headers: null }] });
 });
 
-test.each([300, 304, 400, 401, 403, 404, 405, 410, 413, 422])('%i is a refusal for good', async (status) => {
+test.each([300, 304, 400, 401, 403, 404, 405, 410, 413, 422])('%i is a permanent refusal', async (status) => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push(status);
@@ -103,7 +103,7 @@ test('a receiver that does not answer is tried again', async () => {
   });
 });
 
-test('a receiver that is not there is tried again', async () => {
+test('an unreachable receiver is tried again', async () => {
   await using to = await dispatchingAlone();
   expect(await to.send(await closedPort())).toMatchObject({
     status: 'pending',
@@ -118,7 +118,7 @@ test('a receiver that hangs up is tried again', async () => {
   expect(await to.send(hook.url)).toMatchObject({ status: 'pending', attempts: [{ status_code: null }] });
 });
 
-test('an answer without end is not read, and counts', async () => {
+test('an endless response is cut, and its status counts', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   let cut: Promise<void> | undefined;
@@ -145,7 +145,7 @@ test('an answer that breaks off counts for its status', async () => {
   expect(await to.send(hook.url)).toMatchObject({ status: 'delivered' });
 });
 
-test('what cannot be sent is dead at once', async () => {
+test('a delivery that cannot be sent is dead at once', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   const delivery_id = await to.enqueue({ url: hook.url, headers: { 'x-bad': 'two\nlines' } });
@@ -156,7 +156,7 @@ test('what cannot be sent is dead at once', async () => {
   });
 });
 
-test('a delivery that may be tried once is dead after that', async () => {
+test('a delivery with one allowed try is dead after it', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push(500);

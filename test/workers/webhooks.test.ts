@@ -85,7 +85,7 @@ describeEachDatabase('the dispatcher', (open) => {
     );
   });
 
-  test('gives up when its time is over, and tries anew when it is asked to', async () => {
+  test('gives up after the retry period, and retries on request', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using story = dispatching(db);
@@ -111,7 +111,7 @@ describeEachDatabase('the dispatcher', (open) => {
     ]);
   });
 
-  test('a receiver that is down holds up nobody else', async () => {
+  test('a receiver that is down delays no other receiver', async () => {
     await using db = await open();
     await using down = await receiver();
     await using up = await receiver();
@@ -184,7 +184,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(sent).toEqual([4, 1, 4]);
   });
 
-  test('two share the work and send nothing twice', async () => {
+  test('two dispatchers share deliveries and send none twice', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using one = dispatching(db);

@@ -8,14 +8,14 @@ import { type Edit, FAULTS } from './faults.ts';
 const ROOT = resolve(import.meta.dirname, '../../..');
 const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
 
-test.each(Object.entries(FAULTS))('%s: the mechanism is where the fault expects it', (_, edits) => {
+test.each(Object.entries(FAULTS))('fault "%s" finds the code that it changes', (_, edits) => {
   const sources = new Map<string, string>();
   for (const each of edits as readonly Edit[])
     sources.set(each.file, edited(sources.get(each.file) ?? read(each.file), each));
   expect(sources.size).toBeGreaterThan(0);
 });
 
-test('each guarantee names a test that there is, and the page has it', () => {
+test('each guarantee names an existing test and is on the page', () => {
   const page = read('docs/internals/guarantees.md');
   for (const { row, file, test: name, without } of ROWS) {
     expect(read(`test/chaos/${file}.test.ts`)).toContain(name);

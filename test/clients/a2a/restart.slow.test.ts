@@ -9,7 +9,7 @@ const GRAPHS = {
   'ten-steps': 'test/fixtures/graphs/ten-steps.ts:graph',
 };
 
-test('a server that is killed between a task and its follow-up goes on, for every client', async () => {
+test('a task continues when the server is killed before its follow-up, with every client', async () => {
   await using server = await startServer({ graphs: GRAPHS });
   const at = (graph: string): Promise<A2aClient[]> =>
     Promise.all(EVERY_CLIENT.map(([, connect]) => connect(`${server.url}/a2a/${graph}/`)));

@@ -5,7 +5,7 @@ import { ask } from './story.ts';
 
 const GRAPHS = { 'chat-question': 'test/fixtures/graphs/chat-question.ts:graph' };
 
-test('a server that is killed between a question and its answer goes on, for every client', async () => {
+test('a call continues when the server is killed between a question and its answer, with every client', async () => {
   await using server = await startServer({ graphs: GRAPHS });
   const clients = await Promise.all(EVERY_CLIENT.map(([, connect]) => connect(`${server.url}/mcp`)));
   const asked: string[] = [];

@@ -5,7 +5,7 @@ import { EVERY_CLIENT } from './every-client.ts';
 import { GRAPHS_OF_STORY, tellStory } from './story.ts';
 
 test.runIf(TEST_POSTGRES_URI)(
-  'two servers on one database are one to every client, whichever of them a request meets',
+  'every client can send each request to either of two servers on one database',
   async () => {
     await using servers = await twoServers(TEST_POSTGRES_URI as string, GRAPHS_OF_STORY);
     const { one, two, proxy } = servers;

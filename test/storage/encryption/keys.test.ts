@@ -14,9 +14,12 @@ test.each([16, 24, 32])('a key of %i bytes is taken as characters, bytes, hexade
   }
 });
 
-test.each(['', 'short', 'k'.repeat(17), 'k'.repeat(33), '=='.repeat(20)])('%j is no key', (text) => {
-  expect(keyBytes(text)).toBeUndefined();
-});
+test.each(['', 'short', 'k'.repeat(17), 'k'.repeat(33), '=='.repeat(20)])(
+  '%j is not accepted as a key',
+  (text) => {
+    expect(keyBytes(text)).toBeUndefined();
+  },
+);
 
 test('a ring finds its keys by what is in a sealed value, and takes one that is there twice', () => {
   const [one, other] = [randomBytes(32), randomBytes(16)];
@@ -30,7 +33,7 @@ test('a ring finds its keys by what is in a sealed value, and takes one that is 
 const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
 const RULE = 'must be 16, 24 or 32 bytes, given as characters, in hexadecimal or in base64';
 
-test('a key that is none is one line, which does not show it', async () => {
+test('an invalid key is reported in one line that does not show it', async () => {
   expect(await problemsOf(GRAPHS, { environment: { LANGGRAPH_AES_KEY: 'not-a-key' } })).toEqual([
     `LANGGRAPH_AES_KEY: encryption.key: ${RULE}`,
   ]);

@@ -8,6 +8,7 @@ import { openSqlite } from '../../../src/db/engines/sqlite.ts';
 import { raw } from '../../../src/db/sql.ts';
 import { openKeyRotation } from '../../../src/storage/storage.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
+import { naming } from '../../support/naming.ts';
 import { checkpointsOf, remember, STATE, within } from '../../support/remembered-threads.ts';
 import { describeEachPlace } from '../../support/storage-places.ts';
 import { at, foundThreads, newState, threadId } from '../../support/stored-threads.ts';
@@ -40,7 +41,7 @@ describeEachPlace('a database whose key changes', (place) => {
     });
   });
 
-  test('still needs the old key before', async () => {
+  test('still needs the old key before the rotation', async () => {
     const url = await place();
     await within(url, testSealer(), (storage) => remember(storage, 1));
     await within(url, both(), (storage) => remember(storage, 2));
@@ -48,7 +49,7 @@ describeEachPlace('a database whose key changes', (place) => {
     await expect(within(url, testSealer(NEW_KEY), async () => {})).rejects.toThrow('another key');
   });
 
-  test('serves meanwhile', async () => {
+  test('serves requests during the rotation', async () => {
     const url = await place();
     await within(url, testSealer(), async (storage) => {
       for (let n = 1; n <= 20; n++) await remember(storage, n);
@@ -71,7 +72,7 @@ describeEachPlace('a database whose key changes', (place) => {
     });
   });
 
-  test('keeps what it cannot open, and says what that is', async () => {
+  test('keeps values that it cannot open and reports them', async () => {
     const url = await place();
     await within(url, testSealer(), async (storage) => {
       await remember(storage, 1);
@@ -89,9 +90,7 @@ describeEachPlace('a database whose key changes', (place) => {
     );
 
     const { unreadable, tables } = await rotated(url, both());
-    expect(unreadable).toEqual([
-      `threads.config was changed, or moved from another column, after it was encrypted: ${threadId(2)}`,
-    ]);
+    expect(unreadable).toEqual([naming('threads.config', threadId(2))]);
     expect(tables).toMatchObject({ threads: 1, thread_values: 2 });
   });
 

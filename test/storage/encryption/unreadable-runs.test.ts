@@ -7,7 +7,7 @@ import { describeEncrypted } from '../../support/databases.ts';
 import { queueStory, WORKER } from '../../support/queued-runs.ts';
 
 describeEncrypted('a run that cannot be read', (open) => {
-  test('is put off, and the others go on', async () => {
+  test('is postponed, and the other runs continue', async () => {
     await using db = await open();
     const { queue, add, claimed, statusOf } = queueStory(db);
     const thread_id = randomUUID();

@@ -18,7 +18,7 @@ test.each([
   ['PostgreSQL 12.20 on x86_64', 'PostgreSQL 12.20 is too old: use 13 or newer'],
   ['PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC, Redshift 1.0.77', 'PostgreSQL 8.0.2 is too old'],
   ['MaterializedDB 1', 'not PostgreSQL but "MaterializedDB 1"'],
-])('%s is not', (answer, complaint) => {
+])('%s is not supported', (answer, complaint) => {
   expect(() => supportedVersion(answer)).toThrow(complaint);
 });
 

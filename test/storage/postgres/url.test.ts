@@ -66,7 +66,7 @@ describe('the URL of a PostgreSQL', () => {
     'postgres://me:%zz@db/x',
     'postgres://db:port/x',
     'postgres://db:0/x',
-  ])('%s is none', (url) => {
+  ])('%s is not a valid URL', (url) => {
     expect(parsePostgresUrl(url)).toBeUndefined();
     expect(() => requirePostgresUrl(url)).toThrow(Unavailable);
   });

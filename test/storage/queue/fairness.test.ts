@@ -88,7 +88,7 @@ describeEachDatabase('fairness by owner', (open) => {
     }
   });
 
-  test('owners who have all that they may have hide nobody', async () => {
+  test('owners at their limit do not block others', async () => {
     await using db = await open();
     const { add, claim } = fairStory(db, { fair_by: 'owner', max_per_owner: 1 });
     const busy = Array.from({ length: 20 }, (_, index) => `busy ${index}`);
@@ -98,7 +98,7 @@ describeEachDatabase('fairness by owner', (open) => {
     expect((await claim()).owners).toEqual(['new']);
   });
 
-  test('owners whose runs wait for a retry hide nobody', async () => {
+  test('owners whose runs wait for a retry do not block others', async () => {
     await using db = await open();
     const { queue, add, claim } = fairStory(db, BY_OWNER);
     await add('retried');
@@ -109,7 +109,7 @@ describeEachDatabase('fairness by owner', (open) => {
     for (let claims = 0; claims < 4; claims += 1) expect((await claim()).owners).toEqual(['due']);
   });
 
-  test('runs from before the setting was made are not left', async () => {
+  test('runs queued before the setting was enabled are claimed too', async () => {
     await using db = await open();
     const before = queueStory(db);
     await before.add(randomUUID());

@@ -18,7 +18,7 @@ const INTERRUPT: Cancellation = {
 };
 const ROLLBACK: Cancellation = { ...INTERRUPT, action: 'rollback' };
 
-describeEachDatabase('verbs that meet', (open) => {
+describeEachDatabase('concurrent queue operations', (open) => {
   test.for([
     ['a rollback', { others: ROLLBACK }],
     ['an interrupt', { others: INTERRUPT }],
@@ -57,7 +57,7 @@ describeEachDatabase('verbs that meet', (open) => {
     },
   );
 
-  test('two reapers take a run back once', async () => {
+  test('two reapers recover a run once', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const run_id = await add(randomUUID());

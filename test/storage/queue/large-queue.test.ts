@@ -85,7 +85,7 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     expect(await queueCounts(db)).toEqual({ n_pending: 5, n_running: 0 });
   });
 
-  test('is asked by index when the next run is due, and which is oldest', async () => {
+  test('finds the next due run and the oldest run by index', async () => {
     await using db = await open();
     await fill(db, 'ready', 5000, 1000);
     await fill(db, 'scheduled', 5000, -1000);
@@ -97,7 +97,7 @@ describeEachDatabase('a queue in which very many runs wait', (open) => {
     for (const plan of reader.plans) expect(plan).not.toMatch(/SCAN run_queue$|Seq Scan on run_queue/m);
   });
 
-  test('moves what has come due behind the heads of busy threads once, and not at every look', async () => {
+  test('promotes due runs behind running ones of their thread once, not at every poll', async () => {
     await using db = await open();
     const { queue, add, states } = queueStory(db);
     const thread_id = randomUUID();

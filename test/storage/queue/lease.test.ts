@@ -37,7 +37,7 @@ describeEachDatabase('leases', (open) => {
     expect(await statusOf(run_id)).toBe('running');
   });
 
-  test('a worker that says it lives keeps its runs', async () => {
+  test('a worker that sends heartbeats keeps its runs', async () => {
     await using db = await open();
     const { queue, add, claimed } = queueStory(db);
     await queue.heartbeat(WORKER, 20_000);
@@ -49,7 +49,7 @@ describeEachDatabase('leases', (open) => {
     expect(await queue.reap(RULES)).toBe(1);
   });
 
-  test('a run that took its workers with it three times ends as an error, with its thread and its log', async () => {
+  test('a run that crashed its workers three times ends as an error, with its thread and its log', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();

@@ -33,7 +33,7 @@ describeEachStorage('the life of a run', (open) => {
     expect(await threadRepository(db).get(thread_id)).toMatchObject({ values: { n: 2 } });
   });
 
-  test('a run that made its own thread leaves nothing but its log, and that for a while', async () => {
+  test('a run with its own thread leaves only its log, for a limited time', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const events = runEventRepository(db);
@@ -48,7 +48,7 @@ describeEachStorage('the life of a run', (open) => {
     expect(await events.lastSeq(run_id)).toBe(0);
   });
 
-  test('a delayed run waits for its time, whatever comes in between', async () => {
+  test('a delayed run waits until it is due, whatever runs before it', async () => {
     await using db = await open();
     const { queue, add, claimed, states } = queueStory(db);
     const thread_id = randomUUID();
@@ -129,7 +129,7 @@ describeEachStorage('the life of a run', (open) => {
     expect(await db.get(sql`select 1 from thread_values where thread_id = ${thread_id}`)).toBeUndefined();
   });
 
-  test('a place in the queue without a run holds nobody up', async () => {
+  test('a queue entry without a run blocks no other run', async () => {
     await using db = await open();
     const { add, claimed, states } = queueStory(db);
     const stray = randomUUID();

@@ -54,7 +54,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await threadRepository(db).get(run.thread_id)).toBeUndefined();
   });
 
-  test('a run that was to be cancelled while it waits goes on if it has begun meanwhile', async () => {
+  test('a pending run that starts before its cancellation arrives continues', async () => {
     await using db = await open();
     const { queue, add, claimed, states } = queueStory(db);
     const thread_id = randomUUID();
@@ -127,7 +127,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await queue.enqueue({ ...request(run), has_client_id: true })).toEqual({ outcome: 'run exists' });
   });
 
-  test('of a batch all runs are queued or, when one cannot be, none', async () => {
+  test('all runs of a batch are queued or, if one cannot be, none', async () => {
     await using db = await open();
     const { queue, statusOf } = queueStory(db);
     const [first, second, third] = [newRun(randomUUID()), newRun(randomUUID()), newRun(randomUUID())];

@@ -157,7 +157,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     expect(await statusOf(run_id)).toBe('error');
   });
 
-  test('ends in the end, even if every attempt completes a step', async () => {
+  test('ends eventually, even if every attempt completes a step', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -285,7 +285,7 @@ describeEachDatabase('a thread that is deleted', (open) => {
 });
 
 describeEachDatabase('threads whose time is over', (open) => {
-  test('go although one before them cannot', async () => {
+  test('are deleted although an earlier one cannot be', async () => {
     await using db = await open();
     const failing = interleaved(db);
     const threads = threadRepository(failing);

@@ -70,7 +70,7 @@ describeEachStorage('the outbox', (open) => {
     ]);
   });
 
-  test('what a process took that is gone comes back when its time is over', async () => {
+  test('a delivery claimed by a dead process is released when its lease ends', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const delivery_id = await outbox.enqueue(delivery());
@@ -86,7 +86,7 @@ describeEachStorage('the outbox', (open) => {
     expect(await outbox.get(delivery_id)).toMatchObject({ status: 'pending' });
   });
 
-  test('what a stopping process gives back is due at once and was not tried', async () => {
+  test('a delivery released by a stopping process is due at once and not counted as tried', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const delivery_id = await outbox.enqueue(delivery());
@@ -115,7 +115,7 @@ describeEachStorage('the outbox', (open) => {
     expect(await claim(outbox, { limit: 2 })).toMatchObject([{ delivery_id: unsent, tries: 1 }]);
   });
 
-  test('what dead workers took is released; what living ones send stays with them', async () => {
+  test('deliveries claimed by dead workers are released, and those of live workers are kept', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const [alive, dead, reaper] = [randomUUID(), randomUUID(), randomUUID()];
@@ -163,7 +163,7 @@ describeEachStorage('the outbox', (open) => {
     expect(await outbox.releaseLost([dead])).toBe(0);
   });
 
-  test('a delivery that failed is due later, and dead when its time is over', async () => {
+  test('a failed delivery is retried later, and dead after the retry period', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const delivery_id = await outbox.enqueue(delivery());
@@ -279,7 +279,7 @@ describeEachStorage('the outbox', (open) => {
     expect(oldest_pending_secs).toBeLessThan(120);
   });
 
-  test('what ended long ago is forgotten with its tries', async () => {
+  test('ended deliveries are deleted with their attempts after the retention', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const delivery_id = await outbox.enqueue(delivery());
