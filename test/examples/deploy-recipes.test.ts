@@ -7,8 +7,8 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/env.ts';
-import { PROGRAM } from '../support/program.ts';
 import { needs } from '../support/needs.ts';
+import { PROGRAM } from '../support/program.ts';
 import { startServer } from '../support/server.ts';
 import { blocksOf, onlyBlock, ROOT } from './blocks.ts';
 
