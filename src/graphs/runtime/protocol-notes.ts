@@ -1,3 +1,4 @@
+import { systemClock } from '../../core/clock.ts';
 import { isObject } from '../../core/json.ts';
 import { PROTOCOL_NOTE } from '../../events/frame.ts';
 import type { GraphEvent } from '../graph.ts';
@@ -79,6 +80,6 @@ export class ProtocolNotes {
 
   #send(method: string, namespace: Namespace, data: unknown): void {
     const event = [PROTOCOL_NOTE + method, ...namespace].join('|');
-    this.#emit({ event, data: { namespace, timestamp: Date.now(), data } });
+    this.#emit({ event, data: { namespace, timestamp: systemClock.now(), data } });
   }
 }
