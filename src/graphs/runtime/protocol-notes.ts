@@ -54,7 +54,8 @@ export class ProtocolNotes {
   #close(above: Namespace, event: 'completed' | 'failed'): void {
     if (this.#open.size === 0) return;
     for (const [key, namespace] of [...this.#open].reverse()) {
-      if (namespace.length === above.length || above.some((segment, index) => namespace[index] !== segment)) continue;
+      if (namespace.length === above.length || above.some((segment, index) => namespace[index] !== segment))
+        continue;
       this.#open.delete(key);
       this.#begun.delete(key);
       this.#lifecycle(namespace, event);

@@ -165,11 +165,7 @@ export class ProtocolStream {
    * A tool's result is also a message under its tool call, as in the Python server. Whether it has an id by now depends
    * on timing: the reducer of the state gives it one.
    */
-  #toolMessage(
-    params: Params,
-    place: Namespace,
-    { tool_call_id, content }: Record<string, unknown>,
-  ): void {
+  #toolMessage(params: Params, place: Namespace, { tool_call_id, content }: Record<string, unknown>): void {
     const under = [...place, `tools:${String(tool_call_id)}`];
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     const events = [
