@@ -60,7 +60,11 @@ test('lost events are reported by a custom event, errors of the run by its end',
 });
 
 test('states of a run that continues are as new as now, so that a client does not take them for old ones', async () => {
-  const run = { status: 'running', created_at: '2026-01-01T00:00:00.000Z', kwargs: { config: { configurable: {} } } };
+  const run = {
+    status: 'running',
+    created_at: '2026-01-01T00:00:00.000Z',
+    kwargs: { config: { configurable: {} } },
+  };
   const now = Date.parse('2026-01-02T00:00:00.000Z');
   const translate = translator({
     runs: { get: async () => run as unknown as Run },

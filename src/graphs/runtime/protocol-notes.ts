@@ -1,3 +1,4 @@
+import { systemClock } from '../../core/clock.ts';
 import { isObject } from '../../core/json.ts';
 import { PROTOCOL_NOTE } from '../../events/frame.ts';
 import type { GraphEvent } from '../graph.ts';
@@ -53,7 +54,8 @@ export class ProtocolNotes {
   #close(above: Namespace, event: 'completed' | 'failed'): void {
     if (this.#open.size === 0) return;
     for (const [key, namespace] of [...this.#open].reverse()) {
-      if (namespace.length === above.length || above.some((segment, index) => namespace[index] !== segment)) continue;
+      if (namespace.length === above.length || above.some((segment, index) => namespace[index] !== segment))
+        continue;
       this.#open.delete(key);
       this.#begun.delete(key);
       this.#lifecycle(namespace, event);
@@ -79,6 +81,6 @@ export class ProtocolNotes {
 
   #send(method: string, namespace: Namespace, data: unknown): void {
     const event = [PROTOCOL_NOTE + method, ...namespace].join('|');
-    this.#emit({ event, data: { namespace, timestamp: Date.now(), data } });
+    this.#emit({ event, data: { namespace, timestamp: systemClock.now(), data } });
   }
 }

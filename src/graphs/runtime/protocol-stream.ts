@@ -161,16 +161,15 @@ export class ProtocolStream {
     this.#send('tools', params, tool(data), place);
   }
 
-  /** A tool's result is also a message under its tool call, as in the Python server. */
-  #toolMessage(
-    params: Params,
-    place: Namespace,
-    { id, tool_call_id, content }: Record<string, unknown>,
-  ): void {
+  /**
+   * A tool's result is also a message under its tool call, as in the Python server. Whether it has an id by now depends
+   * on timing: the reducer of the state gives it one.
+   */
+  #toolMessage(params: Params, place: Namespace, { tool_call_id, content }: Record<string, unknown>): void {
     const under = [...place, `tools:${String(tool_call_id)}`];
     const text = typeof content === 'string' ? content : JSON.stringify(content);
     const events = [
-      { event: 'message-start', role: 'tool', id: id ?? `tool-${String(tool_call_id)}`, tool_call_id },
+      { event: 'message-start', role: 'tool', id: `tool-${String(tool_call_id)}`, tool_call_id },
       { event: 'content-block-start', index: 0, content: { type: 'text', text: '' } },
       { event: 'content-block-delta', index: 0, delta: { type: 'text-delta', text } },
       { event: 'content-block-finish', index: 0, content: { type: 'text', text } },

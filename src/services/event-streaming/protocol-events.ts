@@ -93,7 +93,8 @@ async function readUpTo(
  * those of a run that continues, and the last one of a run that has ended, must not be.
  */
 function timestampOf(run: Run, frame: Frame, last_seq: number | undefined): number | undefined {
-  if (isEnd(frame) || (last_seq !== undefined && frame.seq === last_seq - 1)) return Date.parse(run.updated_at);
+  if (isEnd(frame) || (last_seq !== undefined && frame.seq === last_seq - 1))
+    return Date.parse(run.updated_at);
   return frame.event === 'metadata' || last_seq !== undefined ? Date.parse(run.created_at) : undefined;
 }
 
