@@ -16,7 +16,8 @@ function nameServers(answers: Readonly<Record<string, readonly string[] | string
       asked.push(hostname);
       signal.addEventListener('abort', () => stopped.push(hostname));
       const answer = answers[hostname];
-      if (typeof answer === 'string') return Promise.reject(Object.assign(new Error(answer), { code: answer }));
+      if (typeof answer === 'string')
+        return Promise.reject(Object.assign(new Error(answer), { code: answer }));
       return answer ? Promise.resolve(answer) : new Promise(() => {});
     },
   });
