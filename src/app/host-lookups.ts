@@ -3,9 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { hostLookups } from '../services/webhooks/host-lookups.ts';
 
 const HOSTS =
-  process.platform === 'win32'
-    ? `${process.env['SystemRoot'] ?? 'C:\\Windows'}\\System32\\drivers\\etc\\hosts`
-    : '/etc/hosts';
+  process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
 const RESOLVER_CONFIG = '/etc/resolv.conf';
 
 /** Resolves host names from clients: by this machine's own names, then by its name servers. */

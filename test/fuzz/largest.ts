@@ -98,6 +98,7 @@ async function measure(
   const measured: Measured[] = [];
   await pauseSince(socket);
   for (const request of requests) {
+    process.stderr.write(`\r${storage}: ${request.name}`.padEnd(80));
     const status = await send(client, request);
     const body_bytes = request.body === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.body));
     measured.push({ storage, name: request.name, status, body_bytes, ...(await pauseSince(socket)) });
