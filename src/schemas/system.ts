@@ -46,11 +46,10 @@ export const ServerInfo = z.object({
 export type ServerInfo = z.infer<typeof ServerInfo>;
 
 export const MetricsQuery = z.looseObject({
-  format: Name.optional()
-    .meta({
-      description: 'Any other value returns `prometheus`.',
-      enum: ['prometheus', 'json'],
-    }),
+  format: Name.optional().meta({
+    description: 'Any other value returns `prometheus`.',
+    enum: ['prometheus', 'json'],
+  }),
 });
 
 /** Pending and running runs. Times in seconds; `null` if none is pending. */

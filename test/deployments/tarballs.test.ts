@@ -209,7 +209,8 @@ describe('extended headers', () => {
   const file: Entry = { path: 'a.txt', data: 'a' };
 
   test('of one entry may be four, each of 64 kB', async () => {
-    const comment = (length: number) => `${length} comment=${'x'.repeat(length - `${length} comment=`.length - 1)}\n`;
+    const comment = (length: number) =>
+      `${length} comment=${'x'.repeat(length - `${length} comment=`.length - 1)}\n`;
     const four = Array.from({ length: 4 }, () => record(comment(64 * 1024)));
     const root = await extract(archive([...four, file, ...four, { ...file, path: 'b.txt' }]));
     expect((await readdir(root)).sort()).toEqual(['a.txt', 'b.txt']);

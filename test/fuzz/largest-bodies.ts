@@ -31,7 +31,10 @@ const extract = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`p${n}`
 
 /** Requests whose terms are multiplied by rows, and messages of the protocols. */
 export const PRODUCTS: readonly LargestRequest[] = [
-  post('search of threads by metadata', '/threads/search', { metadata: { kind: { is: 'large' } }, select: [] }),
+  post('search of threads by metadata', '/threads/search', {
+    metadata: { kind: { is: 'large' } },
+    select: [],
+  }),
   post('search of threads by title', '/threads/search', { title: `${'a'.repeat(199)}b` }),
   post('search of threads by values', '/threads/search', { values: { text: 'y'.repeat(60_000) } }),
   post('search of threads with paths', '/threads/search', { limit: 300, extract, select: [] }),
@@ -52,8 +55,17 @@ export const PRODUCTS: readonly LargestRequest[] = [
       { updates: Array.from({ length: 3000 }, (_, n) => ({ values: { x: n }, as_node: 'echo' })) },
     ],
   }),
-  post('A2A message', '/a2a/echo', rpc('message/send', {
-    message: { kind: 'message', messageId: 'm', role: 'user', parts: [{ kind: 'data', data: { numbers: NUMBERS } }] },
-  })),
+  post(
+    'A2A message',
+    '/a2a/echo',
+    rpc('message/send', {
+      message: {
+        kind: 'message',
+        messageId: 'm',
+        role: 'user',
+        parts: [{ kind: 'data', data: { numbers: NUMBERS } }],
+      },
+    }),
+  ),
   post('MCP call', '/mcp/', rpc('tools/call', { name: 'echo', arguments: { x: NUMBERS } })),
 ];

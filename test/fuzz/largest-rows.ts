@@ -9,7 +9,9 @@ const STATE = { x: 1, text: 'y'.repeat(2_000_000) };
 export async function insertLargest(client: HttpClient, rows: number): Promise<Record<string, string>> {
   const ids: Record<string, string> = { namespace: 'none', checkpoint_id: 'none', model: 'echo' };
   for (let n = 0; n < rows; n++) {
-    const { thread_id } = await client.call<{ thread_id: string }>('POST', '/threads', { metadata: METADATA });
+    const { thread_id } = await client.call<{ thread_id: string }>('POST', '/threads', {
+      metadata: METADATA,
+    });
     const { run_id } = await client.call<{ run_id: string }>('POST', `/threads/${thread_id}/runs`, {
       assistant_id: 'echo',
       input: STATE,

@@ -11,9 +11,9 @@ import { type HttpClient, httpClient } from '../support/http-client.ts';
 import { operationsOf } from '../support/operations.ts';
 import { startServer } from '../support/server.ts';
 import { ENGINE_OF_TESTS } from '../support/test-database.ts';
-import { subscribeMuch } from './largest-subscriptions.ts';
 import { type LargestRequest, largestOf, PRODUCTS } from './largest-bodies.ts';
 import { insertLargest } from './largest-rows.ts';
+import { subscribeMuch } from './largest-subscriptions.ts';
 
 /** What is asked of a quiet machine, ms. */
 const LONGEST_MS = 100;
@@ -51,10 +51,15 @@ export async function measureEngine(rows: number): Promise<boolean> {
     [`${ENGINE_OF_TESTS}, encrypted`, { LANGGRAPH_AES_KEY: TEST_KEY }],
   ];
   const all: Measured[] = [];
-  for (const [storage, env] of storages) all.push(...(await measure(storage, env, rows)));
-  print(all, rows);
+  for (const [storage, env] of storages) {
+    const measured = await measure(storage, env, rows);
+    print(measured, rows);
+    all.push(...measured);
+  }
   const late = all.filter(({ cpu_ms }) => cpu_ms > LONGEST_MS);
-  console.log(`${late.length} of ${all.length} operations took more than ${LONGEST_MS} ms of CPU in one turn`);
+  console.log(
+    `${late.length} of ${all.length} operations took more than ${LONGEST_MS} ms of CPU in one turn`,
+  );
   if (ENGINE_OF_TESTS === 'sqlite') {
     const { NODE_OPTIONS = '', ...fault } = withFaults('statements without a bound');
     const [title] = PRODUCTS.filter(({ name }) => name === 'search of threads by values');
@@ -93,6 +98,7 @@ async function measure(
   const measured: Measured[] = [];
   await pauseSince(socket);
   for (const request of requests) {
+    process.stderr.write(`\r${storage}: ${request.name}`.padEnd(80));
     const status = await send(client, request);
     const body_bytes = request.body === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.body));
     measured.push({ storage, name: request.name, status, body_bytes, ...(await pauseSince(socket)) });
@@ -111,7 +117,7 @@ async function measure(
   return measured;
 }
 
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 20_000;
 
 /** 0 where no answer came in time, as for a stream of events. */
 async function send(client: HttpClient, { method, path, body }: LargestRequest): Promise<number> {

@@ -72,7 +72,12 @@ describeEachDatabase('large rows are searched in slices by bytes on SQLite:', (o
     for (const n of NUMBERS) {
       const fields = { graph_id: 'echo', name: 'a', description: null, config: {}, context: {}, version: 1 };
       const times = { created_at: at(n), updated_at: at(n) };
-      await assistantRepository(db).insert({ assistant_id: threadId(n), metadata: METADATA, ...fields, ...times });
+      await assistantRepository(db).insert({
+        assistant_id: threadId(n),
+        metadata: METADATA,
+        ...fields,
+        ...times,
+      });
     }
     const { watched, reads } = watchedDb(db);
     const assistants = assistantRepository(watched);

@@ -46,7 +46,8 @@ describeEachDatabase('filters of the store read large values in slices by bytes 
   test('in a search by meaning', async () => {
     await using db = await open();
     const store = await indexedStoreOver(db);
-    for (let n = 0; n < 4; n++) await store.apply([{ namespace, key: `${n}`, value: { half: n % 2, text: 'tea' } }]);
+    for (let n = 0; n < 4; n++)
+      await store.apply([{ namespace, key: `${n}`, value: { half: n % 2, text: 'tea' } }]);
     const found = await store.search({
       namespace_prefix: [],
       query: 'tea',

@@ -182,7 +182,12 @@ async function countByThread(reader: Reader, { threads, own }: RunsOfThreads): P
   for (let from = 0; from < (last?.row_id ?? 0); from += COUNTED_THREADS) {
     const range = sql`threads.row_id > ${from} and threads.row_id <= ${from + COUNTED_THREADS}`;
     const where = [range, isCandidate];
-    for await (const slice of byteSlices(reader, { from: raw('threads'), where, id: 'threads.thread_id', large })) {
+    for await (const slice of byteSlices(reader, {
+      from: raw('threads'),
+      where,
+      id: 'threads.thread_id',
+      large,
+    })) {
       const row = await reader.get(sql`
         select count(*) as ${number('count')} from threads cross join runs on runs.thread_id = threads.thread_id
         where ${and([...where, slice, visible(VISIBLE_THREADS, threads), ...own])}`);

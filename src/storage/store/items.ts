@@ -11,14 +11,7 @@ import { findByWords } from './full-text.ts';
 import { applyComparisons, applyConditions } from './item-slices.ts';
 import { listItems } from './list-items.ts';
 import { listNamespaces, type NamespaceQuery } from './namespaces.ts';
-import {
-  type Found,
-  isItem,
-  isVisible,
-  LIVE,
-  prefixOf,
-  type StoreScope,
-} from './scope.ts';
+import { type Found, isItem, isVisible, LIVE, prefixOf, type StoreScope } from './scope.ts';
 import { parseWordQuery } from './tokenizer.ts';
 import {
   BYTES,
