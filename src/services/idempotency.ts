@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../auth/actor.ts';
-import { Conflict, Unavailable } from '../core/errors.ts';
+import { Conflict } from '../core/errors.ts';
+import { isStorageFailure } from '../core/failure-class.ts';
 import { canonicalJson } from '../db/json.ts';
 import type { Run } from '../schemas/runs.ts';
 import type {
@@ -105,7 +106,7 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
         try {
           await keys.release(context, worker_id);
         } catch (error) {
-          if (!(error instanceof Unavailable)) throw error;
+          if (!isStorageFailure(error)) throw error;
         } finally {
           ended(context);
         }
