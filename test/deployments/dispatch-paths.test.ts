@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
+import type { DeploymentSlot } from '../../src/app/deployments/slot.ts';
 import { deploymentDispatch } from '../../src/app/deployments/dispatch.ts';
 
 test('where a deployment has the root, Studio and its session are the server’s own, wherever Studio is', () => {
@@ -13,4 +15,18 @@ test('where a deployment has the root, Studio and its session are the server’s
     expect([path, isOwn(path)]).toEqual([path, true]);
   for (const path of ['/consoles', '/threads', '/threads/console'])
     expect([path, isOwn(path)]).toEqual([path, false]);
+});
+
+test('a client that resets its upgrade while its deployment is looked up ends only its own connection', () => {
+  const slot = { withMount: () => {} } as unknown as DeploymentSlot;
+  const { upgrade } = deploymentDispatch({
+    ...{ prefix: '', studio_path: '/studio', root: undefined },
+    find: () => slot,
+  });
+  const socket = new Duplex({ read() {}, write() {} });
+  const request = { url: '/deployments/agent/threads' } as IncomingMessage;
+  expect(upgrade(request, socket, Buffer.alloc(0))).toBe(true);
+  // Without a listener this throws, as the uncaught exception would.
+  socket.emit('error', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+  expect(socket.destroyed).toBe(true);
 });
