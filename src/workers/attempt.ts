@@ -1,6 +1,7 @@
 import { type Backoff, backoffMs, systemRandom } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
-import { isTemporary } from '../core/failure-class.ts';
+import { publicFailure } from '../core/failure.ts';
+import { failureClass, isTemporary } from '../core/failure-class.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import { sleep } from '../core/timers.ts';
@@ -171,6 +172,13 @@ export interface EndOutcome {
   readonly error: RunError | null;
   /** The run waits for a person because of a budget. */
   readonly exhausted?: ExhaustedBudget;
+}
+
+/** The error of a run that clients see. A refused statement names tables and columns: only the log has it. */
+export function runError(failure: unknown): RunError {
+  if (failureClass(failure) !== 'storage refused') return publicFailure(failure);
+  const message = 'The database refused something of this run for good; see the server log.';
+  return { error: 'StorageRefused', message };
 }
 
 /** The wait between two attempts to reach storage; the first one is `retry_ms`. */

@@ -1,12 +1,12 @@
 import { timestamp } from '../core/clock.ts';
 import { ClockBehind, HostLost, LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
-import { failureForLog, publicFailure, toError } from '../core/failure.ts';
+import { failureForLog, toError } from '../core/failure.ts';
 import { failureClass } from '../core/failure-class.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
 import { runContents } from '../graphs/steps/contents.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
-import type { Interrupt, RunError, ThreadStatus } from '../schemas/threads.ts';
+import type { Interrupt, ThreadStatus } from '../schemas/threads.ts';
 import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
@@ -21,6 +21,7 @@ import {
   type Outcome,
   recordAttempt,
   retryWhileUnavailable,
+  runError,
   StopReason,
 } from './attempt.ts';
 import { askPerson, budgetOutcome, withoutState } from './budget-end.ts';
@@ -89,20 +90,13 @@ function stopOrFailure(failure: unknown, signal: AbortSignal): Outcome {
     case 'server busy':
       return { kind: 'release', charge: true, storage_failed: true };
     case 'storage refused':
-      return { kind: 'end', status: 'error', error: REFUSED };
     case 'project':
     case 'client':
     case 'later':
     case 'unknown':
-      return { kind: 'end', status: 'error', error: publicFailure(cause) };
+      return { kind: 'end', status: 'error', error: runError(cause) };
   }
 }
-
-/** Its text names tables and columns, which are no business of clients. */
-const REFUSED: RunError = {
-  error: 'StorageRefused',
-  message: 'The database refused something of this run for good; see the server log.',
-};
 
 function outcomeOfStop({ kind, detail }: StopReason): Outcome {
   switch (kind) {
@@ -212,7 +206,7 @@ async function commitFailedEnd(
 ): Promise<{ readonly finished: FinishResult; readonly stored: StoredEnd }> {
   deps.meter?.count('run_set_status_error');
   deps.logger.error('cannot store the result of a run', { ...runFields(attempt), error: refused });
-  const error = failureClass(refused) === 'storage refused' ? REFUSED : publicFailure(refused);
+  const error = runError(refused);
   const thread = { ...end.thread, status: 'error', values: null } as const;
   const bare: Batch = { ...emptyBatch(), frames: [attempt.writer.errorInstead(error)] };
   const used: Batch = { ...batch, ...bare, steps: batch.steps, attempt: asFailed(batch.attempt) };
