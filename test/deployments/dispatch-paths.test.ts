@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { DeploymentSlot } from '../../src/app/deployments/slot.ts';
 import { deploymentDispatch } from '../../src/app/deployments/dispatch.ts';
+import type { DeploymentSlot } from '../../src/app/deployments/slot.ts';
 
 test('where a deployment has the root, Studio and its session are the server’s own, wherever Studio is', () => {
   const { request } = deploymentDispatch({
