@@ -53,8 +53,11 @@ const CACHE_DELAY_MS = 5000;
  */
 export async function serve(config: Config, options: ServeOptions): Promise<number> {
   const { logger, grace_ms } = options;
-  using end = endRequest(options.stop);
-  using userCode = watchUserCode(logger, options.onFaultyNode);
+  const broken = new AbortController();
+  using end = endRequest(AbortSignal.any([broken.signal, ...(options.stop ? [options.stop] : [])]));
+  // With graph hosts no code of graphs executes here: what nothing caught is the server's own failure.
+  const onOwnFailure = config.hosts.count === 0 ? undefined : () => broken.abort();
+  using userCode = watchUserCode(logger, options.onFaultyNode, onOwnFailure);
   applyEnvironment(config.env);
   // Imported late: it loads LangChain, which reads its environment on load.
   const { createApp } = await import('./app.ts');
@@ -68,7 +71,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   }).catch((error: unknown) => {
     if (!end.signal.aborted) throw error;
   });
-  if (app === undefined) return 0;
+  if (app === undefined) return broken.signal.aborted ? 1 : 0;
   const runningNode = await readerOfRunningNode(config);
   userCode.setRunningNode(runningNode);
   let watch: Disposable | undefined;
@@ -94,7 +97,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   ]);
   if (inTime) logger.info('stopped');
   else logger.error('stopped without waiting any longer; active runs resume at the next start');
-  return inTime ? 0 : 1;
+  return inTime && !broken.signal.aborted ? 0 : 1;
 }
 
 /** With graph hosts no node executes in this process. */

@@ -2,8 +2,7 @@ import { Resolver } from 'node:dns/promises';
 import { readFile } from 'node:fs/promises';
 import { hostLookups } from '../services/webhooks/host-lookups.ts';
 
-const HOSTS =
-  process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
+const HOSTS = process.platform === 'win32' ? 'C:\\Windows\\System32\\drivers\\etc\\hosts' : '/etc/hosts';
 const RESOLVER_CONFIG = '/etc/resolv.conf';
 
 /** Resolves host names from clients: by this machine's own names, then by its name servers. */

@@ -36,6 +36,9 @@ interface Claims extends JWTPayload, StudioGrant {}
 /** Imported on first use: loading it takes 25 ms of startup. */
 const jose = lazy(() => import('jose'));
 
+/** Of a cookie that only this host can have set, over HTTPS: neither a subdomain nor a page without TLS. */
+export const HOST_PREFIX = '__Host-';
+
 /** Methods that change nothing by themselves. */
 const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
@@ -62,7 +65,8 @@ export function studioSessions(deps: StudioSessionDeps) {
   async function read(caller: Caller): Promise<(StudioGrant & { expires_at: number }) | undefined> {
     const { cookie } = caller.headers;
     if (typeof cookie !== 'string' || !cookie.includes('agent_server_')) return undefined;
-    const value = cookieNamed(await cookieName(), cookie);
+    const name = await cookieName();
+    const value = cookieNamed(`${HOST_PREFIX}${name}`, cookie) ?? cookieNamed(name, cookie);
     if (value === undefined) return undefined;
     const { jwtDecrypt } = await jose();
     const options = { currentDate: new Date(clock.now()) };

@@ -13,14 +13,6 @@ export abstract class ServerError extends Error {
   }
 }
 
-/** Statuses of refusals that may be over at the next try: of a rate limit, for example. */
-const PASSING: readonly number[] = [408, 425, 429];
-
-/** Whether the same request will be refused again: no failure of the server, and no refusal that passes. */
-export function isLastingRefusal(error: unknown): error is ServerError {
-  return error instanceof ServerError && error.status < 500 && !PASSING.includes(error.status);
-}
-
 /** The request was carried out only in part (CONTRACT §2.2 `supersteps`). */
 export class PartlyDone extends ServerError {
   readonly status = 201;
@@ -79,6 +71,32 @@ export class Unavailable extends ServerError {
   override readonly headers = { 'retry-after': '1' };
 }
 
+/** The database cannot be reached, or is about to stop. */
+export class StorageUnavailable extends Unavailable {}
+
+/**
+ * The database is there, but did not finish this request: a lock, a time limit, or other transactions that change the
+ * same rows. Another attempt may succeed.
+ */
+export class StorageBusy extends Unavailable {}
+
+/** The database refused a statement for good, such as one that violates a constraint. Clients see a plain 500. */
+export class StorageRefused extends Error {
+  readonly code: string;
+
+  constructor(cause: Error) {
+    super(`the database refused a statement: ${cause.message}`, { cause });
+    this.name = 'StorageRefused';
+    this.code = codeOf(cause);
+  }
+}
+
+/** The project's code, or a service that it calls, failed in a request: the embedder of the store, for example. */
+export class ProjectFailure extends ServerError {
+  readonly status = 503;
+  override readonly headers = { 'retry-after': '1' };
+}
+
 /** The disk is full: reads work, writes fail. */
 export class InsufficientStorage extends ServerError {
   readonly status = 507;
@@ -107,7 +125,7 @@ export class LeaseLost extends Error {
  * Internal: a crash or fail-over of the database lost commits that the attempt depends on. Like every storage failure
  * it ends the attempt, not the run. Never reaches a client.
  */
-export class WritesLost extends Unavailable {
+export class WritesLost extends StorageUnavailable {
   constructor(run_id: string) {
     super(`the database lost writes of the attempt of run ${run_id}`);
   }

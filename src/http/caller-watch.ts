@@ -1,7 +1,8 @@
 import type { FastifyRequest } from 'fastify';
 import type { Actor } from '../auth/actor.ts';
 import { type Authenticate, credentialsOf } from '../auth/authenticate.ts';
-import { isLastingRefusal, ServerError } from '../core/errors.ts';
+import { ServerError } from '../core/errors.ts';
+import { isLastingRefusal } from '../core/failure-class.ts';
 import type { Logger } from '../core/logger.ts';
 import { every, type Timer } from '../core/timers.ts';
 import { callerOf, identityOf, reauthentication } from './plugins/auth.ts';

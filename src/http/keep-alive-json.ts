@@ -1,6 +1,7 @@
 import type { FastifyReply } from 'fastify';
-import { InsufficientStorage, ServerError, Unavailable } from '../core/errors.ts';
+import { ServerError, Unavailable } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
+import { isTemporary } from '../core/failure-class.ts';
 import { toJson } from '../core/json.ts';
 import type { Logger } from '../core/logger.ts';
 import { every } from '../core/timers.ts';
@@ -94,7 +95,7 @@ function abortReply(reply: FastifyReply, connection: Connection): undefined {
 }
 
 function sendFailure(error: unknown, { raw, request }: FastifyReply, logger: Logger): void {
-  const isAway = error instanceof Unavailable || error instanceof InsufficientStorage;
+  const isAway = isTemporary(error);
   if (isAway || !(error instanceof ServerError))
     logger.error('request failed after its headers were sent', { request_id: request.id, error });
   if (isAway) raw.destroy();

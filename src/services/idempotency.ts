@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { Actor } from '../auth/actor.ts';
-import { Conflict, Unavailable } from '../core/errors.ts';
+import { Conflict } from '../core/errors.ts';
+import { isStorageFailure } from '../core/failure-class.ts';
 import { canonicalJson } from '../db/json.ts';
 import type { Run } from '../schemas/runs.ts';
 import type {
+  ClaimedKey,
   IdempotencyKey,
   IdempotencyRepository,
   KeyClaim,
@@ -15,7 +17,7 @@ const RETENTION_MS = 24 * 60 * 60_000;
 const CLAIM_TIMEOUT_MS = 60_000;
 
 /** A request in progress under an idempotency key. */
-export interface IdempotencyContext extends IdempotencyKey {
+export interface IdempotencyContext extends ClaimedKey {
   /** The run that an earlier request with this key created. */
   readonly run?: Run;
 }
@@ -52,9 +54,12 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
   async function claim(context: IdempotencyContext, request: string): Promise<KeyClaim> {
     const is_processing = inProgress.has(keyOf(context));
     const rules = { retention_ms: RETENTION_MS, claim_ms: CLAIM_TIMEOUT_MS, worker_id, is_processing };
-    const use = await keys.claim(context, request, rules);
-    if (use.outcome === 'new') inProgress.set(keyOf(context), context);
-    return use;
+    return keys.claim(context, request, rules);
+  }
+
+  function begun(context: IdempotencyContext): IdempotencyContext {
+    inProgress.set(keyOf(context), context);
+    return context;
   }
 
   /** Call after storage: a retry that arrives in between must not mistake the claim for an abandoned one. */
@@ -72,10 +77,15 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
     ): Promise<IdempotencyContext | { answer: StoredResponse }> {
       const context = { owner: actor.principal, key };
       const hash = createHash('sha256').update(canonicalJson(request)).digest('base64url');
-      const use = await inTurn(context, () => claim(context, hash));
+      const use = await inTurn(context, async () => {
+        const claimed = await claim(context, hash);
+        return claimed.outcome === 'new'
+          ? { ...claimed, context: begun({ ...context, claimed_until: claimed.claimed_until }) }
+          : claimed;
+      });
       switch (use.outcome) {
         case 'new':
-          return context;
+          return use.context;
         case 'run made':
           return { ...context, run: use.run };
         case 'answered':
@@ -105,7 +115,7 @@ export function idempotencyService({ keys, worker_id }: { keys: IdempotencyRepos
         try {
           await keys.release(context, worker_id);
         } catch (error) {
-          if (!(error instanceof Unavailable)) throw error;
+          if (!isStorageFailure(error)) throw error;
         } finally {
           ended(context);
         }

@@ -2,7 +2,7 @@ import { toJson } from '../core/json.ts';
 import { columns } from '../db/columns.ts';
 import type { Db, Transaction } from '../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../db/encryption/cipher.ts';
-import { raw, type Sql, sql } from '../db/sql.ts';
+import { type DialectSql, raw, type Sql, sql } from '../db/sql.ts';
 import { NOW, nowPlus } from '../db/time.ts';
 import type { Run } from '../schemas/runs.ts';
 import { isDead } from './processes.ts';
@@ -11,6 +11,12 @@ import { isDead } from './processes.ts';
 export interface IdempotencyKey {
   readonly owner: string;
   readonly key: string;
+}
+
+/** The right to answer the request of a key: it ends when a retry claims the key. */
+export interface ClaimedKey extends IdempotencyKey {
+  /** Tells this claim from others of the key; undefined for a request that follows the run of an earlier one. */
+  readonly claimed_until?: string | undefined;
 }
 
 /** A response as sent. */
@@ -22,7 +28,7 @@ export interface StoredResponse {
 }
 
 export type KeyClaim =
-  | { readonly outcome: 'new' }
+  | { readonly outcome: 'new'; readonly claimed_until: string }
   | { readonly outcome: 'other request' }
   | { readonly outcome: 'in progress' }
   | { readonly outcome: 'run made'; readonly run: Run }
@@ -49,16 +55,16 @@ export function idempotencyRepository(db: Db) {
       return db.transaction('async', (tx) => claimKey(tx, key, request, rules));
     },
 
-    /** Call before sending the response. */
-    async saveResponse(key: IdempotencyKey, response: StoredResponse): Promise<void> {
+    /** Call before sending the response. Stores nothing if a retry has claimed the key since. */
+    async saveResponse(key: ClaimedKey, response: StoredResponse): Promise<void> {
       const encrypted = db.cipher.encryptJson(ANSWER, toJson(response));
-      await db.run(sql`update idempotency_keys set answer = ${encrypted} where ${isKey(db.cipher, key)}`);
+      await db.run(sql`update idempotency_keys set answer = ${encrypted} where ${isClaim(db.cipher, key)}`);
     },
 
     /** Releases the key of a request without effect, which may be retried, unless another process has claimed it since. */
-    async release(key: IdempotencyKey, worker_id: string): Promise<void> {
+    async release(key: ClaimedKey, worker_id: string): Promise<void> {
       await db.run(sql`delete from idempotency_keys
-        where ${isKey(db.cipher, key)} and worker_id = ${worker_id} and run is null and answer is null`);
+        where ${isClaim(db.cipher, key)} and worker_id = ${worker_id} and run is null and answer is null`);
     },
 
     /** At startup of the only process on a database no claim is in progress. */
@@ -120,6 +126,17 @@ function isKey(cipher: Cipher, { owner, key }: IdempotencyKey): Sql {
   return sql`owner = ${owner} and key = ${cipher.blindIndex(KEY, key)}`;
 }
 
+/** As it was returned: in milliseconds. */
+const CLAIM: DialectSql = {
+  sqlite: raw('claimed_until'),
+  postgres: raw(`date_trunc('milliseconds', claimed_until)`),
+};
+
+function isClaim(cipher: Cipher, key: ClaimedKey): Sql {
+  const { claimed_until: until } = key;
+  return sql`${isKey(cipher, key)} and ${until === undefined ? raw('run is not null') : sql`${CLAIM} = ${until}`}`;
+}
+
 /** The claim's owner no longer handles the request. */
 function isAbandoned({ worker_id, is_processing }: KeyClaimRules): Sql {
   const here = is_processing ? raw('false') : sql`idempotency_keys.worker_id = ${worker_id}`;
@@ -137,14 +154,15 @@ async function claimKey(
   const request = cipher.blindIndex(REQUEST, plainRequest);
   const mine = isKey(cipher, given);
   await tx.run(sql`delete from idempotency_keys where ${mine} and expires_at <= ${NOW}`);
-  const claimed = await tx.run(sql`
+  const claimed = await tx.get(sql`
     insert into idempotency_keys (owner, key, request, claimed_until, expires_at, worker_id)
     values (${given.owner}, ${cipher.blindIndex(KEY, given.key)}, ${request}, ${nowPlus(claim_ms)}, ${nowPlus(retention_ms)},
       ${worker_id})
     on conflict (owner, key) do update set claimed_until = excluded.claimed_until, worker_id = excluded.worker_id
       where idempotency_keys.request = ${request} and idempotency_keys.run is null
-        and idempotency_keys.answer is null and (idempotency_keys.claimed_until <= ${NOW} or ${isAbandoned(rules)})`);
-  if (claimed > 0) return { outcome: 'new' };
+        and idempotency_keys.answer is null and (idempotency_keys.claimed_until <= ${NOW} or ${isAbandoned(rules)})
+    returning ${columns('idempotency_keys', 'claimed_until')}`);
+  if (claimed) return { outcome: 'new', ...claimed };
   const row = await tx.get(
     sql`select ${columns('idempotency_keys', 'request, run, answer')} from idempotency_keys where ${mine}`,
   );

@@ -1,10 +1,10 @@
 import { type Backoff, backoffMs } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
+import { isStorageFailure } from '../core/failure-class.ts';
 import type { Logger } from '../core/logger.ts';
 import type { EventBus, PollIntervals } from '../events/bus.ts';
 import { INTERRUPTED_STATE_NAMES } from '../services/a2a/state-names.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../storage/a2a/tasks.ts';
-import { isStorageUnavailable } from './attempt.ts';
 import { Loop } from './loop.ts';
 
 export interface TaskFinalizerDeps {
@@ -48,7 +48,7 @@ export function a2aTaskFinalizer({ tasks, finalize, bus, clock, logger }: TaskFi
       await finalize(row);
       failing.delete(run_id);
     } catch (error) {
-      if (isStorageUnavailable(error)) throw error;
+      if (isStorageFailure(error)) throw error;
       const times = (earlier?.times ?? 0) + 1;
       const in_ms = backoffMs(times, RETRIES, () => 0);
       failing.set(run_id, { times, until: clock.monotonic() + in_ms });

@@ -1,5 +1,7 @@
+import { type Backoff, backoffMs, systemRandom } from '../core/backoff.ts';
 import type { Clock } from '../core/clock.ts';
-import { ServerError } from '../core/errors.ts';
+import { publicFailure } from '../core/failure.ts';
+import { failureClass, isTemporary } from '../core/failure-class.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import { sleep } from '../core/timers.ts';
@@ -37,11 +39,6 @@ export class StopReason extends Error {
     this.kind = kind;
     this.detail = detail;
   }
-}
-
-/** Transient failure of storage, not of the graph: the same attempt may succeed later. */
-export function isStorageUnavailable(failure: unknown): boolean {
-  return failure instanceof ServerError && (failure.status === 503 || failure.status === 507);
 }
 
 export interface MemoryOptions extends Pick<RunKwargs, 'durability'> {
@@ -108,6 +105,8 @@ export interface AttemptContext {
   readonly budget?: BudgetDeps | undefined;
   /** Retry limit of runs whose graph host ended. */
   readonly hostFailure?: FailurePolicy;
+  /** Retry limit of runs during which a database that is there refused something for now. */
+  readonly storageFailure?: FailurePolicy;
   /** The span that the spans of user code are below; without it, they are traces of their own. */
   readonly spanOf?: ((claimed: ClaimedRun) => RunSpan | undefined) | undefined;
   /** Called for every run that ended in this process. */
@@ -158,6 +157,8 @@ export type Outcome =
       readonly kind: 'release';
       readonly charge: boolean;
       readonly host_ended?: true;
+      /** Storage did not finish something in time, or has no space: it counts unless storage turns out to be away. */
+      readonly storage_failed?: true;
       readonly lease_ended?: true;
       /** By how much the clock is behind the thread's newest checkpoint, ms. */
       readonly clock_behind_ms?: number;
@@ -173,24 +174,38 @@ export interface EndOutcome {
   readonly exhausted?: ExhaustedBudget;
 }
 
+/** The error of a run that clients see. A refused statement names tables and columns: only the log has it. */
+export function runError(failure: unknown): RunError {
+  if (failureClass(failure) !== 'storage refused') return publicFailure(failure);
+  const message = 'The database refused something of this run for good; see the server log.';
+  return { error: 'StorageRefused', message };
+}
+
+/** The wait between two attempts to reach storage; the first one is `retry_ms`. */
+const MAX_RETRY_MS = 30_000;
+
 /**
- * Retries a storage verb while the database is unavailable: an outage must not cost a run its end. Meanwhile it rejects
- * readers that wait for the buffered writes. Rethrows any other error.
+ * Retries a storage verb while the database is unavailable: an outage must not cost a run its end, and no code of the
+ * project executes to find out whether it has ended. Meanwhile it rejects readers that wait for the buffered writes, and
+ * `explain` reports the outage. Rethrows any other error. `operation` receives how often it has failed.
  */
 export async function retryWhileUnavailable<T>(
-  { logger, rules, meter }: AttemptContext,
+  { logger, rules, meter, clock }: AttemptContext,
   { writes }: Attempt,
-  operation: () => Promise<T>,
+  operation: (failures: number) => Promise<T>,
 ): Promise<T> {
-  for (;;) {
+  const backoff: Backoff = { first_ms: rules.retry_ms, longest_ms: Math.max(rules.retry_ms, MAX_RETRY_MS) };
+  for (let failures = 0; ; ) {
     try {
-      return await operation();
+      return await operation(failures);
     } catch (error) {
-      if (!isStorageUnavailable(error)) throw error;
-      writes.rejectReaders(error);
+      if (!isTemporary(error)) throw error;
+      failures += 1;
+      writes.waitForStorage(error, clock.now());
       meter?.count('run_set_status_error');
-      logger.warn('database unavailable, retrying', { error });
-      await sleep(rules.retry_ms);
+      const in_ms = backoffMs(failures, backoff, systemRandom);
+      logger.warn('database unavailable, retrying', { error, in_ms });
+      await sleep(in_ms);
     }
   }
 }

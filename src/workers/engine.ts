@@ -86,16 +86,15 @@ export function engine(deps: EngineDeps, options: EngineOptions) {
     : threadLease({ ...beat, ...options.database, max_stall_ms: options.max_stall_ms, lease_fd, onLostWork });
   const dispatcher = options.background ? deps.dispatcher : undefined;
   const listeners = runListeners(deps);
-  const failureAfter = (what: typeof HOST_LOST) =>
-    failureRules(options.max_attempts, deps.rules.log_retention_ms, what);
+  const { failure, ...ofAttempts } = failurePolicies(options.max_attempts, deps.rules.log_retention_ms);
   const runs = new RunWorker({
     ...deps,
     concurrency: slots,
     auto,
     is_capped,
-    failure: failureAfter(ATTEMPT_BROKE),
+    failure,
     isLeaseHeld: () => lease.isHeld(),
-    attempts: { ...deps, hostFailure: failureAfter(HOST_LOST), ...listeners.ofAttempts },
+    attempts: { ...deps, ...ofAttempts, ...listeners.ofAttempts },
   });
   const background = backgroundWork(deps, {
     ...options,
@@ -238,7 +237,21 @@ function reapRules(
 
 const WORKER_LOST = { error: 'WorkerLostError', what: 'The worker of this run was lost' };
 const HOST_LOST = { error: 'HostLostError', what: 'The graph host of this run ended' };
+const STORAGE_BUSY = {
+  error: 'StorageBusyError',
+  what: 'The database could not do what this run asked of it',
+};
 const ATTEMPT_BROKE = { error: 'AttemptBrokeError', what: 'The outcome of this run could not be stored' };
+
+/** Retry limits of runs by what failed. */
+function failurePolicies(max_attempts: number, log_retention_ms: number) {
+  const after = (what: typeof HOST_LOST) => failureRules(max_attempts, log_retention_ms, what);
+  return {
+    failure: after(ATTEMPT_BROKE),
+    hostFailure: after(HOST_LOST),
+    storageFailure: after(STORAGE_BUSY),
+  };
+}
 
 /** Retry limit: after `max_attempts` times `what`, the run fails with `error`. */
 function failureRules(

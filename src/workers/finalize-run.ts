@@ -1,7 +1,8 @@
 import { timestamp } from '../core/clock.ts';
 import { ClockBehind, HostLost, LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
-import { failureForLog, publicFailure, toError } from '../core/failure.ts';
+import { failureForLog, toError } from '../core/failure.ts';
+import { failureClass } from '../core/failure-class.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
 import { runContents } from '../graphs/steps/contents.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
@@ -17,10 +18,10 @@ import {
   type Attempt,
   type AttemptContext,
   type EndOutcome,
-  isStorageUnavailable,
   type Outcome,
   recordAttempt,
   retryWhileUnavailable,
+  runError,
   StopReason,
 } from './attempt.ts';
 import { askPerson, budgetOutcome, withoutState } from './budget-end.ts';
@@ -80,14 +81,26 @@ function stopOrFailure(failure: unknown, signal: AbortSignal): Outcome {
   if (cause instanceof HostLost) return { kind: 'release', charge: cause.charge, host_ended: true };
   if (cause instanceof ClockBehind)
     return { kind: 'release', charge: false, clock_behind_ms: cause.behind_ms };
-  if (isStorageUnavailable(cause)) return { kind: 'release', charge: true };
-  if (cause !== undefined) return { kind: 'end', status: 'error', error: runErrorOf(cause) };
-  return { kind: 'end', status: 'success', error: null };
+  if (cause === undefined) return { kind: 'end', status: 'success', error: null };
+  switch (failureClass(cause)) {
+    case 'storage away':
+      return { kind: 'release', charge: true };
+    case 'storage busy':
+    case 'storage full':
+    case 'server busy':
+      return { kind: 'release', charge: true, storage_failed: true };
+    case 'storage refused':
+    case 'project':
+    case 'client':
+    case 'later':
+    case 'unknown':
+      return { kind: 'end', status: 'error', error: runErrorOf(cause) };
+  }
 }
 
 function runErrorOf(cause: unknown): RunError {
-  const failure = publicFailure(cause);
-  return cause instanceof UnknownInterruptError ? { ...failure, ...cause.refusal } : failure;
+  const error = runError(cause);
+  return cause instanceof UnknownInterruptError ? { ...error, ...cause.refusal } : error;
 }
 
 function outcomeOfStop({ kind, detail }: StopReason): Outcome {
@@ -198,7 +211,7 @@ async function commitFailedEnd(
 ): Promise<{ readonly finished: FinishResult; readonly stored: StoredEnd }> {
   deps.meter?.count('run_set_status_error');
   deps.logger.error('cannot store the result of a run', { ...runFields(attempt), error: refused });
-  const error = publicFailure(refused);
+  const error = runError(refused);
   const thread = { ...end.thread, status: 'error', values: null } as const;
   const bare: Batch = { ...emptyBatch(), frames: [attempt.writer.errorInstead(error)] };
   const used: Batch = { ...batch, ...bare, steps: batch.steps, attempt: asFailed(batch.attempt) };

@@ -25,7 +25,7 @@ type Release = Extract<Outcome, { kind: 'release' }>;
 export async function requeue(
   deps: AttemptContext,
   attempt: Attempt,
-  { charge, host_ended, lease_ended, clock_behind_ms }: Release,
+  { charge, host_ended, storage_failed, lease_ended, clock_behind_ms }: Release,
 ): Promise<boolean> {
   const record = recordAttempt(deps, attempt, 'retried');
   const batch = await attempt.writes.drain();
@@ -35,20 +35,27 @@ export async function requeue(
     : Math.min(Math.ceil(clock_behind_ms ?? 0), MAX_CLOCK_DELAY_MS);
   const failure = charge && host_ended ? hostFailure(deps, attempt) : undefined;
   const watched = failure && watchExhausted(failure);
-  const isRequeued = await retryWhileUnavailable(deps, attempt, () =>
+  const ofStorage = storage_failed && deps.storageFailure && watchExhausted(deps.storageFailure);
+  const isRequeued = await retryWhileUnavailable(deps, attempt, (failures) =>
     deps.queue.requeue(attempt.claimed.lease, {
       charge,
       delay_ms,
       batch,
       is_clock_behind,
-      failure: watched?.policy,
+      // Storage takes this at once, with what it refused before: the run itself may be too much for it.
+      ...(failures === 0 && ofStorage
+        ? { failure: ofStorage.policy, is_of_storage: true }
+        : { failure: watched?.policy }),
     }),
   );
   // The loop of due runs wakes the worker when the delay is over.
   if (isRequeued) {
     attempt.log.committed();
     if (!lease_ended)
-      countRequeue(deps, attempt, { charge: charge || is_clock_behind, exhausted: watched?.error() });
+      countRequeue(deps, attempt, {
+        charge: charge || is_clock_behind,
+        exhausted: watched?.error() ?? (ofStorage || undefined)?.error(),
+      });
     deps.onRecorded?.({ claimed: attempt.claimed, steps: batch.steps, attempt: record });
     deps.bus.emit('schedule.changed');
     // The run may have ended instead: its followers read the log.

@@ -67,6 +67,26 @@ test('an error that user code throws outside its node is logged with the run, an
   expect((await fetch(`${server.url}/ok`)).status).toBe(200);
 });
 
+test.each([
+  ['uncaught exception', 'throw new Error("own")'],
+  ['unhandled rejection', 'Promise.reject(new Error("own"))'],
+])('an %s of a server with graph hosts is logged, and ends it with exit code 1', async (what, failing) => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }\nhosts: { count: 1 }',
+    'a.mjs': UNRULY,
+    'preload.mjs': `process.on('SIGUSR2', () => setTimeout(() => { ${failing}; }));`,
+  });
+  await using server = await startServer({
+    config: folder.path('agent.config.yaml'),
+    env: { NODE_OPTIONS: `--import=${folder.path('preload.mjs')}` },
+  });
+  const logged = server.untilLog(`${what} in the server, which stops`);
+  const code = server.kill('SIGUSR2');
+  expect((await logged)['error']).toMatch(/^Error: own/);
+  expect(await code).toBe(1);
+  expect(server.log.map(({ message }) => message)).toContain('stopped');
+});
+
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the server with exit code 0', async (signal) => {
   await using server = await startServer();
   const stopped = server.untilLog('stopped');

@@ -1,6 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { Duplex } from 'node:stream';
 import { expect, test } from 'vitest';
 import { deploymentDispatch } from '../../src/app/deployments/dispatch.ts';
+import type { DeploymentSlot } from '../../src/app/deployments/slot.ts';
 
 test('with a deployment at the root, Studio and its session still belong to the server', () => {
   const { request } = deploymentDispatch({
@@ -13,4 +15,18 @@ test('with a deployment at the root, Studio and its session still belong to the 
     expect([path, isOwn(path)]).toEqual([path, true]);
   for (const path of ['/consoles', '/threads', '/threads/console'])
     expect([path, isOwn(path)]).toEqual([path, false]);
+});
+
+test('a client that resets its upgrade while its deployment is looked up ends only its own connection', () => {
+  const slot = { withMount: () => {} } as unknown as DeploymentSlot;
+  const { upgrade } = deploymentDispatch({
+    ...{ prefix: '', studio_path: '/studio', root: undefined },
+    find: () => slot,
+  });
+  const socket = new Duplex({ read() {}, write() {} });
+  const request = { url: '/deployments/agent/threads' } as IncomingMessage;
+  expect(upgrade(request, socket, Buffer.alloc(0))).toBe(true);
+  // Without a listener this throws, as the uncaught exception would.
+  socket.emit('error', Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' }));
+  expect(socket.destroyed).toBe(true);
 });

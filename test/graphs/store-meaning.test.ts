@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Unavailable } from '../../src/core/errors.ts';
+import { ProjectFailure } from '../../src/core/errors.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import type { LongTermStore } from '../../src/graphs/store/long-term-store.ts';
 import { bagOfWords } from '../support/bag-of-words.ts';
@@ -105,10 +105,10 @@ function searchesByMeaning(open: OpenDatabase): void {
     await store.apply([old]);
     fails = true;
     const change = store.apply([{ ...old, value: { text: 'new' } }]);
-    await expect(change).rejects.toThrow(Unavailable);
+    await expect(change).rejects.toThrow(ProjectFailure);
     await expect(change).rejects.not.toThrow('secret');
     await expect(store.search({ namespace_prefix: [], limit: 1, offset: 0, query: 'x' })).rejects.toThrow(
-      Unavailable,
+      ProjectFailure,
     );
     expect((await store.get(old))?.value).toEqual({ text: 'old' });
     // What needs no vector goes on.

@@ -2,7 +2,16 @@ import { once } from 'node:events';
 import { createServer, connect as dial, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { BadRequest, LeaseLost, Unavailable } from '../../src/core/errors.ts';
+import {
+  BadRequest,
+  LeaseLost,
+  ProjectFailure,
+  StorageBusy,
+  StorageRefused,
+  StorageUnavailable,
+  Unavailable,
+} from '../../src/core/errors.ts';
+import { failureClass } from '../../src/core/failure-class.ts';
 import { encodeFrame } from '../../src/hosts/protocol/frames.ts';
 import { ConnectionClosed, type Handlers, Peer, ProtocolError } from '../../src/hosts/protocol/peer.ts';
 
@@ -58,6 +67,10 @@ test.each([
   new BadRequest('no'),
   new Unavailable('later'),
   new LeaseLost('r1'),
+  new StorageUnavailable('away'),
+  new StorageBusy('locked'),
+  new StorageRefused(Object.assign(new Error('unique'), { code: '23505' })),
+  new ProjectFailure('no embeddings'),
   new TypeError('own', { cause: new RangeError('deeper') }),
 ])('an error arrives with its class, name, message, stack and cause: %s', async (thrown) => {
   const { caller } = await connect({ echo: () => Promise.reject(thrown) });
@@ -69,6 +82,18 @@ test.each([
   if (!(thrown instanceof TypeError)) expect(error.constructor).toBe(thrown.constructor);
   expect((error.cause as Error | undefined)?.message).toBe((thrown.cause as Error | undefined)?.message);
 });
+
+test.each(['LeaseLost', 'StorageUnavailable', 'UnknownInterruptError'])(
+  'an error of the project that is named %s arrives as a plain error',
+  async (name) => {
+    const thrown = Object.assign(new Error('connect ECONNREFUSED'), { name });
+    const { caller } = await connect({ echo: () => Promise.reject(thrown) });
+    const error: unknown = await caller.request('echo', { text: '' }).catch((failure: unknown) => failure);
+    expect(failureClass(error)).toBe('unknown');
+    expect(error).not.toBeInstanceOf(LeaseLost);
+    expect((error as Error).constructor).toBe(Error);
+  },
+);
 
 test('what a handler of a notification throws ends nothing', async () => {
   const { caller } = await connect({

@@ -84,3 +84,19 @@ test('cancelled work does not wait for a host', async () => {
   const reason = new Error('cancelled');
   await expect(waiting.whenFound(none, none, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
+
+test('work that waits for a host is spread over the hosts that become free at once', async () => {
+  const hosts = [1, 2, 3, 4].map((number) => ({ number, runs: 0 }));
+  let isFree = false;
+  const find = () => (isFree ? hosts.toSorted((a, b) => a.runs - b.runs)[0] : undefined);
+  const waiting = new WaitingForHost<(typeof hosts)[number]>();
+  const work = Array.from({ length: 20 }, async () => {
+    const host = await waiting.whenFound(find, () => undefined);
+    host.runs += 1;
+  });
+  isFree = true;
+  waiting.notify();
+  waiting.notify();
+  await Promise.all(work);
+  expect(hosts.map(({ runs }) => runs)).toEqual([5, 5, 5, 5]);
+});

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { fastify } from 'fastify';
@@ -105,4 +105,16 @@ test.each([
     expect(new URL(String(found), `http://here${url}`).href).toBe(new URL(view, `http://here${url}`).href);
     expect(new URL(String(found), `http://here${url}`).href).toMatch(/^http:\/\/here\/agents\/studio\//);
   }
+});
+
+test('an asset that could not be read is read again at the next request', async () => {
+  const folder = await build();
+  const file = join(folder, 'assets/late-1.js');
+  mkdirSync(file);
+  await using server = await serve(folder);
+  const status = async () => (await server.inject('/agents/studio/assets/late-1.js')).statusCode;
+  expect(await status()).toBe(500);
+  rmdirSync(file);
+  writeFileSync(file, 'there');
+  expect(await status()).toBe(200);
 });

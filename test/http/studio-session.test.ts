@@ -38,6 +38,20 @@ test('a key becomes a cookie that no script reads and no other site sends', asyn
   expect(cookie).not.toContain('operator');
 });
 
+test('over HTTPS, also behind a proxy that is not trusted, the cookie is secure and of this host alone', async () => {
+  const browser = { ...OWN, origin: 'https://agents.example' };
+  const answer = await http.post('/studio/session', { key: 'operator' }, browser);
+  const cookie = String(answer.headers['set-cookie']);
+  expect(cookie).toMatch(/^__Host-agent_server_[0-9a-f]{8}=/);
+  expect(cookie).toContain('; Secure');
+  const session = { ...OWN, cookie: cookie.split(';')[0] as string };
+  expect((await http.get('/studio/session', session)).body).toMatchObject({ signed_in: true });
+  const ended = await http.send('DELETE', '/studio/session', undefined, { ...session, ...browser });
+  expect(String(ended.headers['set-cookie'])).toMatch(
+    /^__Host-agent_server_[0-9a-f]{8}=;.*Max-Age=0.*Secure/,
+  );
+});
+
 test('a session does what its key may', async () => {
   const own = { ...OWN, ...(await signIn({ key: 'operator' })) };
   expect((await http.get('/keys', own)).status).toBe(200);

@@ -1,12 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { idempotencyRepository } from '../../src/storage/idempotency.ts';
+import {
+  type ClaimedKey,
+  type IdempotencyKey,
+  type IdempotencyRepository,
+  idempotencyRepository,
+  type KeyClaimRules,
+} from '../../src/storage/idempotency.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { newRun, queueStory, request } from '../support/queued-runs.ts';
 
 const KEY = { owner: 'ada', key: 'k1' };
 const RULES = { retention_ms: 60_000, claim_ms: 60_000, worker_id: randomUUID(), is_processing: true };
 const ANSWER = { status: 200, headers: { location: '/there' }, body: '{"a":1}' };
+
+/** Claims a key for a request. */
+async function claimed(
+  keys: IdempotencyRepository,
+  key: IdempotencyKey,
+  rules: Partial<KeyClaimRules> = {},
+): Promise<ClaimedKey> {
+  const claim = await keys.claim(key, 'one', { ...RULES, ...rules });
+  if (claim.outcome !== 'new') throw new Error(`The key is ${claim.outcome}.`);
+  return { ...key, claimed_until: claim.claimed_until };
+}
 
 describeEachStorage('a key of a request', (open) => {
   test('stands for one request of one client', async () => {
@@ -15,14 +32,13 @@ describeEachStorage('a key of a request', (open) => {
     const outcomes = await Promise.all([keys.claim(KEY, 'one', RULES), keys.claim(KEY, 'one', RULES)]);
     expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['in progress', 'new']);
     expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'other request' });
-    expect(await keys.claim({ ...KEY, owner: 'eve' }, 'other', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim({ ...KEY, owner: 'eve' }, 'other', RULES)).toMatchObject({ outcome: 'new' });
   });
 
   test('brings back the answer', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
-    await keys.claim(KEY, 'one', RULES);
-    await keys.saveResponse(KEY, ANSWER);
+    await keys.saveResponse(await claimed(keys, KEY), ANSWER);
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'answered', answer: ANSWER });
   });
 
@@ -42,37 +58,49 @@ describeEachStorage('a key of a request', (open) => {
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
   });
 
+  test('keeps the answer of the retry when the request before it was slower than its claim', async () => {
+    await using db = await open();
+    const keys = idempotencyRepository(db);
+    const slow = await claimed(keys, KEY, { claim_ms: -1 });
+    const retry = await claimed(keys, KEY);
+    await keys.saveResponse(slow, { ...ANSWER, body: '{"a":"late"}' });
+    expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'in progress' });
+    await keys.release(slow, RULES.worker_id);
+    await keys.saveResponse(retry, ANSWER);
+    await keys.saveResponse(slow, { ...ANSWER, body: '{"a":"late"}' });
+    expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'answered', answer: ANSWER });
+  });
+
   test('is released when its request fails', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
-    await keys.claim(KEY, 'one', RULES);
-    await keys.release(KEY, RULES.worker_id);
-    expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'new' });
+    await keys.release(await claimed(keys, KEY), RULES.worker_id);
+    expect(await keys.claim(KEY, 'other', RULES)).toMatchObject({ outcome: 'new' });
     // Its server is gone.
     await keys.claim({ ...KEY, key: 'k2' }, 'one', { ...RULES, claim_ms: -1 });
-    expect(await keys.claim({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim({ ...KEY, key: 'k2' }, 'one', RULES)).toMatchObject({ outcome: 'new' });
     expect(await keys.claim({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'in progress' });
   });
 
   test('stays with the process that took it over when the one before it gives up', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
-    await keys.claim(KEY, 'one', { ...RULES, claim_ms: -1 });
+    const first = await claimed(keys, KEY, { claim_ms: -1 });
     const next = { ...RULES, worker_id: randomUUID() };
-    expect(await keys.claim(KEY, 'one', next)).toEqual({ outcome: 'new' });
-    await keys.release(KEY, RULES.worker_id);
+    const second = await claimed(keys, KEY, next);
+    await keys.release(first, RULES.worker_id);
     expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'other request' });
-    await keys.release(KEY, next.worker_id);
-    expect(await keys.claim(KEY, 'other', RULES)).toEqual({ outcome: 'new' });
+    await keys.release(second, next.worker_id);
+    expect(await keys.claim(KEY, 'other', RULES)).toMatchObject({ outcome: 'new' });
   });
 
   test('is free again when the only server starts anew', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
-    for (const key of ['open', 'answered']) await keys.claim({ ...KEY, key }, 'one', RULES);
-    await keys.saveResponse({ ...KEY, key: 'answered' }, ANSWER);
+    await claimed(keys, { ...KEY, key: 'open' });
+    await keys.saveResponse(await claimed(keys, { ...KEY, key: 'answered' }), ANSWER);
     await keys.releaseAll();
-    expect(await keys.claim({ ...KEY, key: 'open' }, 'one', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim({ ...KEY, key: 'open' }, 'one', RULES)).toMatchObject({ outcome: 'new' });
     expect(await keys.claim({ ...KEY, key: 'answered' }, 'one', RULES)).toMatchObject({
       outcome: 'answered',
     });
@@ -84,7 +112,7 @@ describeEachStorage('a key of a request', (open) => {
     const { queue } = queueStory(db);
     const thread_id = randomUUID();
     await keys.claim(KEY, 'one', { ...RULES, claim_ms: -1 });
-    expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim(KEY, 'one', RULES)).toMatchObject({ outcome: 'new' });
     const [first, second] = [newRun(thread_id), newRun(thread_id)];
     expect(await queue.enqueue({ ...request(first), idempotency_key: KEY })).toMatchObject({
       outcome: 'queued',
@@ -99,10 +127,9 @@ describeEachStorage('a key of a request', (open) => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     for (const key of ['a', 'b', 'c']) {
-      await keys.claim({ ...KEY, key }, 'one', { ...RULES, retention_ms: -1 });
-      await keys.saveResponse({ ...KEY, key }, ANSWER);
+      await keys.saveResponse(await claimed(keys, { ...KEY, key }, { retention_ms: -1 }), ANSWER);
     }
-    expect(await keys.claim({ ...KEY, key: 'a' }, 'other', RULES)).toEqual({ outcome: 'new' });
+    expect(await keys.claim({ ...KEY, key: 'a' }, 'other', RULES)).toMatchObject({ outcome: 'new' });
     expect([await keys.deleteExpired(1), await keys.deleteExpired(10), await keys.deleteExpired(10)]).toEqual(
       [1, 1, 0],
     );

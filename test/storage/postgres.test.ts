@@ -1,6 +1,12 @@
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
-import { InsufficientStorage, InvalidInput, Unavailable } from '../../src/core/errors.ts';
+import {
+  InsufficientStorage,
+  InvalidInput,
+  StorageBusy,
+  StorageRefused,
+  Unavailable,
+} from '../../src/core/errors.ts';
 import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
@@ -38,10 +44,26 @@ test('a transaction that met a deadlock runs again from its beginning', async ()
   expect(begun).toBe(3);
 });
 
-test('a deadlock that does not end is an error in the end', async () => {
-  await using db = failingWith(...Array(10).fill('40P01'));
-  await expect(db.run(sql`delete from notes`)).rejects.toThrow('40P01');
+test.each(['40P01', '40001'])('a conflict that every retry meets, %s, is 503', async (code) => {
+  await using db = failingWith(...Array(10).fill(code));
+  await expect(db.run(sql`delete from notes`)).rejects.toThrow(StorageBusy);
 });
+
+test.each(['ECONNREFUSED', '57P01', '40001', '53100'])(
+  'a transaction body that fails with %s of another service is not repeated and keeps its error',
+  async (code) => {
+    await using db = failingWith();
+    const theirs = Object.assign(new Error('connect ECONNREFUSED of a key service'), { code });
+    let executed = 0;
+    const failed = db.transaction('sync', async (tx) => {
+      await tx.get(sql`select 1`);
+      executed += 1;
+      throw theirs;
+    });
+    await expect(failed).rejects.toBe(theirs);
+    expect(executed).toBe(1);
+  },
+);
 
 test('errors of the environment and of the client are distinguished from our own', async () => {
   const thrownFor = (code: string) =>
@@ -56,6 +78,7 @@ test('errors of the environment and of the client are distinguished from our own
   expect(await thrownFor('57014')).toMatchObject({ message: expect.stringContaining('in time') });
   expect(await thrownFor('22003')).toBeInstanceOf(InvalidInput);
   expect(await thrownFor('53100')).toBeInstanceOf(InsufficientStorage);
+  expect(await thrownFor('42P01')).toBeInstanceOf(StorageRefused);
   expect(await thrownFor('42P01')).toMatchObject({ code: '42P01' });
 });
 
@@ -121,6 +144,26 @@ function serverTests(uri: string): void {
     await expect(failing).rejects.toThrow(RangeError);
     expect(await db.transaction('sync', (tx) => tx.get(sql`select 1 as n`))).toEqual({ n: 1 });
   });
+
+  test.each(['serializable', 'repeatable read'])(
+    'a database whose default isolation level is %s sees read committed statements and transactions',
+    async (level) => {
+      const there = new URL(uri);
+      there.searchParams.set('options', `-c default_transaction_isolation=${level.replace(' ', '\\ ')}`);
+      await using db = openPostgres(there.href, { max_connections: 1 });
+      const current = sql`select current_setting('transaction_isolation') as level`;
+      expect(await db.get(sql`select current_setting('default_transaction_isolation') as level`)).toEqual({
+        level,
+      });
+      expect(await db.get(current)).toEqual({ level: 'read committed' });
+      expect(await db.transaction('sync', (tx) => tx.get(current))).toEqual({ level: 'read committed' });
+      expect(await db.transaction('snapshot', (tx) => tx.get(current))).toEqual({ level: 'repeatable read' });
+      // A lone statement that fails leaves no open transaction behind.
+      await expect(db.get(sql`select 1 / 0`)).rejects.toThrow();
+      expect(await db.run(sql`create temporary table isolation_test as select 1 as n`)).toBe(1);
+      expect(await db.get(sql`select n from isolation_test`)).toEqual({ n: 1 });
+    },
+  );
 
   test('two transactions in a deadlock both succeed in the end', async () => {
     await using db = openPostgres(uri);

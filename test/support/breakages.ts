@@ -145,7 +145,9 @@ export const BREAKAGES: readonly Breakage[] = [
   },
   {
     does: 'a cron that the server disabled',
-    breaks: () => [`update crons set enabled = 0, next_run_date = null, disabled_reason = 'no such assistant'`],
+    breaks: () => [
+      `update crons set enabled = 0, next_run_date = null, disabled_reason = 'no such assistant'`,
+    ],
     says: /1 cron had to be disabled because no run could be created/,
     level: 'notice',
   },

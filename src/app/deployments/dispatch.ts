@@ -61,6 +61,8 @@ export function deploymentDispatch({ prefix, studio_path, root, find }: Dispatch
     upgrade(request, socket, head) {
       const target = targetOf(request);
       if (!target) return false;
+      // Node listens no longer, and the deployment's server not yet: a client may reset the connection in between.
+      socket.on('error', () => socket.destroy());
       if (!target.slot) refuseUpgrade(socket);
       target.slot?.withMount(request.url, (mount) => {
         if (mount) mount.upgrade(request, socket, head);

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
+import { isTemporary } from '../../core/failure-class.ts';
 import type { Logger } from '../../core/logger.ts';
-import { timeoutSignal } from '../../core/timers.ts';
+import { sleep, timeoutSignal } from '../../core/timers.ts';
 import type { ServedRevision } from '../../services/deployments/data-plane.ts';
 import type { ExecutingRevision } from '../../storage/queue/revision-rule.ts';
 import { Loop } from '../../workers/loop.ts';
@@ -33,10 +34,14 @@ export interface PinnedRevisionsDeps {
   readonly logger: Logger;
   /** How long an unused revision keeps its processes, ms. */
   readonly idle_ms: number;
+  /** How long a request waits for its revision, ms; half a minute by default. */
+  readonly request_ms?: number;
 }
 
-/** Time limit for loading a revision that a thread needs, ms: a request is waiting. */
-const LOAD_MS = 30_000;
+/** Time limit for loading a revision, ms; one that takes longer counts as broken. */
+const LOAD_MS = 10 * 60_000;
+/** How long a request waits for its revision, which continues to load, ms. */
+const REQUEST_MS = 30_000;
 /** Poll interval for runs that wait for a revision, ms. */
 const CHECK_MS = 1_000;
 /** Interval at which the kept builds are reread, ms. */
@@ -122,7 +127,8 @@ export class PinnedRevisions {
   }
 
   /**
-   * Returns the app of a kept revision, loading it if necessary; `undefined` if it cannot be served. Does not reject.
+   * Returns the app of a kept revision, loading it if necessary; `undefined` if it cannot be served, or not yet. Does not
+   * reject.
    */
   open(revision_id: string): Promise<Served | undefined> {
     const held = this.#held.get(revision_id);
@@ -133,6 +139,19 @@ export class PinnedRevisions {
     const loading = this.#loading.get(revision_id) ?? this.#load(revision_id);
     this.#loading.set(revision_id, loading);
     return loading.finally(() => this.#loading.delete(revision_id));
+  }
+
+  /** As `open`, for a request: `late` if the revision is still loading after a while, or could not be loaded for now. */
+  openForRequest(revision_id: string): Promise<Served | undefined | 'late'> {
+    const late = sleep(this.#deps.request_ms ?? REQUEST_MS, this.#closing.signal).then(() => 'late' as const);
+    const opened = this.open(revision_id).then(
+      (served) => served ?? (this.#hasBuild(revision_id) ? 'late' : undefined),
+    );
+    return Promise.race([opened, late]);
+  }
+
+  #hasBuild(revision_id: string): boolean {
+    return this.#stored?.has(revision_id) === true;
   }
 
   /** Retires a revision: it no longer serves its threads, or the active one does. */
@@ -185,6 +204,10 @@ export class PinnedRevisions {
     } catch (error) {
       this.drop(revision_id);
       if (this.#closing.signal.aborted) return undefined;
+      if (isTemporary(error)) {
+        logger.warn('cannot serve an earlier revision yet: its threads wait', { revision_id, error });
+        return undefined;
+      }
       logger.error('cannot serve an earlier revision: its threads continue in the active one', {
         ...{ revision_id, error },
       });

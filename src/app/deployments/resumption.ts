@@ -1,5 +1,6 @@
 import { type Backoff, backoffMs, systemRandom } from '../../core/backoff.ts';
-import { isDiskFull, Unavailable } from '../../core/errors.ts';
+import { isDiskFull } from '../../core/errors.ts';
+import { isTemporary } from '../../core/failure-class.ts';
 import type { Logger } from '../../core/logger.ts';
 import { sleep } from '../../core/timers.ts';
 import type { ServedRevision } from '../../services/deployments/data-plane.ts';
@@ -24,7 +25,7 @@ export async function untilAvailable<T>(
     try {
       return await attempt();
     } catch (error) {
-      if (!(error instanceof Unavailable) && !isDiskFull(error)) throw error;
+      if (!isTemporary(error) && !isDiskFull(error)) throw error;
       logger.error('cannot serve a deployment yet, retrying', { error });
     }
     await sleep(backoffMs(failures, BACKOFF, systemRandom), ended);

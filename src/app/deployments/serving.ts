@@ -162,7 +162,13 @@ export class Serving {
     else if (canary) this.#pass(others, url, act);
     else if (pins.isCodeIn(current.folder, wanted)) act(current.mount);
     else if (!pins.others(current.folder).includes(wanted)) this.#pass(others, url, act);
-    else void pins.open(wanted).then((held) => (held ? act(held.mount) : this.#pass(others, url, act)));
+    else
+      void pins.openForRequest(wanted).then((held) => {
+        // Another revision would execute other code than the thread was started with.
+        if (held === 'late') act(undefined);
+        else if (held) act(held.mount);
+        else this.#pass(others, url, act);
+      });
   }
 }
 

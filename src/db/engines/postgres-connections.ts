@@ -17,6 +17,8 @@ export interface Connections {
 
 export interface Lent {
   readonly client: pg.PoolClient;
+  /** A lone statement is read committed too. False if the database or the role has another default level. */
+  readonly is_read_committed: boolean;
   release(): void;
   /** Has it closed when it is given back. */
   discard(): void;
@@ -31,7 +33,10 @@ export function openConnections(config: pg.PoolConfig, servers: PostgresServers)
     ...config,
     ...(password && { password: password.get }),
     ...connectionOptions(targets.current()),
-    ...(targets.must_write && { onConnect: assertWritable }),
+    async onConnect(client) {
+      if (targets.must_write) await assertWritable(client);
+      await findIsolation(client);
+    },
   });
   // A broken connection emits `error` here and fails its current statement. Without a listener on every client, idle or
   // in use, a restart of the database would end the process.
@@ -69,6 +74,7 @@ function lend(client: pg.PoolClient, epochs: Epochs): Lent {
   let closes = false;
   return {
     client,
+    is_read_committed: !otherIsolation.has(client),
     release: () => client.release(closes),
     discard: () => {
       closes = true;
@@ -80,6 +86,15 @@ function lend(client: pg.PoolClient, epochs: Epochs): Lent {
       client.release(closes);
     },
   };
+}
+
+/** Connections whose default isolation level is not read committed. */
+const otherIsolation = new WeakSet<object>();
+
+/** Asked once: setting it for the session would leak into the sessions of others in PgBouncer. */
+async function findIsolation(client: pg.ClientBase): Promise<void> {
+  const { rows } = await client.query(`select current_setting('default_transaction_isolation') as level`);
+  if (rows[0]?.level !== 'read committed') otherIsolation.add(client);
 }
 
 /**

@@ -63,7 +63,18 @@ export function postgresDb(
   let closing: Promise<void> | undefined;
 
   function transaction<T>(durability: CommitMode, body: (tx: Transaction) => Promise<T>): Promise<T> {
-    return withRetry(() => driver.transaction(durability, (session) => body(transactionOf(session, cipher))));
+    return withRetry(() =>
+      driver.transaction(durability, async (session) => {
+        const watched = watchFailures(session);
+        try {
+          return await body(transactionOf(watched.session, cipher));
+        } catch (error) {
+          throw watched.hasThrown(error)
+            ? error
+            : new BodyFailure('a transaction body failed', { cause: error });
+        }
+      }),
+    );
   }
 
   return {
@@ -82,6 +93,26 @@ export function postgresDb(
       await closing;
     },
   };
+}
+
+/**
+ * What a body threw that is no failure of a statement. Without it, an `ECONNREFUSED` of a service that the body calls
+ * would look like that of the database: the connection would be closed, and the body run again.
+ */
+class BodyFailure extends Error {}
+
+/** The same session, and which errors its statements threw. */
+function watchFailures(session: PostgresTransaction) {
+  const thrown = new WeakSet<object>();
+  const watched: PostgresTransaction = {
+    query: (text, values) =>
+      session.query(text, values).catch((error: unknown) => {
+        if (error instanceof Error) thrown.add(error);
+        throw error;
+      }),
+    defer: (text, values) => session.defer(text, values),
+  };
+  return { session: watched, hasThrown: (error: unknown) => error instanceof Error && thrown.has(error) };
 }
 
 function transactionOf(session: PostgresTransaction, cipher: Cipher): Transaction {
@@ -115,6 +146,7 @@ async function retried<T>(action: () => Promise<T>, onRetry: (code: string) => v
     try {
       return await action();
     } catch (error) {
+      if (error instanceof BodyFailure) throw error.cause;
       if (tried === MAX_ATTEMPTS || !isRetriable(error)) throw postgresError(error);
       onRetry(codeOf(error));
       await sleep(5 * 2 ** tried * systemRandom());

@@ -1,10 +1,20 @@
-import { codeOf, InsufficientStorage, InvalidInput, Unavailable } from '../../core/errors.ts';
+import {
+  codeOf,
+  InsufficientStorage,
+  InvalidInput,
+  StorageBusy,
+  StorageRefused,
+  StorageUnavailable,
+  Unavailable,
+} from '../../core/errors.ts';
 import { redactCredentials } from '../../core/redact.ts';
 
 /** Connection exceptions, refused passwords, server shutting down or starting, too many connections, transaction timeouts. */
 const UNAVAILABLE = /^(08|28|57P0|53300|25P0[34]|25006|PASSWORD_COMMAND)/;
-/** The database is there, but did not get to it: `lock_timeout` and `statement_timeout`. */
+/** The database is there, but did not get to it: `lock_timeout`, `statement_timeout`, and every retry lost a conflict. */
 const LATE: Readonly<Record<string, string>> = {
+  '40001': 'Other transactions kept changing the same rows. Try again.',
+  '40P01': 'Other transactions kept locking the same rows. Try again.',
   '55P03': 'Another transaction holds a lock that this request needs. Try again.',
   '57014': 'The database did not finish this request in time. Try again later.',
 };
@@ -16,18 +26,22 @@ const CLIENT_ERROR =
   /connection terminated|timeout exceeded when trying to connect|read timeout|not queryable|after calling end/i;
 const LOST_CONNECTION = /connection terminated(?! due)|not queryable/i;
 
-/** Maps a PostgreSQL error to the one for the client; an error of our own passes through unchanged. */
+/** Maps an error of PostgreSQL, or of its client library, to the one for the client. */
 export function postgresError(error: unknown): unknown {
   const code = codeOf(error);
   if (code === '53100') return new InsufficientStorage('The disk of the database is full.', { cause: error });
   if (INVALID_VALUE.test(code))
     return new InvalidInput('The database cannot store a value of this request.', { cause: error });
   const late = LATE[code];
-  if (late !== undefined) return new Unavailable(late, { cause: error });
+  if (late !== undefined) return new StorageBusy(late, { cause: error });
   if (isConnectionError(error) || UNAVAILABLE.test(code)) {
-    return new Unavailable('The database cannot be reached right now.', { cause: error });
+    return new StorageUnavailable('The database cannot be reached right now.', { cause: error });
   }
-  return error;
+  return isSqlState(error) ? new StorageRefused(error) : error;
+}
+
+function isSqlState(error: unknown): error is Error {
+  return error instanceof Error && /^(?=.*\d)[0-9A-Z]{5}$/.test(codeOf(error));
 }
 
 /** The connection is broken, of no use, or in an unknown state: do not reuse it. */
@@ -101,7 +115,7 @@ const CLIENT_REASONS: readonly (readonly [RegExp, string])[] = [
 
 /** Names the address, the reason and the setting of a database that cannot be opened. */
 export function postgresOpenError(url: string, error: unknown): unknown {
-  const cause = error instanceof Unavailable ? error.cause : error;
+  const cause = error instanceof Unavailable || error instanceof StorageRefused ? error.cause : error;
   if (!(cause instanceof Error)) return error;
   const code = 'code' in cause ? String(cause.code) : '';
   const [known, text] = code === '' ? [CLIENT_REASONS, cause.message] : [REASONS, code];

@@ -4,6 +4,8 @@ import { after } from '../../core/timers.ts';
 import type { ConnectionStats } from '../../schemas/system.ts';
 import type { CommitMode, Db } from '../db.ts';
 import type { Cipher } from '../encryption/cipher.ts';
+import type { SqlValue } from '../sql.ts';
+import { executeBatch, type StatementResult } from './postgres-batch.ts';
 import { cancelStatement } from './postgres-cancel.ts';
 import { clientConfig } from './postgres-client.ts';
 import { type Connections, type Lent, openConnections } from './postgres-connections.ts';
@@ -89,22 +91,24 @@ function poolDriver(parts: PoolParts): PostgresDriver {
  * A statement in its own transaction, in one round trip. Its limit is kept by this process, which cancels it: a server-side
  * limit without `begin` would have to stay in the session.
  */
-function loneStatement({ limits, ...parts }: PoolParts, text: string, values: readonly unknown[]) {
+function loneStatement({ limits, ...parts }: PoolParts, text: string, values: readonly SqlValue[]) {
   return withConnection(parts, {
     has_transaction: false,
-    async use({ client, discard }) {
+    async use({ client, discard, is_read_committed }) {
       const cancel = () => {
         // The request may arrive late, and would then hit a later statement.
         discard();
         cancelStatement(client);
       };
       using _limit = limits.length === 0 ? undefined : after(STATEMENT_TIMEOUT_MS, cancel);
-      return await execute(client, text, values);
+      return await (is_read_committed ? execute : executeReadCommitted)(client, text, values);
     },
     mayRepeat: (error) => isUnexecuted(error) || isRead(text),
   });
 }
 
+/** The level for which all statements are written, whatever the default of the database is. */
+const READ_COMMITTED = 'begin isolation level read committed';
 const ASYNC_COMMIT = `set_config('synchronous_commit', 'off', true)`;
 
 function transaction<T>(
@@ -113,8 +117,10 @@ function transaction<T>(
   body: (session: PostgresTransaction) => Promise<T>,
 ): Promise<T> {
   const settings = [...limits, ...(durability === 'async' ? [ASYNC_COMMIT] : [])];
-  const isolation = durability === 'snapshot' ? ' isolation level repeatable read' : '';
-  const begin = [`begin${isolation}`, ...(settings.length > 0 ? [`select ${settings.join(', ')}`] : [])];
+  const begin = [
+    durability === 'snapshot' ? 'begin isolation level repeatable read' : READ_COMMITTED,
+    ...(settings.length > 0 ? [`select ${settings.join(', ')}`] : []),
+  ];
   let committing = false;
   return withConnection(parts, {
     has_transaction: true,
@@ -153,7 +159,7 @@ async function withConnection<T>(
       lent.release();
       return result;
     } catch (error) {
-      await lent.fail(error, { has_transaction });
+      await lent.fail(error, { has_transaction: has_transaction || !lent.is_read_committed });
       if (tried > 1 || !isLost(error) || !mayRepeat(error)) throw error;
       onRetry(codeOf(error) || 'connection lost');
     }
@@ -165,7 +171,18 @@ function isRead(text: string): boolean {
   return /^\s*select\b/i.test(text);
 }
 
-async function execute(client: pg.PoolClient, text: string, values: readonly unknown[]) {
+/** The same in an explicit transaction, in one round trip. */
+async function executeReadCommitted(client: pg.PoolClient, text: string, values: readonly SqlValue[]) {
+  const [, result] = await executeBatch(client, [
+    { text: READ_COMMITTED, values: [] },
+    { text, values },
+    { text: 'commit', values: [] },
+  ]);
+  const { rows, changes } = result as StatementResult;
+  return { rows, changes };
+}
+
+async function execute(client: pg.PoolClient, text: string, values: readonly SqlValue[]) {
   const { rows, rowCount } = await client.query(text, [...values]);
   return { rows, changes: rowCount ?? 0 };
 }

@@ -1,5 +1,11 @@
 import { dirname } from 'node:path';
-import { codeOf, InsufficientStorage, Unavailable } from '../../core/errors.ts';
+import {
+  codeOf,
+  InsufficientStorage,
+  StorageRefused,
+  StorageUnavailable,
+  Unavailable,
+} from '../../core/errors.ts';
 
 /** Maps a SQLite error to the one for the client; an error of our own passes through unchanged. */
 export function sqliteError(error: unknown): unknown {
@@ -8,9 +14,9 @@ export function sqliteError(error: unknown): unknown {
     return new InsufficientStorage('The disk of the database is full.', { cause: error });
   }
   if (/^SQLITE_(BUSY|LOCKED|IOERR|CANTOPEN|READONLY)/.test(code)) {
-    return new Unavailable('The database cannot be used right now.', { cause: error });
+    return new StorageUnavailable('The database cannot be used right now.', { cause: error });
   }
-  return error;
+  return error instanceof Error && code.startsWith('SQLITE_') ? new StorageRefused(error) : error;
 }
 
 /** Explains why the file in `path` cannot be opened, and what to do. */

@@ -22,12 +22,23 @@ export interface UserCodeWatch extends Disposable {
  * reach the process, and the run ends as if nothing had happened. They are logged with their node, and the server
  * continues (DESIGN invariant 8): its own code runs only in awaited promises, and a torn write is rolled back by its
  * transaction or fenced by its lease. Also reports a node that ends the process.
+ *
+ * `onOwnFailure`: in a process that executes no graph nothing but the server can have thrown, and its state is unknown.
+ * It is called instead, and has to drain and end the process.
  */
-export function watchUserCode(given: Logger, onExit: (node: FaultyNode) => void = () => {}): UserCodeWatch {
+export function watchUserCode(
+  given: Logger,
+  onExit: (node: FaultyNode) => void = () => {},
+  onOwnFailure?: () => void,
+): UserCodeWatch {
   // It is called within a run, whose output would be lost with the process.
   const logger = uncapturedLogger(given);
   let runningNode: () => RunningNode | undefined = () => undefined;
   const report = (what: string) => (error: unknown) => {
+    if (onOwnFailure) {
+      logger.error(`${what} in the server, which stops`, { error });
+      return onOwnFailure();
+    }
     const node = runningNode();
     const message = `${what} in a node; its run is not affected`;
     const run = currentRunOutput();

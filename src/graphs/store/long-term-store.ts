@@ -65,7 +65,7 @@ export type LongTermStore = ReturnType<typeof longTermStore>;
 
 /**
  * The rules of the long-term store (CONTRACT §13), the same for clients and graphs. Each verb throws `BadRequest` or
- * `InvalidInput` for an invalid namespace, key or filter, `Unavailable` if the embedder fails, and `Conflict` for a put
+ * `InvalidInput` for an invalid namespace, key or filter, `ProjectFailure` if the embedder fails, and `Conflict` for a put
  * over an item that is not visible to the actor.
  */
 export function longTermStore({ items, ttl, index }: LongTermStoreDeps) {

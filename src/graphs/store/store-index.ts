@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type ServerError, Unavailable } from '../../core/errors.ts';
+import { ProjectFailure } from '../../core/errors.ts';
 import type { Logger } from '../../core/logger.ts';
 import { withDeadline } from '../../core/timers.ts';
 import { ROOT_PATH, textsAtPaths } from '../../storage/store/text-at-path.ts';
@@ -56,8 +56,8 @@ export function storeIndex({
     }
   }
 
-  function failure(what: string): ServerError {
-    return new Unavailable(`The embeddings of the store (${embed}) ${what}`);
+  function failure(what: string): ProjectFailure {
+    return new ProjectFailure(`The embeddings of the store (${embed}) ${what}`);
   }
 
   function unitVector(numbers: unknown): Float32Array {
@@ -72,7 +72,7 @@ export function storeIndex({
   return {
     name,
 
-    /** The vectors of each item, none if it has no text. Throws `Unavailable` if the embedder fails. */
+    /** The vectors of each item, none if it has no text. Throws `ProjectFailure` if the embedder fails. */
     async embedItems(items: readonly Embeddable[]): Promise<Float32Array[][]> {
       const texts = items.map(({ value, index }) =>
         index === false ? [] : textsAtPaths(value, index ?? fields),
@@ -90,7 +90,7 @@ export function storeIndex({
       return texts.map((own) => own.map((text) => known.get(text) as Float32Array));
     },
 
-    /** Throws `Unavailable` if the embedder fails. */
+    /** Throws `ProjectFailure` if the embedder fails. */
     async embedQuery(query: string): Promise<Float32Array> {
       return unitVector(await withTimeout(embedder.query(query)));
     },

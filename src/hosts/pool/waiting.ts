@@ -1,4 +1,5 @@
 import { Unavailable } from '../../core/errors.ts';
+import { immediate } from '../../core/event-loop.ts';
 import { after } from '../../core/timers.ts';
 
 /** Time after which work without a host fails, ms. */
@@ -6,11 +7,25 @@ const WAIT_MS = 30_000;
 
 /** Work that waits until there is a host for it. */
 export class WaitingForHost<Host> {
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<() => unknown>();
+  #isStale = false;
+  #looking: Promise<void> | undefined;
 
-  /** Call when hosts may have become available, or when there will be none. */
+  /**
+   * Call when hosts may have become available, or when there will be none. What found a host takes it before the next one
+   * looks: hosts are chosen by what they execute, so that all would choose the same.
+   */
   notify(): void {
-    for (const look of [...this.#waiting]) look();
+    this.#isStale = true;
+    this.#looking ??= this.#lookInTurn();
+  }
+
+  async #lookInTurn(): Promise<void> {
+    while (this.#isStale) {
+      this.#isStale = false;
+      for (const look of [...this.#waiting]) if (look()) await immediate();
+    }
+    this.#looking = undefined;
   }
 
   /**

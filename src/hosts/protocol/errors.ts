@@ -9,7 +9,11 @@ import {
   InvalidInput,
   LeaseLost,
   NotFound,
+  ProjectFailure,
   ServerError,
+  StorageBusy,
+  StorageRefused,
+  StorageUnavailable,
   Unauthorized,
   Unavailable,
   WritesLost,
@@ -24,6 +28,8 @@ export interface WireError {
   /** Class name. */
   readonly name: string;
   readonly message: string;
+  /** An instance of one of the server's classes, not an error of the project that has the same name. */
+  readonly is_ours?: true | undefined;
   readonly stack?: string | undefined;
   /** HTTP status of an error that a client may see as it is. */
   readonly status?: number | undefined;
@@ -39,6 +45,7 @@ export const WireErrorSchema: z.ZodType<WireError> = z.lazy(() =>
   z.object({
     name: z.string(),
     message: z.string(),
+    is_ours: z.literal(true).optional(),
     stack: z.string().optional(),
     status: z.number().int().min(200).max(599).optional(),
     headers: z.record(z.string(), z.string()).optional(),
@@ -60,6 +67,7 @@ export function toWireError(thrown: unknown, causes = MAX_CAUSES): WireError {
     name,
     message: truncateText(message, MAX_ERROR_BYTES),
     stack: stackOf(error),
+    ...(isOurs(error) && { is_ours: true }),
     ...(error instanceof ServerError && { status: error.status, headers: { ...error.headers } }),
     ...(typeof code === 'string' && { code }),
     ...(error instanceof UnknownInterruptError && { refusal: error.refusal }),
@@ -82,10 +90,18 @@ const KNOWN: Readonly<Record<string, new (message: string) => Error>> = {
   InvalidInput,
   LeaseLost,
   NotFound,
+  ProjectFailure,
+  StorageBusy,
+  StorageUnavailable,
   Unauthorized,
   Unavailable,
   WritesLost,
 };
+
+function isOurs(error: Error): boolean {
+  const classes = [ServerError, LeaseLost, StorageRefused, UnknownInterruptError];
+  return classes.some((Known) => error instanceof Known);
+}
 
 /** An error of another class with a status, such as an `HTTPException` of a custom handler. */
 class OtherServerError extends ServerError {
@@ -117,12 +133,12 @@ export function fromWireError(wire: WireError): Error {
 }
 
 function errorOf(wire: WireError): Error {
+  if (!wire.is_ours) return new Error(wire.message);
   if (wire.name === 'UnknownInterruptError' && wire.refusal)
     return new UnknownInterruptError(wire.message, wire.refusal);
   const Known = Object.hasOwn(KNOWN, wire.name) ? KNOWN[wire.name] : undefined;
-  // Without a status it is an error of the project that has the name of one of ours: no client may see it.
-  const isOurs = wire.status !== undefined || !(Known?.prototype instanceof ServerError);
-  if (Known && isOurs) return new Known(wire.message);
+  if (Known) return new Known(wire.message);
+  if (wire.name === 'StorageRefused') return new StorageRefused(new Error(wire.message));
   if (wire.status === undefined) return new Error(wire.message);
   if (wire.name === 'ClockBehind') return new ClockBehind(wire.message, 1000 * retryAfter(wire));
   return new OtherServerError({ ...wire, status: wire.status });

@@ -1,6 +1,7 @@
 import type { Actor } from '../../auth/actor.ts';
-import { isLastingRefusal, ServerError } from '../../core/errors.ts';
+import { ServerError } from '../../core/errors.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
+import { isLastingRefusal } from '../../core/failure-class.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { Meter } from '../../core/meter.ts';

@@ -169,6 +169,7 @@ class Assets {
     if (!names.includes(name)) throw new NotFound(`Studio has no file "${name}"`);
     const reading = this.#load(name, encoding);
     this.#read.set(key, reading);
+    reading.catch(() => this.#read.delete(key));
     return reading;
   }
 

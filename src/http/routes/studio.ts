@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { HOST_PREFIX } from '../../auth/studio-sessions.ts';
 import { STUDIO_SESSION_EXAMPLE, StudioSession, StudioSessionCreate } from '../../schemas/studio.ts';
 import type { SessionResult, StudioService } from '../../services/studio.ts';
 import { TAGS } from '../openapi/tags.ts';
@@ -8,6 +9,11 @@ import type { ZodTypeProvider } from '../plugins/validation.ts';
 interface StudioRouteDeps {
   readonly studio: StudioService;
   readonly mount_prefix: string;
+}
+
+/** Whether the browser uses HTTPS; it says so itself where a proxy ends TLS that is not among `server.trust_proxy`. */
+function isHttps({ protocol, headers }: FastifyRequest): boolean {
+  return protocol === 'https' || headers.origin?.startsWith('https://') === true;
 }
 
 /**
@@ -22,8 +28,10 @@ export function studioRoutes(server: FastifyInstance, { studio, mount_prefix }: 
   function answer(request: FastifyRequest, reply: FastifyReply, { session, cookie }: SessionResult) {
     const { name, value, max_age } = cookie;
     const attributes = [`Path=${mount_prefix || '/'}`, `Max-Age=${max_age}`, 'HttpOnly', 'SameSite=Strict'];
-    if (request.protocol === 'https') attributes.push('Secure');
-    reply.header('set-cookie', [`${name}=${value}`, ...attributes].join('; '));
+    const is_secure = isHttps(request);
+    if (is_secure) attributes.push('Secure');
+    const full = is_secure && mount_prefix === '' ? `${HOST_PREFIX}${name}` : name;
+    reply.header('set-cookie', [`${full}=${value}`, ...attributes].join('; '));
     return session;
   }
 

@@ -1,6 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
-import { Unavailable } from '../../core/errors.ts';
+import { isTemporary } from '../../core/failure-class.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
@@ -45,7 +45,7 @@ export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus 
   return {
     /**
      * Authorizes before the assistant is deleted; the returned function deletes its runs. A run that cannot be
-     * deleted does not stop the others: the first failure is thrown at the end, `Unavailable` at once.
+     * deleted does not stop the others: the first failure is thrown at the end, a temporary one of storage at once.
      */
     async authorizeDeletion(
       actor: Actor,
@@ -59,7 +59,7 @@ export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus 
           const batch = found.filter(({ run_id }) => !failures.has(run_id));
           for (const run of batch) {
             await deleteOne(run, delete_threads, visibility).catch((error: unknown) => {
-              if (error instanceof Unavailable) throw error;
+              if (isTemporary(error)) throw error;
               failures.set(run.run_id, error);
             });
           }

@@ -1,12 +1,7 @@
 import type { Rule } from '../../auth/actor.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
-import {
-  InsufficientStorage,
-  isLastingRefusal,
-  NotFound,
-  type ServerError,
-  Unavailable,
-} from '../../core/errors.ts';
+import { NotFound } from '../../core/errors.ts';
+import { isLastingRefusal, isTemporary } from '../../core/failure-class.ts';
 import type { Logger } from '../../core/logger.ts';
 import { withDeadline } from '../../core/timers.ts';
 import type { CronRepository } from '../../storage/crons/crons.ts';
@@ -111,7 +106,7 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
     try {
       await fire({ ...deps, impersonate: rules.impersonate }, cron);
     } catch (error) {
-      if (isUnavailable(error) && rules.unavailable()) {
+      if (isTemporary(error) && rules.unavailable()) {
         const again_in_ms = deps.deferrals.defer(cron_id, error.message);
         return deps.logger.warn('cron deferred: its access rules do not answer', {
           cron_id,
@@ -120,7 +115,7 @@ function serve(deps: CronTickDeps, cron: CronTimes): Promise<void> {
           again_in_ms,
         });
       }
-      if (isUnavailable(error) || isLastingRefusal(error)) throw error;
+      if (isTemporary(error) || isLastingRefusal(error)) throw error;
       deps.logger.error("cannot create a cron's run", { cron_id, tick, error });
       const detail = 'The run could not be created; see the server log.';
       await deps.queue.fireCron({ ...firing(deps, cron), run: { outcome: 'failed', detail } });
@@ -189,7 +184,7 @@ function impersonateInTime({ impersonate, rule_limit_ms = RULE_LIMIT_MS }: CronT
       try {
         return await withDeadline(rule_limit_ms, Promise.resolve(rule(event, value)));
       } catch (error) {
-        isAway ||= isUnavailable(error);
+        isAway ||= isTemporary(error);
         throw error;
       }
     };
@@ -234,8 +229,4 @@ async function disable(
 ): Promise<void> {
   if (!(await crons.disable(cron, reason, timestamp(clock.now())))) return;
   logger.warn('cron disabled', { cron_id: cron.cron_id, reason });
-}
-
-function isUnavailable(error: unknown): error is ServerError {
-  return error instanceof Unavailable || error instanceof InsufficientStorage;
 }

@@ -48,7 +48,10 @@ export async function queuedRunSummary(
   if (position.state === 'running') {
     const hosts = position.worker_id === worker_id ? graphs.hosts() : [];
     const now = await stepsNow(run);
-    return runningSummary(position, max_attempts) + hostSummary(run.run_id, hosts) + stepSummary(now?.steps);
+    const since = now?.waits_for_storage_since;
+    const what =
+      since === undefined ? hostSummary(run.run_id, hosts) + stepSummary(now?.steps) : storageSummary(since);
+    return runningSummary(position, max_attempts) + what;
   }
   const again = position.retry_reason ? ` ${retrySummary(position, max_attempts)}` : '';
   if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
@@ -115,6 +118,10 @@ function runningSummary(position: QueuePosition, max_attempts: number): string {
     : '';
   const failed = failureCount(position, max_attempts);
   return `Attempt ${attempt}${why}${failed}; executed by ${who}${until}.${stopping}`;
+}
+
+function storageSummary(since: number): string {
+  return ` Its code has ended; what it did is in the memory of its worker, which has tried to store it since ${timestamp(since)}.`;
 }
 
 /** Names the graph host that executes the run, or why it waits for one; empty without hosts. */

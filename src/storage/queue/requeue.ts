@@ -14,8 +14,10 @@ export interface RequeueOptions {
   readonly batch: Batch;
   /** The clock of the worker was behind the thread's newest checkpoint. */
   readonly is_clock_behind?: boolean;
-  /** Set if the attempt failed: too many failures end the run. `undefined` if storage or the server is to blame. */
+  /** Set if the attempt failed: too many failures end the run. `undefined` if the server is to blame, or storage was away. */
   readonly failure?: FailurePolicy | undefined;
+  /** The failure is one of storage. */
+  readonly is_of_storage?: boolean;
 }
 
 /**
@@ -40,9 +42,9 @@ export async function requeue(
   return result !== undefined;
 }
 
-function reasonOf({ charge, is_clock_behind, failure }: RequeueOptions): RetryReason {
+function reasonOf({ charge, is_clock_behind, failure, is_of_storage }: RequeueOptions): RetryReason {
   if (is_clock_behind) return 'clock behind';
-  if (failure) return 'attempt broke';
+  if (failure && !is_of_storage) return 'attempt broke';
   return charge ? 'storage failed' : 'server stopped';
 }
 

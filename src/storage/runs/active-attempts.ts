@@ -7,6 +7,8 @@ export type CurrentSteps = () => readonly CurrentStep[] | Promise<readonly Curre
 export interface AttemptNow {
   readonly attempt: number;
   readonly steps: readonly CurrentStep[];
+  /** Its code has ended, and what it did waits in memory for storage: since when, epoch ms. */
+  readonly waits_for_storage_since?: number;
 }
 
 /** What readers ask of an attempt: its write buffer. */

@@ -84,6 +84,7 @@ export class WriteBuffer implements Disposable {
   readonly #isFull = () => this.#pendingBytes > FLUSH_BYTES;
   #failure: { readonly error: unknown } | undefined;
   #mayBeStored = false;
+  #waits_since: number | undefined;
 
   /** With `active`, readers of the thread find the attempt there until it is disposed. */
   constructor(db: Db, lease: Lease, options: WriteBufferOptions, active?: ActiveAttempts) {
@@ -129,6 +130,8 @@ export class WriteBuffer implements Disposable {
   /** Its steps that are not stored yet; `undefined` if it executes another run, or cannot say. */
   async currentSteps(run_id: string): Promise<AttemptNow | undefined> {
     const { run_id: own, starts: attempt } = this.#lease;
+    const since = this.#waits_since;
+    if (own === run_id && since !== undefined) return { attempt, steps: [], waits_for_storage_since: since };
     const steps = own === run_id ? await this.#current() : undefined;
     // Steps that a commit has taken are not among them: the reader must find them stored.
     if (steps) await this.whenFlushed();
@@ -140,7 +143,7 @@ export class WriteBuffer implements Disposable {
     this.#isHostBusy = isBusy;
   }
 
-  /** The attempt has begun or ended, which is stored likewise. */
+  /** Stored likewise. */
   setAttempt(attempt: AttemptRecord): void {
     this.#pending = { ...this.#pending, attempt };
   }
@@ -172,9 +175,10 @@ export class WriteBuffer implements Disposable {
     }
   }
 
-  /** The end of the attempt cannot be written for now: fails waiting readers, as storage may stay away for long. */
-  rejectReaders(error: unknown): void {
+  /** The end of the attempt cannot be written for now: fails waiting readers, as that may last. */
+  waitForStorage(error: unknown, now_ms: number): void {
     this.#mayBeStored = true;
+    this.#waits_since ??= now_ms;
     this.#finished.reject(error);
   }
 
@@ -198,7 +202,7 @@ export class WriteBuffer implements Disposable {
     this.#throwFailure();
   }
 
-  /** Hands over the pending batch, to join the transaction that ends the run. Nothing may be added afterwards. */
+  /** Hands over the pending batch, to join the transaction that ends the run: the last thing of an attempt. */
   async drain(): Promise<Batch> {
     this.#cancelTimer();
     this.#drained = true;
@@ -217,8 +221,7 @@ export class WriteBuffer implements Disposable {
 
   /** Who is charged for what the pending batch has. */
   #charges(): Pick<Batch, 'account' | 'budget'> {
-    const { usage, budget } = this.#options;
-    return { account: usage?.account, budget: budget?.charge() };
+    return { account: this.#options.usage?.account, budget: this.#options.budget?.charge() };
   }
 
   #schedule(immediate: boolean): void {
@@ -270,9 +273,7 @@ export class WriteBuffer implements Disposable {
     this.#timer?.[Symbol.dispose]();
     this.#deferred?.[Symbol.dispose]();
     clearImmediate(this.#immediate);
-    this.#timer = undefined;
-    this.#deferred = undefined;
-    this.#immediate = undefined;
+    this.#timer = this.#deferred = this.#immediate = undefined;
   }
 }
 
@@ -294,7 +295,5 @@ export async function writeBatch(
   return batch.budget && chargeBudgets(tx, batch.budget);
 }
 
-/** A batch with nothing in it; without `follows`, it depends on no earlier batch. */
-export function emptyBatch(): Batch {
-  return { frames: [], writes: [], steps: [] };
-}
+/** Without `follows`, it depends on no earlier batch. */
+export const emptyBatch = (): Batch => ({ frames: [], writes: [], steps: [] });

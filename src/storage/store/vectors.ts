@@ -28,7 +28,7 @@ export async function prepareVectors(db: Db): Promise<VectorFormat> {
   const form: VectorFormat = { kind: 'pgvector', schema: `"${schema.replaceAll('"', '""')}"` };
   await db.transaction('sync', async (tx) => {
     // Advisory lock: only one of several starting servers adds the column.
-    await tx.get(sql`select pg_advisory_xact_lock(4919131752989213765)`);
+    await tx.get(sql`select pg_advisory_xact_lock(4919131752989213766)`);
     await tx.run(sql`alter table store_vectors add column if not exists embedding ${typeOf(form)}`);
   });
   return form;
