@@ -45,6 +45,7 @@ export default defineConfig({
     ...general,
     reporters: results ? ['default', ['json', { outputFile: results }]] : ['default'],
     globalSetup: [
+      'test/support/installed.ts',
       'test/support/shared-schemas.ts',
       'test/support/shared-databases.ts',
       'test/support/pgbouncer-setup.ts',

@@ -107,7 +107,7 @@ function positionOf(last: FoundInterrupt | undefined): InterruptPosition | undef
 
 const COUNTED_THREADS = 500;
 /** A count reads and decrypts at most this many threads. */
-export const MAX_COUNTED_THREADS = 10_000;
+const MAX_COUNTED_THREADS = 10_000;
 const NEWEST_PARTS = 4;
 
 async function countInterrupts(
