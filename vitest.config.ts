@@ -31,7 +31,7 @@ const SHARED = {
 const ALONE = [
   'test/core/{event-loop,memory,timers}.test.ts',
   'test/graphs/{active-spans,checkpointer-validation,embedder,released-signals,untraced-runs}.test.ts',
-  'test/http/{event-loop,silent-sockets,websocket-failures}.test.ts',
+  'test/http/{event-loop,loop-delay,silent-sockets,websocket-failures}.test.ts',
   'test/storage/flush-later.test.ts',
   'test/storage/queue/concurrent.test.ts',
   'test/workers/auto-concurrency.test.ts',

@@ -6,7 +6,7 @@ import { failureClass } from '../core/failure-class.ts';
 import { UnknownInterruptError } from '../graphs/runtime/command.ts';
 import { runContents } from '../graphs/steps/contents.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
-import type { Interrupt, RunError, ThreadStatus } from '../schemas/threads.ts';
+import type { Interrupt, ThreadStatus } from '../schemas/threads.ts';
 import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
@@ -94,13 +94,8 @@ function stopOrFailure(failure: unknown, signal: AbortSignal): Outcome {
     case 'client':
     case 'later':
     case 'unknown':
-      return { kind: 'end', status: 'error', error: runErrorOf(cause) };
+      return { kind: 'end', status: 'error', error: runError(cause) };
   }
-}
-
-function runErrorOf(cause: unknown): RunError {
-  const error = runError(cause);
-  return cause instanceof UnknownInterruptError ? { ...error, ...cause.refusal } : error;
 }
 
 function outcomeOfStop({ kind, detail }: StopReason): Outcome {

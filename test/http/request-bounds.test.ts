@@ -8,7 +8,11 @@ import { unboundedPlaces } from '../support/unbounded-schemas.ts';
 
 const EVERYTHING = {
   graphs: ['echo'],
-  environment: { LANGGRAPH_HTTP: '{"openai":{"enabled":true}}', AGENT_SERVER_DEPLOYMENTS: 'true' },
+  environment: {
+    LANGGRAPH_HTTP: '{"openai":{"enabled":true}}',
+    AGENT_SERVER_API_KEYS: 'operator',
+    AGENT_SERVER_DEPLOYMENTS: 'true',
+  },
 };
 
 /** Contents of messages go to the graph as they are: only the body limit bounds them. */

@@ -115,7 +115,7 @@ test.each([
   [422, { ...FINE, namespace: ['a', ''] }, 'cannot be empty strings'],
   [422, { ...FINE, namespace: ['a.b'] }, 'cannot contain periods'],
   [422, { ...FINE, namespace: 'a' }, 'namespace: expected array'],
-  [422, { ...FINE, namespace: ['x'.repeat(1025)] }, 'longer than 1024 bytes'],
+  [422, { ...FINE, namespace: ['x'.repeat(1025)] }, 'namespace[0]: must have at most 1024 characters'],
   [422, { ...FINE, key: 'ü'.repeat(513) }, 'longer than 1024 bytes'],
   [422, { ...FINE, index: Array(101).fill('a') }, 'more than 100 paths'],
   [422, { ...FINE, index: ['['.repeat(257)] }, 'longer than 256 characters'],

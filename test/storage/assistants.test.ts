@@ -71,7 +71,7 @@ describeEachStorage('assistants', (open) => {
     expect(await found(assistants, { name: 'üMLAUT' })).toEqual(['100% Ümlaut']);
     expect(await found(assistants, { name: 'e_c' })).toEqual(['snake_case']);
     expect(await found(assistants, { name: '_' })).toEqual(['snake_case']);
-    expect(await found(assistants, { name: '%'.repeat(60_000) })).toEqual([]);
+    expect(await found(assistants, { name: '%'.repeat(1024) })).toEqual([]);
     expect(await assistants.count({ name: '100' })).toBe(2);
     expect(await assistants.count({})).toBe(3);
   });

@@ -104,6 +104,8 @@ function reason(issue: z.core.$ZodIssue): string {
   const isStandard = /^Invalid (?:option|input): expected /.test(issue.message);
   if (issue.code === 'invalid_value' && isStandard && typeof issue.input === 'string')
     return unknownValue(issue.input, issue.values);
+  const [, most] = /^Too big: expected \w+ to have <=(.+)$/.exec(issue.message) ?? [];
+  if (most) return `must have at most ${most}`;
   return issue.message.replace(/^Invalid input: /, '').replace('expected record', 'expected object');
 }
 

@@ -1,5 +1,6 @@
+import { z } from 'zod';
 import { BadRequest } from '../../core/errors.ts';
-import { CHANNELS, type EventStreamRequest, Namespace } from '../../schemas/event-streaming.ts';
+import { CHANNELS, type EventStreamRequest, type Namespace } from '../../schemas/event-streaming.ts';
 import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
 
 /** Which events a subscription matches. */
@@ -16,6 +17,9 @@ const MAX_NAMESPACES = 256;
 /** Characters of a channel, and of a namespace with a separator after each segment: connections keep filters. */
 const MAX_ENTRY_LENGTH = 1000;
 
+/** Their sizes have messages of their own. */
+const Places = z.array(z.array(z.string())).nullish();
+
 /** Throws `BadRequest`, with the official server's messages where it has them. */
 export function eventFilter({ channels, namespaces, depth }: EventStreamRequest): EventFilter {
   if (!Array.isArray(channels) || channels.length === 0) {
@@ -31,7 +35,7 @@ export function eventFilter({ channels, namespaces, depth }: EventStreamRequest)
     const allowed = `${CHANNELS.join(', ')}, custom:<name>`;
     throw new BadRequest(`channels contains unsupported entries: ${bogus.join(', ')}. Allowed: ${allowed}`);
   }
-  const places = Namespace.array().nullish().safeParse(namespaces);
+  const places = Places.safeParse(namespaces);
   if (!places.success) throw new BadRequest('namespaces must be an array of arrays of strings');
   checkSizes(places.data ?? []);
   return {
