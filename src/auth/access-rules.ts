@@ -3,7 +3,7 @@ import { isObject } from '../core/json.ts';
 import type { MetadataFilter } from '../db/metadata-filter.ts';
 import type { Rule } from './actor.ts';
 
-/** Metadata that the server writes on system assistants (CONTRACT §2.1). */
+/** Metadata that the server writes on system assistants (contract §2.1). */
 const SYSTEM_METADATA = { created_by: 'system' };
 
 /**

@@ -1,7 +1,7 @@
 import type { Visibility } from '../storage/access/visibility.ts';
 import type { Scope } from './scopes.ts';
 
-/** An authenticated user, with any fields that custom authentication adds (CONTRACT §10). */
+/** An authenticated user, with any fields that custom authentication adds (contract §10). */
 export interface User {
   readonly identity: string;
   readonly permissions: readonly string[];
@@ -37,7 +37,7 @@ export interface Actor extends Identity {
   readonly protocol?: { readonly name: string; readonly version: string } & Readonly<Record<string, unknown>>;
 }
 
-/** A resource and an action (CONTRACT §10). */
+/** A resource and an action (contract §10). */
 export type AccessEvent =
   | `threads:${'create' | 'read' | 'update' | 'delete' | 'search' | 'create_run'}`
   | `assistants:${'create' | 'read' | 'update' | 'delete' | 'search'}`

@@ -7,7 +7,7 @@ import type { AuthHandlers } from './handlers.ts';
 
 export interface CustomAuthOptions {
   readonly cache?: CacheOptions | undefined;
-  /** Accepts callers that claim to be LangGraph Studio, as its own user (CONTRACT §10). */
+  /** Accepts callers that claim to be LangGraph Studio, as its own user (contract §10). */
   readonly studio: boolean;
 }
 
@@ -19,7 +19,7 @@ const STUDIO_USER: User = {
   is_authenticated: true,
 };
 
-/** Authentication and access rules of a project with its own handlers (CONTRACT §10). */
+/** Authentication and access rules of a project with its own handlers (contract §10). */
 export function customAuth(handlers: AuthHandlers, { cache, studio }: CustomAuthOptions, clock: Clock) {
   const cached = identityCache(cache, clock);
 
@@ -47,7 +47,7 @@ function ruleOf(handlers: AuthHandlers, user: User): Rule {
   };
 }
 
-/** The `auth.cache` block (CONTRACT §10). */
+/** The `auth.cache` block (contract §10). */
 export interface CacheOptions {
   /** Names of the headers that identify a caller. */
   readonly cache_keys: readonly string[];

@@ -4,7 +4,7 @@ import type { MetadataFilter } from '../db/metadata-filter.ts';
 type Scalar = string | number | boolean | null;
 
 /**
- * Parses a filter returned by a handler (CONTRACT §10): `k: v`, `{$eq}`, `{$contains}`, `$or`, `$and`. Throws a plain
+ * Parses a filter returned by a handler (contract §10): `k: v`, `{$eq}`, `{$contains}`, `$or`, `$and`. Throws a plain
  * error, a 500 for the client, for anything else: an `undefined` instead of a user name must not become a filter that
  * matches every row.
  */

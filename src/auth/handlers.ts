@@ -8,7 +8,7 @@ import { type Caller, requestOf } from './authenticate.ts';
 import { parseFilter } from './filters.ts';
 
 /**
- * The project's auth handlers (CONTRACT §10), in this process or in another. Both methods reject with a `ServerError`
+ * The project's auth handlers (contract §10), in this process or in another. Both methods reject with a `ServerError`
  * if a handler throws an `HTTPException` or never answers, and with the handler's own error otherwise, a 500 for the
  * client.
  */
@@ -69,7 +69,7 @@ function registeredIn(exported: unknown): Registered {
   return { authenticate, callbacks } as Registered;
 }
 
-/** Only the most specific handler is called (CONTRACT §10). */
+/** Only the most specific handler is called (contract §10). */
 function keysOf(event: AccessEvent): string[] {
   const [resource, action] = event.split(':') as [string, string];
   return [event, resource, `*:${action}`, '*'];

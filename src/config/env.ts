@@ -8,7 +8,7 @@ export interface Variable {
 }
 
 /**
- * Every variable that the server reads (CONTRACT §15). Precedence: flags, variables, file. If two set the same key, the
+ * Every variable that the server reads (contract §15). Precedence: flags, variables, file. If two set the same key, the
  * later line wins: blocks precede their members, general names precede specific ones.
  */
 export const VARIABLES: readonly Variable[] = [

@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from '../core/json.ts';
 
-/** Keys of langgraph.json that only matter for building an image (CONTRACT §14). */
+/** Keys of langgraph.json that only matter for building an image (contract §14). */
 const BUILD_ONLY = new Set([
   '$schema',
   '_INTERNAL_docker_tag',
@@ -30,7 +30,7 @@ function withoutUndefined(keys: Readonly<Record<string, unknown>>): JsonObject {
   return Object.fromEntries(Object.entries(keys).filter(([, value]) => value !== undefined));
 }
 
-/** `include` and `exclude` are aliases of `includes` and `excludes` (CONTRACT §3). */
+/** `include` and `exclude` are aliases of `includes` and `excludes` (contract §3). */
 function withHeaderLists(http: JsonObject): JsonObject {
   const lists = ['configurable_headers', 'logging_headers'].flatMap((key) => {
     const { include, exclude, ...given } = isObject(http[key]) ? http[key] : {};

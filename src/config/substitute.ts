@@ -42,7 +42,7 @@ const DEFAULT_PREFIX = 'LG_WEBHOOK_';
 
 /**
  * Replaces `${{ env.NAME }}` in `webhooks.headers`. A variable that is missing, or lacks the prefix and may thus be any
- * secret of the machine, prevents the start (CONTRACT §6).
+ * secret of the machine, prevents the start (contract §6).
  */
 export function substituteHeaders(
   document: JsonObject,

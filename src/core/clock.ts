@@ -13,7 +13,7 @@ export function threadMonotonic(): number {
   return Number(process.hrtime.bigint()) / 1e6;
 }
 
-/** ISO-8601 in UTC with milliseconds: sorts as text, and is what the wire carries (CONTRACT §1). */
+/** ISO-8601 in UTC with milliseconds: sorts as text, and is what the wire carries (contract §1). */
 export function timestamp(ms: number): string {
   return new Date(ms).toISOString();
 }

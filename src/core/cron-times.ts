@@ -6,7 +6,7 @@ const MACROS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midni
 
 /**
  * Throws `InvalidInput` for anything but five fields or a nickname, for a schedule that never fires, such as the 31st
- * of February, and for an unknown time zone (CONTRACT §2.5).
+ * of February, and for an unknown time zone (contract §2.5).
  */
 export function checkSchedule(schedule: string, timezone: string | null): void {
   if (timezone !== null && !isTimezone(timezone)) {

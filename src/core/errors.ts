@@ -13,12 +13,12 @@ export abstract class ServerError extends Error {
   }
 }
 
-/** The request was carried out only in part (CONTRACT §2.2 `supersteps`). */
+/** The request was carried out only in part (contract §2.2 `supersteps`). */
 export class PartlyDone extends ServerError {
   readonly status = 201;
 }
 
-/** The request contradicts itself although each field is well-formed (CONTRACT §1). */
+/** The request contradicts itself although each field is well-formed (contract §1). */
 export class BadRequest extends ServerError {
   readonly status = 400;
 }
@@ -49,7 +49,7 @@ export class ContentTooLarge extends ServerError {
   readonly status = 413;
 }
 
-/** A field is missing, has the wrong type, or names something impossible (CONTRACT §1). */
+/** A field is missing, has the wrong type, or names something impossible (contract §1). */
 export class InvalidInput extends ServerError {
   readonly status = 422;
 }

@@ -6,7 +6,7 @@ import { bufferedRandomBytes } from './random.ts';
 
 /** Generates ids; injected so that tests can fix them. */
 export interface Ids {
-  /** Time-ordered: threads, runs and crons (CONTRACT §1). */
+  /** Time-ordered: threads, runs and crons (contract §1). */
   uuid7(): string;
   /** Random: assistants and copied threads. */
   uuid4(): string;
@@ -33,13 +33,13 @@ export function systemIds(clock: Clock): Ids {
   };
 }
 
-/** Not one of RFC 4122's namespaces: note `b821` (CONTRACT §2.1). */
+/** Not one of RFC 4122's namespaces: note `b821` (contract §2.1). */
 const ASSISTANT_NAMESPACE = '6ba7b821-9dad-11d1-80b4-00c04fd430c8';
 
 /** By graph: each request of a run asks for those of all graphs. */
 const systemAssistants = new LRUCache<string, string>({ max: 1000 });
 
-/** Id of a graph's system assistant: uuid5 of its name, the same on every server (CONTRACT §2.1). */
+/** Id of a graph's system assistant: uuid5 of its name, the same on every server (contract §2.1). */
 export function systemAssistantId(graph_id: string): string {
   const known = systemAssistants.get(graph_id);
   if (known !== undefined) return known;

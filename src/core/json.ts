@@ -7,7 +7,7 @@ export function toJson(value: unknown): string {
 
 /**
  * Replaces NUL and unpaired surrogates by U+FFFD in the keys and strings of a JSON text: PostgreSQL cannot store them
- * in jsonb, and both engines must return the same (CONTRACT §1).
+ * in jsonb, and both engines must return the same (contract §1).
  */
 export function storable(json: string): string {
   return UNSTORABLE.test(json) ? replaceUnstorable(json) : json;

@@ -3,7 +3,7 @@ import { and, type DialectSql, list, raw, type Sql, sql } from './sql.ts';
 
 /**
  * Containment: the JSON in `column` contains `wanted` as by PostgreSQL's `@>`: nested objects in part, arrays as
- * subsets in any order, `1` equal to `1.0`, an absent key not equal to null (CONTRACT §2.2).
+ * subsets in any order, `1` equal to `1.0`, an absent key not equal to null (contract §2.2).
  * SQLite compares scalar leaves natively, in a third of the time of the engine's function `json_contains`; the text in
  * the column must be from `toJson`.
  */

@@ -4,7 +4,7 @@ import { contains } from './json.ts';
 import { and, or, raw, type Sql, sql } from './sql.ts';
 
 /**
- * Filter on a row's metadata: containment (`@>`, CONTRACT §2.2), all or any of several. Owner rules (CONTRACT §10)
+ * Filter on a row's metadata: containment (`@>`, contract §2.2), all or any of several. Owner rules (contract §10)
  * compile to it: `k: v` and `$eq` to `{contains: {k: v}}`, `$contains` to `{contains: {k: [v, …]}}`, `$and` to `all`,
  * `$or` to `any`. An empty `all` matches every row, an empty `any` none.
  */

@@ -1,7 +1,7 @@
 import { type DialectSql, raw, sql } from './sql.ts';
 
 /**
- * The database's clock, the only one that every process on a database shares (ENGINE §2). SQLite stores timestamps as
+ * The database's clock, the only one that every process on a database shares (engine §2). SQLite stores timestamps as
  * ISO-8601 text in UTC with milliseconds, which sorts chronologically. PostgreSQL: the time at which the statement
  * arrived, constant within it, so that an index can serve it; `clock_timestamp()` is volatile and never can.
  */

@@ -77,7 +77,7 @@ export type PollIntervals = Readonly<Record<PollRate, number>>;
 
 /**
  * Notifications between the parts of the server, at-most-once. Every subscriber also polls storage, so that a lost
- * notification costs latency, never a run or a frame (ENGINE §2). Listeners of the same process are called
+ * notification costs latency, never a run or a frame (engine §2). Listeners of the same process are called
  * synchronously.
  */
 export interface EventBus {

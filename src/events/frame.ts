@@ -4,7 +4,7 @@ import type { Frame } from '../storage/runs/events.ts';
 export type { Frame } from '../storage/runs/events.ts';
 
 /**
- * Event name prefix of the frames of an event-streaming run (CONTRACT §7). The protocol's method follows and, after
+ * Event name prefix of the frames of an event-streaming run (contract §7). The protocol's method follows and, after
  * `|`, its namespace; the data holds its `params`. Per follower, such a frame only needs to be numbered.
  */
 export const PROTOCOL_EVENT = 'v2:';

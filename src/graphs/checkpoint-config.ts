@@ -74,7 +74,7 @@ const STEP_KEYS: ReadonlySet<string> = new Set([
   'ls_integration',
 ]);
 
-/** Metadata of a checkpoint: the run, its graph, and all metadata given to the run (CONTRACT §2.2). */
+/** Metadata of a checkpoint: the run, its graph, and all metadata given to the run (contract §2.2). */
 export function checkpointMetadata(config: RunnableConfig, metadata: CheckpointMetadata): CheckpointMetadata {
   const runMetadata = Object.entries(config.metadata ?? {}).filter(
     ([key]) => !STEP_KEYS.has(key) && !key.startsWith('__'),

@@ -81,7 +81,7 @@ export interface GraphCall {
   readonly subgraphs: boolean;
   /** Absent: user code has spans of its own only. */
   readonly span?: RunSpan | undefined;
-  /** Events of the newer protocol (CONTRACT §7) instead of those of stream modes. */
+  /** Events of the newer protocol (contract §7) instead of those of stream modes. */
   readonly protocol?: boolean;
   /** Whether checkpoints of the root graph are reported among the events. */
   readonly checkpoint_events?: boolean;
@@ -150,7 +150,7 @@ export interface HistoryQuery {
 
 /**
  * A graph as seen by the server: LangGraph.js first of all, but any object with these methods will do. Never mutates
- * the user's graph; each call works on its own clone (ENGINE §6).
+ * the user's graph; each call works on its own clone (engine §6).
  */
 export interface GraphRuntime {
   readonly graph_id: string;
@@ -187,7 +187,7 @@ export interface GraphRuntime {
   ): Promise<Record<string, Omit<GraphSchema, 'graph_id'>>>;
 }
 
-/** Why a factory is called (CONTRACT §3, last line). */
+/** Why a factory is called (contract §3). */
 export type AccessContext = 'threads.create_run' | 'threads.read' | 'threads.update' | 'assistants.read';
 
 /** A graph host as operators see it. */

@@ -1,6 +1,6 @@
 /**
  * LangGraph.js by shape. The user's project brings its own copy of the library, so that nothing here may depend on a
- * class of ours (ENGINE §6), and an object of another library with these methods will do.
+ * class of ours (engine §6), and an object of another library with these methods will do.
  */
 export interface RunnableGraph {
   stream(input: unknown, options: object): Promise<AsyncIterable<unknown>>;

@@ -1,4 +1,4 @@
-/** Header name patterns with `*` as wildcard; `excludes` takes precedence over `includes` (CONTRACT §3). */
+/** Header name patterns with `*` as wildcard; `excludes` takes precedence over `includes` (contract §3). */
 export interface HeaderPatterns {
   readonly includes: readonly string[];
   readonly excludes: readonly string[];

@@ -9,7 +9,7 @@ import type { CallerWatch } from './caller-watch.ts';
 import type { Connection, Connections } from './connections.ts';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
-/** Proxies and clients time out on an idle connection; whitespace before JSON is insignificant (CONTRACT §4). */
+/** Proxies and clients time out on an idle connection; whitespace before JSON is insignificant (contract §4). */
 const KEEP_ALIVE_MS = 5_000;
 
 export interface KeepAliveOptions {
@@ -102,7 +102,7 @@ function sendFailure(error: unknown, { raw, request }: FastifyReply, logger: Log
   else raw.end(failureText(error));
 }
 
-/** Body for a failed run (CONTRACT §4). */
+/** Body for a failed run (contract §4). */
 function failureText(error: unknown): string {
   const { name, message } =
     error instanceof ServerError ? error : { name: 'InternalServerError', message: 'Internal Server Error' };

@@ -46,7 +46,7 @@ export function pagedByCursor<T>(reply: FastifyReply, { items, next }: CursorPag
 
 /**
  * `Content-Location` of the run, and `Location` to reconnect to. Paths lack the mount prefix: clients append them to
- * their base URL (CONTRACT §5 "Reconnect contract").
+ * their base URL (contract §5 "Reconnect contract").
  */
 export function runHeaders(run: Pick<Run, 'run_id' | 'thread_id'>, reconnect?: 'stream' | 'join') {
   return locationHeaders(`/threads/${run.thread_id}/runs/${run.run_id}`, reconnect);

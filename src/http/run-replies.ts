@@ -12,7 +12,7 @@ import { eventPusher, eventSender } from './sse.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** What to do with a run when the waiting client disconnects (CONTRACT §3). */
+/** What to do with a run when the waiting client disconnects (contract §3). */
 export type OnDisconnect = 'cancel' | 'continue' | null | undefined;
 
 /** The Python A2A client times out after 5 s of silence. */

@@ -42,7 +42,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     trustProxy: trust_proxy.length > 0 && [...trust_proxy],
     rewriteUrl: ({ url = '' }) => canonicalUrl(url),
     genReqId: (raw) => internalRequestOf(raw)?.from?.id ?? requestId(raw.headers['x-request-id'], ids.uuid4),
-    // Same as the official server, so that clients reuse connections alike (CONTRACT §1 "Graceful").
+    // Same as the official server, so that clients reuse connections alike (contract §1 "Graceful").
     keepAliveTimeout: 75_000,
     requestTimeout: timeouts.requestTimeout,
     ...(deps.dispatch && { serverFactory: dispatchingServer(deps.dispatch) }),
@@ -160,7 +160,7 @@ function useAuthHooks(
   if (customAppOptions && middleware_order === 'auth_first') useCustomApp(server, customAppOptions);
 }
 
-/** Propagates LangSmith's trace header to the run, as the official server does (CONTRACT §3). */
+/** Propagates LangSmith's trace header to the run, as the official server does (contract §3). */
 function withTrace({ includes, excludes }: HeaderPatterns): HeaderPatterns {
   return { includes: [...includes, 'langsmith-trace'], excludes };
 }

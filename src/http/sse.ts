@@ -7,7 +7,7 @@ import type { Frame } from '../events/frame.ts';
 import type { CallerWatch } from './caller-watch.ts';
 import type { Connections } from './connections.ts';
 
-/** CONTRACT §5. `X-Accel-Buffering` disables response buffering in nginx. */
+/** Contract §5. `X-Accel-Buffering` disables response buffering in nginx. */
 const HEADERS = {
   'content-type': 'text/event-stream; charset=utf-8',
   'cache-control': 'no-store',
@@ -18,7 +18,7 @@ const HEADERS = {
 /** CRLF for run streams, like the official Python server; LF for event streaming, like the JavaScript server. */
 type LineEnd = '\r\n' | '\n';
 
-/** The SDK considers a stream dead after three missed heartbeats (CONTRACT §5). */
+/** The SDK considers a stream dead after three missed heartbeats (contract §5). */
 const HEARTBEAT_MS = 5_000;
 
 /** Send buffer of one client, bytes; beyond it, the client is served from the log at its own pace. */
@@ -214,14 +214,14 @@ function drained(raw: ServerResponse, signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Parses `Last-Event-ID`: resume after that id, from the start, or with new events only (CONTRACT §5). */
+/** Parses `Last-Event-ID`: resume after that id, from the start, or with new events only (contract §5). */
 export function parseLastEventId(last_event_id: string | undefined): number | 'now' {
   const text = last_event_id ?? '';
   if (['-1', '-', '0', '0-0'].includes(text)) return 0;
   return /^\d{1,15}$/.test(text) ? Number(text) : 'now';
 }
 
-/** Formats one server-sent event (CONTRACT §5). */
+/** Formats one server-sent event (contract §5). */
 function formatEvent({ seq, event, data }: Frame, resumable: boolean, lineEnd: LineEnd = '\r\n'): string {
   const name = event.replace(/[\r\n]/g, '');
   const lines = [`event: ${name}`, `data: ${oneLine(data)}`, ...(resumable ? [`id: ${seq}`] : [])];
@@ -243,7 +243,7 @@ function escapeCharacter(character: string): string {
 
 /**
  * Error handler of stream joins. With user rules, a missing or forbidden stream is an `error` event, as the official
- * server and its clients expect (CONTRACT §10); otherwise a plain 404.
+ * server and its clients expect (contract §10); otherwise a plain 404.
  */
 export function notFoundAsErrorEvent(error: Error, request: FastifyRequest, reply: FastifyReply): void {
   if (!(error instanceof NotFound) || request.actor.rules.length === 0) throw error;

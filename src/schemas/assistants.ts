@@ -63,7 +63,7 @@ export const AssistantCreate = z.looseObject({
 });
 export type AssistantCreate = z.infer<typeof AssistantCreate>;
 
-/** Replaces `config` and `context`, merges `metadata` shallowly (CONTRACT §2.1). */
+/** Replaces `config` and `context`, merges `metadata` shallowly (contract §2.1). */
 export const AssistantPatch = z.looseObject({
   graph_id: Name.optional().describe('The name of the new graph.'),
   config: Config.optional().describe('Replaces the configuration.'),
@@ -102,13 +102,13 @@ export const AssistantVersionsSearch = z.looseObject({
 });
 export type AssistantVersionsSearch = z.infer<typeof AssistantVersionsSearch>;
 
-/** A version of an assistant: the assistant without `updated_at` (CONTRACT §2.1). */
+/** A version of an assistant: the assistant without `updated_at` (contract §2.1). */
 export const AssistantVersion = Assistant.omit({ updated_at: true });
 export type AssistantVersion = z.infer<typeof AssistantVersion>;
 
 const VERSION: Range = { min: 1, max: MAX_INTEGER };
 
-/** The version belongs in the body; the official document has it in the query, so both are read (CONTRACT §2.1). */
+/** The version belongs in the body; the official document has it in the query, so both are read (contract §2.1). */
 export const AssistantLatest = z.looseObject({
   version: boundedInt(VERSION).optional().describe('The version to restore.'),
 });

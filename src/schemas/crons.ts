@@ -27,7 +27,7 @@ const EndTime = z.iso
   )
   .meta({ format: 'date-time' });
 
-/** Scheduled runs (CONTRACT §11). */
+/** Scheduled runs (contract §11). */
 export const Cron = z.object({
   cron_id: Uuid,
   assistant_id: Uuid,
@@ -113,7 +113,7 @@ export const CronCreate = z.looseObject({
 });
 export type CronCreate = z.infer<typeof CronCreate>;
 
-/** Merges `metadata` into the cron, replaces it in the run request (CONTRACT §2.5). */
+/** Merges `metadata` into the cron, replaces it in the run request (contract §2.5). */
 export const CronPatch = z.looseObject({
   schedule: SCHEDULE.schedule.optional(),
   timezone: SCHEDULE.timezone,

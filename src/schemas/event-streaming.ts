@@ -4,7 +4,7 @@ import { JsonObject, Limit, SmallObject } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { MAX_INTEGER } from './numbers.ts';
 
-/** Channels (CONTRACT §7); each `custom:<name>` is one too. */
+/** Channels (contract §7); each `custom:<name>` is one too. */
 export const CHANNELS = [
   'values',
   'updates',

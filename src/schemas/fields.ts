@@ -54,13 +54,13 @@ export const queryInt = (range: Range) =>
 export const QueryLimit = queryInt(LIMIT);
 export const QueryOffset = queryInt(OFFSET);
 
-/** SDKs send `1`/`0`, the documentation `true`/`false` (CONTRACT §2.3). */
+/** SDKs send `1`/`0`, the documentation `true`/`false` (contract §2.3). */
 export const QueryFlag = z
   .enum(['true', 'True', '1', 'yes', 'false', 'False', '0', 'no'])
   .transform((text) => text === 'true' || text === 'True' || text === '1' || text === 'yes')
   .meta({ type: 'boolean' });
 
-/** One value, a repeated key, a comma list, or a JSON list in one string (CONTRACT, version trap); without duplicates. */
+/** One value, a repeated key, a comma list, or a JSON list in one string (contract §1); without duplicates. */
 export function queryList<T extends z.ZodType>(item: T) {
   return z.preprocess(splitList, uniqueList(item));
 }
@@ -78,7 +78,7 @@ function splitList(value: unknown): unknown {
   return value.split(',').filter((part) => part !== '');
 }
 
-/** The body of every failed request (CONTRACT §1). */
+/** The body of every failed request (contract §1). */
 export const ErrorResponse = z.object({ detail: z.string() });
 export type ErrorResponse = z.infer<typeof ErrorResponse>;
 

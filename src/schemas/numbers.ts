@@ -30,7 +30,7 @@ export function boundedNumber(range: Range) {
   return z.number(failure).min(range.min, failure).max(range.max, failure);
 }
 
-/** A TTL. Zero and negative values, already expired, are accepted as on the official server (CONTRACT §12). */
+/** A TTL. Zero and negative values, already expired, are accepted as on the official server (contract §12). */
 export const TtlMinutes = boundedNumber({
   min: -MAX_TTL_MINUTES,
   max: MAX_TTL_MINUTES,

@@ -12,7 +12,7 @@ function id(noun: string) {
   return z.guid({ error: `Invalid ${noun} ID: must be a UUID` }).toLowerCase();
 }
 
-/** An assistant's id, or the name of a graph for its system assistant (CONTRACT §17 "graph id as path id"). */
+/** An assistant's id, or the name of a graph for its system assistant (contract §17 "graph id as path id"). */
 export const AssistantPath = z.object({
   assistant_id: Name.meta({
     description: 'The id of the assistant, or the name of a graph for its default assistant.',

@@ -26,7 +26,7 @@ export type MultitaskStrategy = z.infer<typeof MultitaskStrategy>;
 
 const NodeList = z.union([z.literal('*'), Names]);
 
-/** Fields of a run request, with or without a thread (CONTRACT §2.3, §2.4, §3). */
+/** Fields of a run request, with or without a thread (contract §2.3, §2.4, §3). */
 const runFields = {
   run_id: Uuid.nullish().describe('Your own id; 409 if a run already has it.'),
   assistant_id: Name.describe('The id of an assistant, or the name of a graph.'),
@@ -106,7 +106,7 @@ export type RunCreate = z.infer<typeof RunCreate>;
 const FIELDS = Object.keys(runFields);
 
 /**
- * Batch of stateless runs (CONTRACT §2.4). The JavaScript SDK sends camelCase fields, such as `multitaskStrategy`,
+ * Batch of stateless runs (contract §2.4). The JavaScript SDK sends camelCase fields, such as `multitaskStrategy`,
  * untranslated.
  */
 export const RunBatchCreate = z.array(z.preprocess(inSnakeCase, RunCreate)).min(1).max(MAX_ITEMS);
@@ -122,7 +122,7 @@ function camelCase(name: string): string {
   return name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The complete, merged kwargs of a run, as stored and returned (CONTRACT §2.3). */
+/** The complete, merged kwargs of a run, as stored and returned (contract §2.3). */
 export const RunKwargs = z.looseObject({
   input: z.unknown(),
   command: Command.nullable(),
@@ -174,7 +174,7 @@ export type RunField = z.infer<typeof RunField>;
 export const CancelAction = z.enum(['interrupt', 'rollback']);
 export type CancelAction = z.infer<typeof CancelAction>;
 
-/** Any value but `rollback` means interrupt (CONTRACT §2.3). */
+/** Any value but `rollback` means interrupt (contract §2.3). */
 const action = CancelAction.catch('interrupt')
   .default('interrupt')
   .meta({ description: '`rollback` also deletes the run and its checkpoints.' });
@@ -182,7 +182,7 @@ const action = CancelAction.catch('interrupt')
 export const RunCancelQuery = z.looseObject({
   wait: QueryFlag.default(false).meta({ description: 'Whether to respond only once the run has stopped.' }),
   action,
-  /** Ignores an unknown reason (CONTRACT §2.3). */
+  /** Ignores an unknown reason (contract §2.3). */
   reason: z
     .literal('taken')
     .optional()
@@ -192,7 +192,7 @@ export const RunCancelQuery = z.looseObject({
 
 export const RunsCancelQuery = z.looseObject({ action });
 
-/** Runs to cancel: all of a status, or given ones of a thread; not both (CONTRACT §2.3). */
+/** Runs to cancel: all of a status, or given ones of a thread; not both (contract §2.3). */
 export const RunsCancel = z
   .looseObject({
     status: z
@@ -210,10 +210,10 @@ export const RunsCancel = z
 export type RunsCancel = z.infer<typeof RunsCancel>;
 
 export const RunListQuery = z.looseObject({
-  /** The official server has no maximum (CONTRACT §2.3). */
+  /** The official server has no maximum (contract §2.3). */
   limit: queryInt({ min: 1, max: MAX_INTEGER }).default(10).meta({ description: 'How many runs to return.' }),
   offset: QueryOffset.default(0).meta({ description: 'How many runs to skip.' }),
-  /** An unknown status is not an error: no run has it (CONTRACT §2.3). */
+  /** An unknown status is not an error: no run has it (contract §2.3). */
   status: Name.transform((text) => text as RunStatus)
     .optional()
     .meta({ description: 'Only runs with this status.', enum: RunStatus.options }),
@@ -245,7 +245,7 @@ export const RunStreamQuery = z.looseObject({
     description:
       'The checkpoint whose state the client shows: only events after it are sent, or all if it does not belong to the run. Resumable runs only; a received `Last-Event-ID` is more precise.',
   }),
-  /** An unknown mode matches nothing (CONTRACT §5). */
+  /** An unknown mode matches nothing (contract §5). */
   stream_mode: queryList(Name.transform((text) => text as StreamMode))
     .optional()
     .meta({ description: 'Only events of these modes, out of those the run was created with.' }),

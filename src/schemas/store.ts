@@ -19,7 +19,7 @@ const StoreIndexRule = z.union([z.literal(false), z.array(LongPath).max(MAX_NAME
 export const StoreExpiry = z.object({ ttl_minutes: z.number(), expires_at: Timestamp });
 export type StoreExpiry = z.infer<typeof StoreExpiry>;
 
-/** An item of the long-term store, which outlives threads (CONTRACT §2.6). */
+/** An item of the long-term store, which outlives threads (contract §2.6). */
 export const StoreItem = z.object({
   /** Labels, outermost first; non-empty and without dots. */
   namespace: Labels,
@@ -76,7 +76,7 @@ export type StoreDelete = z.infer<typeof StoreDelete>;
 
 const RefreshTtl = 'Whether a read restarts the time to live; the default is `store.ttl.refresh_on_read`.';
 
-/** SDKs join the labels with dots; a repeated key is a list of labels (CONTRACT §2.6). */
+/** SDKs join the labels with dots; a repeated key is a list of labels (contract §2.6). */
 export const StoreGetQuery = z.looseObject({
   key: Name.optional().meta({ description: 'The key of the item.', examples: ['coffee'] }),
   namespace: z

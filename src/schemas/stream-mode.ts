@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { nameRequests } from './named.ts';
 
-/** CONTRACT §5. Only the JavaScript SDK knows `tools` and `lifecycle`. */
+/** Contract §5. Only the JavaScript SDK knows `tools` and `lifecycle`. */
 export const StreamMode = z.enum([
   'values',
   'updates',

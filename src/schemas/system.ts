@@ -4,7 +4,7 @@ import { JsonObject, queryInt, Timestamp, Uuid } from './fields.ts';
 import { nameResponses } from './named.ts';
 import type { RecordedStep } from './steps.ts';
 
-/** `check_db=1` also checks the database (CONTRACT §2.9); `live=1` asks for liveness instead of readiness. */
+/** `check_db=1` also checks the database (contract §2.9); `live=1` asks for liveness instead of readiness. */
 export const HealthQuery = z.looseObject({
   check_db: z
     .enum(['0', '1'])
@@ -27,7 +27,7 @@ export const Health = z.object({
 });
 export type Health = z.infer<typeof Health>;
 
-/** Feature detection for clients and Studio (CONTRACT §2.9). */
+/** Feature detection for clients and Studio (contract §2.9). */
 export const ServerInfo = z.object({
   /** Version of the official API that is implemented; clients compare it. */
   version: z.string(),

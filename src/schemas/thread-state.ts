@@ -39,7 +39,7 @@ export const ThreadState = z.object({
 });
 export type ThreadState = z.infer<typeof ThreadState>;
 
-/** A field of a state, or one channel of its values (CONTRACT §2.2). */
+/** A field of a state, or one channel of its values (contract §2.2). */
 export const ThreadStateField = z.union([
   z.enum([
     'values',
@@ -93,7 +93,7 @@ export const ThreadStateUpdated = z.object({
 });
 export type ThreadStateUpdated = z.infer<typeof ThreadStateUpdated>;
 
-/** An id, a checkpoint, or a config that holds one: clients send all three (CONTRACT §17). */
+/** An id, a checkpoint, or a config that holds one: clients send all three (contract §17). */
 const HistoryBefore = z.union([Name, z.looseObject({ configurable: CheckpointConfig }), CheckpointConfig]);
 
 export const ThreadHistory = z.looseObject({
@@ -107,7 +107,7 @@ export const ThreadHistory = z.looseObject({
 });
 export type ThreadHistory = z.infer<typeof ThreadHistory>;
 
-/** Query form: `before` is a checkpoint id, and the default limit differs (CONTRACT §17). */
+/** Query form: `before` is a checkpoint id, and the default limit differs (contract §17). */
 export const ThreadHistoryQuery = z.looseObject({
   limit: QueryLimit.default(10).meta({ description: 'How many states to return, newest first.' }),
   before: Name.optional().meta({ description: 'Only states before the checkpoint with this id.' }),

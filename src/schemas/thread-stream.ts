@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { queryList } from './fields.ts';
 
-/** CONTRACT §5 "Thread stream". */
+/** Contract §5 "Thread stream". */
 export const ThreadStreamMode = z.enum(['run_modes', 'lifecycle', 'state_update'], {
   error: (issue) => `Invalid stream mode: ${String(issue.input)}`,
 });

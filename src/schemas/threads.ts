@@ -36,7 +36,7 @@ export const ResumeRefusal = z.object({
 });
 export type ResumeRefusal = z.infer<typeof ResumeRefusal>;
 
-/** Error of a run or thread: class name and message (CONTRACT §3), and why `strict_resume` refused an answer. */
+/** Error of a run or thread: class name and message (contract §3), and why `strict_resume` refused an answer. */
 export const RunError = z.object({
   error: z.string(),
   message: z.string(),
@@ -62,7 +62,7 @@ export const ThreadExpiry = z.object({
 });
 export type ThreadExpiry = z.infer<typeof ThreadExpiry>;
 
-/** `include` is a list; ignores unknown entries (CONTRACT §2.2). */
+/** `include` is a list; ignores unknown entries (contract §2.2). */
 export const ThreadGetQuery = z.looseObject({
   include: queryList(Name)
     .optional()
@@ -127,7 +127,7 @@ export const ThreadPatch = z.looseObject({
 });
 export type ThreadPatch = z.infer<typeof ThreadPatch>;
 
-/** `return=minimal` responds with 204 (CONTRACT §1). */
+/** `return=minimal` responds with 204 (contract §1). */
 export const ThreadPatchHeaders = z.looseObject({
   prefer: z.string().optional().meta({ description: '`return=minimal` for a response without a body.' }),
 });
@@ -225,7 +225,7 @@ export type ThreadsPruned = z.infer<typeof ThreadsPruned>;
 
 const stored = { count: z.int(), bytes: z.int() };
 
-/** Storage size of a thread's history (CONTRACT §2.2). */
+/** Storage size of a thread's history (contract §2.2). */
 export const ThreadStorage = z.object({
   thread_id: Uuid,
   total_bytes: z.int(),

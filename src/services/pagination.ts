@@ -1,7 +1,7 @@
 import { inUtc } from '../core/clock.ts';
 import { InvalidInput } from '../core/errors.ts';
 
-/** A page of a list with the values of its pagination headers (CONTRACT §1 "Pagination headers"). */
+/** A page of a list with the values of its pagination headers (contract §1 "Pagination headers"). */
 export interface Page<T, Next extends number | string = number> {
   readonly items: T[];
   /** Offset of the next page, or its cursor if the request has one; `undefined` on the last one. */

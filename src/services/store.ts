@@ -18,7 +18,7 @@ import { itemPasses } from '../storage/store/visibility.ts';
 export type StoreService = ReturnType<typeof storeService>;
 
 /**
- * The long-term store for clients (CONTRACT §13). Rules may replace the requested namespace, which is validated like
+ * The long-term store for clients (contract §13). Rules may replace the requested namespace, which is validated like
  * any other, and hide items by value. Graphs use the store directly.
  */
 export function storeService({ store }: { store: LongTermStore }) {
@@ -75,7 +75,7 @@ export function storeService({ store }: { store: LongTermStore }) {
   };
 }
 
-/** The request as modified by the rules, and the visibility of items (CONTRACT §10 `store`). */
+/** The request as modified by the rules, and the visibility of items (contract §10 `store`). */
 async function authorizeItems<Requested extends object>(
   actor: Actor,
   event: AccessEvent,

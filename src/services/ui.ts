@@ -12,7 +12,7 @@ export interface UiDeps {
 
 export type UiService = ReturnType<typeof uiService>;
 
-/** Components of generative user interfaces (CONTRACT §2, `/ui`). */
+/** Components of generative user interfaces (contract §2.9). */
 export function uiService({ bundles, assistants }: UiDeps) {
   /** The official server knows configured names only; clients also send an assistant id. */
   async function nameOf(actor: Actor, id: string): Promise<string> {

@@ -61,7 +61,7 @@ export interface ThreadExpiryRules {
   readonly limit: number;
 }
 
-/** Deletes expired threads, or their history (CONTRACT §12). */
+/** Deletes expired threads, or their history (contract §12). */
 export function threadExpiryLoop({
   threads,
   rules,
@@ -98,7 +98,7 @@ export function threadExpiryLoop({
 /** Items deleted per transaction: bounds how long other writers wait. */
 const STORE_EXPIRY_BATCH = 500;
 
-/** Deletes expired items of the long-term store (CONTRACT §12). */
+/** Deletes expired items of the long-term store (contract §12). */
 export function storeExpiryLoop({
   items,
   interval_ms,

@@ -211,7 +211,7 @@ export class RunWorker {
   }
 
   /**
-   * Graceful drain: claims nothing new, waits `grace_ms` for runs, then requeues the rest (ENGINE §2, SIGTERM). With
+   * Graceful drain: claims nothing new, waits `grace_ms` for runs, then requeues the rest (engine §2, SIGTERM). With
    * `handOver`, another process can take the runs: each is requeued at its next checkpoint.
    */
   async stop(grace_ms: number, handOver = false): Promise<void> {

@@ -48,7 +48,7 @@ const SEARCH_BEATS = 1.25;
 const STOP_MS = 1000;
 const RESTART_MS = 1000;
 
-/** Renews from a thread, which a node that blocks the event loop cannot hold up (ENGINE §2). */
+/** Renews from a thread, which a node that blocks the event loop cannot hold up (engine §2). */
 export function threadLease(options: ThreadLeaseOptions): WorkerLease {
   return new ThreadLease(options);
 }

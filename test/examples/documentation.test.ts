@@ -44,6 +44,24 @@ test('every page of docs/ can be reached from README.md', () => {
   expect(GUIDES.filter((page) => !reached.has(page))).toEqual([]);
 });
 
+test.each(['contract', 'engine'])('each section of the page %s that a comment cites exists', (page) => {
+  const text = readFileSync(join(ROOT, `docs/internals/${page}.md`), 'utf8');
+  const sections = new Set([...text.matchAll(/^#+ ([\d.]+?)\.? /gm)].map(([, section]) => section));
+  const cited = sourcesOf('src').flatMap((file) =>
+    [
+      ...readFileSync(file, 'utf8').matchAll(new RegExp(`\\b${page}[\\s*]+((?:§[\\d.]*\\d(?:, )?)+)`, 'gi')),
+    ].flatMap(([, list = '']) => list.replaceAll('§', '').split(', ')),
+  );
+  expect(cited.length).toBeGreaterThan(10);
+  expect(cited.filter((section) => section && !sections.has(section))).toEqual([]);
+});
+
+function sourcesOf(folder: string): string[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.ts'))
+    .map((name) => join(ROOT, folder, name));
+}
+
 /** As GitHub makes them of headings. */
 function anchorsOf(page: string): string[] {
   const headings = readFileSync(join(ROOT, page), 'utf8').matchAll(/^#+ (.+)$/gm);

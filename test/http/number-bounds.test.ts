@@ -77,7 +77,7 @@ describe.each(numbers)('$name', (number) => {
   test.each(beyond)('%s is refused, and the answer names the bounds', async (text) => {
     const { status, body } = await send(number, text);
     const bounds = `from ${min} to ${max}`;
-    // Event streaming answers 400 (CONTRACT §7).
+    // Event streaming answers 400 (contract §7).
     const refused = name.startsWith('protocol_thread_events') ? 400 : 422;
     expect([status, body.detail]).toEqual([refused, expect.stringContaining(bounds)]);
     expect(body.detail.split(bounds)).toHaveLength(2);

@@ -170,7 +170,7 @@ export const Webhooks = group({
   delivery: Deliver.prefault({}),
 });
 
-/** Policy for plain-HTTP webhooks: a configured block makes the server strict, like the official one (CONTRACT §6). */
+/** Policy for plain-HTTP webhooks: a configured block makes the server strict, like the official one (contract §6). */
 export function httpsRule(
   given: z.output<typeof Webhooks> | undefined,
 ): 'always' | 'unless opened' | 'never' {

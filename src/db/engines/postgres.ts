@@ -28,7 +28,7 @@ export interface PostgresOptions {
   readonly onRetry?: ((code: string) => void) | undefined;
 }
 
-/** Without it a statement hung for 13 s when the network was cut (ENGINE §4). */
+/** Without it a statement hung for 13 s when the network was cut (engine §4). */
 const ANSWER_TIMEOUT_MS = 10_000;
 /** Below `ANSWER_TIMEOUT_MS`: an error from the server leaves the connection usable. */
 const STATEMENT_TIMEOUT_MS = 8000;

@@ -10,7 +10,7 @@ export interface GraphSpec {
   readonly description?: string | null | undefined;
 }
 
-/** CONTRACT §1, missing assistant. */
+/** Contract §1. */
 export function unknownGraph(graph_id: string, ids: readonly string[]): NotFound {
   const known = ids.map((id) => `'${id}'`).join(', ');
   return new NotFound(`Graph '${graph_id}' not found. Expected one of: [${known}]`);

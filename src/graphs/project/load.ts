@@ -6,7 +6,7 @@ import { withDeadline } from '../../core/timers.ts';
 import { isRunnableGraph, type RunnableGraph } from '../runnable.ts';
 import { publicReason } from './load-error.ts';
 
-/** Creates a graph for one use (CONTRACT §3, last line). */
+/** Creates a graph for one use (contract §3). */
 export type GraphFactory = (config: object, runtime: FactoryRuntime) => unknown;
 
 export interface FactoryRuntime {
@@ -43,7 +43,7 @@ async function loadProjectExport(file: string, name: string): Promise<unknown> {
 
 /**
  * Resolves any form of a graph to one that runs: a promise, an agent that wraps a graph, or an uncompiled graph. By
- * shape only: the project has its own copy of the library (ENGINE §6).
+ * shape only: the project has its own copy of the library (engine §6).
  */
 export async function asGraph(candidate: unknown): Promise<RunnableGraph> {
   const value = (await candidate) as Record<string, unknown> | null | undefined;

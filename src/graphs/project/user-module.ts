@@ -8,7 +8,7 @@ const modules = new Map<string, Promise<unknown>>();
 
 /**
  * A module of the user's project as resolved from `folder`, otherwise the server's own copy. Objects exchanged with a
- * graph (commands, messages, schemas) must come from the library that the graph was made with (ENGINE §6).
+ * graph (commands, messages, schemas) must come from the library that the graph was made with (engine §6).
  */
 export function importUserModule<T>(folder: string, specifier: string): Promise<T> {
   const key = `${folder}\n${specifier}`;

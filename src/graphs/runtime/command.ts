@@ -8,14 +8,14 @@ export interface CommandLibrary {
   Send: new (node: string, input: unknown) => unknown;
 }
 
-/** A client's error about the pending interrupts; the official server uses this name (CONTRACT §3). */
+/** A client's error about the pending interrupts; the official server uses this name (contract §3). */
 class RuntimeError extends Error {
   override readonly name = 'RuntimeError';
 }
 
 /**
  * `strict_resume`: the answer does not match the pending interrupts. The run ends, and its thread is unchanged
- * (CONTRACT §3).
+ * (contract §3).
  */
 export class UnknownInterruptError extends Error {
   override readonly name = 'UnknownInterruptError';

@@ -179,7 +179,7 @@ async function streamEvents(
 
 /**
  * Options of a call of LangGraph's `stream` and `streamEvents`. Only defined ones: `undefined` would override what the
- * graph itself is bound to, such as its recursion limit (ENGINE §6). Subgraphs are always requested: without them,
+ * graph itself is bound to, such as its recursion limit (engine §6). Subgraphs are always requested: without them,
  * LangGraph forwards their custom events as if they were the graph's own.
  */
 function callOptions(

@@ -8,7 +8,7 @@ import { isRootNamespace } from './checkpoint-events.ts';
 type Namespace = readonly string[];
 
 /**
- * Notes what a client of event streaming shows and the stream modes of a run leave out (CONTRACT §7): when subgraphs
+ * Notes what a client of event streaming shows and the stream modes of a run leave out (contract §7): when subgraphs
  * start and end, and each new message of a graph whose states are not sent, once and whole. One instance per run.
  */
 export class ProtocolNotes {

@@ -31,7 +31,7 @@ const PASSTHROUGH: Readonly<Record<string, (data: unknown) => unknown>> = {
 };
 
 /**
- * Converts LangGraph's events to those that the clients of both languages understand (CONTRACT §7, the table of
+ * Converts LangGraph's events to those that the clients of both languages understand (contract §7, the table of
  * differences). One instance per run. Without the root graph's own lifecycle: it depends on the end of the run.
  */
 export class ProtocolStream {

@@ -51,7 +51,7 @@ interface StreamParts {
 }
 
 /**
- * Converts LangGraph's chunks to the events of CONTRACT §5. One instance per run: it accumulates messages and remembers
+ * Converts LangGraph's chunks to the events of contract §5. One instance per run: it accumulates messages and remembers
  * the last state, into which an interrupt is merged.
  */
 export class StreamModes {
@@ -139,7 +139,7 @@ export class StreamModes {
   }
 
   /**
-   * LangGraph.js sends an interrupt as a separate state; clients expect it in the last state (CONTRACT §17). An
+   * LangGraph.js sends an interrupt as a separate state; clients expect it in the last state (contract §17). An
    * interrupted graph ends with this superstep, so that later states, from parallel tasks, are still interrupted.
    */
   #stateOf(namespace: readonly string[], payload: unknown): unknown {
@@ -219,7 +219,7 @@ function checkpoint({ config, parentConfig, ...rest }: Record<string, unknown>):
   return toWire(withPublicTasks(payload)) as Record<string, unknown>;
 }
 
-/** Like `checkpoint`, with its address in the contract's terms beside LangGraph's (CONTRACT §5 debug). */
+/** Like `checkpoint`, with its address in the contract's terms beside LangGraph's (contract §5 debug). */
 function debugCheckpoint(payload: Record<string, unknown>): Record<string, unknown> {
   const tasks = Array.isArray(payload.tasks) ? payload.tasks.map(debugTask) : [];
   return {
@@ -237,7 +237,7 @@ function debugTask(task: unknown): unknown {
 }
 
 /**
- * Mode `messages` (CONTRACT §5), from LangGraph's chunks. Each new message is announced by `messages/metadata`; a
+ * Mode `messages` (contract §5), from LangGraph's chunks. Each new message is announced by `messages/metadata`; a
  * streamed one follows as accumulated so far (`messages/partial`). Each is sent once as a whole (`messages/complete`):
  * immediately if it was not streamed, otherwise when a state contains it.
  */

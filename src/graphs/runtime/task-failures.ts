@@ -16,7 +16,7 @@ type Start = Omit<TaskFailure, 'error'>;
 
 /**
  * LangChain callback handler that records which tasks threw. LangGraph.js neither names the error in a task's result
- * nor delivers the result of the task that ended the run; clients require both (CONTRACT §5).
+ * nor delivers the result of the task that ended the run; clients require both (contract §5).
  */
 export class TaskFailures {
   readonly name = 'TaskFailures';

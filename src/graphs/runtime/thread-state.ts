@@ -9,7 +9,7 @@ import type { RunnableGraph, Snapshot, SnapshotTask } from '../runnable.ts';
 import { type ConvertedMessages, toWire } from '../wire.ts';
 import { savedCheckpoint } from './saved-checkpoint.ts';
 
-/** State of a thread that never ran (CONTRACT §2.2). */
+/** State of a thread that never ran (contract §2.2). */
 export function emptyThreadState(): ThreadState {
   return {
     values: {},

@@ -17,7 +17,7 @@ export interface SchemaLibrary {
 /**
  * JSON Schemas of a graph: exact if its state is declared with zod, otherwise from its TypeScript types, otherwise an
  * object with the names of its channels that accepts any value. `config_schema` and `context_schema` are the same
- * schema; without one they are `{}` and null (CONTRACT §2.1).
+ * schema; without one they are `{}` and null (contract §2.1).
  */
 export async function graphSchemas(
   graph: RunnableGraph,

@@ -23,7 +23,7 @@ export function graphStore(store: GraphStoreAccess): GraphStore {
 
 /**
  * LangGraph's `BaseStore` by shape, so that a graph of any copy of the library accepts it. Throws `InvalidInput` and
- * `BadRequest` for anything that CONTRACT §13 forbids.
+ * `BadRequest` for anything that contract §13 forbids.
  */
 export class GraphStore {
   readonly #store: GraphStoreAccess;

@@ -64,7 +64,7 @@ export interface LongTermStoreDeps {
 export type LongTermStore = ReturnType<typeof longTermStore>;
 
 /**
- * The rules of the long-term store (CONTRACT §13), the same for clients and graphs. Each verb throws `BadRequest` or
+ * The rules of the long-term store (contract §13), the same for clients and graphs. Each verb throws `BadRequest` or
  * `InvalidInput` for an invalid namespace, key or filter, `ProjectFailure` if the embedder fails, and `Conflict` for a put
  * over an item that is not visible to the actor.
  */

@@ -8,7 +8,7 @@ const MAX_KEY_BYTES = 1024;
 const MAX_PATHS = 100;
 const MAX_PATH_LENGTH = 256;
 
-/** Rules for writes (CONTRACT §13). Throws `InvalidInput` for an invalid label, otherwise `BadRequest`. */
+/** Rules for writes (contract §13). Throws `InvalidInput` for an invalid label, otherwise `BadRequest`. */
 export function checkNamespace(namespace: readonly unknown[]): asserts namespace is string[] {
   if (namespace.length === 0) throw new BadRequest('Namespace cannot be empty.');
   checkLabels(namespace);
@@ -61,7 +61,7 @@ export function checkPaths(paths: false | readonly unknown[] | null | undefined)
 const OPERATORS = { $eq: 'eq', $ne: 'ne', $gt: 'gt', $gte: 'gte', $lt: 'lt', $lte: 'lte' } as const;
 
 /**
- * Conditions of a search filter: per field a value to equal, or operators that must all match (CONTRACT §13). Throws
+ * Conditions of a search filter: per field a value to equal, or operators that must all match (contract §13). Throws
  * `BadRequest` for an unknown operator, or one without a comparable operand.
  */
 export function storeConditions(filter: Readonly<Record<string, unknown>>): StoreCondition[] {

@@ -143,7 +143,7 @@ function errorText({ location, text }: BuildFailure['errors'][number]): string {
 
 /**
  * The program that a browser loads: the user's components and `render`. The official clients call `render` with the id
- * of the element to render under, and receive the component through their store on the window (CONTRACT §2, `/ui`).
+ * of the element to render under, and receive the component through their store on the window (contract §2.9).
  */
 function entryProgram(file: string): string {
   return `import components from ${JSON.stringify(file)};
@@ -165,7 +165,7 @@ function globalName(name: string): string {
   return `__LGUI_${name.replace(/[^a-zA-Z0-9]/g, '_')}`;
 }
 
-/** Provided by the official client (CONTRACT §2, `/ui`): two copies of React on a page do not work together. */
+/** Provided by the official client (contract §2.9): two copies of React on a page do not work together. */
 const ALWAYS_SHARED = ['react', 'react-dom', '@langchain/langgraph-sdk'];
 
 /** Namespace of the stand-ins for shared modules. */

@@ -18,7 +18,7 @@ import { type Pausable, ReceiveWindow } from './receive-window.ts';
 
 /** Send buffer of one client, bytes; beyond it, the client is served from the log at its own pace. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
-/** Clients read close code 4000 + n as HTTP status n (CONTRACT §7 WebSocket). */
+/** Clients read close code 4000 + n as HTTP status n (contract §7 WebSocket). */
 const STATUS_CODE_BASE = 4000;
 /** A close reason may have 123 bytes; a truncated character may take two more than the cut. */
 const MAX_REASON_BYTES = 120;

@@ -21,7 +21,7 @@ export const CREATE_FAILURES = {
   409: 'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. …',
 };
 
-/** Reply of a streamed run (CONTRACT §5). */
+/** Reply of a streamed run (contract §5). */
 export const EVENT_STREAM = {
   content: {
     'text/event-stream': {

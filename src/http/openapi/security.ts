@@ -5,7 +5,7 @@ type Requirements = readonly Readonly<Record<string, readonly string[]>>[];
 /** Authentication as documented in OpenAPI. */
 export interface SecurityDocument {
   readonly has_users: boolean;
-  /** The `auth.openapi` block of the configuration (CONTRACT §10), in OpenAPI's terms. */
+  /** The `auth.openapi` block of the configuration (contract §10), in OpenAPI's terms. */
   readonly openapi?:
     | {
         readonly securitySchemes?: Readonly<Record<string, JsonObject>> | undefined;

@@ -45,7 +45,7 @@ function allowsAnyOrigin(isAllowedOrigin: OriginCheck | undefined): boolean {
   return !isAllowedOrigin || UNKNOWN_ORIGINS.some(isAllowedOrigin);
 }
 
-/** Keys of `http.cors` (CONTRACT §14). `*` in a list allows everything. */
+/** Keys of `http.cors` (contract §14). `*` in a list allows everything. */
 export interface CorsOptions {
   readonly allow_origins?: readonly string[] | undefined;
   readonly allow_origin_regex?: string | undefined;
@@ -60,7 +60,7 @@ export interface CorsOptions {
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'];
 
 /**
- * CORS headers: allows the origins of `isAllowedOrigin`, or all without it, and no credentials by default (CONTRACT
+ * CORS headers: allows the origins of `isAllowedOrigin`, or all without it, and no credentials by default (contract
  * §1).
  */
 export async function useCors(

@@ -65,7 +65,7 @@ function sendError(reply: FastifyReply, status: number, detail: string) {
   return reply.code(status).send({ detail } satisfies ErrorResponse);
 }
 
-/** 307 to the path without its trailing slash, 405 if the path has other methods, else 404 (CONTRACT §1). */
+/** 307 to the path without its trailing slash, 405 if the path has other methods, else 404 (contract §1). */
 function handleNotFound(
   request: FastifyRequest,
   reply: FastifyReply,

@@ -95,7 +95,7 @@ function sentence(issue: z.core.$ZodIssue, parents: PropertyKey[], part: string)
     return `${name(path, part)}: ${[...new Set(forms)].join(' or ')}`;
   }
   if (/received undefined$/.test(issue.message)) return `${name(path, part)} is required`;
-  // Messages of path parameters are complete sentences (CONTRACT §1 "non-UUID id").
+  // Messages of path parameters are complete sentences (contract §1 "non-UUID id").
   return part === 'params' ? issue.message : `${name(path, part)}: ${reason(issue)}`;
 }
 
@@ -130,7 +130,7 @@ function name(path: PropertyKey[], part: string): string {
 }
 
 /**
- * Parses every body as JSON, whatever its content type: clients send `text/plain` or none (CONTRACT §1). An empty body
+ * Parses every body as JSON, whatever its content type: clients send `text/plain` or none (contract §1). An empty body
  * is no body; the route's schema decides whether it is required.
  */
 export function useJsonBodyParser(server: FastifyInstance): void {

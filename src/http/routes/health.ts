@@ -21,7 +21,7 @@ export interface HealthOptions {
   readonly page?: string | undefined;
 }
 
-/** `/ok` is always at the root, public and cannot be disabled (CONTRACT §1, §2.9). */
+/** `/ok` is always at the root, public and cannot be disabled (contract §1, §2.9). */
 export function healthRoutes(server: FastifyInstance, { engine, path, page }: HealthOptions) {
   const app = server.withTypeProvider<ZodTypeProvider>();
 

@@ -90,7 +90,7 @@ export function statelessRunRoutes(server: FastifyInstance, { runs, statelessRun
     },
     async ({ actor, body, idempotencyContext }, reply) => {
       const run = await statelessRuns.create(actor, body, 'wait', idempotencyContext);
-      // `Location` includes the thread: `/runs/{id}/join` does not exist (CONTRACT §2.4).
+      // `Location` includes the thread: `/runs/{id}/join` does not exist (contract §2.4).
       return replies.wait(reply, run, runHeaders(run, 'join'), body.on_disconnect);
     },
   );

@@ -18,7 +18,7 @@ import { TAGS } from '../openapi/tags.ts';
 import type { ZodTypeProvider } from '../plugins/validation.ts';
 import type { RunReplies } from '../run-replies.ts';
 
-/** Version of the official API that is implemented: clients and Studio compare it (CONTRACT §2.9). */
+/** Version of the official API that is implemented: clients and Studio compare it (contract §2.9). */
 const API_VERSION = '0.16.7';
 
 /** Static properties of the server, for `/info`. */

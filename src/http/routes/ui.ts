@@ -89,7 +89,7 @@ function originOf({ host, hostname }: FastifyRequest): string {
 
 /**
  * HTML fragment that the official client inserts into a shadow root, replacing `{{shadowRootId}}` by the element's id
- * (CONTRACT §2, `/ui`). `base`: URL of the bundle's files.
+ * (contract §2.9). `base`: URL of the bundle's files.
  */
 function uiFragment({ assets, global }: UiBundle, component: string, base: string): string {
   const tags = assets.map(({ file }) => {

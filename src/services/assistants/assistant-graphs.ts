@@ -18,7 +18,7 @@ export interface NodesQuery {
   readonly is_local: boolean;
 }
 
-/** Drawing and schemas of an assistant's graph (CONTRACT §2.1). */
+/** Drawing and schemas of an assistant's graph (contract §2.1). */
 export function assistantGraphs(graphs: GraphRegistry, find: FindAssistant, root: string | undefined) {
   return {
     /** Nodes and edges; `xray` expands that many levels of subgraphs, `true` all of them. */

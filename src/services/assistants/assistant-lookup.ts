@@ -18,7 +18,7 @@ export type FindAssistant = (
   value?: Record<string, unknown>,
 ) => Promise<Assistant | undefined>;
 
-/** Finds an assistant by its id, or the system assistant of a graph by the graph's name (CONTRACT §2.1). */
+/** Finds an assistant by its id, or the system assistant of a graph by the graph's name (contract §2.1). */
 export function assistantFinder(assistants: AssistantRepository, graphs: GraphRegistry): FindAssistant {
   return async (actor, event, id, value = {}) => {
     const assistant_id = requireAssistantId(id, graphs);
@@ -36,7 +36,7 @@ export function assistantLookup(assistants: AssistantRepository, graphs: GraphRe
     requireId: (id: string): string => requireAssistantId(id, graphs),
 
     /**
-     * Resolves a run's assistant by graph name or id. Throws the errors of run creation (CONTRACT §1). Metadata rules
+     * Resolves a run's assistant by graph name or id. Throws the errors of run creation (contract §1). Metadata rules
      * do not hide system assistants: the operator offers them to every caller who may run any.
      */
     async resolve(actor: Actor, id: string): Promise<Assistant> {
@@ -70,7 +70,7 @@ export function requireGraph({ ids }: GraphRegistry, graph_id: string): void {
   if (!ids.includes(graph_id)) throw unknownGraph(graph_id, ids);
 }
 
-/** Messages of the official Python and JavaScript servers combined, which clients recognize (CONTRACT §1). */
+/** Messages of the official Python and JavaScript servers combined, which clients recognize (contract §1). */
 function invalidAssistantMessage(graphs: GraphRegistry, id: string): string {
   return `Invalid assistant: '${id}'. Must be either:\n- A valid assistant UUID, or\n- One of the registered graphs: ${graphs.ids.join(', ')}\nNo assistant found for '${id}'.`;
 }

@@ -21,10 +21,10 @@ export function assistantChanged(bus: Pick<EventBus, 'updated' | 'emit'>, assist
   bus.emit('row.changed', 'assistant', assistant_id);
 }
 
-/** Version history of an assistant, and switching to an earlier version (CONTRACT §2.1). */
+/** Version history of an assistant, and switching to an earlier version (contract §2.1). */
 export function assistantVersions({ assistants, clock, bus }: AssistantVersionsDeps, find: FindAssistant) {
   return {
-    /** Newest first. An empty page is a 404, past the end too (CONTRACT §2.1). */
+    /** Newest first. An empty page is a 404, past the end too (contract §2.1). */
     async versions(actor: Actor, id: string, query: AssistantVersionsSearch): Promise<AssistantVersion[]> {
       const stored = await find(actor, 'assistants:read', id);
       const versions = stored ? await assistants.versions(stored.assistant_id, query) : [];

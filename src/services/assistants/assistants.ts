@@ -42,7 +42,7 @@ export interface AssistantDeps extends RunLimits {
 export interface AssistantRunDeletion {
   /**
    * Authorizes the deletion and resolves to a function that cancels and deletes an assistant's runs. Their
-   * threads and checkpoints remain unless `delete_threads` (CONTRACT §2.1).
+   * threads and checkpoints remain unless `delete_threads` (contract §2.1).
    */
   authorizeDeletion(
     actor: Actor,
@@ -52,7 +52,7 @@ export interface AssistantRunDeletion {
 
 export type AssistantService = ReturnType<typeof assistantService>;
 
-/** Assistants: versioned configurations of a graph (CONTRACT §2.1). */
+/** Assistants: versioned configurations of a graph (contract §2.1). */
 export function assistantService(deps: AssistantDeps) {
   const { assistants, graphs } = deps;
   const find = assistantFinder(assistants, graphs);

@@ -20,7 +20,7 @@ export interface DeleteRunsDeps {
 /** Runs deleted per query; one assistant may have very many. */
 const BATCH = 100;
 
-/** Deletes the runs of a deleted assistant and cancels those in flight (CONTRACT §2.1). */
+/** Deletes the runs of a deleted assistant and cancels those in flight (contract §2.1). */
 export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus }: DeleteRunsDeps) {
   async function deleteRun(thread_id: string, run_id: string): Promise<void> {
     const { was_in_flight } = await queue.deleteRun(thread_id, run_id, 'keep checkpoints');

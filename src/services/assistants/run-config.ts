@@ -40,7 +40,7 @@ export function checkRecursionLimit(
 
 /**
  * `config.configurable` is the older name of `context`: either is copied to the other, and sending both is an error
- * (CONTRACT §2.1, §3).
+ * (contract §2.1, §3).
  */
 export function syncConfigurable(
   config: Config,

@@ -9,7 +9,7 @@ import { syncConfigurable } from './run-config.ts';
 /** Configuration and context of system assistants, by graph. */
 export type SystemDefaults = Readonly<Record<string, Config & { context?: JsonObject | undefined }>>;
 
-/** System assistants: one for each configured graph (CONTRACT §2.1). */
+/** System assistants: one for each configured graph (contract §2.1). */
 export function systemAssistants({
   assistants,
   graphs,

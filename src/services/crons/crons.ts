@@ -42,7 +42,7 @@ export interface CronDeps extends CronTriggerDeps {
 
 export type CronService = ReturnType<typeof cronService>;
 
-/** Crons: scheduled runs (CONTRACT §2.5, §11). */
+/** Crons: scheduled runs (contract §2.5, §11). */
 export function cronService(deps: CronDeps) {
   const { crons, clock, ids, bus } = deps;
 
@@ -129,7 +129,7 @@ function publicCron({ ends_at: _ends, run_as: _user, ...cron }: StoredCron): Cro
   return cron;
 }
 
-/** An unknown graph name is a 404, like an unknown assistant id (CONTRACT §2.5). */
+/** An unknown graph name is a 404, like an unknown assistant id (contract §2.5). */
 async function resolveAssistantId({ assistants }: CronDeps, actor: Actor, id: string): Promise<string> {
   try {
     return (await assistants.resolve(actor, id)).assistant_id;

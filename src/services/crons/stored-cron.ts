@@ -44,7 +44,7 @@ export function newCron(input: CronCreate | ThreadCronCreate, context: CronConte
   };
 }
 
-/** The cron after a patch (CONTRACT §2.5). Throws `BadRequest` as `newCron` does. */
+/** The cron after a patch (contract §2.5). Throws `BadRequest` as `newCron` does. */
 export function updatedCron(
   stored: StoredCron,
   patch: CronPatch,
@@ -91,7 +91,7 @@ function mergedPayload(payload: JsonObject, patch: CronPatch): JsonObject {
   return both;
 }
 
-/** The request body with the assistant's id, and `cron_id` in `configurable` (CONTRACT §11). */
+/** The request body with the assistant's id, and `cron_id` in `configurable` (contract §11). */
 function payloadOf(
   input: JsonObject,
   { cron_id, assistant_id }: Pick<StoredCron, 'cron_id' | 'assistant_id'>,

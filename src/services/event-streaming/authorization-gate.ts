@@ -8,7 +8,7 @@ export type CheckAccess = () => Promise<'visible' | 'hidden' | 'missing'>;
 
 /**
  * Authorizes a subscriber; resolves to the check for the first event of each run, `undefined` if it sees every
- * thread. Throws `NotFound` if the thread is hidden. A client may subscribe before the thread exists (CONTRACT
+ * thread. Throws `NotFound` if the thread is hidden. A client may subscribe before the thread exists (contract
  * §7), and another user may then create it; the same holds for an id that is reused after a deletion.
  */
 export async function authorizeSubscriber(

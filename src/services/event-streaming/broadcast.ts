@@ -31,7 +31,7 @@ export interface BroadcastDeps {
 
 /**
  * Broadcasts by thread. A client correlates events across its connections to a thread, so all of them share one reader,
- * and each event is written to every connection before the next (CONTRACT §7 "Traps"). Late or slow subscribers replay
+ * and each event is written to every connection before the next (contract §7 "Traps"). Late or slow subscribers replay
  * from the log at their own pace until they catch up.
  */
 export function threadBroadcasts(deps: BroadcastDeps) {

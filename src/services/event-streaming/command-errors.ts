@@ -1,7 +1,7 @@
 import { NotFound, ServerError } from '../../core/errors.ts';
 import type { ErrorCode, ProtocolError } from '../../schemas/event-streaming.ts';
 
-/** A failed command with its protocol error code (CONTRACT §7). */
+/** A failed command with its protocol error code (contract §7). */
 export class CommandError extends Error {
   readonly code: ErrorCode;
 

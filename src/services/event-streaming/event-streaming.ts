@@ -53,7 +53,7 @@ type CommandHandler = (
 
 const BAD_ENVELOPE = 'Protocol commands must include an integer id and string method.';
 
-/** Event streaming, also called protocol v2 (CONTRACT §7): the same commands and events over HTTP and WebSocket. */
+/** Event streaming, also called protocol v2 (contract §7): the same commands and events over HTTP and WebSocket. */
 export function eventStreamingService(deps: EventStreamingDeps) {
   const { sources, threads, runRows, clock, ids, logger, meter } = deps;
   const handlers = commandHandlers(deps);

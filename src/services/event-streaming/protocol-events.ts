@@ -13,7 +13,7 @@ import { isFinal } from '../runs/transitions.ts';
 import type { EventPart } from './event-part.ts';
 import { RunView } from './run-view.ts';
 
-/** A protocol event (CONTRACT §7), with the fields that filters match on. */
+/** A protocol event (contract §7), with the fields that filters match on. */
 export interface ProtocolEvent {
   readonly seq: number;
   readonly method: string;

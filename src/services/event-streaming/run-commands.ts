@@ -37,7 +37,7 @@ const ALL_STREAM_MODES: RunCreate['stream_mode'] = [
 
 const ROOT_ONLY = 'A message can only be injected into the root graph: send an empty namespace.';
 
-/** Commands that create a run (CONTRACT §7). A retry with the same idempotency key creates none. */
+/** Commands that create a run (contract §7). A retry with the same idempotency key creates none. */
 export function runCommands(deps: RunCommandDeps) {
   const read = reader(deps);
   const start = starter(deps);

@@ -24,7 +24,7 @@ export interface StateCommandDeps {
   readonly log: Pick<RunEventRepository, 'readNamed'>;
 }
 
-/** Read-only commands (CONTRACT §7). */
+/** Read-only commands (contract §7). */
 export function stateCommands({ threadState, runRows, log }: StateCommandDeps) {
   /** The state of the root graph, or of a subgraph that has one. */
   async function stateOf(actor: Actor, thread_id: string, namespace: Namespace): Promise<ThreadState> {

@@ -19,7 +19,7 @@ export type CancelSpec = Omit<Cancellation, 'log_retention_ms'>;
 
 /**
  * A client's cancellation via `route`, with the error it leaves on the thread; the braces of a route are literal
- * (CONTRACT §3). `taken` appears only in the run's `cancel_reason`.
+ * (contract §3). `taken` appears only in the run's `cancel_reason`.
  */
 function clientCancel(action: CancelAction, route: string, reason?: 'taken'): CancelSpec {
   const message = `${action} requested via ${route}`;
@@ -39,7 +39,7 @@ const DISCONNECT_CANCEL: CancelSpec = {
   },
 };
 
-/** True for a requested cancellation: a waiting client gets the values so far, not an error (CONTRACT §3). */
+/** True for a requested cancellation: a waiting client gets the values so far, not an error (contract §3). */
 export function isCancellation(error: RunError): boolean {
   return error.error === ERROR_CLASS.interrupt || error.error === ERROR_CLASS.rollback;
 }
@@ -65,7 +65,7 @@ const BATCH = 100;
 const NONE_FOUND = 'No runs found to cancel.';
 const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run is pending or running.';
 
-/** Cancels runs, one by id or many (CONTRACT §2.3, §3). */
+/** Cancels runs, one by id or many (contract §2.3, §3). */
 export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelDeps) {
   /**
    * Returns how many were still in flight, including runs that have left `status` meanwhile, which continue.

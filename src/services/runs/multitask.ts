@@ -3,7 +3,7 @@ import type { MultitaskStrategy } from '../../schemas/runs.ts';
 import type { Cancellation } from '../../storage/queue/cancel.ts';
 
 /**
- * Effect of a new run on its thread's other runs (CONTRACT §3). `enqueue` (default) waits behind them; `reject` refuses
+ * Effect of a new run on its thread's other runs (contract §3). `enqueue` (default) waits behind them; `reject` refuses
  * the new run; `interrupt` cancels them and keeps their writes; `rollback` cancels and reverts them.
  */
 export function effectOnOthers(

@@ -10,11 +10,11 @@ import { syncConfigurable } from '../assistants/run-config.ts';
 
 /**
  * How a client waits for its run; `wait` always needs the mode `values`. `events`: it follows the thread by event
- * streaming (CONTRACT §7).
+ * streaming (contract §7).
  */
 export type RunKind = 'background' | 'stream' | 'wait' | 'events';
 
-/** Marks a run of kind `events` for graphs and clients (CONTRACT §7); the server reads `RunMarkers`. */
+/** Marks a run of kind `events` for graphs and clients (contract §7); the server reads `RunMarkers`. */
 const EVENT_STREAMING = '__event_streaming_v2';
 
 export interface RunContext {
@@ -30,12 +30,12 @@ export interface RunContext {
   /** Epoch ms of the request. */
   readonly now_ms: number;
   readonly thread_metadata: JsonObject;
-  /** The cron that creates the run, in `configurable` and `context` (CONTRACT §11). */
+  /** The cron that creates the run, in `configurable` and `context` (contract §11). */
   readonly cron_id?: string | undefined;
 }
 
 /**
- * Merges assistant, thread and request into the stored kwargs (CONTRACT §3 "Merging into run kwargs"). Throws
+ * Merges assistant, thread and request into the stored kwargs (contract §3 "Merging into run kwargs"). Throws
  * `BadRequest` if the request sends both `configurable` and `context`.
  */
 export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
@@ -73,7 +73,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
   };
 }
 
-/** Assistant ⊕ thread ⊕ `config.metadata` ⊕ request, plus the graph and assistant ids (CONTRACT §2.3). */
+/** Assistant ⊕ thread ⊕ `config.metadata` ⊕ request, plus the graph and assistant ids (contract §2.3). */
 export function runMetadata(
   input: RunCreate,
   { assistant, thread_metadata, temporary, cron_id }: RunContext,
@@ -94,7 +94,7 @@ export function runMetadata(
   };
 }
 
-/** Metadata of a thread that a run creates (CONTRACT §3 `if_not_exists`). */
+/** Metadata of a thread that a run creates (contract §3 `if_not_exists`). */
 export function threadMetadata(run_metadata: JsonObject, graph_id: string, assistant_id: string): JsonObject {
   return { ...run_metadata, graph_id, assistant_id };
 }

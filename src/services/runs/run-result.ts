@@ -4,7 +4,7 @@ import type { RunError, Thread } from '../../schemas/threads.ts';
 import { isCancellation } from './cancel.ts';
 
 /**
- * JSON response of `wait` and `join` (CONTRACT §4) from the run's frames: the last `values`, or its error. `undefined`
+ * JSON response of `wait` and `join` (contract §4) from the run's frames: the last `values`, or its error. `undefined`
  * if the frames hold neither, or if the last ones were lost.
  */
 export async function resultOf(frames: AsyncIterable<Frame>): Promise<string | undefined> {

@@ -15,9 +15,9 @@ import { isFinal } from './transitions.ts';
 export interface JoinOptions {
   /** Sequence number of the last frame that the client has seen (0: replay all), or `now` for live frames only. */
   readonly after: number | 'now';
-  /** Without a cursor in `after`: only frames after this checkpoint, if it is one of the run's (CONTRACT §2.3). */
+  /** Without a cursor in `after`: only frames after this checkpoint, if it is one of the run's (contract §2.3). */
   readonly checkpoint_id?: string | undefined;
-  /** Only events of these modes, which excludes `metadata` (CONTRACT §5). */
+  /** Only events of these modes, which excludes `metadata` (contract §5). */
   readonly modes?: readonly StreamMode[] | undefined;
   /** Only events of these graphs, without their subgraphs. */
   readonly namespaces?: readonly string[] | undefined;
@@ -55,7 +55,7 @@ export function runStreams({ runs, threads, sources, runCheckpoints }: RunStream
       return filterFrames(withoutProtocolEvents(follow(sources, run.run_id, 0, signal)), { namespaces });
     },
 
-    /** JSON text of the final values, the interrupt or the error (CONTRACT §4). */
+    /** JSON text of the final values, the interrupt or the error (contract §4). */
     async result(run: Run, signal: AbortSignal): Promise<string> {
       return (await resultInLog(run, signal)) ?? resultOfThread(await threads.get(run.thread_id));
     },
@@ -138,7 +138,7 @@ async function lastSeq({ live, log }: FollowSources, run_id: string): Promise<nu
 
 /** Conditions on a run's events; `undefined` matches all. */
 export interface FrameFilter {
-  /** Excludes `metadata` (CONTRACT §5). */
+  /** Excludes `metadata` (contract §5). */
   readonly modes?: readonly StreamMode[] | undefined;
   readonly namespaces?: readonly string[] | undefined;
 }

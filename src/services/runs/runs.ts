@@ -33,7 +33,7 @@ export interface RunDeps extends AuthorizeRunDeps, RunStreamDeps, SubmitDeps, Ca
 
 export type RunService = ReturnType<typeof runService>;
 
-/** Runs on a thread: create, follow, cancel, delete (CONTRACT §2.3, §3). */
+/** Runs on a thread: create, follow, cancel, delete (contract §2.3, §3). */
 export function runService(deps: RunDeps) {
   const { runs, queue, bus } = deps;
   const streams = runStreams(deps);

@@ -8,7 +8,7 @@ import { authorizeRun, type Submission, submit, submitAll } from './submit.ts';
 
 export type StatelessRunService = ReturnType<typeof statelessRunService>;
 
-/** Stateless runs: each creates a thread, deleted when the run ends unless it is to be kept (CONTRACT §2.4). */
+/** Stateless runs: each creates a thread, deleted when the run ends unless it is to be kept (contract §2.4). */
 export function statelessRunService(deps: RunDeps) {
   async function prepareSubmission(actor: Actor, requested: RunCreate, kind: RunKind): Promise<Submission> {
     const resume = requested.command?.resume;

@@ -37,7 +37,7 @@ export interface AuthorizedRun {
 }
 
 /**
- * Authorizes creating the run (CONTRACT §10 `create_run`). Rules see the request as `kwargs` and may modify it, and
+ * Authorizes creating the run (contract §10 `create_run`). Rules see the request as `kwargs` and may modify it, and
  * `metadata` too. `thread_id` is `null` for a run that creates its own thread.
  */
 export async function authorizeRun(
@@ -156,7 +156,7 @@ export function rejectWhileDraining(
     throw new Unavailable('The server is shutting down: send the request again');
 }
 
-/** Throws `InvalidInput` for a forbidden URL, even if webhooks are disabled (CONTRACT §6). */
+/** Throws `InvalidInput` for a forbidden URL, even if webhooks are disabled (contract §6). */
 export async function checkWebhook(
   { webhooks }: Pick<SubmitDeps, 'webhooks'>,
   { webhook }: Pick<RunCreate, 'webhook'>,
@@ -212,7 +212,7 @@ export function newRun(
   checkRecursionLimit(deps, kwargs.config, ofAssistant);
   const delay_ms = Math.max(0, Math.round((input.after_seconds ?? 0) * 1000));
   const strategy = input.multitask_strategy ?? 'enqueue';
-  // A delayed run reports its due time as `created_at` (CONTRACT §3).
+  // A delayed run reports its due time as `created_at` (contract §3).
   const created_at = timestamp(now_ms + delay_ms);
   const run: Run = {
     run_id,

@@ -2,7 +2,7 @@ import type { RunStatus } from '../../schemas/runs.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import type { Interrupt, ThreadStatus } from '../../schemas/threads.ts';
 
-/** Status transitions of a run (CONTRACT §3). `running` returns to `pending` if its worker is lost. */
+/** Status transitions of a run (contract §3). `running` returns to `pending` if its worker is lost. */
 export const NEXT_STATUS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
   pending: ['running', 'interrupted'],
   running: ['success', 'error', 'timeout', 'interrupted', 'pending'],
@@ -29,7 +29,7 @@ export function threadStatusAfter(
   return waits || (state?.next.length ?? 0) > 0 ? 'interrupted' : 'idle';
 }
 
-/** Pending interrupts by task id (CONTRACT §2.2). */
+/** Pending interrupts by task id (contract §2.2). */
 export function interruptsOf(state: ThreadState | undefined): Record<string, Interrupt[]> {
   const waiting = (state?.tasks ?? []).filter((task) => task.interrupts.length > 0);
   return Object.fromEntries(waiting.map((task) => [task.id, task.interrupts]));

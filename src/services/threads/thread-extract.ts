@@ -5,7 +5,7 @@ import type { ValuePath } from '../../storage/threads/extract.ts';
 /** A name, or an index in square brackets. */
 const STEP = /(?:^|\.)([^.[\]]+)|\[(-?\d+)\]/g;
 
-/** Parsed paths by alias; `undefined` for wildcards and slices, which have no value (CONTRACT §2.2). */
+/** Parsed paths by alias; `undefined` for wildcards and slices, which have no value (contract §2.2). */
 export type ExtractPaths = Readonly<Record<string, ValuePath | undefined>>;
 
 /** Parses paths such as `values.log[-1]` or `values.a.b[0].k`: once, and not for each thread. */

@@ -76,7 +76,7 @@ function checkpointConfig(
       ...(checkpoint_id ? { checkpoint_id } : {}),
       ...(checkpoint_map ? { checkpoint_map } : {}),
     },
-    // Stored in the checkpoint of an update (CONTRACT §2.2).
+    // Stored in the checkpoint of an update (contract §2.2).
     metadata: { graph_id },
   };
 }

@@ -20,7 +20,7 @@ export interface ThreadMaintenanceDeps {
   readonly default_ttl: Ttl | undefined;
 }
 
-/** Whole threads: delete, prune, measure, copy (CONTRACT §2.2). */
+/** Whole threads: delete, prune, measure, copy (contract §2.2). */
 export function threadMaintenance({
   threads,
   bus,

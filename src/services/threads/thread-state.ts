@@ -41,7 +41,7 @@ export interface StateOptions {
 
 export type ThreadStateService = ReturnType<typeof threadStateService>;
 
-/** A thread's state: latest, history, and updates from outside a run (CONTRACT §2.2). */
+/** A thread's state: latest, history, and updates from outside a run (contract §2.2). */
 export function threadStateService(deps: ThreadStateDeps) {
   return {
     get(actor: Actor, thread_id: string, options: StateOptions): Promise<ThreadState> {
@@ -120,7 +120,7 @@ export function threadStateService(deps: ThreadStateDeps) {
 
     /**
      * Imports a new thread's history. Throws `PartlyDone` if its graph is missing or not configured, `BadRequest` if
-     * the graph rejects an update; the thread exists in either case (CONTRACT §2.2).
+     * the graph rejects an update; the thread exists in either case (contract §2.2).
      */
     async importHistory(thread_id: string, supersteps: readonly ThreadSuperstep[]): Promise<void> {
       const threadGraph = await openThreadGraph(deps, thread_id, 'threads.update').catch((error: unknown) => {
@@ -235,7 +235,7 @@ function updateResponse(thread_id: string, written: Record<string, unknown>): Th
   return { checkpoint, configurable: checkpoint, checkpoint_id: checkpoint_id as string };
 }
 
-/** Accepts an id, a checkpoint, or a config that holds one; `undefined` if there is none (CONTRACT §17). */
+/** Accepts an id, a checkpoint, or a config that holds one; `undefined` if there is none (contract §17). */
 function checkpointBefore(before: ThreadHistory['before']): CheckpointConfig | undefined {
   if (before === null || before === undefined) return undefined;
   if (typeof before === 'string') return { checkpoint_id: before };

@@ -27,7 +27,7 @@ export interface ThreadStreamOptions {
 
 export type ThreadStreamService = ReturnType<typeof threadStreamService>;
 
-/** Event stream of a thread across its runs (CONTRACT §5 "Thread stream"). */
+/** Event stream of a thread across its runs (contract §5 "Thread stream"). */
 export function threadStreamService({ threads, sources }: ThreadStreamDeps) {
   return {
     /**

@@ -28,7 +28,7 @@ export interface ThreadDeps extends ThreadMaintenanceDeps {
 
 export type ThreadService = ReturnType<typeof threadService>;
 
-/** Threads: conversations whose state is shared by runs (CONTRACT §2.2). */
+/** Threads: conversations whose state is shared by runs (contract §2.2). */
 export function threadService(deps: ThreadDeps) {
   const { threads, bus, clock, ids, importHistory, default_ttl } = deps;
   return {
@@ -88,7 +88,7 @@ export function threadService(deps: ThreadDeps) {
       return threads.count(filter, await authorize(actor, 'threads:search', { ...filter }));
     },
 
-    /** Merges metadata shallowly; always advances `updated_at` (CONTRACT §2.2). */
+    /** Merges metadata shallowly; always advances `updated_at` (contract §2.2). */
     async update(actor: Actor, thread_id: string, patch: ThreadPatch): Promise<Thread> {
       const metadata = patch.metadata && withoutReservedMetadata(patch.metadata);
       const value = { thread_id, metadata, ttl: patch.ttl };
@@ -130,7 +130,7 @@ function columnsToRead(
   return parts ? { select, parts } : { select: [...select, 'values'] };
 }
 
-/** Thread metadata that only the server writes; a client's values are dropped (CONTRACT §1). */
+/** Thread metadata that only the server writes; a client's values are dropped (contract §1). */
 const RESERVED_METADATA = ['thread_id', 'run_id', 'cron_id', 'assistant_id'];
 
 function withoutReservedMetadata(metadata: JsonObject): JsonObject {
@@ -139,7 +139,7 @@ function withoutReservedMetadata(metadata: JsonObject): JsonObject {
 
 /**
  * Effective TTL: the requested one, with the configured minutes as default. `undefined` if neither is set: no expiry
- * (CONTRACT §12).
+ * (contract §12).
  */
 function resolveTtl(requested: ThreadTtl | undefined, default_ttl: Ttl | undefined): Ttl | undefined {
   if (!requested) return default_ttl;

@@ -3,7 +3,7 @@ import { InvalidInput } from '../../core/errors.ts';
 import { type IpRange, isInNetworks, parseNetwork, rangeOf } from '../../core/ip-ranges.ts';
 import { hostnameKind, literalAddress, matchesHost, parseWebhookUrl } from './webhook-url.ts';
 
-/** Which URLs the server may call for a client: `webhooks.url` (CONTRACT §6). */
+/** Which URLs the server may call for a client: `webhooks.url` (contract §6). */
 export interface WebhookRules {
   /** `unless opened`: plain http only for allowlisted hosts, which seldom have certificates. */
   readonly https: 'always' | 'unless opened' | 'never';
@@ -58,7 +58,7 @@ export function webhookPolicy(rules: WebhookRules, resolve: ResolveHost): Webhoo
     const range = rangeOf(address);
     if (range === undefined || isInNetworks(address, networks)) return undefined;
     if (range === 'loopback' && !disable_loopback) {
-      // `localhost` may resolve to any loopback address; a literal must be 127.x (CONTRACT §6).
+      // `localhost` may resolve to any loopback address; a literal must be 127.x (contract §6).
       if (isIPv4(address) || hostnameKind(hostname) === 'this machine') return undefined;
     }
     // An allowlisted name permits private ranges, never link-local ones (cloud metadata endpoints).

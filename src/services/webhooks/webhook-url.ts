@@ -4,7 +4,7 @@ import { trimEnd } from '../../core/text.ts';
 
 /**
  * Parses with the parser that the request uses, so that the host that is checked is the host that is called. Throws
- * `InvalidInput` with the messages of CONTRACT §6.
+ * `InvalidInput` with the messages of contract §6.
  */
 export function parseWebhookUrl(text: string): URL {
   // Reject what the parser would silently normalize, such as backslashes and line breaks.

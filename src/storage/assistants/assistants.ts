@@ -36,7 +36,7 @@ export type AssistantChanges = {
 
 export type AssistantRepository = ReturnType<typeof assistantRepository>;
 
-/** Assistants and their versions (CONTRACT §2.1). */
+/** Assistants and their versions (contract §2.1). */
 export function assistantRepository(db: Db) {
   return {
     /** Inserts with version 1. Returns `false` if the id is taken. */

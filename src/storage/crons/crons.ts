@@ -34,7 +34,7 @@ const SORT: Record<CronSearch['sort_by'], Sql> = {
   updated_at: sql`updated_at`,
 };
 
-/** Crons and their next ticks (CONTRACT §11). `queue/fire-cron.ts` creates their runs. */
+/** Crons and their next ticks (contract §11). `queue/fire-cron.ts` creates their runs. */
 export function cronRepository(db: Db) {
   return {
     async insert(cron: StoredCron): Promise<void> {

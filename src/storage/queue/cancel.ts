@@ -73,7 +73,7 @@ export async function inFlightOnThread(reader: Reader, thread_id: string): Promi
 
 /**
  * Cancels those of the named runs that are in flight, in `status`, and not cancelled yet. A running run remains the head
- * of its thread until its worker releases it, although its public status changes immediately (CONTRACT §3). `spared`:
+ * of its thread until its worker releases it, although its public status changes immediately (contract §3). `spared`:
  * how many are in flight, but not in `status`.
  */
 export function cancelRuns(

@@ -24,7 +24,7 @@ const OWNS_THREAD = columns('run_queue', 'owns_thread');
 
 /**
  * Deletes a run in any state with its log; a worker that executes it loses its lease. The thread retains its values
- * (CONTRACT §2.3); one that the run created for itself is deleted too, as the end of the run would have done.
+ * (contract §2.3); one that the run created for itself is deleted too, as the end of the run would have done.
  */
 export function deleteRun(
   db: Db,

@@ -34,7 +34,7 @@ export interface NewRun {
   readonly visibility?: Visibility | undefined;
   /** TTL of a thread that is created. */
   readonly thread_ttl?: Ttl | undefined;
-  /** Merged into the thread's metadata: the graph and assistant of the latest run (CONTRACT §2.2). */
+  /** Merged into the thread's metadata: the graph and assistant of the latest run (contract §2.2). */
   readonly thread_metadata: Record<string, unknown>;
   /** Who it is claimed for in turn, if the queue is fair by owner: a user or an API key; `''`: no owner. */
   readonly owner?: string;
@@ -71,7 +71,7 @@ export type EnqueueResult =
 export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'revisionRule'>;
 
 /**
- * Inserts a run and applies the multitask strategy to the others of its thread: one transaction (ENGINE §2). A run that
+ * Inserts a run and applies the multitask strategy to the others of its thread: one transaction (engine §2). A run that
  * is refused leaves nothing.
  */
 export async function enqueue(context: QueueContext, request: NewRun): Promise<EnqueueResult> {

@@ -62,7 +62,7 @@ export type FinishResult =
 
 /**
  * Ends a run in one commit: its status, its thread, the end of its log, its webhook delivery, its queue row and the
- * next run of the thread (ENGINE §2). An earlier cancel decides the status, whatever the result of the attempt.
+ * next run of the thread (engine §2). An earlier cancel decides the status, whatever the result of the attempt.
  */
 export async function finish(context: QueueContext, lease: Lease, end: RunEnd): Promise<FinishResult> {
   const { next, ...result } = await finishIn(context, lease, end);

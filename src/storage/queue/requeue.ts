@@ -6,7 +6,7 @@ import { type AttemptEndResult, endAttempt, type FailurePolicy } from './end-att
 import type { RetryReason } from './position.ts';
 
 export interface RequeueOptions {
-  /** False refunds the attempt: the server is stopping, and the run is not at fault (ENGINE §2). */
+  /** False refunds the attempt: the server is stopping, and the run is not at fault (engine §2). */
   readonly charge: boolean;
   /** Delay before the next claim, ms. */
   readonly delay_ms: number;

@@ -31,7 +31,7 @@ export async function queueCounts(db: Db): Promise<QueueCounts> {
 }
 
 /**
- * Queue length, and how long due runs have waited (CONTRACT §2.9 `/metrics`). Constant cost at any length: the oldest
+ * Queue length, and how long due runs have waited (contract §2.9 `/metrics`). Constant cost at any length: the oldest
  * rows come from indexes, and beyond 1,000 waiting runs the median is an estimate.
  */
 export async function queueStats(db: Db): Promise<QueueStats> {

@@ -12,7 +12,7 @@ export type ThreadRetention = NonNullable<Rows['runs']['thread_retention']>;
 
 /** The server's own decisions about a run. Never read from `kwargs`, where a client could set them. */
 export interface RunMarkers {
-  /** Logs the events of event streaming (CONTRACT §7) instead of those of stream modes. */
+  /** Logs the events of event streaming (contract §7) instead of those of stream modes. */
   readonly is_event_streaming: boolean;
   readonly is_of_cron: boolean;
   /** A turn of an A2A task. */

@@ -5,7 +5,7 @@ import type { MetadataFilter } from '../../db/metadata-filter.ts';
 import { and, or, raw, type Sql, sql } from '../../db/sql.ts';
 import { memberCondition } from './encryption.ts';
 
-/** Fields that access filters match: `namespace`, `key`, and those of the value (CONTRACT §13). */
+/** Fields that access filters match: `namespace`, `key`, and those of the value (contract §13). */
 export interface StoreSubject {
   readonly namespace: readonly string[];
   readonly key: string;

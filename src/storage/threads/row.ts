@@ -26,7 +26,7 @@ export function ttlValues(ttl: Ttl | undefined): Sql {
 
 /**
  * For an `update threads set …` that changes a thread's state: with `keep_latest`, each new state restarts the period
- * (CONTRACT §12).
+ * (contract §12).
  */
 export const EXPIRY_AFTER_STATE = sql`expires_at =
   case when ttl_strategy = 'keep_latest' then ${nowPlusMinutes('ttl_minutes')} else expires_at end`;
@@ -124,7 +124,7 @@ export const THREAD_COLUMNS = {
 };
 
 /**
- * Before the first run or state update `interrupts` and `error` are absent, afterwards `{}` and null (CONTRACT §2.2). A
+ * Before the first run or state update `interrupts` and `error` are absent, afterwards `{}` and null (contract §2.2). A
  * first run that ends without any state leaves an error alone. `values` are absent unless they were selected.
  */
 export function threadOf(cipher: Cipher, row: ThreadRow): Thread {

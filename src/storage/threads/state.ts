@@ -9,7 +9,7 @@ import { appendThreadEvent, type ThreadEvent } from '../runs/thread-log.ts';
 import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from './row.ts';
 import { encryptSummary, serializeState } from './values-summary.ts';
 
-/** A thread's state after an update outside any run (CONTRACT §2.2). */
+/** A thread's state after an update outside any run (contract §2.2). */
 export interface NewState {
   readonly values: unknown;
   /**
@@ -80,7 +80,7 @@ async function isAtCheckpoint(
 async function writeState(tx: Transaction, thread_id: string, state: NewState, at: string): Promise<void> {
   const { cipher } = tx;
   const { text, summary } = serializeState(state.values);
-  // A thread without interrupts has had no state yet, and no configuration (CONTRACT §2.2 Thread).
+  // A thread without interrupts has had no state yet, and no configuration (contract §2.2 Thread).
   await tx.run(sql`
     update threads set status = ${state.status}, error = null,
       interrupts = ${cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(state.interrupts))},

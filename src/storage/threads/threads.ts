@@ -24,7 +24,7 @@ export interface ThreadChanges {
 export type ThreadRepository = ReturnType<typeof threadRepository>;
 
 /**
- * Threads and their newest values (CONTRACT §2.2). `queue/finish` writes their status at the end of a run. With a
+ * Threads and their newest values (contract §2.2). `queue/finish` writes their status at the end of a run. With a
  * visibility, a thread that is not visible is missing.
  */
 export function threadRepository(db: Db) {

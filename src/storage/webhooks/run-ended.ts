@@ -13,7 +13,7 @@ import { enqueueDelivery } from './enqueue.ts';
 export interface RunWebhookRules {
   /** False: no webhook is sent when a run ends (`http.disable_webhooks`). */
   readonly enabled: boolean;
-  /** Whether webhooks of stateless runs include their values; the official server's do not (CONTRACT §6). */
+  /** Whether webhooks of stateless runs include their values; the official server's do not (contract §6). */
   readonly stateless_values: boolean;
 }
 
@@ -40,7 +40,7 @@ const AT = text('now');
 
 /**
  * Part of the transaction that ends a run, while its row exists: enqueues its webhook. Does nothing for a run without a
- * webhook, or one that never started (CONTRACT §6).
+ * webhook, or one that never started (contract §6).
  */
 export async function enqueueRunEnd(tx: Transaction, ended: EndedRun, rules: RunWebhookRules): Promise<void> {
   if (!rules.enabled) return;
@@ -87,7 +87,7 @@ async function valuesOf(
 
 type DecryptedRun = Parsed<RowOf<typeof RUN>, 'metadata' | 'kwargs' | 'error'> & { readonly now: string };
 
-/** The run as a client sees it, with its times and its error (CONTRACT §6). */
+/** The run as a client sees it, with its times and its error (contract §6). */
 function payload(
   { started_at, error, now, ...run }: DecryptedRun,
   ended: EndedRun,

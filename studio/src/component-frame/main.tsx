@@ -37,7 +37,7 @@ function fail(error: unknown): void {
 }
 
 provideModules(fail);
-// Where bundles hand over their component (CONTRACT §2, `/ui`).
+// Where bundles hand over their component (contract §2.9).
 Reflect.set(window, Symbol.for('LGUI_EXT_STORE'), {
   respond(_id: string, type: ComponentType, element: HTMLElement) {
     component = { type, root: createRoot(element, { onUncaughtError: fail }) };

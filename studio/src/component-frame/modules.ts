@@ -3,7 +3,7 @@ import * as JsxRuntime from 'react/jsx-runtime';
 import * as ReactDOM from 'react-dom';
 import { useStreamContext } from './stream.ts';
 
-/** Modules that the page provides and bundles leave out (CONTRACT §2, `/ui`). */
+/** Modules that the page provides and bundles leave out (contract §2.9). */
 const MODULES: Readonly<Record<string, unknown>> = {
   react: React,
   'react-dom': ReactDOM,
