@@ -1,11 +1,13 @@
 import { expect, test } from 'vitest';
+import { PROTOCOL_NOTE } from '../../src/events/frame.ts';
 import { Conversation } from './support.ts';
 
 const lifecycle = { stream_mode: ['lifecycle' as const] };
 
 /** The events without the ids of their tasks. */
 async function lifecycleOf(events: Promise<{ event: string; data: unknown }[]>): Promise<unknown[]> {
-  const text = JSON.stringify(await events);
+  const sent = (await events).filter(({ event }) => !event.startsWith(PROTOCOL_NOTE));
+  const text = JSON.stringify(sent);
   return JSON.parse(text.replace(/:[0-9a-f]{8}-[0-9a-f-]{27}/g, '')).map(
     ({ event, data }: { event: string; data: { namespace: string[] } }) => {
       expect(event).toBe(['lifecycle', ...data.namespace].join('|'));
