@@ -147,7 +147,13 @@ test.runIf(TEST_POSTGRES_URI && CADDY)(
     while (!isGone) answers.add((await http.send('GET', `/threads/${thread_id}`, { headers })).status);
     expect(await gone).toBe(0);
     expect([...answers]).toEqual([200]);
-    expect(await client.runs.wait(null, 'steps', { input: { steps: 1 } })).toMatchObject({ done: 1 });
+    // Caddy 2.6 cannot send a body twice: until its health check has found the dead server, such a request may get 502.
+    const body = { assistant_id: 'steps', input: { steps: 1 } };
+    await until('the other server executes runs', async () => {
+      const answer = await http.send('POST', '/runs/wait', { headers, body });
+      expect([200, 502]).toContain(answer.status);
+      return answer.status === 200;
+    });
   },
   120_000,
 );
