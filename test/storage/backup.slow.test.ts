@@ -171,7 +171,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const emptied = later.map((table) => `delete from ${table};`).join(' ');
     withSql(
       file,
-      `update run_queue set owner = null, priority = 0, revision_id = null; update threads set revision_id = null; update runs set key_id = null, assistant_name = null, assistant_version = null, revision_id = null; update webhook_attempts set answer_headers = null; update workers set graph_ids = null; update webhook_outbox set worker_id = null, worker_token = null; ${emptied}`,
+      `update run_queue set owner = null, priority = 0, revision_id = null; update threads set revision_id = null; update runs set key_id = null, assistant_name = null, assistant_version = null, revision_id = null; update webhook_attempts set answer_headers = null; update checkpoint_writes set task_path = ''; update workers set graph_ids = null; update webhook_outbox set worker_id = null, worker_token = null; ${emptied}`,
     );
     const rows = await rowsOf(`sqlite:${file}`);
     withSql(
@@ -192,7 +192,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
       alter table run_queue drop column owner; alter table runs drop column key_id; alter table workers drop column graph_ids;
       alter table runs drop column assistant_name; alter table runs drop column assistant_version;
       alter table runs drop column revision_id;
-      alter table webhook_attempts drop column answer_headers;
+      alter table webhook_attempts drop column answer_headers; alter table checkpoint_writes drop column task_path;
       drop index webhook_outbox_worker; alter table webhook_outbox drop column worker_id;
       alter table webhook_outbox drop column worker_token;
       drop index runs_ended; drop index threads_waiting;
