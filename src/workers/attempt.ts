@@ -184,7 +184,7 @@ export function runError(failure: unknown): RunError {
 }
 
 /** The wait between two attempts to reach storage; the first one is `retry_ms`. */
-const MAX_RETRY_MS = 30_000;
+const MAX_RETRY_MS = 5_000;
 
 /**
  * Retries a storage verb while the database is unavailable: an outage must not cost a run its end, and no code of the

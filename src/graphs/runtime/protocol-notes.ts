@@ -30,8 +30,8 @@ export class ProtocolNotes {
   /** Call it with each state before it is sent. */
   state(place: Namespace, values: unknown): void {
     const namespace = isRootNamespace(place) ? [] : place;
-    // A superstep has ended: so have the graphs in its tasks.
-    this.#close(namespace, 'completed');
+    // A superstep has ended, and so have the graphs in its tasks. Interrupts are sent while other tasks still execute.
+    if (!isObject(values) || !('__interrupt__' in values)) this.#close(namespace, 'completed');
     this.#begin(namespace);
     if (isObject(values) && (namespace.length > 0 || !this.#hasRootStates)) this.#messages(namespace, values);
   }

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { ProjectFailure } from '../../core/errors.ts';
+import { isTemporary } from '../../core/failure-class.ts';
 import type { Logger } from '../../core/logger.ts';
 import { withDeadline } from '../../core/timers.ts';
 import { ROOT_PATH, textsAtPaths } from '../../storage/store/text-at-path.ts';
@@ -52,6 +53,8 @@ export function storeIndex({
       return await withDeadline(EMBED_TIMEOUT_MS, what);
     } catch (error) {
       logger.error('store embeddings failed', { embed, error });
+      // The host that computes them was lost: the server's own failure, not the project's.
+      if (isTemporary(error)) throw error;
       throw failure('could not be computed; see the server log.');
     }
   }

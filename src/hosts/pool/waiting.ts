@@ -7,9 +7,9 @@ const WAIT_MS = 30_000;
 
 /** Work that waits until there is a host for it. */
 export class WaitingForHost<Host> {
-  readonly #waiting = new Set<() => unknown>();
+  readonly #waiting = new Set<() => boolean>();
   #isStale = false;
-  #looking: Promise<void> | undefined;
+  #isLooking = false;
 
   /**
    * Call when hosts may have become available, or when there will be none. What found a host takes it before the next one
@@ -17,15 +17,16 @@ export class WaitingForHost<Host> {
    */
   notify(): void {
     this.#isStale = true;
-    this.#looking ??= this.#lookInTurn();
+    if (!this.#isLooking) void this.#lookInTurn();
   }
 
   async #lookInTurn(): Promise<void> {
+    this.#isLooking = true;
     while (this.#isStale) {
       this.#isStale = false;
-      for (const look of [...this.#waiting]) if (look()) await immediate();
+      for (const look of [...this.#waiting]) if (this.#waiting.has(look) && look()) await immediate();
     }
-    this.#looking = undefined;
+    this.#isLooking = false;
   }
 
   /**
@@ -40,10 +41,15 @@ export class WaitingForHost<Host> {
     signal?.throwIfAborted();
     const { promise, resolve, reject } = Promise.withResolvers<Host>();
     const look = () => {
-      const [host, error] = [find(), failure()];
-      if (host) resolve(host);
-      else if (error) reject(error);
-      return host ?? error;
+      try {
+        const [host, error] = [find(), failure()];
+        if (host) resolve(host);
+        else if (error) reject(error);
+        return Boolean(host ?? error);
+      } catch (error) {
+        reject(error);
+        return true;
+      }
     };
     if (look()) return promise;
     const onAbort = () => reject(signal?.reason);

@@ -140,6 +140,8 @@ function errorOf(wire: WireError): Error {
   if (Known) return new Known(wire.message);
   if (wire.name === 'StorageRefused') return new StorageRefused(new Error(wire.message));
   if (wire.status === undefined) return new Error(wire.message);
+  // Another host than the one that executes: without its charge, for a run that only asked it.
+  if (wire.name === 'HostLost') return new Unavailable(wire.message);
   if (wire.name === 'ClockBehind') return new ClockBehind(wire.message, 1000 * retryAfter(wire));
   return new OtherServerError({ ...wire, status: wire.status });
 }

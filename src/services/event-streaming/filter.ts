@@ -14,6 +14,8 @@ export interface EventFilter {
 const MAX_CHANNELS = 64;
 /** Over server-sent events, clients ask with one filter for each subgraph that they show. */
 const MAX_NAMESPACES = 256;
+/** Subgraphs nest a few levels deep. */
+const MAX_SEGMENTS = 100;
 /** Characters of a channel, and of a namespace with a separator after each segment: connections keep filters. */
 const MAX_ENTRY_LENGTH = 1000;
 
@@ -48,6 +50,9 @@ export function eventFilter({ channels, namespaces, depth }: EventStreamRequest)
 function checkSizes(namespaces: readonly Namespace[]): void {
   if (namespaces.length > MAX_NAMESPACES) {
     throw new BadRequest(`namespaces may have at most ${MAX_NAMESPACES} entries`);
+  }
+  if (namespaces.some((namespace) => namespace.length > MAX_SEGMENTS)) {
+    throw new BadRequest(`namespaces may have at most ${MAX_SEGMENTS} segments each`);
   }
   const length = (namespace: Namespace) => namespace.reduce((sum, segment) => sum + segment.length + 1, 0);
   if (namespaces.some((namespace) => length(namespace) > MAX_ENTRY_LENGTH)) {

@@ -48,7 +48,7 @@ export async function applyComparisons(reader: Reader, scope: StoreScope): Promi
       await yieldToEventLoop();
     }
   }
-  return { ...rest, item_ids };
+  return { ...rest, conditions: [], visibility: undefined, item_ids };
 }
 
 /** Evaluates the other conditions in advance, where one statement would block. */
@@ -84,19 +84,17 @@ export async function matchesAmong(
   return rows.map(({ item_id }) => item_id);
 }
 
-/** Hidden from SQLite's planner, which would scan the table in this order instead of the namespace. */
-const AFTER: DialectSql = { sqlite: raw('+item_id'), postgres: raw('item_id') };
-
-/** The items of the namespace in slices by bytes, in any order; some are not in scope. */
+/** The items of the namespace in slices by bytes, in the order of its index; some are not in scope. */
 async function* itemSlices(reader: Reader, { namespace_prefix, item_ids }: StoreScope) {
   const within = [isUnder(namespace_prefix), LIVE, item_ids && isItem(item_ids)];
-  for (let last = 0; ; ) {
+  for (let after: Sql | undefined; ; ) {
     const rows = await reader.all(sql`
-      select ${columns('store_items', 'item_id')}, ${BYTES} as ${number('bytes')} from store_items
-      where ${and([...within, sql`${AFTER} > ${last}`])} order by item_id limit ${SIZED_ITEMS}`);
+      select ${columns('store_items', 'item_id, prefix, key')}, ${BYTES} as ${number('bytes')} from store_items
+      where ${and([...within, after])} order by prefix, key limit ${SIZED_ITEMS}`);
     for (const slice of slicesOf(rows)) yield slice.map(({ item_id }) => item_id);
-    if (rows.length < SIZED_ITEMS) return;
-    last = rows.at(-1)?.item_id ?? last;
+    const last = rows.at(-1);
+    if (rows.length < SIZED_ITEMS || !last) return;
+    after = sql`(prefix, key) > (${last.prefix}, ${last.key})`;
   }
 }
 
