@@ -11,10 +11,13 @@ import { redactCredentials } from '../../core/redact.ts';
 
 /** Connection exceptions, refused passwords, server shutting down or starting, too many connections, transaction timeouts. */
 const UNAVAILABLE = /^(08|28|57P0|53300|25P0[34]|25006|PASSWORD_COMMAND)/;
-/** The database is there, but did not get to it: `lock_timeout`, `statement_timeout`, and every retry lost a conflict. */
+/** The database is there, but did not get to it: short of a resource, `lock_timeout`, `statement_timeout`, and every retry lost a conflict. */
 const LATE: Readonly<Record<string, string>> = {
   '40001': 'Other transactions kept changing the same rows. Try again.',
   '40P01': 'Other transactions kept locking the same rows. Try again.',
+  '53200': 'The database is short of memory. Try again later.',
+  '53400': 'The database is at a limit of its configuration. Try again later.',
+  '58030': 'The database cannot read or write its files. Try again later.',
   '55P03': 'Another transaction holds a lock that this request needs. Try again.',
   '57014': 'The database did not finish this request in time. Try again later.',
 };

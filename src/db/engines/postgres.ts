@@ -101,11 +101,15 @@ function loneStatement({ limits, ...parts }: PoolParts, text: string, values: re
         cancelStatement(client);
       };
       using _limit = limits.length === 0 ? undefined : after(STATEMENT_TIMEOUT_MS, cancel);
-      return await (is_read_committed ? execute : executeReadCommitted)(client, text, values);
+      const isPlain = is_read_committed || OUTSIDE_TRANSACTIONS.test(text);
+      return await (isPlain ? execute : executeReadCommitted)(client, text, values);
     },
     mayRepeat: (error) => isUnexecuted(error) || isRead(text),
   });
 }
+
+/** What PostgreSQL refuses within a transaction. */
+const OUTSIDE_TRANSACTIONS = /^\s*(vacuum|(create|drop|reindex)\s+(unique\s+)?index\s+concurrently)\b/i;
 
 /** The level for which all statements are written, whatever the default of the database is. */
 const READ_COMMITTED = 'begin isolation level read committed';
