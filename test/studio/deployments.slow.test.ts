@@ -7,7 +7,7 @@ import {
   type BuildRevision,
   RevisionError,
 } from '../../src/services/deployments/builder.ts';
-import { KEY, openDeploymentServer, projectThat, unpack } from '../support/deployments.ts';
+import { KEY, projectThat, unpack } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useDeploymentStudio } from '../support/studio-server.ts';
@@ -270,23 +270,4 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await reader.page.getByText('key with the scope deployments:write or admin').waitFor();
     await reader.page.context().close();
   });
-
-  test('with studio.read_only everything is shown and nothing can be done', async () => {
-    const environment = { AGENT_SERVER_API_KEYS: '' };
-    const config = { studio: { read_only: true } };
-    const [{ id }] = (await studio.server.get('/v2/deployments?name=agent')).body.resources;
-    await studio.server.close();
-    await using readOnly = await openDeploymentServer({ environment, config, folder: studio.server.folder });
-    const { page, problems } = await openStudio(studio.browser, readOnly.url, `/deployments/${id}`);
-    await page.getByRole('main').getByText('serving #4').waitFor();
-    await page
-      .getByRole('table', { name: 'Running now' })
-      .getByText(/^\d+ MB$/)
-      .waitFor();
-    await page.getByText('No token. Only public repositories can be fetched.').waitFor();
-    const buttons = page.getByRole('main').getByRole('button');
-    for (const text of await buttons.allInnerTexts()) expect(text).toMatch(/^Copy/);
-    expect(problems).toEqual([]);
-    await page.context().close();
-  }, 60_000);
 });
