@@ -44,6 +44,21 @@ test('a run whose first attempt came to nothing begins with the one that is logg
   ]);
 });
 
+test('a custom event with a name is sent as it is, on a channel of its own', async () => {
+  const translate = translator({ runs: { get: async () => undefined }, log, clock: systemClock });
+  const sent = async (seq: number, data: object) => {
+    const frame = { seq, event: 'custom', data: JSON.stringify(data) };
+    const [event] = await translate({ seq, run_id, frame });
+    return [event?.channel, JSON.parse(event?.text ?? '').params.data];
+  };
+  await translate({ seq: 1, run_id, frame: { seq: 1, ...begins(1) } });
+  expect(await sent(2, { name: 'progress', done: 1 })).toEqual([
+    'custom:progress',
+    { name: 'progress', done: 1 },
+  ]);
+  expect(await sent(3, { done: 1 })).toEqual(['custom', { payload: { done: 1 } }]);
+});
+
 test('lost events are reported by a custom event, errors of the run by its end', async () => {
   const lost = {
     error: 'EventsLost',

@@ -117,9 +117,21 @@ const DERIVED = new Map<string, Derive>([
   ['messages/partial', (view, _, data) => view.partial(data)],
   ['updates', (_, namespace, data) => updates(namespace, data)],
   ['tasks', (_, namespace, data) => [{ method: 'tasks', namespace, data }]],
-  ['custom', (_, namespace, data) => [{ method: 'custom', namespace, data: { payload: data } }]],
+  ['custom', (_, namespace, data) => [custom(namespace, data)]],
   [`${PROTOCOL_NOTE}message`, (view, _, data) => view.noted(data)],
 ]);
+
+/** As LangGraph sends them: an object with a name is the event, and has a channel of its own. */
+function custom(namespace: Namespace, data: unknown): EventPart {
+  if (!isObject(data) || !('name' in data)) return { method: 'custom', namespace, data: { payload: data } };
+  const { name } = data;
+  return {
+    method: 'custom',
+    namespace,
+    data,
+    ...(typeof name === 'string' && { channel: `custom:${name}` }),
+  };
+}
 
 /** The graph that holds the node of a model call. */
 function placeOf(metadata: unknown): Namespace {
