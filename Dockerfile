@@ -35,6 +35,8 @@ WORKDIR /app
 VOLUME /data
 # Other machines reach a container, so the server starts only with AGENT_SERVER_API_KEYS.
 ENV NODE_ENV=production LANGGRAPH_SERVER_HOST=0.0.0.0 PORT=8123 AGENT_SERVER_DATA_DIR=/data
+# A user without an entry in /etc/passwd has no home otherwise, and LangSmith's client, which LangChain loads, needs one.
+ENV HOME=/data
 # V8 compiles on threads that each keep memory otherwise: 12 MB at rest, 25 MB after load.
 ENV MALLOC_ARENA_MAX=2
 EXPOSE 8123
