@@ -27,9 +27,13 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
   };
 
   test('a table that is too wide scrolls by itself, not the page', async () => {
-    await studio.http.post('/keys', { name: 'Of a program with a long name', scope: 'read' });
-    const { page, problems } = await open('/keys');
-    await page.getByRole('cell', { name: 'Of a program' }).waitFor();
+    const { body } = await studio.http.post('/threads', { metadata: { title: 'A title of many words' } });
+    const { page, problems } = await open('/threads');
+    await page
+      .getByRole('link', { name: body.thread_id.slice(0, 8) })
+      .or(page.getByText('A title of many words'))
+      .first()
+      .waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
     expect(problems).toEqual([]);
     await page.context().close();
