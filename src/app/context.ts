@@ -10,6 +10,8 @@ import type { Tracing } from './tracing/tracing.ts';
 export interface AppContext extends ServiceContext {
   readonly config: Config;
   readonly access: AccessControl;
+  /** Aborted when graceful drain begins. */
+  readonly draining: AbortSignal;
   /** Posts a webhook to a custom route. */
   readonly postToCustomApp: PostWebhook;
   /** How output of graphs is logged and masked. */

@@ -19,10 +19,10 @@ export type OnDisconnect = 'cancel' | 'continue' | null | undefined;
 const SHORT_KEEP_ALIVE_MS = 3_000;
 
 /**
- * How long a closing server waits for a cancelled run to stop, ms: another process may only learn of it with
- * its next heartbeat.
+ * How long a closing server waits for a reply that its client cannot ask for again, ms. Another process may be about to
+ * finish the run, or learns only with its next heartbeat that it is cancelled.
  */
-const STOP_MS = 6_000;
+const CLOSING_MS = 6_000;
 
 export type RunReplies = ReturnType<typeof runReplies>;
 
@@ -56,7 +56,7 @@ export function runReplies(
 
     /** Replies when a cancelled run has stopped. A retry would find no run to cancel. */
     cancelled(reply: FastifyReply, headers: Headers, cancel: (signal: AbortSignal) => Promise<string>) {
-      return sendKeepAliveJson(reply, headers, cancel, { closing_ms: STOP_MS });
+      return sendKeepAliveJson(reply, headers, cancel, { closing_ms: CLOSING_MS });
     },
 
     /** Streams all events of a new run. */
@@ -96,7 +96,7 @@ export function runReplies(
         reply,
         headers,
         (signal) => (isRepeated ? runs.resultAgain(run, signal) : runs.result(run, signal)),
-        { onDisconnect: disconnectAction(run, on_disconnect) },
+        { onDisconnect: disconnectAction(run, on_disconnect), closing_ms: CLOSING_MS },
       );
     },
 

@@ -100,8 +100,6 @@ export interface ServiceContext {
     /** Identity for work without a request, such as a cron's run; access rules are evaluated when it acts. */
     readonly identityForUser: (user: User | null) => Identity;
   };
-  /** Aborted when graceful drain begins. */
-  readonly draining: AbortSignal;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
   /** Data plane: serves the deployments of this server. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { raw } from '../../src/db/sql.ts';
 import { openTarget } from '../../src/storage/copy/databases.ts';
-import { openDeploymentServer, projectThat } from '../support/deployments.ts';
+import { KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { TEST_KEY } from '../support/encryption.ts';
 import { agentServer } from '../support/program.ts';
 import { until } from '../support/until.ts';
@@ -22,9 +22,9 @@ test('key rotation and the doctor cover the databases of deployments', async () 
   await server.close();
 
   const both = { LANGGRAPH_AES_KEY: NEW_KEY, LANGGRAPH_AES_FALLBACK_KEYS: TEST_KEY };
-  const database = { DATABASE_URI: server.config.storage.url };
+  const configured = { DATABASE_URI: server.config.storage.url, AGENT_SERVER_API_KEYS: KEY };
   const command = (args: string[], env: Record<string, string>) =>
-    agentServer(args, { cwd: server.folder, env: { ...database, ...env } });
+    agentServer(args, { cwd: server.folder, env: { ...configured, ...env } });
   const rotated = await command(['encryption', 'rotate'], both);
   expect(rotated).toMatchObject({ code: 0, stderr: '' });
   expect(rotated.stdout).toMatch(/^deployment kept, thread_values: 1$/m);

@@ -3,7 +3,6 @@ import { mkdir, readdir, utimes } from 'node:fs/promises';
 import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { afterEach, expect, test } from 'vitest';
-import type { Actor } from '../../src/auth/actor.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { silentLogger } from '../../src/core/logger.ts';
 import type { GraphStoreAccess } from '../../src/graphs/store/graph-store.ts';
@@ -31,8 +30,16 @@ afterEach(async () => {
   for (const each of opened.splice(0).toReversed()) await each[Symbol.asyncDispose]();
 });
 
+interface Served {
+  readonly url: string;
+  readonly pool: HostPool;
+  /** How many connections clients have made to its port. */
+  readonly connections: () => number;
+  readonly code: Project;
+}
+
 /** A server whose app is in a host, with a shorter limit for blocking than the usual one. */
-async function served(): Promise<{ url: string; pool: HostPool; actors: Actor[]; code: Project }> {
+async function served(): Promise<Served> {
   const code = await project({ 'app.mjs': APP });
   const pool = new HostPool({
     count: 1,
@@ -43,15 +50,16 @@ async function served(): Promise<{ url: string; pool: HostPool; actors: Actor[];
     clock: systemClock,
   });
   pool.serveStore({} as GraphStoreAccess);
-  const actors: Actor[] = [];
-  const count = async (actor: Actor) => actors.push(actor);
   const http = await bareServer({
-    services: { threads: { count } },
+    services: { threads: { count: async () => 7 } },
     customApp: await hostedApp(pool, 1500),
   });
   // The pool before the server, which would give a blocked host time to close the app.
   opened.push(code, http, pool, await listenForHosts(http.server, pool));
-  return { url: await http.listen(), pool, actors, code };
+  const url = await http.listen();
+  let connections = 0;
+  http.server.server.on('connection', () => connections++);
+  return { url, pool, connections: () => connections, code };
 }
 
 test('while a route blocks its host, its requests are refused in time and the server is well', async () => {
@@ -67,10 +75,11 @@ test('while a route blocks its host, its requests are refused in time and the se
   expect((await fetch(`${url}/metrics`)).status).toBe(200);
 });
 
-test('what the project’s code asks of the server comes from within', async () => {
-  const { url, actors } = await served();
-  expect(await (await fetch(`${url}/own/count`)).json()).toBe(1);
-  expect(actors.map(({ is_internal }) => is_internal)).toEqual([true]);
+test('calls of the project’s code to its own server use the private socket, not the port', async () => {
+  const { url, connections } = await served();
+  expect(await (await fetch(`${url}/own/count`)).json()).toBe(7);
+  // Only that of this test.
+  expect(connections()).toBe(1);
 });
 
 test('the sockets are for this user, this server and its hosts', async () => {

@@ -1,33 +1,23 @@
 import { writeFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { type Actor, systemActor } from '../../src/auth/actor.ts';
-import { Unavailable } from '../../src/core/errors.ts';
 import { handleInProcess } from '../../src/http/in-process.ts';
-import { rejectWhileDraining } from '../../src/services/runs/submit.ts';
 import { bareServer } from '../support/bare-server.ts';
 import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-test("calls of the project's code to its own server are handled in process, and no others", async () => {
-  const actors: Actor[] = [];
-  const count = async (actor: Actor) => actors.push(actor);
-  await using http = await bareServer({ services: { threads: { count } } });
+test("calls of the project's code to its own server need no connection", async () => {
+  await using http = await bareServer({ services: { threads: { count: async () => 7 } } });
   const url = `${await http.listen()}/threads/count`;
+  let connections = 0;
+  http.server.server.on('connection', () => connections++);
   const asked = () => new Request(url, { method: 'POST', body: '{}' });
-  expect((await handleInProcess(http.server, asked())).status).toBe(200);
-  expect((await fetch(asked())).status).toBe(200);
-  expect(actors.map(({ is_internal }) => is_internal)).toEqual([true, undefined]);
+  expect(await (await handleInProcess(http.server, asked())).json()).toBe(7);
+  expect(connections).toBe(0);
+  expect(await (await fetch(asked())).json()).toBe(7);
+  expect(connections).toBe(1);
 });
 
-test('while the server stops, a run that still executes may ask for another', () => {
-  const draining = AbortSignal.abort();
-  const outside = systemActor('one');
-  expect(() => rejectWhileDraining({ draining }, outside)).toThrow(Unavailable);
-  rejectWhileDraining({ draining }, { ...outside, is_internal: true });
-  rejectWhileDraining({ draining: new AbortController().signal }, outside);
-});
-
-test('in the grace period a graph that asks its own server gets its run, and who asks from outside is sent away', async () => {
+test('during the grace period, runs that a client or a graph creates wait for the next start', async () => {
   await using server = await startServer({
     graphs: {
       'asks-its-server': 'test/fixtures/graphs/asks-its-server.ts:graph',
@@ -51,13 +41,16 @@ test('in the grace period a graph that asks its own server gets its run, and who
     return fetch(`${url}/threads/${other.thread_id}/runs`, { method: 'POST', body });
   };
   await until('the server stops', async () => (await fetch(`${url}/ok`)).status === 503);
-  const refused = await ask();
-  expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+  const accepted = (await (await ask()).json()) as { run_id: string; status: string };
+  expect(accepted.status).toBe('pending');
   await writeFile(gate, '');
   expect(await ended).toBe(0);
 
   await server.restart();
   const { values } = await client.threads.getState<{ run_id: string }>(thread_id);
-  expect(await client.runs.join(other.thread_id, values.run_id)).toEqual({ x: 1, log: ['a:1', 'b'] });
-  expect(await client.runs.list(other.thread_id)).toHaveLength(1);
+  for (const run_id of [values.run_id, accepted.run_id]) {
+    await client.runs.join(other.thread_id, run_id);
+    expect(await client.runs.get(other.thread_id, run_id)).toMatchObject({ status: 'success' });
+  }
+  expect(await client.runs.list(other.thread_id)).toHaveLength(2);
 });

@@ -5,6 +5,10 @@ import { openBrowser } from '../support/browser.ts';
 import { type Receiver, receiver, TO_RECEIVER } from '../support/receiver.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { addresses, loaded, type ShownIds, screenPaths } from '../support/studio-screens.ts';
+import { signIn } from '../support/studio-sign-in.ts';
+
+const OPERATOR = 'an-operator';
+const AS_OPERATOR = { 'x-api-key': OPERATOR };
 
 /** Turns around what follows it: from the end of the override to that of the paragraph, unless the text is isolated. */
 const TURNED = 'eman\u202Eevil';
@@ -47,11 +51,13 @@ describe.runIf(hasStudio)('texts of Studio that turn around (needs Chromium and 
   let paths: Readonly<Record<string, string>>;
 
   beforeAll(async () => {
-    const parts = { graphs: ['questions', 'prints'], environment: TO_RECEIVER };
+    const environment = { ...TO_RECEIVER, AGENT_SERVER_API_KEYS: OPERATOR };
+    const parts = { graphs: ['questions', 'prints'], environment };
     [http, hook, browser] = await Promise.all([openApp(parts), receiver(), openBrowser()]);
     paths = addresses(await plant());
     const { url } = await http.app.listen();
     ({ page } = await openStudio(browser, new URL(url).origin, ''));
+    await signIn(page, OPERATOR);
   });
 
   afterAll(async () => {
@@ -61,7 +67,7 @@ describe.runIf(hasStudio)('texts of Studio that turn around (needs Chromium and 
   });
 
   async function created(path: string, body: object) {
-    const answer = await http.post(path, body);
+    const answer = await http.post(path, body, AS_OPERATOR);
     expect(answer.status, answer.text).toBeLessThan(300);
     return answer.body;
   }
@@ -72,10 +78,15 @@ describe.runIf(hasStudio)('texts of Studio that turn around (needs Chromium and 
     const { thread_id } = await created('/threads', { metadata });
     const input = { messages: [{ role: 'user', content: TURNED }] };
     await created(`/threads/${thread_id}/runs/wait`, { assistant_id, input });
-    const [{ run_id }] = (await http.get(`/threads/${thread_id}/runs`)).body;
+    const [{ run_id }] = (await http.get(`/threads/${thread_id}/runs`, AS_OPERATOR)).body;
     await created('/keys', { name: TURNED, scope: 'read' });
     for (const namespace of [['texts'], ['labels', TURNED]])
-      await http.send('PUT', '/store/items', { namespace, key: TURNED, value: { [TURNED]: TURNED } });
+      await http.send(
+        'PUT',
+        '/store/items',
+        { namespace, key: TURNED, value: { [TURNED]: TURNED } },
+        AS_OPERATOR,
+      );
     const cron = { assistant_id, schedule: '0 0 1 1 *', input, metadata };
     const { cron_id } = await created('/runs/crons', cron);
     const { delivery_id } = await created('/webhooks/test', { url: hook.url });

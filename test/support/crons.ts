@@ -74,7 +74,6 @@ export async function cronServer(
     bus: memoryBus(),
     max_recursion_limit: 10_000,
     run_budget: { max_budget: {}, uncounted: () => undefined },
-    draining: new AbortController().signal,
   };
   const assistants = assistantService({
     ...shared,

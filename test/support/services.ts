@@ -119,7 +119,6 @@ function compose(
       log_retention_ms: 60_000,
       max_recursion_limit: 10_000,
       run_budget: { max_budget: {}, uncounted: () => undefined },
-      draining: new AbortController().signal,
       default_ttl: undefined,
     }),
     /** The runs whose workers were told that they are gone. */

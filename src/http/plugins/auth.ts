@@ -4,7 +4,7 @@ import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { parseTraceparent } from '../../core/trace-ids.ts';
-import { internalRequestOf, isInProcess } from '../in-process.ts';
+import { internalRequestOf } from '../in-process.ts';
 import { publicUrl } from '../public-url.ts';
 
 declare module 'fastify' {
@@ -51,7 +51,7 @@ export function authenticateHook(
     const internal = internalRequestOf(raw);
     const headers = headersOf(raw.headers);
     const trace = traceOf(raw.headers);
-    const context = { request_id, headers, trace, ...(isInProcess(raw) && { is_internal: true }) };
+    const context = { request_id, headers, trace };
     request.actor = { ...systemActor(request_id), ...context };
     // A webhook from this server; it reaches custom routes only.
     if (internal && !internal.from) return false;

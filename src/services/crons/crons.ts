@@ -29,7 +29,6 @@ import {
   checkWebhook,
   confirmSubmission,
   newRun,
-  rejectWhileDraining,
   type SubmitDeps,
 } from '../runs/submit.ts';
 import { type CronRunDeps, cronRunInput, cronSubmission } from './cron-runs.ts';
@@ -175,7 +174,6 @@ function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
     /** Creates a run now, even if the cron is disabled or has ended; `next_run_date` does not change. */
     async trigger(actor: Actor, cron_id: string, idempotency?: IdempotencyContext): Promise<Run> {
       if (idempotency?.run) return idempotency.run;
-      rejectWhileDraining(deps, actor);
       const cron = await find(actor, 'crons:update', cron_id);
       // The run acts as the cron's creator, who may have more rights than the caller: require both.
       const authorized = await authorizeRun(deps, actor, cron.thread_id, cronRunInput(cron));

@@ -1,7 +1,7 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
-import { Conflict, InvalidInput, NotFound, Unavailable } from '../../core/errors.ts';
+import { Conflict, InvalidInput, NotFound } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import { type EventBus, logUpdated } from '../../events/bus.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
@@ -76,8 +76,6 @@ export interface SubmitDeps extends RunLimits {
   readonly log_retention_ms: number;
   /** Budgets of runs; `undefined` if none are configured. */
   readonly budget?: BudgetDeps | undefined;
-  /** Aborted when graceful drain begins. */
-  readonly draining: AbortSignal;
   /** TTL of threads created by runs; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
 }
@@ -103,10 +101,9 @@ export interface Submission
 
 /**
  * Enqueues a run and notifies the workers and the thread's other runs. Throws `InvalidInput` for a forbidden
- * webhook or limits above the server's, `Unavailable` while draining, and the errors of `requireBudget`.
+ * webhook or limits above the server's, and the errors of `requireBudget`.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
-  rejectWhileDraining(deps, submission.actor);
   await checkWebhook(deps, submission.input);
   await requireBudget(deps, budgetOwner(submission));
   const request = newRun(deps, submission);
@@ -121,7 +118,6 @@ export function confirmSubmission(deps: SubmitDeps, request: NewRun, outcome: En
 
 /** Several runs, each on its own thread, in one transaction. */
 export async function submitAll(deps: SubmitDeps, submissions: readonly Submission[]): Promise<Run[]> {
-  for (const { actor } of submissions) rejectWhileDraining(deps, actor);
   for (const { input } of submissions) await checkWebhook(deps, input);
   for (const submission of submissions) await requireBudget(deps, budgetOwner(submission));
   const requests = submissions.map((submission) => newRun(deps, submission));
@@ -142,18 +138,6 @@ export function budgetOwner({ actor, thread_id, temporary, thread_waits }: Submi
     key_id: chargedKey(actor) ?? '',
     thread_waits,
   };
-}
-
-/**
- * During graceful drain, another server or the next start takes the request sooner. Requests from a run that is still
- * executing are accepted, and wait for the next start. Throws `Unavailable`.
- */
-export function rejectWhileDraining(
-  { draining }: Pick<SubmitDeps, 'draining'>,
-  { is_internal }: Actor,
-): void {
-  if (draining.aborted && !is_internal)
-    throw new Unavailable('The server is shutting down: send the request again');
 }
 
 /** Throws `InvalidInput` for a forbidden URL, even if webhooks are disabled (contract §6). */
