@@ -57,7 +57,8 @@ const VERSIONS = `
 create table if not exists schema_migrations (
   version integer primary key,
   name text not null,
-  applied_at {timestamp} not null
+  applied_at {timestamp} not null,
+  expands integer not null default 0
 ){strict};
 `;
 
@@ -127,17 +128,21 @@ export async function pendingMigrations(
 async function pendingAfter(current: number, db: Reader, known: readonly Migration[]) {
   const newest = known.at(-1)?.version ?? 0;
   if (current > newest) await assertCompatible(db, current, newest);
+  const oldest = known[0]?.version ?? 0;
+  if (current > 0 && current < oldest) {
+    const detail = `The database is at schema version ${current}, from before the first release`;
+    throw new Unavailable(
+      `${detail}: this program supports versions from ${oldest} on. Use an empty database.`,
+    );
+  }
   return known.filter((migration) => migration.version > current);
 }
 
-/** The version since which `schema_migrations` says whether older programs can work with a migration. */
-const COMPATIBILITY_SINCE = 15;
-
 /** Throws `Unavailable` if a migration that this program does not know takes away what it needs. */
 async function assertCompatible(db: Reader, current: number, newest: number): Promise<void> {
-  const unknown = sql`select count(*) as ${number('n')} from schema_migrations where version > ${newest}`;
-  const contracting =
-    newest < COMPATIBILITY_SINCE ? await db.get(unknown) : await db.get(sql`${unknown} and expands = 0`);
+  const contracting = await db.get(
+    sql`select count(*) as ${number('n')} from schema_migrations where version > ${newest} and expands = 0`,
+  );
   if (contracting?.n === 0) return;
   const detail = `The database is at schema version ${current}, but this program supports only versions up to ${newest}.`;
   throw new Unavailable(`${detail} Run a newer version of the program.`);
@@ -169,10 +174,8 @@ async function applyLocked(
   const { version, name } = next;
   log('migrating the database', { version, name });
   await runScript(tx, typeof next.text === 'string' ? next.text : next.text[tx.dialect]);
-  await tx.run(
-    sql`insert into schema_migrations (version, name, applied_at) values (${version}, ${name}, ${NOW})`,
-  );
-  if (next.expands) await tx.run(sql`update schema_migrations set expands = 1 where version = ${version}`);
+  await tx.run(sql`insert into schema_migrations (version, name, applied_at, expands)
+    values (${version}, ${name}, ${NOW}, ${next.expands ? 1 : 0})`);
   return 'applied';
 }
 

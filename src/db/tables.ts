@@ -38,8 +38,8 @@ export interface Tables {
     task_id: Uuid;
     run_id: Uuid;
     position: number;
-    message: JsonText;
     is_stored: number;
+    message: JsonText;
   };
   api_keys: {
     key_id: Uuid;
@@ -183,6 +183,7 @@ export interface Tables {
     source: string;
     source_revision_config: JsonText;
     triggered_by: string;
+    canary_percent: number | null;
     build_id: Uuid | null;
     built: JsonText | null;
     commit_info: JsonText | null;
@@ -191,7 +192,6 @@ export interface Tables {
     tries: number;
     created_at: Timestamp;
     updated_at: Timestamp;
-    canary_percent: number | null;
   };
   deployment_secrets: { deployment_id: Uuid; name: string; value: string };
   deployments: {
@@ -210,11 +210,11 @@ export interface Tables {
     owner: string;
     key: string;
     request: string;
+    worker_id: Uuid | null;
     run: JsonText | null;
     answer: JsonText | null;
     claimed_until: Timestamp;
     expires_at: Timestamp;
-    worker_id: Uuid | null;
   };
   interrupt_answers: {
     answer_id: string;
@@ -235,21 +235,21 @@ export interface Tables {
   removed_run_logs: {
     run_id: Uuid;
     seq: number;
+    thread_id: Uuid;
+    assistant_id: Uuid;
     attempt: number;
+    created_at: Timestamp;
     expires_at: Timestamp;
     data: string;
-    thread_id: Uuid | null;
-    assistant_id: Uuid | null;
-    created_at: Timestamp | null;
   };
   run_attempts: {
     run_id: Uuid;
     attempt: number;
     worker_id: Uuid;
+    resumed_from_run_id: Uuid | null;
     started_at: Timestamp;
     ended_at: Timestamp | null;
     status: string;
-    resumed_from_run_id: Uuid | null;
   };
   run_checkpoints: { run_id: Uuid; checkpoint_id: string; seq: number };
   run_event_expiry: { run_id: Uuid; expires_at: Timestamp };
@@ -261,6 +261,9 @@ export interface Tables {
     thread_id: Uuid;
     state: 'scheduled' | 'ready' | 'blocked' | 'running';
     not_before: Timestamp;
+    priority: number;
+    owner: string | null;
+    revision_id: Uuid | null;
     attempt: number;
     lease_token: Uuid | null;
     worker_id: Uuid | null;
@@ -271,9 +274,6 @@ export interface Tables {
     supersteps: number;
     batches: number;
     owns_thread: number;
-    owner: string | null;
-    priority: number;
-    revision_id: Uuid | null;
   };
   run_steps: {
     run_id: Uuid;
@@ -302,10 +302,18 @@ export interface Tables {
     run_id: Uuid;
     thread_id: Uuid;
     assistant_id: Uuid;
+    assistant_name: string;
+    assistant_version: number;
     status: string;
     metadata: JsonText;
     kwargs: JsonText;
     multitask_strategy: string;
+    is_event_streaming: number;
+    is_of_cron: number;
+    is_of_task: number;
+    thread_retention: 'keep' | 'keep_interrupted' | 'delete';
+    key_id: string | null;
+    revision_id: Uuid | null;
     error: JsonText | null;
     cancel_reason: string | null;
     attempt: number;
@@ -313,14 +321,6 @@ export interface Tables {
     updated_at: Timestamp;
     started_at: Timestamp | null;
     ended_at: Timestamp | null;
-    is_event_streaming: number | null;
-    is_of_cron: number | null;
-    is_of_task: number | null;
-    thread_retention: 'keep' | 'keep_interrupted' | 'delete' | null;
-    key_id: string | null;
-    assistant_name: string | null;
-    assistant_version: number | null;
-    revision_id: Uuid | null;
   };
   schema_migrations: { version: number; name: string; applied_at: Timestamp; expands: number };
   server_secrets: { name: string; secret: string; created_at: Timestamp };
@@ -447,13 +447,12 @@ export interface Tables {
     status: 'pending' | 'delivered' | 'dead';
     tries: number;
     token: Uuid | null;
+    worker_id: Uuid | null;
     next_at: Timestamp;
     created_at: Timestamp;
     round_at: Timestamp;
     ended_at: Timestamp | null;
     body: string;
-    worker_id: Uuid | null;
-    worker_token: Uuid | null;
   };
   worker_details: { worker_id: Uuid; role: string; hosts: number };
   workers: {
@@ -462,8 +461,8 @@ export interface Tables {
     pid: number;
     version: string;
     slots: number;
+    graph_ids: JsonText;
     started_at: Timestamp;
     expires_at: Timestamp;
-    graph_ids: JsonText | null;
   };
 }

@@ -6,9 +6,9 @@ import { nameResponses } from './named.ts';
 /** The compiled graph of a run, drawn from the currently loaded code. */
 export const RunGraph = z.object({
   run_id: Uuid,
-  /** The assistant as it was when the run was created; `null` if an older server created it. */
-  assistant_name: z.string().nullable(),
-  assistant_version: z.int().nullable(),
+  /** The assistant as it was when the run was created. */
+  assistant_name: z.string(),
+  assistant_version: z.int(),
   graph_id: z.string(),
   /** When that code was loaded. */
   loaded_at: Timestamp,

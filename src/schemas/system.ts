@@ -181,11 +181,11 @@ export const ProcessView = z.object({
   host: z.string(),
   pid: z.int(),
   version: z.string(),
-  /** `null` for a process of an earlier version. */
+  /** `null` while the process starts. */
   role: z.enum(['all', 'api', 'worker']).nullable(),
   /** Runs that it executes at the same time, as of its last heartbeat; 0 means none. */
   slots: z.int(),
-  /** Graph hosts; 0: it executes graphs itself. `null` for a process of an earlier version. */
+  /** Graph hosts; 0: it executes graphs itself. `null` while the process starts. */
   hosts: z.int().nullable(),
   started_at: Timestamp,
 });

@@ -13,7 +13,7 @@ export interface ProcessDetails {
 }
 
 const PROCESS = columns('workers', 'w.worker_id, w.host, w.pid, w.version, w.slots, w.started_at');
-/** Processes of an earlier version do not say it. */
+/** Registered after the lease. */
 const DETAILS = nullable(columns('worker_details', 'd.role, d.hosts'));
 
 const LEASE = sql`${columns('run_queue', 'q.run_id, q.thread_id, q.attempt')},

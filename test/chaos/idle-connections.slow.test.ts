@@ -58,7 +58,9 @@ describe.runIf(POSTGRES_BINARIES)('dead database connections', () => {
       'lg_api_pg_pool_max{pool="requests"} 10',
       'lg_api_pg_pool_max{pool="work"} 8',
     ]);
-    expect((await metric(server, 'lg_api_pg_pool_waiting')).every((line) => line.endsWith(' 0'))).toBe(true);
+    expect((await metric(server, 'agent_server_pg_pool_waiting')).every((line) => line.endsWith(' 0'))).toBe(
+      true,
+    );
   });
 
   test('lead to 503 with Retry-After until the database is back', {

@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
 import { parse } from 'yaml';
-import { ALIASES } from '../../src/http/metrics/aliases.ts';
 import { openApp } from '../support/app.ts';
 import { metricsIn } from '../support/promql.ts';
 import { onlyBlock, ROOT } from './blocks.ts';
@@ -146,8 +145,7 @@ test('every metric that a server exports is on the page', () => {
       .replace(/_p(50|99)_seconds$/, '_max_seconds')
       .replace(/_counter_total$/, '_counter'),
   );
-  const former = Object.values(ALIASES);
-  const missing = shown.filter((name) => !PAGE.includes(`\`${name}\``) && !former.includes(name));
+  const missing = shown.filter((name) => !PAGE.includes(`\`${name}\``));
   expect(families.length).toBeGreaterThan(60);
   expect(missing).toEqual([]);
 });

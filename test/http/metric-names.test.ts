@@ -1,10 +1,8 @@
 import type { Metric } from 'prom-client';
 import { expect, test } from 'vitest';
-import { ALIASES } from '../../src/http/metrics/aliases.ts';
 import { openMeters } from '../../src/http/metrics/meters.ts';
 import { httpMetrics } from '../../src/http/metrics/metrics.ts';
-import { bareServer, ENGINE, PROCESS } from '../support/bare-server.ts';
-import { samplesOf } from '../support/metric-samples.ts';
+import { ENGINE, PROCESS } from '../support/bare-server.ts';
 
 /** Every metric as one line: name, type, labels and help, which has the unit where the name lacks it. */
 function linesOf(options: { prefix: string; internal: boolean }): string[] {
@@ -28,8 +26,7 @@ function linesOf(options: { prefix: string; internal: boolean }): string[] {
 test('a metric that is renamed, or changes its type, unit or labels, is seen; -u writes the list', async () => {
   const always = linesOf({ prefix: 'lg_api_', internal: false });
   const internal = linesOf({ prefix: 'lg_api_', internal: true }).filter((line) => !always.includes(line));
-  const former = Object.entries(ALIASES).map(([now, was]) => `${was} is now ${now}`);
-  const text = ['# Always', ...always, '', '# Internal', ...internal, '', '# Former names', ...former, ''];
+  const text = ['# Always', ...always, '', '# Internal', ...internal, ''];
   await expect(text.join('\n')).toMatchFileSnapshot('./metric-names.txt');
 });
 
@@ -37,52 +34,3 @@ test('no prefix can make two metrics one', () => {
   for (const prefix of ['agent_server_', 'nodejs_', 'process_'])
     expect(() => linesOf({ prefix, internal: true })).not.toThrow();
 });
-
-test('a former name has the values of the present one, and says so', async () => {
-  await using http = await bareServer({
-    engine: { hosts: () => [HOST, { ...HOST, number: 2, ready: false }] },
-  });
-  const lines = (await http.inject('/metrics')).body.split('\n');
-  expect(lines).toEqual(
-    expect.arrayContaining([
-      '# HELP lg_api_host_ready Deprecated: now agent_server_host_ready.',
-      '# TYPE lg_api_host_ready gauge',
-      'lg_api_host_ready{host="1"} 1',
-      'lg_api_host_ready{host="2"} 0',
-      'agent_server_host_ready{host="2"} 0',
-      '# TYPE lg_api_run_duration_seconds histogram',
-    ]),
-  );
-  const names = new Set(lines.flatMap((line) => /^# TYPE (\S+)/.exec(line)?.[1] ?? []));
-  for (const [now, was] of Object.entries(ALIASES)) {
-    expect(names).toContain(now);
-    expect(names).toContain(was);
-  }
-});
-
-test('an alias of a histogram has all of its time series', async () => {
-  await using http = await bareServer({
-    engine: {
-      onRunEnded: (listener) => listener({ graph_id: 'g', status: 'success', ms: 70, queue_ms: 1 }),
-    },
-  });
-  const samples = samplesOf((await http.inject('/metrics')).body);
-  const of = (prefix: string) =>
-    samples
-      .filter(({ name }) => name.startsWith(`${prefix}run_duration_seconds`))
-      .map(({ name, ...rest }) => ({ name: name.slice(prefix.length), ...rest }));
-
-  expect(of('agent_server_').length).toBeGreaterThan(10);
-  expect(of('lg_api_')).toEqual(of('agent_server_'));
-});
-
-const HOST = {
-  number: 1,
-  pid: 7,
-  ready: true,
-  active: 2,
-  n_runs: 5,
-  blocked_ms: 0,
-  memory_bytes: 1024,
-  restarts: 0,
-};

@@ -43,10 +43,10 @@ test('the log line of a run that failed names the node', async () => {
 test('metrics count ended runs by graph and status, and show the lag of the event loop', async () => {
   const text = await metrics();
 
-  expect(text).toMatch(/^lg_api_runs_ended_total\{graph="echo",status="success"\} \d+$/m);
-  expect(text).toMatch(/^lg_api_runs_ended_total\{graph="fails",status="error"\} 1$/m);
-  expect(text).toMatch(/^lg_api_run_duration_seconds_count\{graph="fails"\} 1$/m);
-  expect(text).toMatch(/^lg_api_run_queue_seconds_count \d+$/m);
+  expect(text).toMatch(/^agent_server_runs_ended_total\{graph="echo",status="success"\} \d+$/m);
+  expect(text).toMatch(/^agent_server_runs_ended_total\{graph="fails",status="error"\} 1$/m);
+  expect(text).toMatch(/^agent_server_run_duration_seconds_count\{graph="fails"\} 1$/m);
+  expect(text).toMatch(/^agent_server_run_queue_seconds_count \d+$/m);
   for (const name of ['p50', 'p99', 'max'])
     expect(text).toMatch(new RegExp(`^nodejs_eventloop_lag_${name}_seconds [\\d.e-]+$`, 'm'));
   expect(text).toMatch(/^process_resident_memory_bytes \d{8,}$/m);
@@ -66,7 +66,7 @@ test('a client that disconnects from its stream is logged and counted', async ()
     { request_id: expect.any(String), ms: expect.any(Number), run: response.headers['content-location'] },
   ]);
   expect(await metrics()).toMatch(
-    /^lg_api_http_clients_left_total\{method="POST",path="\/runs\/stream"\} 1$/m,
+    /^agent_server_http_clients_left_total\{method="POST",path="\/runs\/stream"\} 1$/m,
   );
 });
 

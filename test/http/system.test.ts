@@ -67,12 +67,12 @@ test('metrics for Prometheus', async () => {
       'lg_api_workers_available 9',
       'lg_api_num_pending_runs 2',
       'lg_api_num_running_runs 1',
-      'lg_api_num_crons 4',
-      'lg_api_num_overdue_crons 1',
-      'lg_api_webhooks_pending 3',
-      'lg_api_webhooks_dead 1',
-      'lg_api_webhook_tries_total{outcome="delivered"} 5',
-      'lg_api_webhook_tries_total{outcome="failed"} 2',
+      'agent_server_crons 4',
+      'agent_server_crons_overdue 1',
+      'agent_server_webhooks_pending 3',
+      'agent_server_webhooks_dead 1',
+      'agent_server_webhook_tries_total{outcome="delivered"} 5',
+      'agent_server_webhook_tries_total{outcome="failed"} 2',
     ]),
   );
 });

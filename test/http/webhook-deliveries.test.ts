@@ -136,9 +136,9 @@ test('a try of an address that must not be called is refused', async () => {
 const isElsewhere = isOneProcessMissing('the process that delivers has the metrics');
 test.skipIf(isElsewhere)('metrics count what waits, what was given up and what was tried', async () => {
   const { text } = await http.get('/metrics');
-  expect(text).toMatch(/^lg_api_webhooks_pending 0$/m);
-  expect(text).toMatch(/^lg_api_webhooks_dead [1-9]/m);
-  expect(text).toMatch(/^lg_api_webhook_tries_total\{outcome="delivered"\} [1-9]/m);
+  expect(text).toMatch(/^agent_server_webhooks_pending 0$/m);
+  expect(text).toMatch(/^agent_server_webhooks_dead [1-9]/m);
+  expect(text).toMatch(/^agent_server_webhook_tries_total\{outcome="delivered"\} [1-9]/m);
 });
 
 test('lines about a delivery name the assistant and the trace of its run, also of one that is gone', async () => {

@@ -12,6 +12,8 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { testSealer } from '../support/encryption.ts';
 import { fillEveryTable, useDatabases } from '../support/every-row.ts';
+import { nextRelease } from '../support/next-release.ts';
+import { agentServer } from '../support/program.ts';
 import { rowsOf } from '../support/rows-of.ts';
 
 describe.runIf(HAS_POSTGRES)('a backup', () => {
@@ -158,51 +160,20 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     expect(await rowsOf(url)).toEqual(await rowsOf(`sqlite:${file}`));
   });
 
-  test('of an older version is migrated on its way into PostgreSQL', async () => {
-    const file = await backupOf(await filled('sqlite'));
-    // What these tables and columns had is not in an older database.
-    const later = [
-      ...['run_steps', 'run_attempts', 'run_logs', 'removed_run_logs', 'worker_details', 'interrupt_answers'],
-      ...['usage_entries', 'usage_days', 'usage_totals', 'usage_key_entries', 'usage_keys'],
-      ...['budget_runs', 'budget_sums', 'thread_deletions'],
-      ...['deployment_hooks', 'deployment_repositories'],
-      ...['deployment_secrets', 'deployment_revisions', 'deployments'],
-    ];
-    const emptied = later.map((table) => `delete from ${table};`).join(' ');
-    withSql(
-      file,
-      `update run_queue set owner = null, priority = 0, revision_id = null; update threads set revision_id = null; update runs set key_id = null, assistant_name = null, assistant_version = null, revision_id = null; update webhook_attempts set answer_headers = null; update checkpoint_writes set task_path = ''; update workers set graph_ids = null; update webhook_outbox set worker_id = null, worker_token = null; ${emptied}`,
-    );
-    const rows = await rowsOf(`sqlite:${file}`);
-    withSql(
-      file,
-      `drop index a2a_tasks_state; create index a2a_tasks_waiting on a2a_tasks (run_id);
-      alter table schema_migrations drop column expands;
-      drop index run_queue_blocked; drop index run_queue_owner; drop index run_queue_owner_running;
-      create index run_queue_parked on run_queue (not_before); create index runs_assistant on runs (assistant_id);
-      drop index a2a_turns_unstored; alter table a2a_turns rename column is_stored to is_kept;
-      create index a2a_turns_unkept on a2a_turns (run_id);
-      ${['insert', 'update', 'delete'].map((event) => `drop trigger threads_values_summary_terms_${event};`).join(' ')}
-      alter table threads rename column values_summary to outline;
-      alter table threads_values_summary_terms rename to threads_outline_terms;
-      ${['insert', 'update', 'delete'].map((event) => `create trigger threads_outline_terms_${event} after ${event} on threads begin select 1; end;`).join(' ')}
-      drop index run_queue_priority; drop index run_queue_owner_priority;
-      alter table run_queue drop column priority; alter table run_queue drop column revision_id;
-      alter table threads drop column revision_id;
-      alter table run_queue drop column owner; alter table runs drop column key_id; alter table workers drop column graph_ids;
-      alter table runs drop column assistant_name; alter table runs drop column assistant_version;
-      alter table runs drop column revision_id;
-      alter table webhook_attempts drop column answer_headers; alter table checkpoint_writes drop column task_path;
-      drop index webhook_outbox_worker; alter table webhook_outbox drop column worker_id;
-      alter table webhook_outbox drop column worker_token;
-      drop index runs_ended; drop index threads_waiting;
-      drop index runs_created; drop index runs_assistant_created; drop index runs_failed_created;
-      ${later.map((table) => `drop table ${table};`).join(' ')}
-      delete from schema_migrations where version > 13`,
-    );
+  test('of the previous release is migrated while the next one restores it', async () => {
+    await using release = await nextRelease();
+    const from = await filled('sqlite');
+    const before = await rowsOf(from);
+    const file = await backupOf(from);
     const url = await places.postgres();
-    await restoreDatabase({ file, url });
-    expect(await rowsOf(url)).toEqual(rows);
+    const env = { DATABASE_URI: url };
+    const restored = await agentServer(['restore', file], { program: release.program, env });
+    expect(restored).toMatchObject({ code: 0 });
+    const { releases, ...after } = await rowsOf(url);
+    expect(releases).toEqual([]);
+    expect(Object.keys(after)).toEqual(Object.keys(before));
+    for (const table of ['threads', 'checkpoints', 'store_items'])
+      expect(after[table]).toEqual(before[table]);
   });
 
   test('leaves PostgreSQL as it was when it fails half-way', async () => {

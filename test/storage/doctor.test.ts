@@ -105,7 +105,7 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
     test('examines nothing else in a database of another version', async () => {
       const url = await healthy(engine);
       await withDb(url, (db) =>
-        execute(db, ['delete from schema_migrations where version > 12', 'drop table api_keys']),
+        execute(db, ['update schema_migrations set version = 12', 'drop table api_keys']),
       );
       expect((await look(url)).findings.map(({ message }) => message)).toEqual([
         expect.stringMatching(

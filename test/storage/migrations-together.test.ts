@@ -95,8 +95,8 @@ describePostgresServer('a migration', (open) => {
     await using db = await open();
     await migrate(db, [...migrations, added]);
     const worker_id = randomUUID();
-    await db.run(sql`insert into workers (worker_id, host, pid, version, slots, started_at, expires_at)
-      values (${worker_id}, 'earlier', 1, '0', 1, ${NOW}, ${nowPlus(3_600_000)})`);
+    await db.run(sql`insert into workers (worker_id, host, pid, version, slots, graph_ids, started_at, expires_at)
+      values (${worker_id}, 'earlier', 1, '0', 1, '[]', ${NOW}, ${nowPlus(3_600_000)})`);
     const log: string[] = [];
     const migrating = migrate(db, [...migrations, added, taken], (message) => log.push(message));
     const waits = 'migration waits: servers of an earlier version use the database; stop them';
@@ -109,8 +109,8 @@ describePostgresServer('a migration', (open) => {
 
   test('that only adds waits for no server', async () => {
     await using db = await open();
-    await db.run(sql`insert into workers (worker_id, host, pid, version, slots, started_at, expires_at)
-      values (${randomUUID()}, 'earlier', 1, '0', 1, ${NOW}, ${nowPlus(3_600_000)})`);
+    await db.run(sql`insert into workers (worker_id, host, pid, version, slots, graph_ids, started_at, expires_at)
+      values (${randomUUID()}, 'earlier', 1, '0', 1, '[]', ${NOW}, ${nowPlus(3_600_000)})`);
     const log: string[] = [];
     await migrate(db, [...migrations, added], (message) => log.push(message));
     expect(log).not.toContainEqual(expect.stringContaining('servers of an earlier version'));

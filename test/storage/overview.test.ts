@@ -36,9 +36,9 @@ async function manyFailed(db: Db, ago_ms: number): Promise<void> {
     db.dialect === 'sqlite'
       ? sql`printf('00000000-0000-4000-8000-%012d', i)`
       : sql`('00000000-0000-4000-8000-' || lpad(i::text, 12, '0'))::uuid`;
-  await db.run(sql`insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy,
+  await db.run(sql`insert into runs (run_id, thread_id, assistant_id, assistant_name, assistant_version, status, metadata, kwargs, multitask_strategy,
       attempt, created_at, updated_at, ended_at)
-    ${many} select ${uuid}, thread_id, assistant_id, 'error', metadata, kwargs, multitask_strategy, attempt,
+    ${many} select ${uuid}, thread_id, assistant_id, assistant_name, assistant_version, 'error', metadata, kwargs, multitask_strategy, attempt,
       created_at, updated_at, ${nowPlus(-ago_ms)}
     from n cross join (select * from runs limit 1) as one`);
   // PostgreSQL chooses by statistics, which a server in use has.

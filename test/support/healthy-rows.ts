@@ -43,6 +43,8 @@ export function aRun(run_id: string, status: string): string {
     status,
     metadata: '{}',
     kwargs: '{}',
+    assistant_name: 'agent',
+    assistant_version: 1,
     multitask_strategy: 'enqueue',
     attempt: 0,
     created_at: inMinutes(0),

@@ -44,8 +44,8 @@ const CHANGES = [
   },
 ];
 
-/** Makes the release that follows the sources of this repository. */
-export async function nextRelease(): Promise<Release> {
+/** Makes the release that follows the sources of this repository. `contracting`: SQL of a last migration that removes something. */
+export async function nextRelease(contracting?: string): Promise<Release> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-release-'));
   const own = new Set(['src', 'bin', 'package.json', 'test', '.git']);
   for (const name of await readdir(ROOT)) {
@@ -55,7 +55,7 @@ export async function nextRelease(): Promise<Release> {
   const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
   const version = `${manifest.version}-next`;
   await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, version }));
-  const migrations = await addMigrations(join(folder, 'src/db/migrations/index.ts'));
+  const migrations = await addMigrations(join(folder, 'src/db/migrations/index.ts'), contracting);
   for (const change of CHANGES) {
     const file = join(folder, change.file);
     await writeFile(file, edited(await readFile(file, 'utf8'), change));
@@ -69,12 +69,16 @@ export async function nextRelease(): Promise<Release> {
 }
 
 /** Returns their numbers. */
-async function addMigrations(file: string): Promise<number[]> {
+async function addMigrations(file: string, contracting: string | undefined): Promise<number[]> {
   const source = await readFile(file, 'utf8');
   const last = Math.max(...[...source.matchAll(/version: (\d+),/g)].map(([, version]) => Number(version)));
-  const added = MIGRATIONS.map((text, index) => ({ version: last + 1 + index, name: 'next', text }));
-  const lines = added.map((each) => `  { ...${JSON.stringify(each)}, expands: true },\n`).join('');
+  const texts = contracting === undefined ? MIGRATIONS : [...MIGRATIONS, contracting];
+  const added = texts.map((text, index) => ({
+    ...{ version: last + 1 + index, name: 'next', text },
+    ...(text !== contracting && { expands: true }),
+  }));
+  const lines = added.map((each) => `,\n  ${JSON.stringify(each)} as Migration`).join('');
   const end = source.lastIndexOf('];');
-  await writeFile(file, `${source.slice(0, end)}${lines}${source.slice(end)}`);
+  await writeFile(file, `${source.slice(0, end).replace(/,\s*$/, '')}${lines}${source.slice(end)}`);
   return added.map(({ version }) => version);
 }

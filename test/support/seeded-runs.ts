@@ -63,9 +63,9 @@ function seededRun(n: number, threads: number) {
 async function insert(db: Db, rows: readonly object[]): Promise<void> {
   await db.transaction('async', async (tx) => {
     await tx.run(sql`
-      insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt, error,
+      insert into runs (run_id, thread_id, assistant_id, assistant_name, assistant_version, status, metadata, kwargs, multitask_strategy, attempt, error,
         created_at, updated_at, started_at, ended_at)
-      select ${member('run_id', 'uuid')}, ${member('thread_id', 'uuid')}, ${member('assistant_id', 'uuid')},
+      select ${member('run_id', 'uuid')}, ${member('thread_id', 'uuid')}, ${member('assistant_id', 'uuid')}, 'seeded', 1,
         ${member('status', 'text')}, ${member('metadata', 'jsonb')}, ${member('kwargs', 'json')}, 'enqueue', 1,
         ${member('error', 'json')}, ${member('at', 'timestamptz')}, ${member('at', 'timestamptz')},
         ${member('at', 'timestamptz')}, ${member('at', 'timestamptz')}

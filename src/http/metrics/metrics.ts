@@ -11,7 +11,6 @@ import type {
   WebhookStats,
   WorkerStats,
 } from '../../schemas/system.ts';
-import { withAliases } from './aliases.ts';
 import { countCalls } from './calls.ts';
 import { measureDatabase } from './database.ts';
 import { measureEngine } from './engine.ts';
@@ -78,7 +77,7 @@ export function httpMetrics(
     /** Prometheus text format. Rejects if the queue cannot be read. */
     async text(): Promise<string> {
       await Promise.all(refreshed.map((part) => part.refresh()));
-      return withAliases(await meters.registry.metrics());
+      return await meters.registry.metrics();
     },
   };
 }

@@ -15,10 +15,7 @@ type LooseConfig = Readonly<Record<string, unknown>> | null | undefined;
 
 const LIMITS = Object.keys(RunBudget.shape) as (keyof RunBudget)[];
 
-/**
- * The budget in a run configuration; `undefined` if there is none, or if an older server stored something else
- * under that name.
- */
+/** The budget in a run configuration; `undefined` if there is none that is valid. */
 export function budgetOf(config: LooseConfig): RunBudget | undefined {
   const budget = config?.['budget'];
   return budget === undefined ? undefined : RunBudget.safeParse(budget).data;

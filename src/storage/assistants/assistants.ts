@@ -216,8 +216,7 @@ function deleteForeign(table: 'crons' | 'assistants', { assistant_id, graph_id }
 
 /**
  * System assistants are recognized by id, a UUIDv5 of their first graph: clients may also write the metadata
- * `created_by: system`. Those of graphs that another live process serves are kept; one of an earlier version does not
- * say which it serves.
+ * `created_by: system`. Those of graphs that another live process serves are kept.
  */
 function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]): Promise<void> {
   return db.transaction('sync', async (tx) => {
@@ -229,7 +228,6 @@ function deleteSystemAssistantsExcept(db: Db, assistant_ids: readonly string[]):
     );
     const served = new Set<string>();
     for (const { graph_ids } of live) {
-      if (graph_ids === null) return;
       for (const graph_id of JSON.parse(graph_ids)) served.add(systemAssistantId(graph_id));
     }
     const gone = first

@@ -173,7 +173,7 @@ async function toClaimedRun(
   } = started;
   const agent = { assistant_name, assistant_version };
   const history = { has_history: has_history === 1, newest_checkpoint_id };
-  const markers = markersOf(started, run.kwargs);
+  const markers = markersOf(started);
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt, starts };
   const { not_before: due_at } = row;
   if (starts === 1)

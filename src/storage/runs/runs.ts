@@ -20,10 +20,7 @@ export function runOf<Row extends Partial<Pick<Rows['runs'], 'metadata' | 'kwarg
   return decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), { kwargs: KWARGS_COLUMN });
 }
 
-/**
- * The assistant that a run was created for, as it was then; null in a run that an older server created. Not part of the
- * run on the wire.
- */
+/** The assistant that a run was created for, as it was then. Not part of the run on the wire. */
 export const AGENT_COLUMNS = columns('runs', 'assistant_name, assistant_version');
 export type RunAgent = RowOf<typeof AGENT_COLUMNS>;
 

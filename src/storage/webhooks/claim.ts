@@ -97,7 +97,7 @@ export async function claimDeliveries(db: Db, claim: DeliveryClaim): Promise<Cla
           select 1 from webhook_outbox e where e.status = 'pending' and e.lane = o.lane and e.seq < o.seq))
         order by o.next_at, o.seq limit ${limit} ${SKIP_LOCKED}
       )
-      update webhook_outbox set token = ${token}, worker_id = ${worker_id}, worker_token = ${token},
+      update webhook_outbox set token = ${token}, worker_id = ${worker_id},
         tries = tries + 1, next_at = ${nowPlus(lease_ms)}
       from due where webhook_outbox.seq = due.seq
       returning ${CLAIMED}`),

@@ -99,9 +99,9 @@ async function seed(db: Db, size: number): Promise<void> {
   await inBatches(
     size,
     (numbers) => sql`${numbers}
-      insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt, created_at,
+      insert into runs (run_id, thread_id, assistant_id, assistant_name, assistant_version, status, metadata, kwargs, multitask_strategy, attempt, created_at,
         updated_at)
-      select ${uuid('n')}, ${uuid('n')}, r.assistant_id, 'success', '{}', r.kwargs, 'enqueue', 1, ${now}, ${now}
+      select ${uuid('n')}, ${uuid('n')}, r.assistant_id, r.assistant_name, r.assistant_version, 'success', '{}', r.kwargs, 'enqueue', 1, ${now}, ${now}
       from numbers cross join runs r where r.run_id = ${run}`,
   );
   for (const status of ['dead', 'pending'])

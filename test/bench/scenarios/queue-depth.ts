@@ -64,9 +64,9 @@ export async function addWaiting(db: Db, count: number): Promise<void> {
     select thread_id, 'idle', '{}', '{}', not_before, not_before, not_before from run_queue where true
     on conflict do nothing`);
   await db.run(sql`
-    insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt, created_at,
+    insert into runs (run_id, thread_id, assistant_id, assistant_name, assistant_version, status, metadata, kwargs, multitask_strategy, attempt, created_at,
       updated_at)
-    select q.run_id, q.thread_id, r.assistant_id, 'pending', '{}', r.kwargs, 'enqueue', 0, q.not_before, q.not_before
+    select q.run_id, q.thread_id, r.assistant_id, r.assistant_name, r.assistant_version, 'pending', '{}', r.kwargs, 'enqueue', 0, q.not_before, q.not_before
     from run_queue q cross join runs r where r.run_id = ${run} on conflict do nothing`);
   if (db.dialect === 'postgres') await db.run(raw('analyze run_queue'));
 }

@@ -121,7 +121,7 @@ export const FAULTS = {
   ],
   'threads with many heads': [
     edit(
-      'src/db/migrations/001-base.ts',
+      'src/db/migrations/base/queue.ts',
       'create unique index run_queue_head',
       'create index run_queue_head',
     ),

@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../src/db/db.ts';
-import { sql } from '../../../src/db/sql.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import type { AttemptRecord } from '../../../src/storage/webhooks/ack.ts';
 import { type WebhookOutbox, webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
@@ -146,21 +145,6 @@ describeEachStorage('the outbox', (open) => {
     expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('pending');
     // Nobody sends it while it waits: the back-off stays when its last sender is gone.
     expect(await lost()).toEqual([]);
-  });
-
-  test('what a process of an earlier release took after a dead one is not released', async () => {
-    await using db = await open();
-    const outbox = webhookOutbox(db);
-    const dead = randomUUID();
-    const lost = lostSenders(db, randomUUID());
-    await outbox.enqueue(delivery());
-    await claim(outbox, { worker_id: dead });
-    expect(await lost()).toEqual([dead]);
-
-    // As it claims, without the columns that it does not know.
-    await db.run(sql`update webhook_outbox set token = ${randomUUID()}`);
-    expect(await lost()).toEqual([]);
-    expect(await outbox.releaseLost([dead])).toBe(0);
   });
 
   test('a failed delivery is retried later, and dead after the retry period', async () => {

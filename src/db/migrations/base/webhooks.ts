@@ -1,9 +1,12 @@
+import type { DialectName } from '../../sql.ts';
+import { busyTable } from './queue.ts';
+
 /**
- * Transactional outbox of webhooks. `next_at` is when a delivery is due or, while a process holds it (`token`), when
- * its lease expires. `shown_url` is for display: without secrets. The body comes last, so that listings need not read
- * past it.
+ * Transactional outbox of webhooks. `next_at` is when a delivery is due or, while the process `worker_id` holds it
+ * (`token`), when its lease expires: at once if that process is known to be gone. `shown_url` is for display: without
+ * secrets. The body comes last, so that listings need not read past it.
  */
-export const webhooks = `
+const TABLES = `
 create table webhook_outbox (
   seq {identity},
   delivery_id {uuid} not null unique default {new_uuid},
@@ -21,6 +24,7 @@ create table webhook_outbox (
   status text not null check (status in ('pending', 'delivered', 'dead')),
   tries integer not null default 0,
   token {uuid},
+  worker_id {uuid},
   next_at {timestamp} not null,
   created_at {timestamp} not null,
   round_at {timestamp} not null,
@@ -33,6 +37,8 @@ create index webhook_outbox_lane on webhook_outbox (lane, seq) where status = 'p
 create index webhook_outbox_status on webhook_outbox (status, seq);
 create index webhook_outbox_run on webhook_outbox (run_id) where run_id is not null;
 create index webhook_outbox_ended on webhook_outbox (ended_at) where ended_at is not null;
+-- The claims of a process that is gone.
+create index webhook_outbox_worker on webhook_outbox (worker_id, seq) where worker_id is not null;
 
 create table webhook_attempts (
   delivery_id {uuid} not null references webhook_outbox (delivery_id) on delete cascade,
@@ -42,6 +48,12 @@ create table webhook_attempts (
   status_code integer,
   error text,
   answer text,
+  answer_headers {json},
   primary key (delivery_id, attempt)
 ){strict};
 `;
+
+export const webhooks: Record<DialectName, string> = {
+  sqlite: TABLES,
+  postgres: TABLES + busyTable('webhook_outbox', 500),
+};
