@@ -8,7 +8,7 @@ import { bareServer } from '../support/bare-server.ts';
 import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-test("calls of the project's code to its own server are handled in process, and no others", async () => {
+test("only calls of the project's code to its own server are handled in process", async () => {
   const actors: Actor[] = [];
   const count = async (actor: Actor) => actors.push(actor);
   await using http = await bareServer({ services: { threads: { count } } });
@@ -19,7 +19,7 @@ test("calls of the project's code to its own server are handled in process, and 
   expect(actors.map(({ is_internal }) => is_internal)).toEqual([true, undefined]);
 });
 
-test('while the server stops, a run that still executes may ask for another', () => {
+test('while the server stops, an executing run may create another run', () => {
   const draining = AbortSignal.abort();
   const outside = systemActor('one');
   expect(() => rejectWhileDraining({ draining }, outside)).toThrow(Unavailable);
@@ -27,7 +27,7 @@ test('while the server stops, a run that still executes may ask for another', ()
   rejectWhileDraining({ draining: new AbortController().signal }, outside);
 });
 
-test('in the grace period a graph that asks its own server gets its run, and who asks from outside is sent away', async () => {
+test('in the grace period the server accepts runs from its own graphs and rejects those from outside', async () => {
   await using server = await startServer({
     graphs: {
       'asks-its-server': 'test/fixtures/graphs/asks-its-server.ts:graph',
