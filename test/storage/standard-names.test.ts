@@ -37,7 +37,7 @@ const queueRows = (db: Db) =>
   db.all(sql`select ${columns('run_queue', 'seq, state, priority, owner')} from run_queue order by seq`);
 
 describeEachStorage('a database from before the standard names', (open) => {
-  test('has the same queue afterwards, with the same order', async () => {
+  test('has the same queue in the same order after the migration', async () => {
     await using db = await open({ migrated: false });
     await migrate(db, BEFORE);
     for (const [index, state] of ['running', 'parked', 'scheduled', 'ready'].entries()) {
@@ -52,7 +52,7 @@ describeEachStorage('a database from before the standard names', (open) => {
     await expect(insertOldQueueRow(db, 9, 9, 'parked')).rejects.toThrow(/check/i);
   });
 
-  test('gives later runs a later place, although its queue is empty', async () => {
+  test('gives new runs a later place than old ones, even if its queue was empty', async () => {
     await using db = await open({ migrated: false });
     await migrate(db, BEFORE);
     await insertOldQueueRow(db, 1, 1, 'ready');
@@ -64,7 +64,7 @@ describeEachStorage('a database from before the standard names', (open) => {
     expect((await queueRows(db))[0]?.seq).toBeGreaterThan(last);
   });
 
-  test('finds threads by their values, and changes them as before', async () => {
+  test('can search threads by their values and update them', async () => {
     await using db = await open({ migrated: false });
     await migrate(db, BEFORE);
     if (db.cipher instanceof EncryptingCipher) await unlock(db, db.cipher, bufferedRandomBytes());
