@@ -119,7 +119,7 @@ test('names of files and identifiers are terms of the field', () => {
   expect([...new Set(wrong)]).toEqual([]);
 });
 
-test('every stored name that is spared still exists', () => {
+test('every stored name that is an exception still exists', () => {
   const unused = STORED.filter(
     ({ words, in: where }) =>
       !declared.some(({ file, all_words }) => where.test(file) && ` ${all_words} `.includes(` ${words} `)),

@@ -18,7 +18,7 @@ function caller(headers: Caller['headers'], url = 'http://a.example/threads?x=1'
 
 const open = { studio: false };
 
-test('authenticate is given the request as fetch has it', async () => {
+test('authenticate receives the request as a standard Request', async () => {
   const seen: unknown[] = [];
   const auth = new Auth().authenticate((request: Request) => {
     seen.push(
@@ -84,7 +84,7 @@ test.each([
   await expect(authenticate(caller({}))).rejects.not.toHaveProperty('headers');
 });
 
-test('only the most specific handler is asked', async () => {
+test('only the most specific handler is called', async () => {
   const asked: string[] = [];
   const note = (name: string) => () => {
     asked.push(name);
@@ -103,7 +103,7 @@ test('only the most specific handler is asked', async () => {
   expect(asked).toEqual(['threads:create', 'threads', '*:read', '*']);
 });
 
-test('a refusal of a handler keeps its status, message and headers', async () => {
+test('an error thrown by a handler keeps its status, message and headers', async () => {
   const auth = new Auth()
     .authenticate(() => 'ann')
     .on('threads:read', () => false)

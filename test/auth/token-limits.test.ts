@@ -93,7 +93,7 @@ describe('a token without a user never becomes the owner of a row', () => {
     expect(await make('/threads/search', owned)).toEqual([]);
   });
 
-  test('by updating a thread: the owner stays, and the other metadata changes', async () => {
+  test('by updating a thread: the owner is kept, and the other metadata changes', async () => {
     const jane = await token({ user: 'jane' });
     const { thread_id } = await make('/threads', {}, jane);
     await make(`/threads/${thread_id}/runs/wait`, { assistant_id: 'chat', input: { messages: 'hi' } }, jane);

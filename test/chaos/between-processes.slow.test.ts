@@ -48,7 +48,7 @@ describe.runIf(TEST_POSTGRES_URI)('processes with roles on one PostgreSQL', () =
     for (const run of runs) expect(await joinRun(http, run)).toMatchObject({ executed: TEN });
   }, 120_000);
 
-  test('a cancel is still answered by a server that stops meanwhile', async () => {
+  test('a cancel request is answered although its server stops in the meantime', async () => {
     await using pair = await startPair({ AGENT_SERVER_ROLE: 'api' }, { AGENT_SERVER_ROLE: 'worker' });
     const { http, process } = pair.one;
     const run = await startRun(http, { assistant_id: 'blocks', input: { ms: 3000 } });

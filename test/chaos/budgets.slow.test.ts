@@ -6,7 +6,7 @@ import { joinRun, startRun } from '../support/remote-runs.ts';
 import { startServer } from '../support/server.ts';
 import { until } from '../support/until.ts';
 
-test('a run whose server is killed does not forget what it has used of its budgets', async () => {
+test('a run whose server is killed keeps the budget usage that it had recorded', async () => {
   const config = resolve(import.meta.dirname, '../fixtures/budgets/small.config.yaml');
   await using server = await startServer({ config, env: { BG_JOB_MAX_RETRIES: '5' } });
   using http = httpClient(server.url);

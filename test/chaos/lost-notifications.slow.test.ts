@@ -48,7 +48,7 @@ describe.runIf(TEST_POSTGRES_URI)('when every notification between processes is 
     await http.call('POST', `/threads/${run.thread_id}/runs/${run.run_id}/cancel?wait=1`);
   }, 60_000);
 
-  test('a cancel from another process arrives before the step ends that it interrupts', async () => {
+  test('a cancel from another process arrives before the interrupted step ends', async () => {
     const [{ http: one }, { http: two }] = four.apis;
     const run = await startRun(one, ENDLESS_STEP);
     await until('it executes', async () => (await getRun(one, run)).status === 'running');

@@ -47,7 +47,7 @@ test('300 concurrently waiting runs survive a kill and a stop: none is lost or e
   expect(gate.entries()).toHaveLength(3 * RUNS);
 }, 240_000);
 
-test('runs that wait in a graph host execute concurrently, and the server reports how many it takes', async () => {
+test('waiting runs in a graph host execute concurrently, and the server reports how many it can execute', async () => {
   using gate = closedGate();
   await using server = await startChaosServer({ AGENT_SERVER_HOSTS: '1' });
   const { http } = server;

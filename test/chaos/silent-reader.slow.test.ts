@@ -29,7 +29,7 @@ test('neither a run nor other clients of its stream wait for clients that never 
   expect(await getRun(http, run)).toMatchObject({ status: 'success' });
 });
 
-test('neither a run nor other clients wait for WebSockets that nobody reads from', async () => {
+test('neither a run nor other clients wait for WebSocket clients that never read', async () => {
   await using server = await startChaosServer();
   const { http } = server;
   const { url } = server.process;

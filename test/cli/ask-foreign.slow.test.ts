@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Event, foreign, playing, THREAD } from '../support/foreign-server.ts';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 
 const ask = (url: string, args: string[], input = '') =>
@@ -67,7 +68,7 @@ test.each([
   expect(await ask(server.url, ['x', 'hi'])).toMatchObject({ code: 0, stdout: printed });
 });
 
-test('calls are printed once in a conversation, with an id or without, alone or in a list', async () => {
+test('ask prints each tool call of a conversation once, with or without an id, alone or in a list', async () => {
   const call = (tool_calls: object[]) => ({ type: 'ai', content: '', tool_calls });
   const named = { id: '1', name: 'look', args: { at: 1 } };
   const calls = [named, { name: 'look', args: { at: 2 } }, { name: 'look', args: { at: 3 } }];
@@ -100,15 +101,14 @@ test.each([
   await using server = await playing({ runs: [[piece('a', 'half an ')]], ...script });
   const { code, stdout, stderr } = await ask(server.url, ['x', 'hi']);
 
-  expect({ code, stdout }).toEqual({ code: 1, stdout: 'half an \n' });
-  expect(stderr).toMatch(
-    new RegExp(
-      `^agent-server: the stream ended early: .*agent-server ask x --thread ${THREAD} --url ${server.url}\n$`,
-    ),
-  );
+  expect({ code, stdout, stderr }).toEqual({
+    code: 1,
+    stdout: 'half an \n',
+    stderr: naming(`agent-server ask x --thread ${THREAD} --url ${server.url}\n`),
+  });
 });
 
-test('a text is refused when several interrupts wait', async () => {
+test('ask refuses a text while several interrupts wait', async () => {
   const waiting = [
     [
       { id: 'a', value: 'ok?' },
@@ -120,7 +120,7 @@ test('a text is refused when several interrupts wait', async () => {
   expect(await ask(server.url, ['x', 'yes', '--thread', THREAD])).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'agent-server: ask: the thread waits for 2 answers: omit the text to be prompted for each\n',
+    stderr: naming('agent-server: ask: ', '2 answers'),
   });
 });
 
@@ -135,7 +135,7 @@ test.each([
     JSON.stringify({ detail: `\u001b]0;x\u0007no\n\u202e${'x'.repeat(2000)}` }),
     /400: \]0;xno x{480,500}…$/,
   ],
-])('%s is reported in one line', async (_what, status, text, why) => {
+])('ask reports %s in one line', async (_what, status, text, why) => {
   await using server = await foreign((_, response) => response.writeHead(status).end(text));
   const { code, stdout, stderr } = await ask(server.url, ['x', 'hi']);
 
@@ -144,7 +144,7 @@ test.each([
   expect(stderr.trimEnd().split('\n')).toHaveLength(1);
 });
 
-test('a redirect is reported, and the key is not forwarded', async () => {
+test('ask reports a redirect and does not forward the key', async () => {
   await using other = await foreign((_, response) => response.end('[]'));
   await using server = await foreign((_, response) =>
     response.writeHead(307, { Location: `${other.url}/secret-path` }).end(),
@@ -153,12 +153,12 @@ test('a redirect is reported, and the key is not forwarded', async () => {
 
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: `agent-server: ${server.url} redirects to ${new URL(other.url).host}: name the final address with --url\n`,
+    stderr: naming(`agent-server: ${server.url} redirects to ${new URL(other.url).host}: `, '--url'),
   });
   expect(other.asked).toEqual([]);
 });
 
-test('the key comes from --key or the environment, and trailing slashes of an address are ignored', async () => {
+test('ask takes the key from --key or the environment and ignores trailing slashes of the address', async () => {
   await using server = await playing({ runs: [[], []] });
   const env = { AGENT_SERVER_API_KEYS: ' first , second' };
   await agentServer(['ask', 'x', 'hi', '--url', `${server.url}//`], { env });
@@ -174,7 +174,7 @@ test.each([
   [['--url', 'nonsense hush'], /--url must be the address of a server/],
   [['--url', 'http://127.0.0.1:1', '--key', 'hush\u2026'], /the API key must be printable ASCII/],
   [['--url', 'http://127.0.0.1:1', '--key', 'hush\nX: y'], /the API key must be printable ASCII/],
-])('%j is refused in one line that does not repeat the value', async (flags, why) => {
+])('ask refuses %j in one line that does not repeat the value', async (flags, why) => {
   const { code, stdout, stderr } = await agentServer(['ask', 'x', 'hi', ...flags]);
 
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
@@ -202,7 +202,7 @@ test.each([
     { type: 'edit', edited_action: { name: 'send', args: { to: 1 } } },
   ],
   ['decisions as JSON', '{"decisions":[{"type":"approve"}]}\n', { type: 'approve' }],
-])('a decision is %s', async (_what, input, decision) => {
+])('the prompt for a decision accepts %s', async (_what, input, decision) => {
   const waiting = [[REVIEW(['approve', 'edit', 'reject', 'escalate'])]];
   await using server = await playing({ runs: [[whole('a', 'done')]], waiting });
   const { code, stderr } = await ask(server.url, ['x', '--thread', THREAD], input);
@@ -213,12 +213,12 @@ test.each([
   if (input.includes('{bad')) expect(stderr).toMatch(/not valid JSON: [\s\S]*must be an object/);
 });
 
-test('a run stays interrupted if no decision is allowed', async () => {
+test('ask leaves a run interrupted if the graph allows no decision', async () => {
   await using server = await playing({ runs: [], waiting: [[REVIEW([])]] });
   expect(await ask(server.url, ['x', '--thread', THREAD], 'approve\n')).toEqual({
     code: 1,
     stdout: '',
-    stderr: 'agent-server: send needs a decision, but its graph allows none, so the run stays interrupted\n',
+    stderr: naming('agent-server: send', 'decision', 'interrupted'),
   });
 });
 

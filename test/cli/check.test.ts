@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 
@@ -42,11 +43,11 @@ test('check notes a checkpointer and a store that the server replaces', async ()
   expect(lines(stdout)).toEqual([
     'ok plain ./graphs.mjs:plain',
     'ok own ./graphs.mjs:own',
-    'note own its own checkpointer and store are not used: the server keeps threads and store itself',
+    expect.stringMatching(/^note own .*checkpointer and store/),
   ]);
 });
 
-test('check says why a graph does not load, and fails', async () => {
+test('check reports why a graph does not load, and fails', async () => {
   await using folder = await project({
     'agent.config.yaml':
       'graphs: { good: "./one.mjs:graph", gone: "./gone.ts:graph", throws: "./throws.ts:graph", half: "./half.mjs:graph" }',
@@ -60,9 +61,9 @@ test('check says why a graph does not load, and fails', async () => {
   expect(code).toBe(1);
   expect(stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '))).toEqual([
     'ok good ./one.mjs:graph',
-    "failed gone Graph 'gone' failed to load: there is no file ./gone.ts",
-    "failed throws Graph 'throws' failed to load: no model is configured",
-    "failed half Graph 'half' failed to load: half.mjs:1 imports 'tools.mjs', and there is no such file",
+    expect.stringMatching(/^failed gone .*\.\/gone\.ts$/),
+    expect.stringMatching(/^failed throws .*: no model is configured$/),
+    expect.stringMatching(/^failed half .*half\.mjs:1 .*'tools\.mjs'/),
     '',
   ]);
 });
@@ -81,7 +82,7 @@ test('check builds every UI too', async () => {
   expect(stdout.split('\n').map((line) => line.trim().replace(/ {2,}/g, ' '))).toEqual([
     'ok one ./one.mjs:graph',
     'ok ui one ./card.tsx',
-    'failed ui other UI \'other\' does not build: broken.tsx:1:21: Could not resolve "./gone"',
+    expect.stringMatching(/^failed ui other .*broken\.tsx:1:21: .*".\/gone"$/),
     '',
   ]);
 });
@@ -115,11 +116,11 @@ test('check loads handlers, routes and tools of the project as the server does',
     'ok one ./one.mjs:graph',
     expect.stringMatching(/^failed auth\.path \S.*/),
     expect.stringMatching(/^failed http\.app \S.*/),
-    "failed mcp.app ./own.mjs has no export 'tools', only: app, auth, other",
+    expect.stringMatching(/^failed mcp\.app \.\/own\.mjs .*'tools'.*: app, auth, other$/),
   ]);
 });
 
-test('graphs see the variables of the env key, unless a variable is already set and not empty', async () => {
+test('check gives graphs the variables of the env key, unless a variable is already set and not empty', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nenv: .env',
     '.env': 'FROM_FILE=file\nFROM_BOTH=file\nEMPTY=file\n',
@@ -148,15 +149,15 @@ test.each(['check', 'start', 'dev'])(
       stdout: '',
       stderr: [
         '',
-        'agent-server: PORT: server.port: must be a whole number from 0 to 65535',
-        'agent-server: langgraph.json: graphs.a: must be path:export, such as ./agent.ts:graph',
-        'agent-server: langgraph.json: runs.concurency: unknown key; did you mean runs.concurrency?',
+        naming('agent-server: PORT: server.port: ', 65535),
+        naming('agent-server: langgraph.json: graphs.a: ', './agent.ts:graph'),
+        naming('agent-server: langgraph.json: runs.concurency: ', 'runs.concurrency?'),
       ],
     });
   },
 );
 
-test('a key without effect is reported once', async () => {
+test('check reports a configuration key without effect once', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\ncheckpointer: { backend: mine }',
     'one.mjs': GRAPH,
@@ -165,7 +166,7 @@ test('a key without effect is reported once', async () => {
   const { code, stderr } = await agentServer(['check'], { cwd: folder.root });
 
   expect(code).toBe(0);
-  expect(stderr).toBe('agent-server: checkpointer.backend: not supported yet; the key has no effect\n');
+  expect(stderr).toEqual(naming('agent-server: checkpointer.backend: '));
 });
 
 test.each([

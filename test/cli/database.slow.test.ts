@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import pg from 'pg';
 import { expect, test } from 'vitest';
+import { naming } from '../support/naming.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../support/postgres-server.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
@@ -43,8 +44,8 @@ test('a database that closes the connection is reported in one line', async () =
   await once(closing, 'listening');
   const host = `127.0.0.1:${(closing.address() as AddressInfo).port}`;
 
-  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`, NO_WAIT)).toContain(
-    ': the connection was closed before it was ready',
+  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`, NO_WAIT)).toMatch(
+    /^agent-server: .* closed .*\n$/,
   );
 });
 
@@ -52,11 +53,11 @@ test.runIf(POSTGRES_BINARIES)('a rejection by PostgreSQL is reported with its ow
   await using server = await startPostgres();
   const { host } = new URL(server.url);
 
-  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toBe(
-    line(`postgres://***@${host}/agents: user or password rejected: role "me" does not exist`),
+  expect(await complaintAbout(`postgres://me:do-not-show@${host}/agents`)).toEqual(
+    naming(`postgres://***@${host}/agents: `, 'password rejected: role "me" does not exist'),
   );
-  expect(await complaintAbout(`postgres://postgres:do-not-show@${host}/agents`)).toBe(
-    line(`postgres://***@${host}/agents: database "agents" does not exist; create it, or name another one`),
+  expect(await complaintAbout(`postgres://postgres:do-not-show@${host}/agents`)).toEqual(
+    naming(`postgres://***@${host}/agents: `, 'database "agents" does not exist'),
   );
 });
 
@@ -66,8 +67,8 @@ test.runIf(POSTGRES_BINARIES)('a database without free connections is reported',
   await other.connect();
   const { host } = new URL(server.url);
 
-  expect(await complaintAbout(server.url)).toBe(
-    line(`postgres://***@${host}/postgres: too many connections: sorry, too many clients already`),
+  expect(await complaintAbout(server.url)).toEqual(
+    naming(`postgres://***@${host}/postgres: `, 'too many connections: '),
   );
   await other.end();
 });

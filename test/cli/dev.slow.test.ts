@@ -77,9 +77,7 @@ test('clients get 503 while a graph crashes the server, and are served again onc
 
   expect(answer.status).toBe(503);
   expect(await answer.json()).toEqual({
-    detail: expect.stringMatching(
-      /^The server ended with exit code 3 at [\d:]{8} UTC and restarts in \d+ s\. See its log\.$/,
-    ),
+    detail: expect.stringMatching(/exit code 3 at [\d:]{8} UTC .* in \d+ s/),
   });
   expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['mended']);
 });

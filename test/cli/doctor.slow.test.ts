@@ -41,7 +41,7 @@ test('doctor reports problems, fixes them on request, and exits with 1 while any
   expect(await doctor(url)).toEqual({ code: 0, stdout: 'nothing found\n', stderr: '' });
 });
 
-test('a missing database is a finding', async () => {
+test('doctor reports a missing database as a finding', async () => {
   const { code, stdout } = await doctor(places.sqlite());
   expect({ code, stdout }).toEqual({
     code: 1,
@@ -51,7 +51,7 @@ test('a missing database is a finding', async () => {
 
 describe('a healthy, busy server', () => {
   test.each([['SQLite'], ...(HAS_POSTGRES ? [['PostgreSQL']] : [])])(
-    'on %s never has a finding',
+    'on %s gives the doctor nothing to report',
     async (engine) => {
       const url = engine === 'SQLite' ? places.sqlite() : await places.postgres();
       await using server = await startServer({ env: { DATABASE_URI: url } });

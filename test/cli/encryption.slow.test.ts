@@ -1,6 +1,7 @@
 import { dirname } from 'node:path';
 import { expect, test } from 'vitest';
 import { TEST_KEY } from '../support/encryption.ts';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 import { startServer } from '../support/server.ts';
@@ -8,7 +9,7 @@ import { startServer } from '../support/server.ts';
 const NEW_KEY = 'a new key that has 32 characters';
 const CONFIG = { 'agent.config.yaml': 'graphs: { echo: "./echo.ts:graph" }\n' };
 
-test('rotating the key while the server runs makes the old key unnecessary', async () => {
+test('after encryption rotate on a running server, the old key is no longer needed', async () => {
   const env: Record<string, string> = { LANGGRAPH_AES_KEY: TEST_KEY };
   await using server = await startServer({ graphs: { echo: 'test/fixtures/graphs/echo.ts:graph' }, env });
   const { threads, runs } = server.client;
@@ -24,7 +25,7 @@ test('rotating the key while the server runs makes the old key unnecessary', asy
   });
   expect(rotated).toMatchObject({ code: 0, stderr: '' });
   expect(rotated.stdout).toMatch(/^thread_values: 1$/m);
-  expect(rotated.stdout).toMatch(/^re-encrypted \d+ rows with the current key$/m);
+  expect(rotated.stdout).toMatch(/^re-encrypted \d+ rows/m);
   expect(await threads.getState(thread_id)).toEqual(before);
 
   delete env['LANGGRAPH_AES_FALLBACK_KEYS'];
@@ -32,16 +33,16 @@ test('rotating the key while the server runs makes the old key unnecessary', asy
   expect(await threads.getState(thread_id)).toEqual(before);
 
   Object.assign(env, { LANGGRAPH_AES_KEY: TEST_KEY });
-  await expect(server.restart()).rejects.toThrow('The database was encrypted with another key');
+  await expect(server.restart()).rejects.toThrow('another key');
   expect(server.errors).not.toContain(TEST_KEY);
 });
 
-test('without a key there is nothing to rotate', async () => {
+test('encryption rotate without a configured key exits with 2 and names the settings', async () => {
   await using folder = await project(CONFIG);
   expect(await agentServer(['encryption', 'rotate'], { cwd: folder.root })).toEqual({
     code: 2,
     stdout: '',
-    stderr: 'agent-server: encryption is off: set LANGGRAPH_AES_KEY or encryption.path\n',
+    stderr: naming('agent-server: encryption is off', 'LANGGRAPH_AES_KEY', 'encryption.path'),
   });
 });
 
@@ -49,14 +50,14 @@ const ONE = { 'one.mjs': 'export const graph = { stream() {}, getState() {} };\n
 const WITH_HANDLERS =
   'graphs: { one: "./one.mjs:graph" }\nencryption: { path: "./encryption.ts:encryption" }\n';
 
-test('check prints the fingerprint of the key and nothing else about it', async () => {
+test('check prints only the fingerprint of an encryption key', async () => {
   await using folder = await project({ 'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\n', ...ONE });
   const checked = await agentServer(['check'], { cwd: folder.root, env: { LANGGRAPH_AES_KEY: TEST_KEY } });
   expect(checked).toMatchObject({ code: 0, stderr: '' });
   expect(checked.stdout).toMatch(/ok {6}encryption {2}AES-256-GCM, key [0-9a-f]{8}\n$/);
 });
 
-test('keys may come from a file of the project, and a server starts with them', async () => {
+test('a server starts with encryption keys from a file of the project', async () => {
   await using folder = await project({
     'agent.config.yaml': WITH_HANDLERS,
     ...ONE,
@@ -68,7 +69,7 @@ test('keys may come from a file of the project, and a server starts with them', 
 });
 
 test.each(['check', 'start', 'encryption rotate'])(
-  '%s reports what is wrong with a key file',
+  '%s reports the problem of a file of encryption keys without its contents',
   async (command) => {
     await using folder = await project({
       'agent.config.yaml': WITH_HANDLERS,
@@ -80,9 +81,7 @@ test.each(['check', 'start', 'encryption rotate'])(
       env: { PORT: '0' },
     });
     expect(code).toBeGreaterThan(0);
-    expect(stdout + stderr).toContain(
-      'a key must be 16, 24 or 32 bytes, given as characters, in hexadecimal or in base64',
-    );
+    expect(stdout + stderr).toContain('16, 24 or 32 bytes');
     expect(stdout + stderr).not.toContain('too short');
   },
 );

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
@@ -37,9 +38,7 @@ test('a run and its thread are explained by their ids', async () => {
     new RegExp(`^run ${run_id}: success\nEnded at .* with status success\\.\n  run_id +${run_id}\n`),
   );
   expect(ofThread.stdout).toMatch(
-    new RegExp(
-      `^thread ${thread_id}: interrupted\nInterrupted: an interrupt waits for an answer .*\n  thread_id +${thread_id}\n`,
-    ),
+    new RegExp(`^thread ${thread_id}: interrupted\nInterrupted: .*\n  thread_id +${thread_id}\n`),
   );
   expect(ofThread.stdout).toMatch(/\n {2}interrupts +id=\S+ value=.* task_id=\S+\n/);
 });
@@ -62,7 +61,7 @@ test('a delivery is explained by its id', async () => {
   const { code, stdout } = await explain(delivery_id);
 
   expect(code).toBe(0);
-  expect(stdout).toMatch(/^delivery [\da-f-]{36}: dead\nGiven up at .* after 1 attempt: the last one failed/);
+  expect(stdout).toMatch(/^delivery [\da-f-]{36}: dead\n.* 1 attempt/);
 });
 
 test('explain --json prints JSON', async () => {
@@ -73,19 +72,19 @@ test('explain --json prints JSON', async () => {
   expect(JSON.parse(stdout)).toMatchObject({ kind: 'thread', thread_id, status: 'interrupted', n_runs: 0 });
 });
 
-test('an unknown id is reported with exit code 1', async () => {
+test('explain of an unknown id exits with 1 and names the id', async () => {
   const id = crypto.randomUUID();
   expect(await explain(id)).toEqual({
     code: 1,
     stdout: '',
-    stderr: `agent-server: ${server.url} has no run, thread, cron, delivery or revision ${id} that this key may read\n`,
+    stderr: naming(`agent-server: ${server.url}`, id),
   });
 });
 
 test.each([
   [['mine'], 2, /explain: <id> must be the id of a run, a thread, .*, such as 0.*; got "mine"/],
   [[], 2, /explain: <id> is required: the id of a run/],
-])('%j is bad usage', async (args, code, why) => {
+])('explain %j fails as wrong usage', async (args, code, why) => {
   expect(await explain(...args)).toMatchObject({ code, stdout: '', stderr: expect.stringMatching(why) });
 });
 
@@ -93,5 +92,5 @@ test('explain without a key reports that the server needs one', async () => {
   const id = crypto.randomUUID();
   const { code, stderr } = await agentServer(['explain', id, '--url', server.url]);
   expect(code).toBe(1);
-  expect(stderr).toMatch(/^agent-server: the server requires an API key: /);
+  expect(stderr).toEqual(naming('agent-server: ', 'API key'));
 });

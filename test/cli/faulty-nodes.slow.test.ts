@@ -51,7 +51,7 @@ const inNode = (graph: string) => ({
   thread_id: expect.stringMatching(/^[\da-f-]{36}$/),
 });
 
-test('a rejection that a node left behind is logged with its run, graph and node', async () => {
+test('an unhandled rejection of a node is logged with its run, graph and node', async () => {
   const rejected = server.untilLog('unhandled rejection in a node; its run is not affected');
   const thrown = server.untilLog('uncaught exception in a node; its run is not affected');
   await server.client.runs.wait(null, 'rejects', { input: {} });
@@ -91,7 +91,7 @@ test('a node that ends the process is logged before the process exits', async ()
   expect(await server.exited()).toBe(3);
 });
 
-test('in dev the server restarts by itself, and the run that ended it has failed', async () => {
+test('in dev, a server that a node ended restarts by itself, and the run has failed', async () => {
   await using dev = await developing(files);
   const { thread_id } = await dev.client.threads.create();
   const { run_id } = await dev.client.runs.create(thread_id, 'exits', { input: {} });
@@ -113,7 +113,7 @@ test('in dev the server restarts by itself, and the run that ended it has failed
   });
 });
 
-test('in dev a failure shows code of the project, and only counts frames of packages', async () => {
+test('in dev, a logged failure shows code of the project and only counts frames of packages', async () => {
   await using dev = await developing(files);
   await dev.client.runs.wait(null, 'fails', { input: {}, raiseError: false }).catch(() => {});
   await until('the failure is shown', () =>

@@ -11,7 +11,7 @@ const line = (number: number) => ({
   message: `line ${number}`,
 });
 
-test('a followed log is printed without gaps or duplicates while its oldest lines are deleted', async () => {
+test('logs -f prints lines without gaps or duplicates while the oldest are deleted', async () => {
   const from = (start: number, end: number) =>
     Array.from({ length: end - start }, (_, at) => line(start + at));
   const turns = [from(0, 2500), from(0, 2501), from(1500, 2504), from(2000, 2510)];

@@ -3,6 +3,7 @@ import { chmod, lstat, mkdir, readdir, readFile, realpath, symlink } from 'node:
 import { delimiter, join, relative, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 
@@ -20,7 +21,7 @@ const FILES = [
   'tsconfig.json',
 ];
 
-test('a new project has an agent that is served and a test that passes', async () => {
+test('init creates a project whose agent is served and whose test passes', async () => {
   await using place = await project({});
   const folder = place.path('My Agent');
   const { code, stdout } = await agentServer(['init', 'My Agent'], { cwd: place.root });
@@ -44,7 +45,7 @@ function statesIn(stdout: string): Record<string, string> {
   return Object.fromEntries([...rows].map(([, state = '', name = '']) => [name, state]));
 }
 
-test('an existing project keeps its files', async () => {
+test('init keeps the files of an existing project', async () => {
   const own = { scripts: { dev: 'vite' }, name: 'mine', dependencies: { zod: '^4.0.0' }, type: 'module' };
   await using place = await project({ 'package.json': JSON.stringify(own), 'tsconfig.json': '{}' });
   const { stdout } = await agentServer(['init'], { cwd: place.root });
@@ -61,26 +62,27 @@ test('an existing project keeps its files', async () => {
   expect(Object.keys(made).slice(0, 4)).toEqual(Object.keys(own));
 });
 
-test.each([{}, { type: 'commonjs' }])('a CommonJS project gets no ES modules: %j', async (type) => {
-  const text = JSON.stringify({ name: 'mine', ...type });
-  await using place = await project({ 'package.json': text });
-  const before = await readdir(place.root);
+test.each([{}, { type: 'commonjs' }])(
+  'init refuses a CommonJS project and changes nothing: %j',
+  async (type) => {
+    const text = JSON.stringify({ name: 'mine', ...type });
+    await using place = await project({ 'package.json': text });
+    const before = await readdir(place.root);
 
-  expect(await agentServer(['init'], { cwd: place.root })).toEqual({
-    code: 2,
-    stdout: '',
-    stderr: expect.stringMatching(
-      /^agent-server: init: \S+package\.json makes this a CommonJS project[^\n]*choose an empty folder[^\n]*, or set "type": "module"\n$/,
-    ),
-  });
-  expect(await readdir(place.root)).toEqual(before);
-  expect(await readFile(place.path('package.json'), 'utf8')).toBe(text);
-});
+    expect(await agentServer(['init'], { cwd: place.root })).toEqual({
+      code: 2,
+      stdout: '',
+      stderr: naming('agent-server: init: ', 'package.json', 'CommonJS', '"type": "module"'),
+    });
+    expect(await readdir(place.root)).toEqual(before);
+    expect(await readFile(place.path('package.json'), 'utf8')).toBe(text);
+  },
+);
 
 test.each([
   ['langgraph.json', '{ "graphs": { "mine": "./mine.ts:graph" } }'],
   ['agent.config.yaml', 'graphs: { mine: ./mine.ts:graph }'],
-])('a project with %s keeps its graphs', async (name, text) => {
+])('init keeps the graphs of a project with %s', async (name, text) => {
   await using place = await project({ 'package.json': '{ "name": "mine" }', [name]: text });
   const { code, stdout } = await agentServer(['init'], { cwd: place.root });
 
@@ -102,7 +104,7 @@ test.each([
   expect(await readFile(place.path('.env.example'), 'utf8')).not.toContain('MODEL');
 });
 
-test("an existing agent is served, without the files of the template's agent", async () => {
+test('init serves an existing agent instead of creating that of the template', async () => {
   await using place = await project({ 'package.json': '{}', 'src/agent.ts': 'export const agent = 1;\n' });
   const { stdout } = await agentServer(['init'], { cwd: place.root });
 
@@ -113,7 +115,7 @@ test("an existing agent is served, without the files of the template's agent", a
   expect(await readFile(place.path('agent.config.yaml'), 'utf8')).not.toContain('Tells the time');
 });
 
-test('dependencies stay in the block of package.json that lists them', async () => {
+test('init leaves dependencies in the block of package.json that lists them', async () => {
   const own = {
     type: 'module',
     devDependencies: { 'agent-server': '^0.1.0', langchain: '^1.0.0' },
@@ -139,7 +141,7 @@ test.each([
   ],
   ['tabs', '{\n\t"type": "module"\n}', /^\{\n\t"type": "module",\n[\s\S]*\n\t\t"dev"[\s\S]*\}$/],
   ['a byte order mark', '\uFEFF{\r\n  "type": "module"\r\n}\r\n', /^\{\r\n {2}"type": "module",\r\n/],
-])('package.json keeps its form: %s', async (_, text, form) => {
+])('init keeps the formatting of package.json: %s', async (_, text, form) => {
   await using place = await project({ 'package.json': text });
   expect(await agentServer(['init'], { cwd: place.root })).toMatchObject({ code: 0 });
   const made = await readFile(place.path('package.json'), 'utf8');
@@ -154,14 +156,14 @@ test.each([
   ['mine', 'mine\nnode_modules\n.agent-server\n.env\n'],
   ['/node_modules/\r\n.env*\r\n', '/node_modules/\r\n.env*\r\n.agent-server\r\n'],
   ['node_modules\n.agent-server/\n!.env\n', undefined],
-])('.gitignore gets its missing lines: %j', async (before, after) => {
+])('init adds the missing lines to .gitignore: %j', async (before, after) => {
   await using place = await project({ '.gitignore': before });
   const { stdout } = await agentServer(['init'], { cwd: place.root });
   expect(statesIn(stdout)['.gitignore']).toBe(after === undefined ? 'kept' : 'changed');
   expect(await readFile(place.path('.gitignore'), 'utf8')).toBe(after ?? before);
 });
 
-test('below a symbolic link, package.json names the path that npm resolves', async () => {
+test('init below a symbolic link writes the path that npm resolves into package.json', async () => {
   await using place = await project({});
   await mkdir(place.path('far/away/from/here'), { recursive: true });
   await symlink(place.path('far/away/from/here'), place.path('link'));
@@ -176,7 +178,7 @@ test.each([
   ["my agent's project", "cd 'my agent'\\''s project'"],
   ['$(date)', "cd '$(date)'"],
   ['plain/app_1.0', 'cd plain/app_1.0'],
-])('the next steps are for a shell: %s', async (folder, step) => {
+])('init prints next steps that a shell can execute: %s', async (folder, step) => {
   await using place = await project({});
   const { stdout } = await agentServer(['init', folder], { cwd: place.root });
   expect(stdout).toContain(`\n  ${step}\n`);
@@ -216,9 +218,7 @@ test('init refuses a file as the folder of a project', async () => {
   await using place = await project({ file: '' });
   expect(await agentServer(['init', 'file'], { cwd: place.root })).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(
-      /^agent-server: init: cannot write to \S+\/file\/package\.json \(\S+\/file is not a folder\)\n$/,
-    ),
+    stderr: naming('agent-server: init: ', '/file/package.json', 'not a folder'),
   });
 });
 
@@ -226,12 +226,12 @@ test('init refuses the folder of the server itself', async () => {
   const before = await readFile(`${ROOT}/package.json`, 'utf8');
   expect(await agentServer(['init'], { cwd: ROOT })).toMatchObject({
     code: 2,
-    stderr: 'agent-server: init: this is the folder of the server itself: name another one for the project\n',
+    stderr: naming('agent-server: init: ', 'server itself'),
   });
   expect(await readFile(`${ROOT}/package.json`, 'utf8')).toBe(before);
 });
 
-test('a dangling link stays, and nothing is written through it', async () => {
+test('init leaves a dangling link and writes nothing through it', async () => {
   await using place = await project({});
   await symlink(place.path('elsewhere'), place.path('.env'));
   const { code, stdout } = await agentServer(['init'], { cwd: place.root });
@@ -252,7 +252,7 @@ test.each([
   ['is new enough when asked with all variables', '[ -n "$MANAGER" ] && echo v24.1.0', undefined],
   ['is too old', 'echo v18.20.0', '^24.0.0'],
   ['never answers', 'exec sleep 60', '^24.0.0'],
-])('whether a project depends on its own Node: the machine has %s', async (_, script, wanted) => {
+])('init adds Node to the dependencies only if needed: the machine has %s', async (_, script, wanted) => {
   await using place = await project({ 'bin/node': `#!/bin/sh\n${script}\n` });
   await chmod(place.path('bin/node'), 0o755);
   const env = { MANAGER: 'yes', PATH: [place.path('bin'), process.env['PATH']].join(delimiter) };
@@ -261,7 +261,7 @@ test.each([
   expect(devDependencies.node).toBe(wanted);
 });
 
-test('a new project asks for the versions that this repository is tested with', async () => {
+test('a new project depends on the versions that this repository is tested with', async () => {
   await using place = await project({});
   await agentServer(['init', 'app'], { cwd: place.root });
   const made = await readJson(place.path('app/package.json'));

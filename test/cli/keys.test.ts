@@ -2,18 +2,19 @@ import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 
 const CONFIG = { 'agent.config.yaml': 'graphs: { echo: "./echo.ts:graph" }\n' };
 
-test('a key is shown once, listed without its secret, and revoked', async () => {
+test('the commands for keys show a new key once, list it without its secret, and revoke it', async () => {
   await using folder = await project(CONFIG);
   const run = (...args: string[]) => agentServer(['keys', ...args], { cwd: folder.root });
   const created = await run('create', '--name', 'backend', '--scope', 'read', '--days', '30');
   expect(created).toMatchObject({ code: 0, stdout: expect.stringMatching(/^ask_[\w-]{43}\n$/) });
   expect(created.stderr).toMatch(
-    /^Created the database \S+server\.db: .+\nCreated key [0-9a-f-]{36} \(backend, scope read, expires .+\)\.\nStore it now: it cannot be shown again\.\n$/,
+    /^.* \S+server\.db: .+\n.* [0-9a-f-]{36} \(backend, scope read, expires .+\)\.\n.+\n$/,
   );
 
   const listed = await run('list');
@@ -39,13 +40,13 @@ test.each([['list'], ['revoke', '--id', '0197f3a0-0000-7000-8000-000000000000']]
     expect(await agentServer(['keys', ...args], { cwd: folder.root })).toEqual({
       code: 1,
       stdout: '',
-      stderr: `agent-server: There is no database ${file}. DATABASE_URI and AGENT_SERVER_DATA_DIR must be those of the server, which makes it when it starts.\n`,
+      stderr: naming('no database', file, 'DATABASE_URI', 'AGENT_SERVER_DATA_DIR'),
     });
     expect(existsSync(file)).toBe(false);
   },
 );
 
-test('a key is not in the database', async () => {
+test('a key is not stored in the database', async () => {
   await using folder = await project(CONFIG);
   const { stdout } = await agentServer(['keys', 'create', '--name', 'backend'], { cwd: folder.root });
   const data = folder.path('.agent-server');
@@ -66,7 +67,7 @@ test.each([
   [['create', '--name', 'a', '--days', 'x'], 'keys create: --days must be a number of days, at most 36500'],
   [['revoke', '--id', 'x'], 'keys revoke: --id must be an id from keys list'],
   [['delete'], 'keys requires a subcommand: keys create, keys list, keys revoke'],
-])('keys %j is bad usage', async (args, line) => {
+])('keys %j fails as wrong usage', async (args, line) => {
   await using folder = await project(CONFIG);
   const { code, stderr } = await agentServer(['keys', ...args], { cwd: folder.root });
   expect([code, stderr]).toEqual([2, `agent-server: ${line}\n`]);

@@ -23,7 +23,7 @@ async function begin(input: Record<string, unknown>): Promise<string> {
 
 const logs = (args: string[]) => agentServer(['logs', ...args, '--url', server.url]);
 
-test('the lines of a run are printed with time, level, node and place', async () => {
+test('logs --run prints lines with time, level, node and place', async () => {
   const { code, stdout, stderr } = await logs(['--run', await begin({ what: 'each_method' })]);
 
   expect([code, stderr]).toEqual([0, '']);
@@ -33,7 +33,7 @@ test('the lines of a run are printed with time, level, node and place', async ()
   expect(lines[1]).toMatch(/^\d\d:\d\d:\d\d INFO {2}print: a log line \{ of: \{ a: 'node' \} \} \(/);
 });
 
-test('as JSON each line is an object', async () => {
+test('logs --json prints an object for each line', async () => {
   const { stdout } = await logs(['--run', await begin({ what: 'each_method' }), '--json']);
 
   expect(
@@ -44,14 +44,14 @@ test('as JSON each line is an object', async () => {
   ).toEqual([1, 2, 3, 4, 5]);
 });
 
-test('printed lines contain no terminal control characters', async () => {
+test('logs prints no terminal control characters', async () => {
   const { stdout } = await logs(['--run', await begin({ what: 'odd' })]);
 
   expect(stdout).toContain('[31mred[0m');
   expect(stdout).not.toContain('\u001b');
 });
 
-test('a run is followed until it ends', async () => {
+test('logs -f follows a run until it ends', async () => {
   const gate = join(await makeDataFolder(), 'gate');
   const followed = logs(['--run', await begin({ what: 'each_method', gate }), '-f']);
   writeFileSync(gate, '');
@@ -62,7 +62,7 @@ test('a run is followed until it ends', async () => {
   expect(stdout).toContain('after the gate');
 });
 
-test('without a run, the lines of all runs are followed from a minimum level', async () => {
+test('logs -f without a run follows the lines of all runs from a minimum level', async () => {
   const child = program(['logs', '-f', '--level', 'warn', '--assistant', 'prints', '--url', server.url]);
   let printed = '';
   child.stdout.setEncoding('utf8').on('data', (text: string) => {

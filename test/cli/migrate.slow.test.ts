@@ -2,6 +2,7 @@ import { afterAll, describe, expect, test } from 'vitest';
 import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
+import { naming } from '../support/naming.ts';
 import { nextRelease } from '../support/next-release.ts';
 import { postgresSchema, TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 import { agentServer } from '../support/program.ts';
@@ -74,8 +75,8 @@ describeEachPlace('agent-server migrate', (place) => {
     const url = await place();
     const refused = await run(url, ['start'], { AGENT_SERVER_DATABASE_MIGRATIONS: 'refuse' });
     expect(refused.code).toBe(1);
-    expect(refused.stderr).toMatch(
-      new RegExp(`migrations ${NEWEST}\\..*"agent-server migrate".*storage\\.migrations`),
+    expect(refused.stderr).toEqual(
+      naming(`migrations ${NEWEST}.`, 'agent-server migrate', 'storage.migrations'),
     );
   });
 });

@@ -12,7 +12,7 @@ const json = async (message: string, fields = {}) =>
 const readable = (message: string, fields = {}, color = false) =>
   writtenLine({ ...READABLE, color }, line(message, fields), NOON);
 
-test('a JSON line has time, level, message and the fields', async () => {
+test('a JSON log line has time, level, message and the fields', async () => {
   expect(await json('run ended', { run_id: 'r1', ms: 5 })).toEqual({
     time: '2026-11-21T12:00:00.000Z',
     level: 'info',
@@ -22,7 +22,7 @@ test('a JSON line has time, level, message and the fields', async () => {
   });
 });
 
-test('no field can overwrite time, level or message', async () => {
+test('no field of a log line can overwrite time, level or message', async () => {
   const { time, level, message } = await json('real', { level: 'x', message: 'y', time: 'z' });
 
   expect({ time, level, message }).toEqual({
@@ -32,7 +32,7 @@ test('no field can overwrite time, level or message', async () => {
   });
 });
 
-test('a line is written for any field: errors with causes, big integers, circular values', async () => {
+test('a log line is written for any field: errors with causes, big integers, circular values', async () => {
   const circle: Record<string, unknown> = {};
   circle['self'] = circle;
   const error = new Error('outer', { cause: new Error('inner') });
@@ -44,7 +44,7 @@ test('a line is written for any field: errors with causes, big integers, circula
   expect(written.circle.self).toBe('[circle]');
 });
 
-test('a field that throws when it is read is marked unreadable, and the other fields are written', async () => {
+test('a log field that throws when it is read is marked unreadable, and the other fields are written', async () => {
   const trap = () => {
     throw new Error('trapped');
   };
@@ -57,7 +57,7 @@ test('a field that throws when it is read is marked unreadable, and the other fi
   });
 });
 
-test('a value that occurs twice is written twice', async () => {
+test('a value that occurs twice in a log line is written twice', async () => {
   const shared = { a: 1 };
 
   expect(await json('same', { one: shared, two: shared })).toMatchObject({ one: shared, two: shared });
@@ -82,7 +82,7 @@ test('a logger with fields writes them on every line, masked', () => {
   ]);
 });
 
-test('lines below the level are not written, and level silent writes none', () => {
+test('log lines below the level are not written, and level silent writes none', () => {
   const lines: string[] = [];
   for (const level of ['warn', 'silent'] as const) {
     const own = logger(level, { write: (text) => lines.push(JSON.parse(text).message) });
@@ -95,7 +95,7 @@ test('lines below the level are not written, and level silent writes none', () =
   expect(lines).toEqual(['three at warn', 'four at warn']);
 });
 
-test('a destination that throws does not reach the caller', () => {
+test('an error of the log destination does not reach the caller', () => {
   const broken = () => {
     throw new Error('disk full');
   };
@@ -103,13 +103,13 @@ test('a destination that throws does not reach the caller', () => {
   expect(() => logger('info', { write: broken }).info('lost')).not.toThrow();
 });
 
-test('a readable line has the time of day, level and message, then the fields as JSON', async () => {
+test('a readable log line has the time of day, level and message, then the fields as JSON', async () => {
   expect(await readable('ready', { url: 'http://127.0.0.1:1', graphs: 'a, b', none: undefined })).toBe(
     '[12:00:00] INFO: ready {"url":"http://127.0.0.1:1","graphs":"a, b"}',
   );
 });
 
-test('a readable line shows the stack of an error below', async () => {
+test('a readable log line is followed by the stack of its error', async () => {
   const [head, ...stack] = (await readable('broke', { run_id: 'r1', error: new Error('why') })).split('\n');
 
   expect(head).toBe('[12:00:00] INFO: broke {"run_id":"r1"}');
@@ -117,7 +117,7 @@ test('a readable line shows the stack of an error below', async () => {
   expect(stack[1]).toMatch(/^ {8}at .*output\.test\.ts:\d+:\d+/);
 });
 
-test('the stack of a readable line shows the code that threw', async () => {
+test('the stack below a readable log line shows the code that threw', async () => {
   const lines: string[] = [];
   const format = { ...READABLE, code_of: import.meta.dirname };
   const own = await lineLogger(format, (text) => lines.push(text));
@@ -129,7 +129,7 @@ test('the stack of a readable line shows the code that threw', async () => {
   );
 });
 
-test('user data can neither forge a line nor drive the terminal', async () => {
+test('user data in a log line can neither forge a line nor drive the terminal', async () => {
   const hostile = 'x\n[12:00:00] ERROR: forged\u001b[2J\u009b2J';
   const fields = { name: hostile, inner: { hostile }, [hostile]: 1, error: new Error(hostile) };
 
@@ -140,12 +140,12 @@ test('user data can neither forge a line nor drive the terminal', async () => {
   expect(written.split('\n').filter((each) => each.startsWith('[12:00:00]'))).toHaveLength(1);
 });
 
-test('colour is only in readable lines that ask for it', async () => {
+test('only readable log lines are coloured, and only on request', async () => {
   expect(await readable('hello', { a: 1 }, true)).toContain('\u001b[32mINFO');
   expect(await readable('hello', { a: 1 })).toBe('[12:00:00] INFO: hello {"a":1}');
 });
 
-test.each([JSON_LINES, READABLE])('a line is written for any error of user code: %j', async (format) => {
+test.each([JSON_LINES, READABLE])('a log line is written for any error of user code: %j', async (format) => {
   for (const make of Object.values(ODD_THROWS)) {
     const fields = { run_id: 'r1', error: make() };
     const written = await writtenLine(format, { level: 'error', message: 'run failed', fields });
@@ -154,7 +154,7 @@ test.each([JSON_LINES, READABLE])('a line is written for any error of user code:
   }
 });
 
-test('no line contains the password of a URL, in any position', async () => {
+test('no log line contains the password of a URL, in any position', async () => {
   const address = 'postgres://joe:hunter2@db/agents';
   const error = new Error(`no ${address}`, { cause: new Error(`of ${address}`) });
   const fields = { error, reason: `lost ${address}`, url: address, inner: { address } };
@@ -177,7 +177,7 @@ test('a failed run is logged as clients see it, with the source locations of the
   expect(written.error).toMatch(/\ncaused by Error: in x\.json\n {4}at /);
 });
 
-test('what a graph prints keeps its lines in a terminal, with its node and its run', async () => {
+test('output of a graph keeps its line breaks in a terminal and names its node and run', async () => {
   const written = await readable('{\n  a: 1\n}\u001b[31m', {
     ...{ run_id: 'r1', thread_id: 't1', assistant_id: 'a1', graph: 'g', attempt: 1, trace_id: 'r1' },
     ...{ node: 'ask', at: '/p/agent.ts:3:5', source: 'console' },

@@ -24,7 +24,7 @@ const WEBHOOKS = {
   url: { disable_loopback: false, require_https: false },
 };
 
-test('the log of a server has no secrets, at any level', async () => {
+test('the log of a server contains no secrets at any level', async () => {
   await using schema = TEST_POSTGRES_URI ? await postgresSchema(TEST_POSTGRES_URI) : undefined;
   await using hook = await receiver();
   hook.answers.push(500);
@@ -99,7 +99,7 @@ test.each([
   ['JSON that is none', { LANGGRAPH_AUTH: `{"jwt":{"secret":"${secret('jwt')}"` }],
   ['an unknown key', { LANGGRAPH_AUTH: `{"jwt":{"secrets":"${secret('jwt')}"}}` }],
   ['a port that is none', { PORT: secret('port') }],
-])('problems at the start are reported without secrets: %s', async (_what, env) => {
+])('problems at startup are reported without secrets: %s', async (_what, env) => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }',
     'one.mjs': GRAPH,

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
 import { maskDatabaseUrl } from '../../src/node.ts';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 import { startServer } from '../support/server.ts';
@@ -19,7 +20,7 @@ export const graph = {
   async getState(config) { return { values: {}, next: [], tasks: [], config, metadata: {} }; },
 };`;
 
-test('one line reports that the server is ready, its address, its graphs and its authentication', async () => {
+test('start logs one line with the address, the graphs and the authentication of the server', async () => {
   await using folder = await project({
     'agent.config.yaml':
       'graphs: { good: "./good.mjs:graph", broken: "./broken.mjs:graph" }\nstudio: { path: /console }',
@@ -70,22 +71,25 @@ test('an error that user code throws outside its node is logged with the run, an
 test.each([
   ['uncaught exception', 'throw new Error("own")'],
   ['unhandled rejection', 'Promise.reject(new Error("own"))'],
-])('an %s of a server with graph hosts is logged, and ends it with exit code 1', async (what, failing) => {
-  await using folder = await project({
-    'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }\nhosts: { count: 1 }',
-    'a.mjs': UNRULY,
-    'preload.mjs': `process.on('SIGUSR2', () => setTimeout(() => { ${failing}; }));`,
-  });
-  await using server = await startServer({
-    config: folder.path('agent.config.yaml'),
-    env: { NODE_OPTIONS: `--import=${folder.path('preload.mjs')}` },
-  });
-  const logged = server.untilLog(`${what} in the server, which stops`);
-  const code = server.kill('SIGUSR2');
-  expect((await logged)['error']).toMatch(/^Error: own/);
-  expect(await code).toBe(1);
-  expect(server.log.map(({ message }) => message)).toContain('stopped');
-});
+])(
+  'an %s in a server with graph hosts is logged and ends the server with exit code 1',
+  async (what, failing) => {
+    await using folder = await project({
+      'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }\nhosts: { count: 1 }',
+      'a.mjs': UNRULY,
+      'preload.mjs': `process.on('SIGUSR2', () => setTimeout(() => { ${failing}; }));`,
+    });
+    await using server = await startServer({
+      config: folder.path('agent.config.yaml'),
+      env: { NODE_OPTIONS: `--import=${folder.path('preload.mjs')}` },
+    });
+    const logged = server.untilLog(`${what} in the server, which stops`);
+    const code = server.kill('SIGUSR2');
+    expect((await logged)['error']).toMatch(/^Error: own/);
+    expect(await code).toBe(1);
+    expect(server.log.map(({ message }) => message)).toContain('stopped');
+  },
+);
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the server with exit code 0', async (signal) => {
   await using server = await startServer();
@@ -95,7 +99,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends the server with exi
   await stopped;
 });
 
-test('a second signal ends it at once', async () => {
+test('a second signal ends a stopping server at once', async () => {
   await using server = await startServer();
   const thread = await server.client.threads.create();
   await server.client.runs.create(thread.thread_id, 'sleeper', { input: { ms: 60_000 } });
@@ -108,7 +112,7 @@ test('a second signal ends it at once', async () => {
   await ended;
 });
 
-test('SIGUSR1 opens no debugger', async () => {
+test('SIGUSR1 opens no debugger in the server', async () => {
   await using server = await startServer();
   process.kill(server.pid, 'SIGUSR1');
   for (let i = 0; i < 3; i++) expect((await fetch(`${server.url}/ok`)).status).toBe(200);
@@ -160,7 +164,7 @@ test('a port in use is reported in one line with exit code 1', async () => {
 
     expect({ code, stderr }).toEqual({
       code: 1,
-      stderr: `agent-server: port ${port} of 127.0.0.1 is in use: stop the other program or choose a port with --port\n`,
+      stderr: naming(`agent-server: port ${port} of 127.0.0.1 is in use: `, '--port'),
     });
   }
 });
@@ -177,7 +181,7 @@ test('a server without keys refuses a public address with exit code 2', async ()
   expect(stderr).toMatch(/^agent-server: --host: server\.host: .* Set AGENT_SERVER_API_KEYS .*\n$/);
 });
 
-test('the URL of the database is printed without its secrets', () => {
+test('start prints the URL of the database without its secrets', () => {
   expect(maskDatabaseUrl('postgres://me:p/w@rd@db:5432/agents?password=x')).toBe('postgres://db:5432/agents');
   expect(maskDatabaseUrl('postgres://me@one:1,two:2/agents')).toBe('postgres://one:1,two:2/agents');
   expect(maskDatabaseUrl('sqlite:/srv/a@b.db')).toBe('sqlite:/srv/a@b.db');

@@ -21,7 +21,7 @@ async function owner(parent: string): Promise<{ process: ChildProcess; name: str
   return { process: child, name: basename(String(path).trim()) };
 }
 
-test('folders of killed processes are removed, and no others', async () => {
+test('temporary folders of killed processes are removed, and no others', async () => {
   await using parent = await mkdtempDisposable(join(tmpdir(), 'agent-server-folders-'));
   const killed = await owner(parent.path);
   const living = await owner(parent.path);
@@ -39,7 +39,7 @@ test('folders of killed processes are removed, and no others', async () => {
   expect(await readdir(parent.path)).not.toContain(basename(folder.path));
 });
 
-test.runIf(process.geteuid?.() === 0)('folders of other users are left, also by root', async () => {
+test.runIf(process.geteuid?.() === 0)('temporary folders of other users are kept, even by root', async () => {
   await using parent = await mkdtempDisposable(join(tmpdir(), 'agent-server-folders-'));
   const killed = await owner(parent.path);
   const exited = once(killed.process, 'exit');

@@ -50,7 +50,7 @@ test.each(['start', 'dev'])(
   },
 );
 
-test('a log configured as JSON is JSON on a terminal too', async () => {
+test('a log configured as JSON is JSON even on a terminal', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nlog: { json: true }\n',
     'one.mjs': GRAPH,

@@ -11,7 +11,7 @@ test.each([
   [['start', '--port'], 'start: --port needs a value'],
   [['start', 'agents'], 'start: unexpected argument "agents"'],
   [['version', '--help=yes'], 'version: --help takes no value'],
-])('%j is bad usage: one line, exit code 2', async (args, line) => {
+])('wrong usage prints one line and exits with 2: %j', async (args, line) => {
   expect(await agentServer(args)).toEqual({ code: 2, stdout: '', stderr: `agent-server: ${line}\n` });
 });
 

@@ -126,7 +126,7 @@ describe('a client of 0.3', () => {
     },
   });
 
-  test('is asked, answers, and reads the task as its version has it', async () => {
+  test('answers a question and reads the task in the form of its version', async () => {
     const { result: asked } = await rpc('chat-question', 'message/send', message('Hi'));
     expect(asked).toMatchObject({ kind: 'task', status: { state: 'input-required' } });
     const answer = message('Grace', { taskId: asked.id });

@@ -40,7 +40,7 @@ function agent() {
   };
 }
 
-test('a conversation is streamed word by word with its steps and tools, and can be continued', async () => {
+test('AG-UI streams a conversation word by word with its steps and tools, and can continue it', async () => {
   const { client, say, run } = agent();
   say('When is the shop open on Saturday?');
   const { pieces, kinds, answer } = await run();
@@ -61,7 +61,7 @@ test('a conversation is streamed word by word with its steps and tools, and can 
   expect(client.messages.filter(({ role }) => role === 'user')).toHaveLength(2);
 });
 
-test('a question of the graph is answered', async () => {
+test('an AG-UI client can answer a question of the graph', async () => {
   const { client, say, run } = agent();
   say('Email ana@example.com about lunch saying See you at noon.');
   const { custom } = await run();

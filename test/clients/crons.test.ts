@@ -68,7 +68,7 @@ test.runIf(python)('Python SDK: every method of crons', async () => {
   });
 });
 
-test('a triggered run executes, and its outcome stays after its thread is deleted', async () => {
+test('a triggered run of a cron executes, and its outcome is kept after its thread is deleted', async () => {
   using http = httpClient(server.url);
   const client = new Client({ apiUrl: server.url });
   const { cron_id } = await client.crons.create('echo', { schedule: '0 0 1 1 *', input: { x: 1 } });

@@ -47,13 +47,13 @@ test('a state stored as deltas is complete in runs, state, history and thread', 
   expect(lengths).toEqual([14, 13, 12, 12, 11, 10, 10, 9, 8, 8, 7, 6, 6, 5, 4, 4, 3, 2, 2, 1, 0]);
 });
 
-test('a conversation continues after a restart of the server', async () => {
+test('a conversation stored as deltas continues after a restart of the server', async () => {
   const thread_id = await conversation('one', 'two');
   await server.restart();
   expect(textsOf(await say(thread_id, 'three'))).toEqual(answered('one', 'two', 'three'));
 });
 
-test('a question can be answered, and a conversation can fork from any checkpoint', async () => {
+test('an interrupted conversation stored as deltas can be answered, and forked from any checkpoint', async () => {
   const thread_id = await conversation('one', 'ask');
   const { checkpoint, interrupts } = (await state(thread_id)).tasks[0] as never as {
     checkpoint: unknown;
@@ -70,7 +70,7 @@ test('a question can be answered, and a conversation can fork from any checkpoin
   expect(textsOf((await state(thread_id)).values)).toEqual(answered('one', 'else'));
 });
 
-test('one checkpoint for each run is enough', async () => {
+test('deltas are complete with one checkpoint for each run', async () => {
   const { thread_id } = await client.threads.create();
   for (const content of NUMBERS) {
     const input = { messages: [{ role: 'user', content }] };
@@ -96,7 +96,7 @@ test.for(NUMBERS.map((_, index) => index + 1))('pruned after %i turns, nothing i
   expect(textsOf(await say(thread_id, 'more'))).toEqual(answered(...told, 'more'));
 });
 
-test('a copy is complete, and deleting a run keeps the deltas that others need', async () => {
+test('a copy of a thread with deltas is complete, and deleting a run keeps the deltas that others need', async () => {
   const thread_id = await conversation('one', 'two', 'three');
   const copy = await client.threads.copy(thread_id);
   const [, second] = await client.runs.list(thread_id);

@@ -44,7 +44,7 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
     expect(texts).toEqual(['t0 t1 t2 t3 t4 ']);
   });
 
-  test('a graph that asks continues with the answer', async () => {
+  test('an interrupted graph continues with the answer', async () => {
     await using thread = closing(stream('interrupting'));
     const first = await thread.subscribe({ channels: ['input', 'lifecycle'] });
     await thread.run.start({ input: { x: 1 } });
@@ -94,7 +94,7 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
     );
   });
 
-  test('a question from inside a subgraph can be answered', async () => {
+  test('an interrupt of a subgraph can be answered', async () => {
     await using thread = closing(stream('nested'));
     const events = await thread.subscribe({ channels: ['input', 'lifecycle'] });
     await thread.run.start({ input: { ask: true } });
@@ -111,7 +111,7 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
     expect(state.values.log).toContain('child:"me"');
   });
 
-  test('subgraphs have a lifecycle, plain nodes have none', async () => {
+  test('only subgraphs have a lifecycle, plain nodes do not', async () => {
     await using thread = closing(stream('three-levels'));
     const events = await thread.subscribe({ channels: ['lifecycle'] });
     await thread.run.start({ input: { path: [] } });
@@ -134,7 +134,7 @@ describe.each(['sse', 'websocket'] as const)('event streaming of the SDK over %s
     ]);
   });
 
-  test('a run that fails says why', async () => {
+  test('a failed run reports its error', async () => {
     await using thread = closing(stream('fails'));
     const events = await thread.subscribe({ channels: ['lifecycle'] });
     await thread.run.start({ input: { x: 1 } });

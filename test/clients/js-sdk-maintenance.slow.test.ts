@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => server?.[Symbol.asyncDispose]());
 
-test('batches are started, and many runs cancelled', async () => {
+test('the JavaScript SDK starts batches and cancels many runs', async () => {
   const runs = await client.runs.createBatch([
     { assistantId: 'sleeper', input: { ms: 60_000 }, multitaskStrategy: 'enqueue' },
     { assistantId: 'sleeper', input: { ms: 60_000 } },
@@ -22,10 +22,10 @@ test('batches are started, and many runs cancelled', async () => {
   await client.runs.cancelMany({ threadId: thread_id, runIds: [run_id] });
   expect((await client.runs.get(thread_id, run_id)).status).toBe('interrupted');
   await client.runs.cancelMany({ status: 'all' });
-  await expect(client.runs.cancelMany({ status: 'all' })).rejects.toThrow('No runs found to cancel.');
+  await expect(client.runs.cancelMany({ status: 'all' })).rejects.toMatchObject({ status: 404 });
 });
 
-test('threads begin with a history and a time, are patched at their state, and pruned', async () => {
+test('the JavaScript SDK creates threads with supersteps and a TTL, patches their state, and prunes them', async () => {
   const { thread_id } = await client.threads.create({
     graphId: 'echo',
     supersteps: [{ updates: [{ values: { x: 1 }, asNode: '__start__' }] }],
@@ -45,7 +45,7 @@ test('threads begin with a history and a time, are patched at their state, and p
   await expect(client.threads.get(thread_id)).rejects.toThrow('404');
 });
 
-test('threads with a TTL are deleted when it expires', async () => {
+test('threads that the JavaScript SDK creates with a TTL are deleted when it expires', async () => {
   const { thread_id } = await client.threads.create({ ttl: { ttl: 60, strategy: 'delete' } });
   await client.threads.update(thread_id, { ttl: 0.0001 });
   const gone = () =>

@@ -135,7 +135,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     expect((await client.threads.getState<Chat>(thread_id)).values.count).toBe(10);
   });
 
-  test('waits for a run, and learns its error', async () => {
+  test('waits for a run and gets its error', async () => {
     const { thread_id } = await client.threads.create();
     const values = await client.runs.wait(thread_id, 'echo', { input: says('hello') });
     expect(values).toMatchObject({
@@ -145,7 +145,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     await expect(client.runs.wait(thread_id, 'fails', { input: {} })).rejects.toThrow(/Error/);
   });
 
-  test('runs without a thread, as a stream and to wait for', async () => {
+  test('runs without a thread, streaming and waiting', async () => {
     const { events, data } = await collect(
       client.runs.stream(null, 'echo', { input: says('hi'), streamMode: 'values' }),
     );
@@ -154,7 +154,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     expect(await client.runs.wait(null, 'echo', { input: says('hi') })).toMatchObject({ count: 1 });
   });
 
-  test('makes a run in the background, finds it, and joins it', async () => {
+  test('creates a background run, finds it, and joins it', async () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, 'sleeper', {
       input: { ms: 200, label: 'one' },
@@ -186,7 +186,7 @@ describe.each(SDKS)('the JavaScript SDK %s', (_, connect) => {
     expect(await readAfter(events[1]?.id ?? '')).toEqual(events.slice(2));
   });
 
-  test('cancels a run that executes, and the thread can be used again', async () => {
+  test('cancels an executing run, and the thread can be used again', async () => {
     const { thread_id } = await client.threads.create();
     const run = await client.runs.create(thread_id, 'sleeper', { input: { ms: 60_000, label: 'long' } });
     await client.runs.cancel(thread_id, run.run_id, true);

@@ -47,7 +47,7 @@ test('a remote graph streams several modes on a thread and keeps its state', asy
   expect(history).toEqual([[], ['b'], ['a'], ['__start__']]);
 });
 
-test('a remote graph streams what happens in its subgraphs', async () => {
+test('a remote graph streams the events of its subgraphs', async () => {
   const config = await newThread();
   const seen = [];
   const stream = await remote('nested').stream(

@@ -55,7 +55,7 @@ test.runIf(python)('Python SDK: every method of the store', async () => {
   });
 });
 
-test('an acknowledged item survives kill -9 and is found', async () => {
+test('an acknowledged store item survives kill -9 and is found', async () => {
   const { store } = server.client;
   await Promise.all(
     Array.from({ length: 20 }, (_, n) => store.putItem(['kept'], `${n}`, { text: `number ${n} is kept` })),

@@ -51,7 +51,7 @@ test('the SDK sends one request for a stream that ends with an error', async () 
   expect(await requestsOf(resumable)).toEqual([STREAM]);
 });
 
-test('the SDK asks once, after the end of a resumable stream, whether the run has ended', async () => {
+test('the SDK sends one more request after the end of a resumable stream', async () => {
   const stream = client.runs.stream(thread_id, 'echo', { input, streamResumable: true });
   expect(await requestsOf(stream)).toEqual([STREAM, RUN]);
   const joined = client.runs.joinStream(thread_id, await finishedRun(true), { lastEventId: '-1' });

@@ -66,7 +66,7 @@ describe.runIf(hasBrowser).each(['sse', 'websocket'])(
       expect(await questions(page).count()).toBe(0);
     });
 
-    test('a question is still there when the page is loaded again', async () => {
+    test('a question is still shown after the page is reloaded', async () => {
       const page = await open('interrupting');
       await send(page, { input: { x: 2 } });
       await questions(page).waitFor();

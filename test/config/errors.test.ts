@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { problemsOf } from '../support/config.ts';
+import { failure, naming } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 
 const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
@@ -116,7 +117,7 @@ test.each([
     'studio: { path: /threads }',
     'studio.path: is already a path of the API: choose another one',
   ],
-])('%s is one line with the path of the key', async (_, yaml, line) => {
+])('an invalid value is reported in one line with the path of the key: %s', async (_, yaml, line) => {
   expect(await problemsOf(GRAPHS + yaml)).toEqual([`agent.config.yaml: ${line}`]);
 });
 
@@ -140,33 +141,29 @@ test.each([
     'graphs: { a: { path: "a.ts:g", descripton: x } }',
     'graphs.a.descripton: unknown key; did you mean graphs.a.description?',
   ],
-])('%s is one line', async (_, yaml, line) => {
+])('an invalid configuration is reported in one line: %s', async (_, yaml, line) => {
   expect(await problemsOf(yaml)).toEqual([`agent.config.yaml: ${line}`]);
 });
 
-test('all problems are reported at once, each with the place where it was set', async () => {
+test('all problems of a configuration are reported at once, each with the place where it was set', async () => {
   const problems = await problemsOf(`${GRAPHS}runs: { concurency: 5 }\nstorage: { url: "\${DB}" }`, {
     environment: { BG_JOB_TIMEOUT_SECS: 'soon', LANGGRAPH_HTTP: '{oops' },
     flags: { 'server.port': 'x' },
   });
 
   expect([...problems].sort()).toEqual([
-    '--port: server.port: must be a whole number from 0 to 65535',
-    'BG_JOB_TIMEOUT_SECS: runs.timeout_seconds: must be a whole number of seconds from 1 to 3153600000 (100 years)',
-    'LANGGRAPH_HTTP: http: is not valid JSON',
-    'agent.config.yaml: runs.concurency: unknown key; did you mean runs.concurrency?',
-    'agent.config.yaml: storage.url: the variable DB is not set',
+    naming('--port: server.port: ', 65535),
+    naming('BG_JOB_TIMEOUT_SECS: runs.timeout_seconds: ', 3_153_600_000),
+    naming('LANGGRAPH_HTTP: http: ', 'JSON'),
+    naming('agent.config.yaml: runs.concurency: ', 'runs.concurrency?'),
+    naming('agent.config.yaml: storage.url: ', 'DB'),
   ]);
 });
 
 test('a file that is not YAML is reported with line and column', async () => {
-  expect(await problemsOf('graphs:\n  a: b: c\n')).toEqual([
-    'agent.config.yaml:2:6: Nested mappings are not allowed in compact mappings',
-  ]);
-  expect(await problemsOf('- a list\n')).toEqual(['agent.config.yaml: must be a map of keys']);
-  expect(await problemsOf('graphs: *nowhere\n')).toEqual([
-    'agent.config.yaml: an alias (*name) has no preceding anchor (&name)',
-  ]);
+  expect(await problemsOf('graphs:\n  a: b: c\n')).toEqual([naming('agent.config.yaml:2:6: ')]);
+  expect(await problemsOf('- a list\n')).toEqual([naming('agent.config.yaml: ', 'map')]);
+  expect(await problemsOf('graphs: *nowhere\n')).toEqual([naming('agent.config.yaml: ', '*name', '&name')]);
 });
 
 const nested = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`;
@@ -176,21 +173,21 @@ test.each([
   ['YAML that its parser can read', `${GRAPHS}ui_config: { a: ${nested(200)} }`],
   ['YAML', `${GRAPHS}ui_config: { a: ${nested(100_000)} }`],
   ['YAML in lines', Array.from({ length: 3000 }, (_, i) => `${' '.repeat(i)}a:`).join('\n')],
-])('%s that is nested too deeply is one problem', async (_, text) => {
-  expect(await problemsOf(text)).toEqual(['agent.config.yaml: is nested deeper than 100 levels']);
+])('%s that is nested too deeply is reported as one problem', async (_, text) => {
+  expect(await problemsOf(text)).toEqual([naming('agent.config.yaml: ', '100 levels')]);
 });
 
-test('a variable that is nested too deeply is one problem', async () => {
+test('a variable that is nested too deeply is reported as one problem', async () => {
   expect(await problemsOf(GRAPHS, { environment: { LANGGRAPH_UI_CONFIG: nested(100_000) } })).toEqual([
-    'LANGGRAPH_UI_CONFIG: ui_config: is nested deeper than 100 levels',
+    naming('LANGGRAPH_UI_CONFIG: ui_config: ', '100 levels'),
   ]);
 });
 
-test('aliases that stand for ever more of each other are one problem', async () => {
+test('YAML aliases that expand exponentially are reported as one problem', async () => {
   const list = (item: string) => `[${Array(9).fill(item).join(', ')}]`;
   const lines = [...'bcdefgh'].map((name, i) => `${name}: &${name} ${list(`*${'abcdefg'[i]}`)}`);
   expect(await problemsOf(`a: &a ${list('x')}\n${lines.join('\n')}\n`)).toEqual([
-    'agent.config.yaml: its aliases (*name) expand to too many values',
+    naming('agent.config.yaml: ', '*name', 'too many values'),
   ]);
 });
 
@@ -198,7 +195,7 @@ test('without a file and graphs the error names the files it looked for', async 
   await using folder = await project({});
 
   await expect(loadConfig({ cwd: folder.root, environment: {} })).rejects.toThrow(
-    `no configuration: ${folder.root} has neither agent.config.yaml nor langgraph.json; name a file with --config`,
+    failure(Error, folder.root, 'agent.config.yaml', 'langgraph.json', '--config'),
   );
   await expect(loadConfig({ cwd: folder.root, file: 'x.yaml', environment: {} })).rejects.toThrow(
     `${folder.path('x.yaml')}: file not found`,

@@ -21,7 +21,7 @@ test.each(['127.0.0.1', '127.8.8.8', 'localhost', '::1', '[::1]'])(
   },
 );
 
-test('with a key every address is served', async () => {
+test('a server with a key may listen on every address', async () => {
   const { config } = await load(`${GRAPHS}server: { host: 0.0.0.0 }`, {
     environment: { AGENT_SERVER_API_KEYS: 'one, two' },
   });
@@ -29,7 +29,7 @@ test('with a key every address is served', async () => {
   expect(config.server.api_keys).toEqual(['one', 'two']);
 });
 
-test('deployments need authentication, on loopback too', async () => {
+test('deployments require authentication, even on loopback', async () => {
   const yaml = `${GRAPHS}deployments: { enabled: true }`;
   expect(await problemsOf(yaml)).toEqual([
     expect.stringContaining('deployments.enabled: requires authentication'),
@@ -38,7 +38,7 @@ test('deployments need authentication, on loopback too', async () => {
   expect(await problemsOf(`${yaml}\nauth: { required: true }`)).toEqual([]);
 });
 
-test('an empty list of keys counts as no key', async () => {
+test('an empty list of keys counts as a server without keys', async () => {
   const yaml = `${GRAPHS}server: { host: 0.0.0.0, api_keys: "\${KEYS:-}" }`;
 
   expect(await problemsOf(yaml)).toEqual([open('agent.config.yaml')]);

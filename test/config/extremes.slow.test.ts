@@ -181,7 +181,7 @@ describe.each<[string, Bound]>([
   });
 });
 
-test('with a default_ttl of 0 a thread lives as long as its runs', async () => {
+test('with a default_ttl of 0, a thread is deleted when its runs end', async () => {
   const ttl = { default_ttl: 0, sweep_interval_minutes: 0.01 };
   const environment = { LANGGRAPH_CHECKPOINTER: JSON.stringify({ ttl }) };
   await using http = await openApp({ graphs: ['counter'], environment });

@@ -6,7 +6,7 @@ import { project } from '../support/project.ts';
 
 const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
 
-test('a file with graphs only gets every default', async () => {
+test('a configuration with graphs only gets every default', async () => {
   const { config, warnings } = await load(GRAPHS);
 
   expect(config.graphs).toEqual([
@@ -51,7 +51,7 @@ test('a flag wins over the environment, the environment over the file, the file 
   expect((await load(file, { environment, flags: { 'server.port': '1003' } })).config.server.port).toBe(1003);
 });
 
-test('a flag that was not given and an empty variable leave the file alone', async () => {
+test('a missing flag and an empty variable do not override the file', async () => {
   const { config } = await load(`${GRAPHS}server: { port: 1001 }`, {
     environment: { PORT: '' },
     flags: { 'server.port': undefined },
@@ -60,7 +60,7 @@ test('a flag that was not given and an empty variable leave the file alone', asy
   expect(config.server.port).toBe(1001);
 });
 
-test('of two variables for one key the more specific one wins', async () => {
+test('if two variables set one key, the more specific one wins', async () => {
   const { config } = await load(GRAPHS, {
     environment: {
       PORT: '1',
@@ -109,7 +109,7 @@ test('agent.config.yaml is preferred to langgraph.json', async () => {
   expect(await idOf()).toBe('echo');
 });
 
-test('graphs may come from the environment alone', async () => {
+test('graphs can be configured by the environment alone', async () => {
   await using folder = await project({});
 
   const { config } = await loadConfig({
@@ -121,14 +121,14 @@ test('graphs may come from the environment alone', async () => {
   expect(config.file).toBeUndefined();
 });
 
-test('the configuration is frozen to the bottom', async () => {
+test('the configuration is deeply frozen', async () => {
   const { config } = await load(GRAPHS);
 
   expect(Object.isFrozen(config.http.cors.allow_methods)).toBe(true);
   expect(Object.isFrozen(config.graphs[0])).toBe(true);
 });
 
-test('sizes, levels and flags may be written the way people write them', async () => {
+test('sizes, log levels and flags accept common spellings', async () => {
   const { config } = await load(`${GRAPHS}server: { body_limit: 2mb }\nhttp: { disable_mcp: "yes" }`, {
     environment: { LOG_LEVEL: 'WARNING', LOG_JSON: 'true' },
   });
@@ -149,7 +149,7 @@ test('a relative SQLite path is resolved against the data folder, and other URLs
   expect(await urlOf('postgres://me@db/agents')).toBe('postgres://me@db/agents');
 });
 
-test('the data of deployments is in the data folder, too, unless their folder is an absolute path', async () => {
+test('deployments are stored in the data folder, unless their folder is an absolute path', async () => {
   const environment = { AGENT_SERVER_DATA_DIR: '/data' };
   const inData = (await load(GRAPHS, { environment })).config;
   const elsewhere = (await load(`${GRAPHS}deployments: { folder: /srv }`, { environment })).config;

@@ -33,7 +33,7 @@ test('a doubled dollar sign escapes a variable, and templates with double braces
   expect(config.env).toEqual({ A: `\${X}`, B: `\${{ env.X }}`, C: '$5' });
 });
 
-test('the text of a variable is a value and never parsed as configuration', async () => {
+test('the text of a substituted variable is never parsed as configuration', async () => {
   const { config } = await load(`${GRAPHS}storage: { url: "sqlite:/\${NAME}" }`, {
     environment: { NAME: 'a"}\nserver: { port: 1 }', OTHER: 'no' },
   });
@@ -55,7 +55,7 @@ test('the .env file of the project feeds variables, and the real environment win
   expect((await load(yaml, { files })).config.server.port).toBe(5);
 });
 
-test('an empty variable does not override that of the .env file', async () => {
+test('an empty environment variable does not override one of the .env file', async () => {
   const files = { '.env': 'DATABASE_URI=postgres://me@db/agents\nKEY=file\n' };
   const yaml = `${GRAPHS}env: .env\nserver: { api_keys: ["\${KEY}"] }`;
 
@@ -65,7 +65,7 @@ test('an empty variable does not override that of the .env file', async () => {
   expect(config.server.api_keys).toEqual(['file']);
 });
 
-test('env may be a list; a bare name is left to the environment', async () => {
+test('an env list may contain bare names, which the environment sets', async () => {
   expect((await load(`${GRAPHS}env: ["A=1=2", "B"]`)).config.env).toEqual({ A: '1=2' });
 });
 

@@ -17,11 +17,11 @@ test.each([
   [{ OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }, 'OTEL_EXPORTER_OTLP_PROTOCOL is grpc'],
   [{ OTEL_TRACES_SAMPLER: 'sometimes' }, 'OTEL_TRACES_SAMPLER is sometimes'],
   [{ OTEL_TRACES_SAMPLER: 'traceidratio', OTEL_TRACES_SAMPLER_ARG: '2' }, 'a number from 0 to 1'],
-])('%j is reported with a way out', (env, text) => {
+])('telemetry setting %j is refused with a way out', (env, text) => {
   expect(traceSettings({ ...ON, ...env })).toEqual({ problem: expect.stringContaining(text) });
 });
 
-test('everything has the default of the specification', () => {
+test('telemetry settings have the defaults of the specification', () => {
   expect(traceSettings(ON)).toEqual({
     protocol: 'http/protobuf',
     resource: { 'service.name': 'agent-server', 'service.version': expect.any(String) },
@@ -32,7 +32,7 @@ test('everything has the default of the specification', () => {
   });
 });
 
-test('the variable of a signal overrides the general one, and the name of the service its attribute', () => {
+test('the variable for traces overrides the general one, and the service name its resource attribute', () => {
   const env = {
     OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://127.0.0.1:4318/v1/traces',
     OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',

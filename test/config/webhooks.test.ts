@@ -19,11 +19,11 @@ test.each([
   ['webhooks: {}', 'unless opened'],
   ['webhooks: { url: { require_https: true } }', 'always'],
   ['webhooks: { url: { require_https: false } }', 'never'],
-])('%s makes https the rule: %s', async (yaml, https) => {
+])('%s requires https for webhooks: %s', async (yaml, https) => {
   expect((await load(`${GRAPHS}${yaml}`)).config.webhooks.https).toBe(https);
 });
 
-test('LANGGRAPH_WEBHOOKS is the whole block', async () => {
+test('LANGGRAPH_WEBHOOKS replaces the whole block', async () => {
   const environment = { LANGGRAPH_WEBHOOKS: '{"url":{"disable_loopback":false,"allowed_ports":[443,8443]}}' };
   const { config } = await load(`${GRAPHS}webhooks: { secret: ${SECRET} }`, { environment });
   expect(config.webhooks).toMatchObject({
@@ -32,7 +32,7 @@ test('LANGGRAPH_WEBHOOKS is the whole block', async () => {
   });
 });
 
-test('a secret is one text, or a list while it is replaced', async () => {
+test('a webhook secret is a text, or a list while it is rotated', async () => {
   expect((await load(`${GRAPHS}webhooks: { secret: ${SECRET} }`)).config.webhooks.secret).toEqual([SECRET]);
   const both = await load(`${GRAPHS}webhooks: { secret: ["\${NEW}", ${SECRET}] }`, {
     environment: { NEW: SECRET },
@@ -40,13 +40,13 @@ test('a secret is one text, or a list while it is replaced', async () => {
   expect(both.config.webhooks.secret).toEqual([SECRET, SECRET]);
 });
 
-test('headers take variables with the prefix', async () => {
+test('webhook headers take variables with the configured prefix', async () => {
   const yaml = `${GRAPHS}webhooks: { headers: { authorization: "Bearer \${{ env.LG_WEBHOOK_TOKEN }}", x-a: b } }`;
   const { config } = await load(yaml, { environment: { LG_WEBHOOK_TOKEN: 't' } });
   expect(config.webhooks.headers).toEqual({ authorization: 'Bearer t', 'x-a': 'b' });
 });
 
-test('headers take variables of the env key, with another prefix', async () => {
+test('webhook headers take variables of the env key, with another prefix', async () => {
   const yaml = `${GRAPHS}env: { HOOK_TOKEN: t }\nwebhooks: { env_prefix: HOOK_, headers: { x: "\${{env.HOOK_TOKEN}}" } }`;
   expect((await load(yaml)).config.webhooks.headers).toEqual({ x: 't' });
 });

@@ -36,13 +36,13 @@ test('the list of differences to the official document is complete and current',
   expect(listed.flatMap((group) => group.differences).sort()).toEqual(differences(official, document));
 });
 
-test('groups come in the order of the official document', () => {
+test('groups of operations have the order of the official document', () => {
   const [theirs, ours] = [official, document].map(({ tags }) => tags.map(({ name }) => name));
   const shared = (ours as string[]).filter((name) => theirs?.includes(name));
   expect(shared).toEqual(theirs?.filter((name) => shared.includes(name)));
 });
 
-test('every operation says what it is for', () => {
+test('every operation has a summary and a description', () => {
   const tags = document.tags.map(({ name }) => name);
   for (const { operationId, summary, description, tags: group } of operations) {
     expect({ operationId, summary, description }).toEqual({
@@ -56,7 +56,7 @@ test('every operation says what it is for', () => {
   expect(ids).toEqual([...new Set(ids)]);
 });
 
-test('every operation describes its success and what may go wrong', () => {
+test('every operation describes its success and its errors', () => {
   const open = ['delete_studio_session', 'get_health', 'get_root', 'get_studio_session', 'get_ui_file'];
   for (const { operationId, responses } of operations) {
     const statuses = Object.keys(responses);
@@ -86,7 +86,7 @@ test('every request body has an example that its schema accepts', () => {
   }
 });
 
-test('every field of a request, and every parameter, is explained', () => {
+test('every field of a request and every parameter has a description', () => {
   const fields = Object.keys(REQUESTS).flatMap((name) =>
     Object.entries(document.components.schemas[name]?.properties ?? {}).map(
       ([field, schema]) => [`${name}.${field}`, schema] as const,

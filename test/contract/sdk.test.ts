@@ -110,7 +110,7 @@ test.each(UNIONS)('%s accepts every value that the type of the SDK has', (name, 
   expect(values.filter((value) => !schema.safeParse(value).success)).toEqual([]);
 });
 
-test('each run of a batch is read in the spelling of the SDK', () => {
+test('each run of a batch accepts the spelling of the SDK', () => {
   const payload = fields.get('RunsCreatePayload') ?? [];
   const sent = payload.filter((field) => !['signal', 'onRunCreated', '_langsmithTracer'].includes(field));
   const snakeCase = (name: string) => name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);

@@ -30,7 +30,7 @@ test.each([
   expect(times(schedule, null, '2026-11-21T05:00:30Z', 3)).toEqual(expected);
 });
 
-test('the next time is always later than the given one', () => {
+test('the next time of a schedule is always later than the given one', () => {
   expect(times('0 6 * * *', null, '2026-11-21T06:00:00.000Z', 1)).toEqual(['2026-11-22T06:00Z']);
   expect(times('0 6 * * *', null, '2026-11-21T05:59:59.999Z', 1)).toEqual(['2026-11-21T06:00Z']);
 });
@@ -43,7 +43,7 @@ test('29 February fires only in leap years, and 2100 is not one', () => {
   expect(times('0 0 29 2 *', null, '2096-03-01T00:00Z', 1)).toEqual(['2104-02-29T00:00Z']);
 });
 
-test('a day of the month and a day of the week: either of them', () => {
+test('a schedule with a day of the month and a day of the week fires on either of them', () => {
   // Fridays in November 2026 are 6, 13, 20 and 27.
   expect(times('0 0 15 * FRI', null, '2026-11-06T00:00Z', 4)).toEqual([
     '2026-11-13T00:00Z',

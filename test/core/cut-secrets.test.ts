@@ -55,13 +55,13 @@ describe('wherever a text is cut, nothing readable remains of', () => {
   });
 });
 
-test('text before a cut that is not a secret remains', () => {
+test('text that is not a secret remains before a cut', () => {
   const mask = secretMask(['hunter2hunter2']);
   for (const text of ['x'.repeat(50), 'the bearer', 'see https://example.com/a/page', 'file:///a/b/c'])
     expect(mask(truncateText(text, 200, 1000))).toBe(`${text}… (cut, 1,000 characters in all)`);
 });
 
-test('a text that is cut again keeps its full length', () => {
+test('a text that is cut twice reports its full length', () => {
   const once = truncateText('x'.repeat(5000), 1000);
   const twice = truncateText(once, 500);
 

@@ -64,7 +64,7 @@ test('yielding returns without waiting until a turn has lasted 20 ms', async () 
   await turn;
 });
 
-test('the event loop is busy during work that never waits, and idle 20 ms later', async () => {
+test('the event loop counts as busy during work that never yields, and as idle 20 ms later', async () => {
   await nextTurn();
   expect(isEventLoopBusy()).toBe(false);
   await yieldToEventLoop();

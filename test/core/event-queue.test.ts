@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { EventQueue } from '../../src/core/event-queue.ts';
 
-test('a slow reader gets all events, then the error', async () => {
+test('a slow reader of an event queue gets all events, then the error', async () => {
   const queue = new EventQueue<number>();
   queue.push(1);
   queue.push(2);

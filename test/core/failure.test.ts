@@ -28,11 +28,11 @@ test.each([
   ['thrown text', { error: 'Error', message: 'thrown text' }],
   [TypeError, { error: 'Error', message: '[function TypeError]' }],
   [undefined, { error: 'Error', message: 'undefined' }],
-])('thrown value %# is reported by class and text', (thrown, told) => {
+])('a thrown value is reported by class and text: %#', (thrown, told) => {
   expect(publicFailure(thrown)).toEqual(told);
 });
 
-describe('whatever is thrown', () => {
+describe('for any thrown value', () => {
   test.each(Object.entries(ODD_THROWS))('%s', (_name, make) => {
     isTold(make());
   });

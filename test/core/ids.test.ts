@@ -7,7 +7,7 @@ function clockAt(ms: number) {
   return { now: () => ms, monotonic: () => 0, set: (next: number) => (ms = next) };
 }
 
-test('ids of one process sort by their creation, within a millisecond and when the clock goes back', () => {
+test('ids of one process sort by creation, even within a millisecond and when the clock is set back', () => {
   const clock = clockAt(1_800_000_000_000);
   const ids = systemIds(clock);
   const made = Array.from({ length: 10_000 }, () => ids.uuid7());
@@ -23,12 +23,12 @@ test('an id contains the time of its creation', () => {
   expect(id.slice(0, 13)).toBe('01234567-89ab');
 });
 
-test('the assistant of a graph has the id that every server gives it', () => {
+test('the system assistant of a graph has the same id on every server', () => {
   expect(systemAssistantId('agent')).toBe('fe096781-5601-53d2-b2f6-0d3403f7e9ca');
   expect(systemAssistantId('echo')).toBe('046b5dc7-2108-582c-9c6c-31d556d138f0');
 });
 
-test('the time of a version 6 id is when it was made, and other ids have none', () => {
+test('the creation time is read from version 6 ids and is undefined for others', () => {
   const before = Date.now();
   const time = uuid6Time(uuid6(0)) ?? 0;
   expect(time).toBeGreaterThanOrEqual(before);

@@ -12,7 +12,7 @@ test.for([
 });
 
 /** Looked at from each of them anew, they would take minutes. */
-test('a long run of backslashes is read once', () => {
+test('JSON with a long run of backslashes is scanned in linear time', () => {
   const text = '\\'.repeat(500_000);
   expect(toJson([text, '\0'])).toBe(`["${text}${text}","\uFFFD"]`);
   // Text about an escape, as any client can send it.

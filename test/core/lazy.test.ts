@@ -10,7 +10,7 @@ test('a lazy value is created once, on first use, even by concurrent callers', a
   expect(await get.made).toBe(1);
 });
 
-test('a failure rejects all pending calls, and the next call tries again', async () => {
+test('a failing lazy value rejects all pending calls, and the next call tries again', async () => {
   let times = 0;
   const get = lazy(async () => {
     times += 1;

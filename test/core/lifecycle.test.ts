@@ -11,7 +11,7 @@ function parts(...names: string[]) {
   return { all, closed };
 }
 
-test('parts are closed in order', async () => {
+test('parts of a server are closed in order', async () => {
   const { all, closed } = parts('a', 'b', 'c');
   await closeAll(all);
   expect(closed).toEqual(['a', 'b', 'c']);

@@ -19,7 +19,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-test('the second collection of an idle process follows the first, however much that computed', () => {
+test('the second collection of an idle process follows the first, even after much computation', () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'performance'] });
   vi.spyOn(process, 'cpuUsage').mockImplementation(() => ({ user: engine.cpu_ms * 1000, system: 0 }));
   vi.spyOn(process.memoryUsage, 'rss').mockReturnValue(150 * 1024 ** 2);

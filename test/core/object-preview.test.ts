@@ -12,7 +12,7 @@ test('a preview is small for many fields, long names and characters of several b
   }
 });
 
-test('a field without room is left out, and those behind it are there', () => {
+test('a preview omits a field that does not fit and keeps later ones that do', () => {
   expect(objectPreview({ ['n'.repeat(5000)]: 1, short: 2 })).toEqual({
     fields: { short: 2 },
     cut: [],
@@ -20,7 +20,7 @@ test('a field without room is left out, and those behind it are there', () => {
   });
 });
 
-test('a text is not cut within a character', () => {
+test('a preview does not cut a text within a character', () => {
   const { fields } = objectPreview({ text: `${'x'.repeat(199)}😀😀` });
   expect(fields).toEqual({ text: 'x'.repeat(199) });
 });

@@ -6,7 +6,7 @@ const START = Date.UTC(2026, 0, 1);
 const logAt = (ms: number) => new RecentLog({ now: () => ms });
 const lengthOf = (log: RecentLog) => log.after(0).reduce((sum, { json }) => sum + json.length, 0);
 
-test('the newest lines stay, numbered one after the other', () => {
+test('the recent log keeps the newest lines, numbered consecutively', () => {
   const log = logAt(START);
   for (let n = 0; n < MAX_LINES + 7; n++) log.add(`{"message":"${n}"}\n`);
   const lines = log.after(0);
@@ -20,7 +20,7 @@ test('the newest lines stay, numbered one after the other', () => {
   expect(log.after(lines.at(-1)?.seq ?? 0)).toEqual([]);
 });
 
-test('long lines leave fewer in memory, and what is too long keeps its message', () => {
+test('the recent log keeps fewer long lines, and only the message of one that is too long', () => {
   const log = logAt(START);
   const own = logger('info', { write: (line) => log.add(line) });
   for (let n = 0; n < 200; n++) own.info(`line ${n}`, { text: 'x'.repeat(10_000) });
@@ -37,7 +37,7 @@ test('long lines leave fewer in memory, and what is too long keeps its message',
   expect(long.message).toMatch(/^y{8000}.*1,000,000 characters in all\)$/);
 });
 
-test('line numbers are unique across processes', () => {
+test('line numbers of the recent log are unique across processes', () => {
   const [before, after] = [logAt(START), logAt(START + 1)];
   before.add('{"message":"a"}\n');
   const [line] = before.after(0);

@@ -23,7 +23,7 @@ async function nested(folder: string): Promise<string> {
   return inner;
 }
 
-test('a folder is deleted that is nested more deeply than a path can say', async () => {
+test('a folder that is nested more deeply than the longest path is deleted', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-tree-'));
   const outside = join(folder, 'outside');
   await mkdir(outside);

@@ -28,7 +28,7 @@ test.each([
   ['one millisecond more', LONGEST_TIMER_MS + 1],
   ['30 days', 30 * DAY_MS],
   ['a hundred years', 100 * 365 * DAY_MS],
-])('fires after %s and not before', (_what, ms) => {
+])('a timer fires after %s and not before', (_what, ms) => {
   const callback = vi.fn();
   after(ms, callback);
   vi.advanceTimersByTime(ms - 1);
@@ -57,7 +57,7 @@ test.each([Number.NaN, -1, Number.NEGATIVE_INFINITY, 0])('a delay of %s counts a
   expect(callback).toHaveBeenCalledOnce();
 });
 
-test('a fraction of a millisecond is rounded up', () => {
+test('a timer delay with a fraction of a millisecond is rounded up', () => {
   const callback = vi.fn();
   after(1.2, callback);
   vi.advanceTimersByTime(1);
@@ -85,7 +85,7 @@ test('a disposed timer does not fire, not even during a later part of its delay'
 test.each([
   ['every second', 1000],
   ['every 30 days', 30 * DAY_MS],
-])('repeats %s until it is disposed', (_what, ms) => {
+])('an interval timer repeats %s until it is disposed', (_what, ms) => {
   const callback = vi.fn();
   const timer = every(ms, callback);
   vi.advanceTimersByTime(ms - 1);
@@ -110,7 +110,7 @@ test('sleep resolves after its time or when its signal aborts', async () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('timeoutSignal aborts after its time', () => {
+test('timeoutSignal aborts after its timeout', () => {
   const signal = timeoutSignal(30 * DAY_MS);
   vi.advanceTimersByTime(30 * DAY_MS - 1);
   expect(signal.aborted).toBe(false);
@@ -127,7 +127,7 @@ test('a latch waits for 30 days', async () => {
   expect(waited()).toBe(true);
 });
 
-test('an unreferenced timer stays unreferenced in every part of its delay', () => {
+test('an unreferenced timer is unreferenced in every part of its delay', () => {
   const timers = vi.spyOn(globalThis, 'setTimeout');
   using _timer = after(60 * DAY_MS, () => {}).unref();
   vi.advanceTimersByTime(50 * DAY_MS);
@@ -135,7 +135,7 @@ test('an unreferenced timer stays unreferenced in every part of its delay', () =
   expect(made).toEqual([false, false, false]);
 });
 
-test('unlessAborted is as its work until the signal aborts, and then rejects with its reason', async () => {
+test('unlessAborted settles like its work, or rejects with the reason as soon as the signal aborts', async () => {
   const control = new AbortController();
   const never = unlessAborted(control.signal, new Promise(() => {}));
   expect(await unlessAborted(control.signal, Promise.resolve(7))).toBe(7);

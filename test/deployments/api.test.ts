@@ -31,7 +31,7 @@ describe('the control plane', () => {
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
-  test('names are unique, and fit into a URL', async () => {
+  test('requires names of deployments that are unique and fit into a URL', async () => {
     await server.create('one-name');
     const again = await server.post('/v2/deployments', { name: 'one-name', source: 'internal_source' });
     expect(again).toMatchObject({ status: 409, body: { detail: expect.stringContaining('one-name') } });
@@ -41,7 +41,7 @@ describe('the control plane', () => {
     }
   });
 
-  test('images, credentials in URLs, local repositories and odd refs are refused by name', async () => {
+  test('refuses images, credentials in URLs, local repositories and invalid refs, and names the field', async () => {
     const refuse = async (more: object) => {
       const { status, body } = await server.post('/v2/deployments', {
         name: 'refused',
@@ -71,7 +71,7 @@ describe('the control plane', () => {
     expect(detail).not.toContain('secret@');
   });
 
-  test('reserved names of secrets are refused with the list, and values are never shown', async () => {
+  test('refuses reserved names of secrets with the list, and never shows values', async () => {
     const reserved = await server.post('/v2/deployments', {
       name: 'reserved',
       source: 'internal_source',
@@ -98,7 +98,7 @@ describe('the control plane', () => {
     });
   });
 
-  test('deployments are listed with filters and pages', async () => {
+  test('lists deployments with filters and pages', async () => {
     for (const name of ['list-a', 'list-b', 'list-c']) await server.create(name);
     const { body } = await server.get('/v2/deployments?name_contains=list-&limit=2');
     expect(body.resources.map(({ name }: { name: string }) => name)).toEqual(['list-c', 'list-b']);
@@ -110,7 +110,7 @@ describe('the control plane', () => {
     expect((await server.get('/v2/deployments?limit=101')).status).toBe(422);
   });
 
-  test('an upload URL takes one upload without a key, and only until it is used', async () => {
+  test('accepts one upload at an upload URL without a key, and none after that', async () => {
     const { id } = await server.create('uploads');
     const { body } = await server.post(`/v2/deployments/${id}/upload-url`, undefined);
     expect(body.object_path).toMatch(new RegExp(`^uploads/${id}/`));
@@ -137,7 +137,7 @@ describe('the control plane', () => {
     });
   });
 
-  test('a newer revision skips waiting ones, and an interrupted revision ends', async () => {
+  test('skips waiting revisions when a newer one comes, and ends an interrupted revision', async () => {
     const { id } = await server.create('queue');
     const first = await server.push(id, projectThat('one'));
     const second = await server.push(id, projectThat('two'));
@@ -157,7 +157,7 @@ describe('the control plane', () => {
     expect(skipped.body.resources.length).toBeGreaterThanOrEqual(2);
   });
 
-  test('a bulk deletion reports the deployments that it could not delete', async () => {
+  test('reports the deployments that a bulk deletion could not delete', async () => {
     const { id } = await server.create('short-lived');
     const partly = await server.send('DELETE', `/v2/deployments?deployment_ids=${id},${NOBODY}`);
     expect(partly).toMatchObject({ status: 207, body: { deleted: [id], failed: [{ id: NOBODY }] } });
@@ -169,7 +169,7 @@ describe('the control plane', () => {
     });
   });
 
-  test('a deployment that is deleted while it is built leaves nothing behind', async () => {
+  test('leaves nothing behind of a deployment that is deleted while it is built', async () => {
     const { id } = await server.create('gone');
     const { id: rid } = await server.push(id, projectThat('gone'));
     await until('it is built', async () => (await server.revision(id, rid)).status === 'BUILDING');
@@ -181,7 +181,7 @@ describe('the control plane', () => {
     expect((await server.get('/deployments/gone/ok')).status).toBe(404);
   });
 
-  test('no request without a key of the right scope reads or changes anything', async () => {
+  test('requires a key of the right scope for every request', async () => {
     const run = (await server.post('/keys', { name: 'a run key', scope: 'run' })).body.key;
     const deploys = (await server.post('/keys', { name: 'ci', scope: 'deployments:write' })).body.key;
     const status = async (key: string, path: string) =>

@@ -6,6 +6,7 @@ import { expect, test } from 'vitest';
 import { backupDatabase } from '../../src/storage/backup/backup.ts';
 import { restoreDatabase } from '../../src/storage/backup/restore.ts';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
+import { failure } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 async function temporaryFolder() {
@@ -41,7 +42,7 @@ test('a backup of a running server contains its deployments, and another machine
     await expect(backupDatabase({ file, ...placeOf(server) })).rejects.toThrow('--force');
     await backupDatabase({ file: join(backups.path, 'again.db'), ...placeOf(server) });
     await expect(restoreDatabase({ file, ...placeOf(server), force: true })).rejects.toThrow(
-      'Another server uses the database',
+      failure(Error, 'Another server'),
     );
   }
 
@@ -51,7 +52,7 @@ test('a backup of a running server contains its deployments, and another machine
   const data = `${file}.deployments`;
   renameSync(data, `${data}-moved`);
   await expect(restoreDatabase({ file, ...place, force: true })).rejects.toThrow(
-    /has deployments \(empty, kept\), whose data must be next to it/,
+    failure(Error, 'empty, kept', data),
   );
   renameSync(`${data}-moved`, data);
   await restoreDatabase({ file, ...place, force: true });

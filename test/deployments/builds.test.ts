@@ -39,7 +39,7 @@ test('only the server may enter the folder of a revision and the cache', async (
   }
 });
 
-test('a tag, a commit and the default branch can be named', async () => {
+test('a build can name a tag, a commit or the default branch', async () => {
   await using deployment = await TestDeployment.create();
   const repository = await deployment.repository('app', PROJECT);
   const first = await git(repository, 'rev-parse', 'HEAD');
@@ -53,7 +53,7 @@ test('a tag, a commit and the default branch can be named', async () => {
   expect(await shaOf(first)).toBe(first);
 });
 
-test('the configuration may be in a folder of a monorepo: packages are installed where the lock file is', async () => {
+test('a configuration in a folder of a monorepo is built with the packages of the lock file above it', async () => {
   await using deployment = await TestDeployment.create();
   const path = await deployment.write('app', {
     ...projectWithScript('console.log("installing in " + process.cwd())'),
@@ -70,7 +70,7 @@ test('the configuration may be in a folder of a monorepo: packages are installed
   expect(await readFile(join(built.root, 'apps/agent/built-in'), 'utf8')).toBe(`${built.root}/apps/agent\n`);
 });
 
-test('commands of the deployment run in place of the package manager, with its variables', async () => {
+test('the install and build commands of a deployment replace the package manager and get its variables', async () => {
   await using deployment = await TestDeployment.create();
   const path = await deployment.write('app', { 'langgraph.json': { graphs: {} } });
   const built = await deployment.build({
@@ -97,7 +97,7 @@ test('an interrupted build restarts from the beginning', async () => {
   });
 });
 
-test('a folder that holds its own deployments is copied without them, and its links as they are', async () => {
+test('a source folder that contains the deployments folder is copied without it, and links are copied as links', async () => {
   await using deployment = await TestDeployment.create();
   const path = await deployment.write('app', {
     ...PROJECT,

@@ -137,7 +137,7 @@ test('a canary that is interrupted hands its runs over, and an ordinary revision
   expect([await said(threadThat(true)), await said(threadThat(false))]).toEqual(['five', 'five']);
 }, 240_000);
 
-test('of a concurrent promotion and interruption one wins, and no run enqueued meanwhile is lost', async () => {
+test('if a canary is promoted and interrupted concurrently, one wins, and no run enqueued in the meantime is lost', async () => {
   await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 0 } });
   const { said } = client(server);
   const { id } = await server.create('agent');

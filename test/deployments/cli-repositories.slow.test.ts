@@ -2,9 +2,10 @@ import { expect, test } from 'vitest';
 import { RevisionError } from '../../src/services/deployments/builder.ts';
 import { KEY, openDeploymentServer } from '../support/deployments.ts';
 import { hookOf, SHA, sendHook } from '../support/git-hooks.ts';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 
-test('hooks, a deploy key and a token are set up in a terminal', async () => {
+test('the command line sets up hooks, a deploy key and a token of a deployment', async () => {
   await using server = await openDeploymentServer({
     build: () => Promise.reject(new RevisionError('source', 'no_git', 'Nothing is built in this test.')),
   });
@@ -29,7 +30,7 @@ test('hooks, a deploy key and a token are set up in a terminal', async () => {
     /^ {2}branch +refs\/heads\/main\n {2}secret +created \d{4}-.*\n {2}polling +off: /,
   );
   expect(hooks.stdout).toMatch(
-    /Z github push ignored: refs\/heads\/dev was pushed; .*\n.*Z github push queued: aaaaaaaa as revision \S{36}\n$/,
+    /Z github push ignored: .*refs\/heads\/dev.*\n.*Z github push queued: aaaaaaaa as revision \S{36}\n$/,
   );
   const json = JSON.parse((await cli('deployments', 'hooks', 'agent', '--json')).stdout);
   expect(json.resources[1]).toMatchObject({ commit_sha: SHA, outcome: 'queued' });
@@ -50,7 +51,7 @@ test('hooks, a deploy key and a token are set up in a terminal', async () => {
   expect(await token('a-token-of-mine\n', '--username', 'ada')).toEqual({
     code: 0,
     stdout: '',
-    stderr: '"agent" sends the token to example.com, and to no other host.\n',
+    stderr: naming('"agent"', 'example.com'),
   });
   expect((await server.get(`/v2/deployments/${id}/repository-token`)).body).toMatchObject({
     is_set: true,
@@ -61,7 +62,7 @@ test('hooks, a deploy key and a token are set up in a terminal', async () => {
   expect(stdout).toMatch(
     /\n {2}pushes +refs\/heads\/main\n {2}hooks +secret created \S+; last \S+, ignored\n/,
   );
-  expect(stdout).toMatch(/\n {2}repository +https:\S+agent.git, with a token for example.com\n/);
+  expect(stdout).toMatch(/\n {2}repository +https:\S+agent.git, .*token.* example.com\n/);
   expect(stdout).toMatch(/\n {2}next +Fix what failed.*\n +npx agent-server deploy https:/);
   expect(await token('')).toMatchObject({ code: 2, stderr: expect.stringContaining('on stdin') });
   expect((await token('', '--delete')).code).toBe(0);

@@ -5,7 +5,7 @@ import { KEY, openDeploymentServer, projectThat } from '../support/deployments.t
 import { agentServer } from '../support/program.ts';
 import { project } from '../support/project.ts';
 
-test('a folder is deployed, listed, shown, rolled back and deleted in a terminal', async () => {
+test('the command line deploys a folder, and lists, shows, rolls back and deletes the deployment', async () => {
   await using server = await openDeploymentServer();
   await using app = await project({
     ...projectThat('first', 'GREETING'),
@@ -69,7 +69,7 @@ test('a folder is deployed, listed, shown, rolled back and deleted in a terminal
   expect((await server.run('shop')).status).toBe(404);
 }, 240_000);
 
-test('a canary is deployed, shown, ended and promoted in a terminal', async () => {
+test('the command line deploys, shows, ends and promotes a canary', async () => {
   await using server = await openDeploymentServer();
   await using app = await project(projectThat('first'));
   const target = ['--url', server.url, '--key', KEY];

@@ -5,6 +5,7 @@ import { LineSplitter } from '../../src/core/lines.ts';
 import { runCommand } from '../../src/deployments/process/command.ts';
 import { CommandOutput } from '../../src/deployments/process/output.ts';
 import { MB } from '../support/builds.ts';
+import { naming } from '../support/naming.ts';
 
 /** The lines of the log when a command prints these chunks. */
 async function logged(...chunks: readonly (string | Buffer)[]) {
@@ -33,7 +34,7 @@ test.each([
   expect(tail).toBe(`${expected}\n`);
 });
 
-test('invalid UTF-8 is replaced, and tabs are kept', async () => {
+test('invalid UTF-8 in the output of a build is replaced, and tabs are kept', async () => {
   const { lines } = await logged(Buffer.from([0x61, 0xff, 0xc3]), Buffer.from([0x28, 0x09, 0x62, 0x0a]));
   expect(lines).toEqual(['a\ufffd\ufffd(\tb']);
 });
@@ -43,12 +44,12 @@ test('the log of a command that prints too much has its first and last lines', a
   const { lines, tail } = await logged(...chunks, `${'y'.repeat(3000)}\n`, 'why it failed\n');
   expect(lines[0]).toMatch(/^0 x/);
   expect(lines.length).toBeLessThan(10_300);
-  expect(lines).toContain('Further output of this command is omitted, except for its last lines.');
+  expect(lines).toContainEqual(naming('omitted', 'last lines'));
   expect(lines.slice(-2)).toEqual([expect.stringMatching(/^y+… \(cut, 3,000 /), 'why it failed']);
   expect(tail).toMatch(/why it failed\n$/);
 });
 
-test('errors are logged as they come although the other stream prints too much', async () => {
+test('errors of a build are logged while its other stream prints too much', async () => {
   const lines: string[] = [];
   const output = new CommandOutput((line) => lines.push(line));
   const [out, err] = [new PassThrough(), new PassThrough()];
@@ -61,12 +62,12 @@ test('errors are logged as they come although the other stream prints too much',
   expect(lines.at(-1)).toBe('why it fails');
 });
 
-test('a line whose beginning was dropped is not logged, because it could be half a secret', async () => {
+test('an output line whose beginning was dropped is not logged, because it could be half a secret', async () => {
   const { lines } = await logged('y\n'.repeat(20_000), `secret-${'z'.repeat(70_000)}`, '\nlast\n');
   expect(lines.slice(-2)).toEqual(['The last lines:', 'last']);
 });
 
-test('a command that prints 50 MB has its first lines parsed, and the rest only buffered', {
+test('a command that prints 50 MB has only its first lines parsed', {
   timeout: 60_000,
 }, async () => {
   const bytes = 50 * MB;

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 
-test('sources that are uploaded are built and served under the name of the deployment', async () => {
+test('uploaded sources are built and served under the name of the deployment', async () => {
   await using server = await openDeploymentServer();
   const secrets = [{ name: 'GREETING', value: 'a value that nobody sees' }];
   const created = await server.create('demo', { secrets });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 
-test('a deployment deleted while its canary is promoted or ended is gone, and its name can be used for a new one', async () => {
+test('a deployment can be deleted while its canary is promoted or ended, and its name can be used again', async () => {
   await using server = await openDeploymentServer();
   const names = () => readdir(join(server.config.deployments.folder, 'apps'));
   const body = { assistant_id: 'agent', input: {}, if_not_exists: 'create' };

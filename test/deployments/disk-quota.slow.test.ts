@@ -136,7 +136,7 @@ test('a build that exceeds the quota next to serving revisions fails, and those 
   expect((await queued.deploy(id, 2 * MB)).status).toBe('DEPLOYED');
 });
 
-test('the build of an old revision is kept until its runs end, whatever the limit of kept builds', async () => {
+test('the build of an old revision is kept until its runs end, even beyond the limit of kept builds', async () => {
   await using queued = await queueWith({ max_disk_mb: 16, keep: 1 });
   const id = await queued.create('drains');
   const first = await queued.deploy(id, 7 * MB);

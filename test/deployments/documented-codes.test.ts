@@ -6,7 +6,7 @@ const ROOT = join(import.meta.dirname, '../..');
 const SOURCES = join(ROOT, 'src/deployments');
 const CHECKS = ['src/app/deployments', 'src/workers/deployments'].map((folder) => join(ROOT, folder));
 
-test('the guide lists exactly the failure codes', () => {
+test('docs/deployments.md lists exactly the failure codes of revisions', () => {
   const source = codeIn(SOURCES);
   const checks = CHECKS.map(codeIn).join('\n');
   const literals = [

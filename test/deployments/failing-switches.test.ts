@@ -157,7 +157,7 @@ test.each([
   expect(deployment.slot.serves).toBe(true);
 });
 
-test('the revision that served before a restart is given up if it cannot be loaded', async () => {
+test('the revision that served before a restart fails if it cannot be loaded', async () => {
   await using deployment = await slotOf(new Error('no such package'), fakeApp().app);
   await expect(deployment.resume('one')).rejects.toThrow('no such package');
   expect(deployment.slot.serves).toBe(false);

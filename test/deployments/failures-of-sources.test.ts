@@ -143,7 +143,7 @@ test('missing and wrong credentials of a repository are distinguished', async ()
   expect(await codeWith({ ca_file: undefined })).toBe('certificate_untrusted');
 });
 
-test('options in URLs and refs start no program', async () => {
+test('options of git in URLs and refs start no program', async () => {
   await expect(access(STARTED)).rejects.toThrow('ENOENT');
 });
 

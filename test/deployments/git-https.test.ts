@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import { resolveRef } from '../../src/deployments/source.ts';
 import { commit, git, PROJECT, projectWithScript, TestDeployment } from '../support/builds.ts';
 import { GitServer } from '../support/git-server.ts';
+import { failure } from '../support/naming.ts';
 
 const TOKEN = 'token-that-nobody-may-see-42';
 const source = (url: string, ref = 'main') => ({ kind: 'git' as const, url, ref });
@@ -21,7 +22,7 @@ const see = (command) => { try { return execSync(command, { encoding: 'utf8' });
 writeFileSync('seen.txt', JSON.stringify(process.env) + see('cat /proc/*/environ /proc/*/cmdline 2>/dev/null') + see('grep -r "" .git ../fetch ../home ../tmp 2>/dev/null'));
 `;
 
-test('a private repository is fetched with a token that appears in no output', async () => {
+test('a private repository is fetched with a token, which appears in no output', async () => {
   await using deployment = await TestDeployment.create();
   await deployment.repository('repositories/private', projectWithScript(SPY));
   await using server = await GitServer.start(join(deployment.folder, 'repositories'), {
@@ -39,7 +40,7 @@ test('a private repository is fetched with a token that appears in no output', a
   expect(() => execFileSync('grep', ['-rqF', TOKEN, request.folder, request.cache])).toThrow();
 });
 
-test('the token is in no argument and no variable of git while it runs', async () => {
+test('the token of a repository is in no argument and no variable of a running git', async () => {
   await using deployment = await TestDeployment.create();
   await deployment.repository('repositories/private', PROJECT);
   await using server = await GitServer.start(join(deployment.folder, 'repositories'), {
@@ -61,7 +62,7 @@ test('the token is in no argument and no variable of git while it runs', async (
   expect(seen).not.toContain(TOKEN);
 });
 
-test('a token is not given to the host of a submodule', async () => {
+test('the token of a repository is not sent to the host of a submodule', async () => {
   await using deployment = await TestDeployment.create();
   const inner = await deployment.repository('elsewhere/inner', { 'inner.txt': 'inside' });
   const outer = await deployment.repository('repositories/outer', PROJECT);
@@ -97,10 +98,10 @@ test('a token is not given to the host of a submodule', async () => {
   expect(checked).toContain(`https://127.0.0.1:${other.port}/`);
 
   await deployment.build({ ...request, ca_file, allow_submodules: false });
-  expect(deployment.log).toContain('source WARNING The folder inner is empty: it is a submodule');
+  expect(deployment.log).toMatch(/source WARNING .* inner .*submodule/);
 });
 
-test('redirects are not followed', async () => {
+test('redirects of a git repository are not followed', async () => {
   await using deployment = await TestDeployment.create();
   await deployment.repository('repositories/app', PROJECT);
   await using server = await GitServer.start(join(deployment.folder, 'repositories'));
@@ -121,7 +122,7 @@ test('redirects are not followed', async () => {
   expect(asked).toBe(0);
 });
 
-test('the policy decides on the host, and on the address that git connects to', async () => {
+test('the address policy applies to the host of a repository and to the address that git connects to', async () => {
   await using deployment = await TestDeployment.create();
   await deployment.repository('repositories/app', PROJECT);
   await using server = await GitServer.start(join(deployment.folder, 'repositories'));
@@ -146,7 +147,7 @@ test('the policy decides on the host, and on the address that git connects to', 
   });
 });
 
-test('a ref is resolved without fetching anything', async () => {
+test('a ref of a repository is resolved without fetching objects', async () => {
   await using deployment = await TestDeployment.create();
   const repository = await deployment.repository('repositories/app', PROJECT);
   await using server = await GitServer.start(join(deployment.folder, 'repositories'));
@@ -165,5 +166,5 @@ test('a ref is resolved without fetching anything', async () => {
   // A branch is preferred to a tag of its name.
   expect(await resolve('main')).toMatchObject({ sha: next });
   expect(await resolve('refs/tags/main')).toMatchObject({ sha });
-  await expect(resolve('mian')).rejects.toThrow('The repository has no mian. Its default branch is main.');
+  await expect(resolve('mian')).rejects.toThrow(failure(Error, 'no mian', 'branch is main'));
 });

@@ -6,7 +6,7 @@ import { createDeployKey } from '../../src/deployments/source.ts';
 import { PROJECT, TestDeployment } from '../support/builds.ts';
 import { hasSshServer, SshServer } from '../support/ssh-server.ts';
 
-test('a deploy key is one of OpenSSH', async () => {
+test('a deploy key has the format of OpenSSH', async () => {
   await using deployment = await TestDeployment.create();
   const { private_key, public_key } = createDeployKey('for the tests');
   const file = join(deployment.folder, 'key');
@@ -35,7 +35,7 @@ describe.skipIf(!hasSshServer)('a repository over ssh', () => {
     return { deployment, server, source, [Symbol.asyncDispose]: () => stack.disposeAsync() };
   }
 
-  test('is fetched with a deploy key; the key of the host is pinned at the first use', async () => {
+  test('is fetched with a deploy key, and its host key is pinned at the first use', async () => {
     await using setup = await served();
     const { deployment, server, source } = setup;
     await server.allow(key.public_key);
@@ -56,7 +56,7 @@ describe.skipIf(!hasSshServer)('a repository over ssh', () => {
     expect(failure).toMatchObject({ step: 'source', code: 'host_key_changed' });
   });
 
-  test('connects to the address that the policy names, under the name of the host', async () => {
+  test('is fetched from the address that the policy allows, under the name of the host', async () => {
     await using setup = await served();
     const { deployment, server, source } = setup;
     await server.allow(key.public_key);
@@ -72,7 +72,7 @@ describe.skipIf(!hasSshServer)('a repository over ssh', () => {
     expect(built.known_hosts).toContain('git.example');
   });
 
-  test('is refused without the right key, and says what to do', async () => {
+  test('fails without the right key, with what to do', async () => {
     await using setup = await served();
     const { deployment, server, source } = setup;
     const refused = await deployment.failure({ source: source() });

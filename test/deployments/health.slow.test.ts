@@ -6,6 +6,7 @@ import type { DeploymentHealth } from '../../src/schemas/deployment-health.ts';
 import { RevisionError } from '../../src/services/deployments/builder.ts';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { gatedProject } from '../support/gated-project.ts';
+import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 type Server = Awaited<ReturnType<typeof openDeploymentServer>>;
@@ -39,7 +40,7 @@ test('an old revision is listed while it executes runs, and disappears when they
   const empty = await healthOf(server, id);
   expect(empty).toMatchObject({ active_revision: null, check: null, queue: null, revisions: [] });
   expect(empty.next_action).toEqual({
-    text: 'Deploy some sources: nothing has been deployed yet.',
+    text: naming('Deploy', 'nothing'),
     command: `npx agent-server deploy . --name busy --url ${server.url}`,
   });
 
@@ -90,7 +91,7 @@ test('an old revision is listed while it executes runs, and disappears when they
   expect(statesOf(after)).toEqual(['#2 serving 0']);
 }, 120_000);
 
-test('after a restart, the health says why a deployment cannot serve', async () => {
+test('after a restart, the health of a deployment says why it cannot serve', async () => {
   const before = await openDeploymentServer();
   const ids = new Map<string, string>();
   for (const name of ['unreadable', 'throwing']) {
@@ -126,7 +127,7 @@ test('after a restart, the health says why a deployment cannot serve', async () 
   }
 }, 120_000);
 
-test('only callers who may deploy see the health, and only of existing deployments', async () => {
+test('only callers who may deploy see the health of a deployment; a missing one is 404', async () => {
   await using server = await openDeploymentServer();
   const { id } = await server.create('mine');
   const path = `/v2/deployments/${id}/health`;
@@ -137,7 +138,7 @@ test('only callers who may deploy see the health, and only of existing deploymen
   expect(paths['/v2/deployments/{deployment_id}/health'].get.operationId).toBe('get_deployment_health');
 });
 
-test('after a refusal by git, the next step names the command that sets credentials', async () => {
+test('after git is refused, the health names the command that sets credentials', async () => {
   await using server = await openDeploymentServer({
     build: async () => {
       throw new RevisionError('fetch', 'authentication_required', 'The repository needs a token.');

@@ -24,7 +24,7 @@ describe('the secret of hooks', () => {
   const urlOf = (id: string, kind: HookKind) => `${server.url}/v2/deployments/${id}/hooks/${kind}`;
 
   test.each(HOOK_KINDS)(
-    'a hook of %s with a wrong secret is refused like one for an unknown deployment',
+    'rejects a hook of %s with a wrong secret like one for an unknown deployment',
     async (kind) => {
       const { id } = await create(`refused-${kind}`);
       const wrong = hookOf(kind, 'a wrong secret', { delivery: 'one' });
@@ -50,7 +50,7 @@ describe('the secret of hooks', () => {
     },
   );
 
-  test('is replaced by the next one, and shown nowhere else', async () => {
+  test('is replaced by the next secret, and shown only when it is created', async () => {
     const { id } = await create('rotated');
     expect((await server.get(`/v2/deployments/${id}/hooks`)).body.secret_created_at).toBeNull();
     const first = await createSecret(id);
@@ -66,7 +66,7 @@ describe('the secret of hooks', () => {
     expect(() => execFileSync('grep', ['-rqF', '-e', second.secret, server.folder])).toThrow();
   });
 
-  test('is only for callers who may deploy', async () => {
+  test('is available only to callers who may deploy', async () => {
     const { id } = await create('for-deployers');
     const run = (await server.post('/keys', { name: 'a run key', scope: 'run' })).body.key;
     const path = `/v2/deployments/${id}/hook-secret`;
@@ -75,7 +75,7 @@ describe('the secret of hooks', () => {
     expect((await server.post(`/v2/deployments/${NOBODY}/hook-secret`)).status).toBe(404);
   });
 
-  test('a body that is too large is refused, and a body with odd content is ignored', async () => {
+  test('does not admit a body that is too large, and one with unusable content is ignored', async () => {
     const { id } = await create('bodies');
     const { secret } = await createSecret(id);
     const large = { body: 'x'.repeat(server.config.server.body_limit + 1), headers: {} as never };
@@ -100,7 +100,7 @@ describe('the secret of hooks', () => {
     expect((await server.get(`/v2/deployments/${id}/hooks`)).body.resources).toHaveLength(3);
   });
 
-  test('a hook that arrives while its deployment is deleted leaves no rows', async () => {
+  test('leaves no rows of a hook that arrives while its deployment is deleted', async () => {
     for (let round = 0; round < 5; round++) {
       const { id } = await create(`deleted-${round}`);
       const { secret } = await createSecret(id);

@@ -80,7 +80,7 @@ describe.each(['bwrap', 'user'] as const)(
 );
 
 describe.skipIf(!isRoot)('where only root may enter the folder of the deployment', () => {
-  test.skipIf(!isPossible('bwrap'))('namespaces alone keep root’s files from an install script', async () => {
+  test.skipIf(!isPossible('bwrap'))('namespaces alone hide root’s files from an install script', async () => {
     await using deployment = await TestDeployment.create();
     const path = await deployment.write('app', projectWithScript(SPY));
     await chmod(deployment.folder, 0o700);
@@ -95,7 +95,7 @@ describe.skipIf(!isRoot)('where only root may enter the folder of the deployment
     }
   });
 
-  test('it can be opened for passing through, from a parent down', async () => {
+  test('it can be opened for traversal, from a parent down', async () => {
     await using deployment = await TestDeployment.create();
     const path = await deployment.write('app', PROJECT);
     const closed = join(deployment.folder, 'data/apps/one');
@@ -116,7 +116,7 @@ describe.skipIf(!isRoot)('where only root may enter the folder of the deployment
     expect(await Promise.all(modes)).toEqual([0o711, 0o711, 0o711, 0o700]);
   });
 
-  test('a separate user isolates nothing, and the log warns of it', async () => {
+  test('a separate user isolates nothing, and the log warns about it', async () => {
     await using deployment = await TestDeployment.create();
     const path = await deployment.write('app', PROJECT);
     await chmod(deployment.folder, 0o700);
@@ -126,7 +126,7 @@ describe.skipIf(!isRoot)('where only root may enter the folder of the deployment
   });
 });
 
-test('a build without isolation warns in its log', async () => {
+test('a build without isolation logs a warning', async () => {
   await using deployment = await TestDeployment.create();
   const path = await deployment.write('app', projectWithScript(SPY));
   const built = await deployment.build({
@@ -135,7 +135,7 @@ test('a build without isolation warns in its log', async () => {
     build_env: { SECRET_FILE: '/nowhere/file', OTHER_DEPLOYMENT: '/nowhere', SERVER_PID: '2147483647' },
   });
   expect(built.isolation).toBe('none');
-  expect(deployment.log).toMatch(/install WARNING Not isolated, because .*its database and its keys/);
+  expect(deployment.log).toMatch(/install WARNING Not isolated, .*database .*keys/);
   const found = JSON.parse(await readFile(join(built.root, 'found.json'), 'utf8'));
   expect(found.environment).not.toContain('env-secret');
 });
@@ -224,7 +224,7 @@ async function processesNamed(name: string): Promise<string[]> {
 
 /** A link instead of each file that the server reads. */
 test.each(['langgraph.json', 'package.json'])(
-  'the server does not read a file outside through %s',
+  'the server reads no file outside of the build through %s',
   async (name) => {
     await using deployment = await TestDeployment.create();
     const secret = join(deployment.folder, 'secret.json');

@@ -9,7 +9,7 @@ import { MARKER } from '../../src/deployments/process/end-processes.ts';
 import { openDeploymentServer } from '../support/deployments.ts';
 
 test.skipIf(!existsSync('/proc'))(
-  'the next start ends the processes of builds that a killed server left behind, and no others',
+  'at startup, the server ends the build processes that a killed server left behind, and no others',
   async () => {
     const folder = await mkdtemp(join(tmpdir(), 'agent-server-left-'));
     await using _folder = {

@@ -49,7 +49,7 @@ const VERSIONS = [
   '24.21.0',
 ];
 
-test('ranges of engines mean what they mean to npm', () => {
+test('engine ranges are interpreted as npm does', () => {
   const differences = RANGES.flatMap((range) =>
     VERSIONS.filter((version) => satisfies(`v${version}`, range) !== semver.satisfies(version, range)).map(
       (version) => `${version} in "${range}"`,
@@ -58,6 +58,6 @@ test('ranges of engines mean what they mean to npm', () => {
   expect(differences).toEqual([]);
 });
 
-test.each(['latest', '20 and more', '>=20.1.2.3', '1 - 2 - 3'])('range "%s" is not accepted', (range) => {
+test.each(['latest', '20 and more', '>=20.1.2.3', '1 - 2 - 3'])('engine range "%s" is refused', (range) => {
   expect(satisfies('v20.0.0', range)).toBe(undefined);
 });

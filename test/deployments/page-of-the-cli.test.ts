@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { openDeploymentServer } from '../support/deployments.ts';
 
-test('the address that the official CLI prints leads to the deployment in Studio, without a key and under any prefix', async () => {
+test('the URL that the official CLI prints redirects to the deployment in Studio, without a key and under any prefix', async () => {
   await using server = await openDeploymentServer();
   const { id, tenant_id } = await server.create('agent');
   const address = `${server.url}/o/${tenant_id}/host/deployments/${id}`;

@@ -33,7 +33,7 @@ test.for([
   [`http://agent.example/threads/${THREAD.toUpperCase()}`, 'canary'],
   [`/runs?after=/threads/${THREAD}`, 'active'],
   ['/threads/0197f3a0-0000-7000-8000-00000000000b', 'active'],
-])('a thread is found in the path however it is encoded: %s', async ([url, expected]) => {
+])('the thread of a request is found in its path in any encoding: %s', async ([url, expected]) => {
   expect(await answering(url as string)).toBe(expected);
 });
 
@@ -44,6 +44,6 @@ test.for([
   [`/threads/${THREAD}/runs/${RUN}`, 'canary'],
   [`/threads/${THREAD}/runs/${RUN}/graphs`, 'canary'],
   [`/threads/${THREAD}/runs/0197f3a0-0000-7000-8000-00000000000d/graph`, 'canary'],
-])('only for its graph a run is found in the path, too: %s', async ([url, expected]) => {
+])('the run of a request is found in its path only for its graph: %s', async ([url, expected]) => {
   expect(await answering(url as string)).toBe(expected);
 });

@@ -9,7 +9,7 @@ import { deploymentPolls } from '../../src/workers/deployments/polls.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { until } from '../support/until.ts';
 
-test('few repositories are polled at a time, and hosts that never answer delay no others', async () => {
+test('few repositories are polled concurrently, and hosts that never answer delay no others', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'agent-server-polls-'));
   await using storage = await openStorage({
     url: `sqlite:${join(folder.path, 'data.sqlite')}`,

@@ -36,7 +36,7 @@ async function polling() {
 
 const commitOf = ({ source_revision_config }: Revision) => source_revision_config.repo_commit_sha;
 
-test('a new commit of the branch is deployed once, whether a hook or polling tells of it first', async () => {
+test('a new commit of the branch is deployed once, whether a hook or polling reports it first', async () => {
   await using polled = await polling();
   const { server, revisions, poll, create } = polled;
   await using sources = await repository(projectThat('first'));
@@ -66,7 +66,7 @@ test('a new commit of the branch is deployed once, whether a hook or polling tel
   expect((await poll(quiet)).polled_at).toBeNull();
 }, 120_000);
 
-test('a missing repository is reported, does not stop polling of others, and is found again', async () => {
+test('polling reports a missing repository, continues with others, and finds it again', async () => {
   await using polled = await polling();
   const { server, revisions, poll, create } = polled;
   await using gone = await repository(projectThat('gone'));

@@ -25,7 +25,7 @@ async function schemasOf(...ids: string[]): Promise<string[]> {
 }
 
 describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
-  test('each deployment has its own schema through a switch, a rollback and a restart, until it is deleted', async () => {
+  test('keep their own schema through a switch, a rollback and a restart, until they are deleted', async () => {
     await using database = await directPostgresSchema(URI);
     const folder = await mkdtemp(join(tmpdir(), 'agent-server-deployments-'));
     const options = { folder, database: database.url, deployments: { drain_timeout_seconds: 0 } };
@@ -77,7 +77,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
     await rm(folder, { recursive: true, force: true, maxRetries: 10 });
   }, 240_000);
 
-  test('a second process with deployments is refused, and a killed one resumes them', async () => {
+  test('refuse a second process, and are resumed after a kill', async () => {
     await using database = await directPostgresSchema(URI);
     const folder = await mkdtemp(join(tmpdir(), 'agent-server-processes-'));
     await writeDeploymentServer(folder);
@@ -116,7 +116,7 @@ describe.runIf(TEST_POSTGRES_URI)('deployments on PostgreSQL', () => {
   }, 240_000);
 
   test.runIf(PGBOUNCER)(
-    'a connection pooler, which cannot select a schema, is refused',
+    'refuse a connection pooler, which cannot select a schema',
     async () => {
       await using bouncer = await startPgBouncer(URI);
       await expect(openDeploymentServer({ database: bouncer.urlOf('postgres') })).rejects.toThrow(

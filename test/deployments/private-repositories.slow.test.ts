@@ -127,7 +127,7 @@ test('a private repository is deployed and polled with a token that is sent only
     failure: { code: 'authentication_required' },
   });
   expect(other.authorizations).toEqual([]);
-  expect(await everything(id)).toContain(`is for 127.0.0.1:${git.port}, and is not sent to`);
+  expect(await everything(id)).toContain(`127.0.0.1:${git.port}, and is not sent to`);
 
   expect((await server.send('DELETE', path)).status).toBe(204);
   expect((await server.get(path)).body.is_set).toBe(false);

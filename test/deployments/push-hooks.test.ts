@@ -38,7 +38,7 @@ describe('hooks of git services', () => {
     return { id, secret, send, revisions, hooks };
   }
 
-  test.each(HOOK_KINDS)('a push that %s reports queues a revision of that commit', async (kind) => {
+  test.each(HOOK_KINDS)('queue a revision of the commit that %s pushed', async (kind) => {
     const { id, send, revisions, hooks } = await followed();
     const answer = await send(kind, { delivery: 'one' });
     const [newest] = await revisions();
@@ -64,7 +64,7 @@ describe('hooks of git services', () => {
     });
   });
 
-  test('a repeated delivery gets the response of the first one, even when both arrive at once', async () => {
+  test('get the response of the first delivery when it is repeated, even concurrently', async () => {
     const { send, revisions, hooks } = await followed();
     const answers = await Promise.all(
       Array.from({ length: 10 }, () => send('github', { delivery: 'the same' })),
@@ -77,7 +77,7 @@ describe('hooks of git services', () => {
     expect((await hooks()).resources).toHaveLength(2);
   });
 
-  test('the newest push is built, and waiting ones are skipped', async () => {
+  test('build the newest push and skip waiting ones', async () => {
     const { send, revisions } = await followed();
     await send('gitea');
     await send('gitea', { sha: OTHER_SHA });
@@ -90,7 +90,7 @@ describe('hooks of git services', () => {
     expect((await send('gitea')).body.outcome).toBe('queued');
   });
 
-  test('a push that is not deployed is answered and listed with the reason', async () => {
+  test('report the reason for a push that is not deployed, in the response and in the list', async () => {
     const { send, revisions, hooks } = await followed();
     const ignored = async (push: Push, kind: HookKind = 'github') => {
       const { status, body } = await send(kind, push);
@@ -107,7 +107,7 @@ describe('hooks of git services', () => {
     expect((await hooks('?limit=2&offset=1')).resources).toHaveLength(2);
   });
 
-  test('a deployment reports the branch that it follows, or why it follows none', async () => {
+  test('show the branch that a deployment follows, or why it follows none', async () => {
     const state = async (more: Parameters<typeof followed>[0]) => {
       const { send, hooks } = await followed(more);
       const { branch, paused_because, poll } = await hooks();
@@ -131,14 +131,14 @@ describe('hooks of git services', () => {
     });
   });
 
-  test('without a branch of its own, a deployment follows the default one', async () => {
+  test('deploy the default branch if the deployment names none', async () => {
     const { send } = await followed({ source_revision_config: { repo_ref: null } });
     const queued = await send('gitlab', { ref: 'refs/heads/trunk', default_branch: 'trunk' });
     expect(queued.body.outcome).toBe('queued');
     expect((await send('bitbucket')).body.reason).toContain('source_revision_config.repo_ref');
   });
 
-  test('a generic hook without a body builds the branch', async () => {
+  test('build the branch for a generic hook without a body', async () => {
     const { secret, revisions } = await followed();
     const response = await fetch(secret.urls.generic, {
       method: 'POST',
@@ -148,7 +148,7 @@ describe('hooks of git services', () => {
     expect((await revisions())[0].source_revision_config).toEqual({ repo_ref: 'main' });
   });
 
-  test('the last 100 hooks are kept', async () => {
+  test('are listed up to the last 100', async () => {
     const { send, hooks } = await followed();
     for (let at = 0; at < 105; at++) await send('github', { ref: 'refs/heads/dev', delivery: `${at}` });
     const { resources } = await hooks('?limit=100');

@@ -48,15 +48,13 @@ test('packages are reused without a copy while the lock file is unchanged', asyn
   await using result = await buildTwice({ 'agent.mjs': 'export const graph = 2;' });
   expect(result.built).toMatchObject({ package_manager: 'npm', reused_modules: true });
   expect(result.shared).toBe(true);
-  expect(result.deployment.log).toContain(
-    'package-lock.json is unchanged: the packages of the last revision are reused.',
-  );
+  expect(result.deployment.log).toMatch(/package-lock\.json .*reused/);
   expect(await readFile(join(result.built.root, 'node_modules/left/index.js'), 'utf8')).toBe(
     'module.exports = 1;',
   );
 });
 
-test('a build command gets packages of its own, so that it cannot change those of another revision', async () => {
+test('a build command gets its own copy of the packages, so that it cannot change those of another revision', async () => {
   await using result = await buildTwice({}, { build_command: 'echo changed > node_modules/left/index.js' });
   expect(result.built.reused_modules).toBe(true);
   expect(result.shared).toBe(false);
@@ -100,7 +98,7 @@ test('packages are installed anew for another lock file', async () => {
   expect(await readFile(join(built.root, 'node_modules/left/index.js'), 'utf8')).toBe('module.exports = 2;');
 });
 
-test('packages are installed anew where install scripts of the project may depend on any file', async () => {
+test('packages are installed anew if the project has install scripts, which may depend on any file', async () => {
   const scripts = { postinstall: 'echo script' };
   await using result = await buildTwice({});
   const { deployment } = result;
@@ -110,10 +108,10 @@ test('packages are installed anew where install scripts of the project may depen
   const previous = join(deployment.folder, 'revisions/2');
   const built = await deployment.build({ source: { kind: 'folder', path }, previous });
   expect(built.reused_modules).toBe(false);
-  expect(deployment.log).toContain('Packages are reinstalled because package.json has install scripts.');
+  expect(deployment.log).toMatch(/reinstalled .*package\.json .*scripts/);
 });
 
-test('a link in place of a folder does not lead the packages elsewhere', async () => {
+test('a link in place of a folder does not redirect the installed packages', async () => {
   await using deployment = await TestDeployment.create();
   const path = await project(deployment);
   const files = { 'apps/a/package.json': { name: 'a' } };

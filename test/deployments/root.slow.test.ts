@@ -6,19 +6,19 @@ import { expect, test } from 'vitest';
 import { loadConfig } from '../../src/config/load.ts';
 import { passHandOver, threeSteps } from '../support/deployment-process.ts';
 import { KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
+import { failure, naming } from '../support/naming.ts';
 import { program } from '../support/program.ts';
 import { project } from '../support/project.ts';
 import { until } from '../support/until.ts';
 
 const ROOT = { config: { graphs: {} }, deployments: { root: 'agent', drain_timeout_seconds: 0 } };
 
-test("until a revision serves, the root reports that, and the server's own pages work", async () => {
+test("before a revision serves, the root answers 503, and the server's own pages work", async () => {
   await using server = await openDeploymentServer(ROOT);
   const asked = await fetch(`${server.url}/threads/search`, { method: 'POST' });
   expect([asked.status, asked.headers.get('retry-after')]).toEqual([503, '1']);
   expect(await asked.json()).toEqual({
-    detail:
-      'The deployment "agent" answers here, but no revision of it serves now. If there is none yet: agent-server deploy --name agent',
+    detail: naming('"agent"', 'no revision', 'agent-server deploy --name agent'),
   });
   for (const path of ['/ok', '/', '/info', '/metrics', '/studio/session', '/v2/deployments'])
     expect([path, (await server.get(path)).status]).toEqual([path, 200]);
@@ -121,7 +121,7 @@ test.each([
   ['no prefix', ''],
   ['a prefix', '/base'],
 ])(
-  'links use the requested address, with %s',
+  'links of a root deployment use the requested address, with %s',
   async (_, prefix) => {
     const config = { graphs: {}, http: { mount_prefix: prefix || undefined } };
     await using server = await openDeploymentServer({ ...ROOT, config });
@@ -208,7 +208,7 @@ test('a user signed in to Studio sees the deployments and the root deployment', 
   expect((await fetch(`${server.url}/v2/deployments`, { headers: { cookie } })).status).toBe(200);
 }, 60_000);
 
-test('a server has graphs of its own, or a deployment at its root', async () => {
+test('a server with graphs refuses a root deployment', async () => {
   await using empty = await project({});
   const load = (environment: Record<string, string>) => loadConfig({ cwd: empty.root, environment });
   const enabled = { AGENT_SERVER_API_KEYS: KEY, AGENT_SERVER_DEPLOYMENTS: 'true' };
@@ -216,9 +216,9 @@ test('a server has graphs of its own, or a deployment at its root', async () => 
   expect([config.graphs, config.deployments.root]).toEqual([[], 'agent']);
   await expect(load({ AGENT_SERVER_ROOT_DEPLOYMENT: 'agent' })).rejects.toThrow('no configuration');
   await expect(load({ ...enabled, AGENT_SERVER_ROOT_DEPLOYMENT: 'Agent!' })).rejects.toThrow(
-    'AGENT_SERVER_ROOT_DEPLOYMENT: deployments.root: must be a name of 1 to 63 of the characters a-z, 0-9, - and _',
+    failure(Error, 'AGENT_SERVER_ROOT_DEPLOYMENT: deployments.root: ', 63),
   );
   const graphs = { LANGSERVE_GRAPHS: '{"main":"./main.ts:graph"}', AGENT_SERVER_ROOT_DEPLOYMENT: 'agent' };
   await expect(load(graphs)).rejects.toThrow('requires deployments.enabled');
-  await expect(load({ ...graphs, ...enabled })).rejects.toThrow('cannot be combined with graphs');
+  await expect(load({ ...graphs, ...enabled })).rejects.toThrow(failure(Error, 'deployments.root', 'graphs'));
 });

@@ -35,7 +35,7 @@ export const graph = new StateGraph(Annotation.Root({ said: Annotation, is_set: 
   .compile();
 `;
 
-test('no secret of a deployment is in an answer, a log, the output of a command, an argument or a file', async () => {
+test('no secret of a deployment appears in a response, a log, the output of a command, an argument or a file', async () => {
   await using server = await openDeploymentServer({
     build: undefined,
     environment: { LANGGRAPH_AES_KEY: 'k'.repeat(32) },

@@ -57,7 +57,7 @@ test('an earlier revision that cannot be loaded in an outage keeps its threads, 
   await pins.close();
 });
 
-test('the threads of an earlier revision that is broken continue in the active one', async () => {
+test('the threads of a broken earlier revision continue in the active one', async () => {
   const pins = await pinned(() => Promise.reject(new Error('no such package')));
   expect(await pins.openForRequest('earlier')).toBeUndefined();
   expect(pins.others('active')).toEqual([]);

@@ -31,13 +31,13 @@ function warningsOf({ lines }: TestDeployment): string[] {
 test.each([
   [['tools'], 'The folder tools is empty: it is a submodule, which is not fetched.'],
   [['b/tools', 'a'], '2 folders, such as a, are empty: they are submodules, which are not fetched.'],
-])('the log of a build names the submodules %j, which are not fetched', async (folders, text) => {
+])('the log of a build warns that the submodules %j are not fetched', async (folders, text) => {
   await using deployment = await TestDeployment.create();
   await deployment.build(from(await withSubmodules(deployment, folders)));
   expect(warningsOf(deployment)).toEqual([expect.stringContaining(text)]);
 });
 
-test('a configuration in a submodule fails with the reason', async () => {
+test('a build whose configuration is in a submodule fails with the reason', async () => {
   await using deployment = await TestDeployment.create();
   const url = await withSubmodules(deployment, ['apps/agent']);
   const failure = await deployment.failure({ ...from(url), config_path: './apps/agent/langgraph.json' });
@@ -48,7 +48,7 @@ test('a configuration in a submodule fails with the reason', async () => {
   });
 });
 
-test('a repository whose .gitmodules names none has no warning', async () => {
+test('a .gitmodules without submodules causes no warning', async () => {
   await using deployment = await TestDeployment.create();
   const repository = await deployment.repository('app', { ...PROJECT, '.gitmodules': '' });
   await deployment.build(from(`file://${repository}`));
@@ -79,7 +79,7 @@ describe('where submodules are allowed', () => {
       await expect(access(join(deployment.folder, folder, OWNED))).rejects.toThrow('ENOENT');
   });
 
-  test('no file is written through a link in place of a submodule', async () => {
+  test('a link in place of a submodule lets no file be written through it', async () => {
     await using deployment = await TestDeployment.create();
     const other = await deployment.repository('other', { 'file.txt': 'inside' });
     const repository = await deployment.repository('app', PROJECT);

@@ -17,7 +17,7 @@ export const graph = new StateGraph(State)
   };
 }
 
-test('an interrupt that the old revision asked is answered in the new one, and lost nodes are listed', async () => {
+test('an interrupt of the old revision can be answered in the new one, and removed nodes are listed', async () => {
   await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 1 } });
   const { id } = await server.create('asks');
   await server.deploy(id, asking('one'));

@@ -160,15 +160,13 @@ test('an archive that extracts to more than the limit is refused before it is wr
   });
 });
 
-test('a damaged header is noticed', async () => {
+test('an archive with a damaged header is refused', async () => {
   const tar = archive([{ path: 'a', data: 'x' }]);
   tar[0] = 'b'.charCodeAt(0);
-  expect((await refusal(tar)).message).toBe(
-    'The archive cannot be read: a header of the archive is damaged.',
-  );
+  expect((await refusal(tar)).message).toEqual(naming('header', 'damaged'));
 });
 
-test('files, modes, folders, and links within the archive are as they were; the last of two files counts', async () => {
+test('extraction restores files, modes, folders, and links within the archive; of two files with one name the last wins', async () => {
   const root = await extract(
     archive([
       { path: './a/', type: '5' },
@@ -208,7 +206,7 @@ describe('extended headers', () => {
   const record = (text: string): Entry => ({ path: 'pax', type: 'x', data: text });
   const file: Entry = { path: 'a.txt', data: 'a' };
 
-  test('of one entry may be four, each of 64 kB', async () => {
+  test('of one entry are limited to four of 64 kB each', async () => {
     const comment = (length: number) =>
       `${length} comment=${'x'.repeat(length - `${length} comment=`.length - 1)}\n`;
     const four = Array.from({ length: 4 }, () => record(comment(64 * 1024)));
@@ -222,7 +220,7 @@ describe('extended headers', () => {
     });
   });
 
-  test('of an archive may have 32 MB', async () => {
+  test('of an archive are limited to 32 MB', async () => {
     const most = `65536 comment=${'x'.repeat(65_536 - 15)}\n`;
     const entries = Array.from({ length: 513 }, () => [record(most), file]).flat();
     expect(await refusal(archive(entries), 2000)).toMatchObject({ code: 'tarball_unreadable' });

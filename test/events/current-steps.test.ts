@@ -51,14 +51,14 @@ test('another process reports the current steps of a run, without their errors',
   expect(await ask(RUN)).toEqual({ attempt: 3, steps: [step(1), { ...failed, error: null }] });
 });
 
-test('an answer longer than one notification arrives whole, with its newest 50 steps', async () => {
+test('a list of current steps longer than one notification arrives whole, with the newest 50 steps', async () => {
   const steps = Array.from({ length: 60 }, (_, i) => step(i + 1, `"${'\u{1F9ED}\u0000\\'.repeat(60)}`));
   const { wire, ask } = await pair(async () => ({ attempt: 1, steps }));
   expect(await ask(RUN)).toEqual({ attempt: 1, steps: steps.slice(10) });
   expect(Math.max(...wire.sent.map((text) => Buffer.byteLength(text)))).toBeLessThan(8000);
 });
 
-test('concurrent callers share one request', async () => {
+test('concurrent callers share one request for the current steps', async () => {
   const { wire, ask } = await pair(async () => ({ attempt: 1, steps: [] }));
   const answers = await Promise.all([ask(RUN), ask(RUN), ask(RUN)]);
   expect(answers).toEqual(Array(3).fill({ attempt: 1, steps: [] }));
@@ -66,14 +66,14 @@ test('concurrent callers share one request', async () => {
   expect(asked.filter(({ name }) => name === 'steps.asked')).toHaveLength(1);
 });
 
-test('a process that does not answer is not waited for', async () => {
+test('a process that does not report its current steps is not waited for', async () => {
   const { ask } = await pair(() => new Promise(() => {}));
   expect(await ask(RUN)).toBeUndefined();
   const broken = await pair(() => Promise.reject(new Error('gone')));
   expect(await broken.ask(RUN)).toBeUndefined();
 });
 
-test('no request is sent for a run of this process, or without notifications between processes', async () => {
+test('no request for current steps is sent for a run of this process, or without notifications between processes', async () => {
   const here = { attempt: 1, steps: [step(1)] };
   const wire = new Wire();
   const [bus] = [wire.connect('one'), wire.connect('two')];

@@ -86,7 +86,7 @@ function counting(db: Db, count: () => void): Db {
 }
 
 describeEachDatabase('following a thread whose runs execute in another process', (open) => {
-  test('takes one statement for each event', async () => {
+  test('executes one statement for each event', async () => {
     await using db = await open();
     const { there, elsewhere } = await twoProcesses(db);
     await there.add(there.thread_id);
@@ -102,7 +102,7 @@ describeEachDatabase('following a thread whose runs execute in another process',
   });
 
   test.for([1, 50])(
-    'takes one more at the end of a run and at the beginning of the next (followers: %s)',
+    'executes one more statement at the end of a run and at the start of the next (followers: %s)',
     async (followers) => {
       await using db = await open();
       const { there, elsewhere } = await twoProcesses(db);
@@ -125,7 +125,7 @@ describeEachDatabase('following a thread whose runs execute in another process',
     },
   );
 
-  test('reports a gap in a run that has ended since it was looked up', async () => {
+  test('reports a gap in a run that ended after it was looked up', async () => {
     await using db = await open();
     const { there, elsewhere } = await twoProcesses(db);
     await there.add(there.thread_id);
@@ -142,7 +142,7 @@ describeEachDatabase('following a thread whose runs execute in another process',
     expect(elsewhere.seen).toEqual(['1:1', '2:error', '3:3', '4:end']);
   });
 
-  test('continues after the thread was deleted, with events that a new thread of the same id logs after that number', async () => {
+  test('continues with a new thread of the same id, with events numbered after the last one read', async () => {
     await using db = await open();
     const { there, elsewhere } = await twoProcesses(db);
     await there.add(there.thread_id);

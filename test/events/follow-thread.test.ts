@@ -10,7 +10,7 @@ import { liveSources } from '../support/live-sources.ts';
 import { successful } from '../support/queued-runs.ts';
 
 describeEachDatabase('following a thread', (open) => {
-  test('events are numbered across runs and can be read from any number', async () => {
+  test('numbers events across runs, and can start from any number', async () => {
     await using db = await open();
     const there = followedThread(db);
     await run(there, 'a', 'b');
@@ -23,7 +23,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await lastThreadSeq(there.sources, there.thread_id)).toBe(7);
   });
 
-  test.for([true, false])('a follower sees runs that begin later (resumable: %s)', async (resumable) => {
+  test.for([true, false])('includes runs that begin later (resumable: %s)', async (resumable) => {
     await using db = await open();
     const there = followedThread(db);
     const reading = read(there, 6);
@@ -36,7 +36,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await reading).toEqual(['1:a', '2:end', '3:b', '4:end', '5:c', '6:end']);
   });
 
-  test('events of a running run are delivered before its end, once they are in the log', async () => {
+  test('delivers events of an executing run as soon as they are logged', async () => {
     await using db = await open();
     const there = followedThread(db);
     await run(there, 'a');
@@ -48,7 +48,7 @@ describeEachDatabase('following a thread', (open) => {
     await attempt.end();
   });
 
-  test('a run that another process continues keeps its place', async () => {
+  test('keeps the place of a run that another process continues', async () => {
     await using db = await open();
     const there = followedThread(db);
     await there.add(there.thread_id);
@@ -62,7 +62,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 5)).toEqual(['1:a', '2:b', '3:end', '4:c', '5:end']);
   });
 
-  test('a run that never began has no place in the numbering', async () => {
+  test('gives no number to a run that never began', async () => {
     await using db = await open();
     const there = followedThread(db);
     await there.add(there.thread_id);
@@ -80,7 +80,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 4)).toEqual(['1:a', '2:end', '3:b', '4:end']);
   });
 
-  test('the end is seen even without a notification in this process', async () => {
+  test('sees the end of a run without a notification in this process', async () => {
     await using db = await open();
     const there = followedThread(db);
     await there.add(there.thread_id);
@@ -89,7 +89,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 1)).toEqual(['1:end']);
   });
 
-  test('deleted events are skipped, and their numbers are not reused', async () => {
+  test('skips deleted events and does not reuse their numbers', async () => {
     await using db = await open();
     const there = followedThread(db);
     const gone = await run(there, 'a', 'b');
@@ -105,7 +105,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 2, 6)).toEqual(['8:e', '9:end']);
   });
 
-  test('a run that is deleted while it is read is skipped', async () => {
+  test('skips a run that is deleted while it is read', async () => {
     await using db = await open();
     const there = followedThread(db);
     const gone = await run(there, 'a');
@@ -121,7 +121,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read({ ...there, sources }, 2)).toEqual(['3:b', '4:end']);
   });
 
-  test('a change of the state has a number of its own', async () => {
+  test('gives a state update its own number', async () => {
     await using db = await open();
     const there = followedThread(db);
     await run(there, 'a');
@@ -132,7 +132,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await read(there, 5)).toEqual(['1:a', '2:end', '3:state_update', '4:b', '5:end']);
   });
 
-  test('a deleted thread leaves no events', async () => {
+  test('yields no events of a deleted thread', async () => {
     await using db = await open();
     const there = followedThread(db);
     await run(there, 'a');
@@ -140,7 +140,7 @@ describeEachDatabase('following a thread', (open) => {
     expect(await there.sources.threadLog.newest(there.thread_id)).toBeUndefined();
   });
 
-  test('a follower without notifications still gets every event', async () => {
+  test('delivers every event without notifications', async () => {
     await using db = await open();
     const there = followedThread(db);
     const deaf = { ...there, sources: { ...there.sources, ...liveSources(db), bus: memoryBus() } };

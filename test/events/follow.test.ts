@@ -77,7 +77,7 @@ const upTo = (n: number, from = 1) => Array.from({ length: n - from + 1 }, (_, i
 
 describeEachDatabase('following a run', (open) => {
   test.for([true, false])(
-    'every frame comes once, in order, to the end (resumable: %s)',
+    'delivers every frame once, in order, to the end (resumable: %s)',
     async (resumable) => {
       await using db = await open();
       const run = await executing(db, resumable);
@@ -93,7 +93,7 @@ describeEachDatabase('following a run', (open) => {
     },
   );
 
-  test('the first frame is delivered before a graph that starts leaves the event loop', async () => {
+  test('delivers the first frame before a starting graph yields the event loop', async () => {
     await using db = await open();
     const run = await executing(db, false);
     // It follows before this process executes the run.
@@ -133,7 +133,7 @@ describeEachDatabase('following a run', (open) => {
     await frames.return();
   });
 
-  test('events too large to keep in memory are read from the log', async () => {
+  test('reads events that are too large for memory from the log', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const text = 'x'.repeat(100_000);
@@ -143,7 +143,7 @@ describeEachDatabase('following a run', (open) => {
     expect(numbers(await slow)).toEqual(upTo(40));
   });
 
-  test('a frame of a resumable run is stored before followers get it', async () => {
+  test('delivers a frame of a resumable run only after it is stored', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const frames = follow(run.sources, run.run_id, 0, AbortSignal.timeout(50_000));
@@ -155,7 +155,7 @@ describeEachDatabase('following a run', (open) => {
     await end(run);
   });
 
-  test('a follower that wakes up after the end reads it from memory', async () => {
+  test('reads the end from memory if it wakes up late', async () => {
     await using db = await open();
     const run = await executing(db, false);
     const counted = countedLog(run.sources.log);
@@ -174,7 +174,7 @@ describeEachDatabase('following a run', (open) => {
   });
 
   test.for([4, 2, 0])(
-    'a later attempt here is delivered from its first frame, and nothing twice, if the log has kept %i of 4 frames',
+    'delivers a later attempt in this process from its first frame, without duplicates, if the log has %i of 4 frames',
     async (kept) => {
       await using db = await open();
       const run = await executing(db, false);
@@ -194,7 +194,7 @@ describeEachDatabase('following a run', (open) => {
     },
   );
 
-  test('a follower in another process reads the log once for each event', async () => {
+  test('reads the log once for each event in another process', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const counted = countedLog(run.sources.log);
@@ -210,7 +210,7 @@ describeEachDatabase('following a run', (open) => {
     await end(run);
   });
 
-  test('a log larger than a page is read without waits between pages', async () => {
+  test('reads a log larger than a page without waiting between pages', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const text = 'x'.repeat(100_000);
@@ -221,7 +221,7 @@ describeEachDatabase('following a run', (open) => {
     expect(numbers(await read({ ...run, sources: elsewhere }))).toEqual(upTo(10));
   });
 
-  test('following a deleted run ends', async () => {
+  test('ends when the run is deleted', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();
@@ -237,7 +237,7 @@ describeEachDatabase('following a run', (open) => {
     expect(await reading).toEqual([]);
   });
 
-  test('a follower without notifications still gets every frame', async () => {
+  test('delivers every frame without notifications', async () => {
     await using db = await open();
     const run = await executing(db, true);
     const deaf = { ...run.sources, ...liveSources(db), bus: memoryBus() };
@@ -247,7 +247,7 @@ describeEachDatabase('following a run', (open) => {
     expect(numbers(await reading)).toEqual(upTo(20));
   });
 
-  test('a lost lease stops the writer, and the log holds nothing of what came after', async () => {
+  test('delivers nothing that the writer produced after it lost its lease', async () => {
     await using db = await open();
     const run = await executing(db, true);
     await takeAway(run.queue);

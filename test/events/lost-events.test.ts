@@ -11,6 +11,7 @@ import { logEnds } from '../../src/storage/runs/log-positions.ts';
 import { threadLogRepository } from '../../src/storage/runs/thread-log.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
+import { naming } from '../support/naming.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 import { recordingMeter } from '../support/recording-meter.ts';
 
@@ -73,25 +74,25 @@ function textOf({ event, data }: Frame): string {
   return event === '__end__' ? 'end' : data;
 }
 
-const lost = (what: string) => `EventsLost: ${what} lost in a failure of the database.`;
+const lost = (seq: number, ...named: string[]) => naming(`${seq}:EventsLost: `, ...named);
 
 describeEachDatabase('events that a database lost', (open) => {
-  test('are reported to followers of the run, which goes on to its end', async () => {
+  test('are reported to followers of the run, who then get the rest of it', async () => {
     await using db = await open();
     const there = story(db);
     const run_id = await there.ended(1, 2, 6, 8);
     expect(await there.read(run_id)).toEqual([
       '1:1',
       '2:2',
-      `5:${lost('Events 3 to 5 of this run were')}`,
+      lost(5, '3 to 5', 'run'),
       '6:6',
-      `7:${lost('Event 7 of this run was')}`,
+      lost(7, 'Event 7', 'run'),
       '8:8',
     ]);
     expect(await there.read(run_id, 4)).toEqual([
-      `5:${lost('Event 5 of this run was')}`,
+      lost(5, 'Event 5', 'run'),
       '6:6',
-      `7:${lost('Event 7 of this run was')}`,
+      lost(7, 'Event 7', 'run'),
       '8:8',
     ]);
     expect(await there.read(run_id, 7)).toEqual(['8:8']);
@@ -107,13 +108,13 @@ describeEachDatabase('events that a database lost', (open) => {
       '1:1',
       '2:end',
       '3:1',
-      `5:${lost('Events 4 to 5 of this thread were')}`,
+      lost(5, '4 to 5', 'thread'),
       '6:4',
       '7:end',
       '8:1',
       '9:end',
     ]);
-    expect(await there.readThread(6, 4)).toEqual([`5:${lost('Event 5 of this thread was')}`, '6:4']);
+    expect(await there.readThread(6, 4)).toEqual([lost(5, 'Event 5', 'thread'), '6:4']);
   });
 
   test('count once for each gap that a follower meets', async () => {
@@ -126,7 +127,7 @@ describeEachDatabase('events that a database lost', (open) => {
     expect(there.counts).toEqual({ streaming_data_loss: 4 });
   });
 
-  test('a running run is followed to its end, however its events arrive', async () => {
+  test('are not reported if an executing run logs them late', async () => {
     await using db = await open();
     const there = story(db);
     const run = await there.executing();
@@ -147,7 +148,7 @@ describeEachDatabase('events that a database lost', (open) => {
     expect(await readingThread).toEqual(['1:1', '2:2', '3:3', '4:end']);
   });
 
-  test('a run that ends while it is asked about has lost nothing', async () => {
+  test('are not reported for a run that ends while it is checked', async () => {
     await using db = await open();
     const there = story(db);
     const run = await there.executing();
@@ -164,7 +165,7 @@ describeEachDatabase('events that a database lost', (open) => {
     expect(await there.read(run.run_id, 0, poll)).toEqual(['1:1', '2:2', '3:3']);
   });
 
-  test('an incomplete or dropped log ends the stream', async () => {
+  test('end the stream if the log is incomplete or dropped', async () => {
     await using db = await open();
     const there = story(db);
     const run_id = await there.ended(1, 2);

@@ -35,8 +35,8 @@ function followers(poll: SafetyPoll, count: number, position: Position) {
   return Promise.all(Array.from({ length: count }, () => poll.wait(position, new Latch(), signal())));
 }
 
-describeEachDatabase('the poll of those who follow logs', (open) => {
-  test('polls once for thousands, and notifies each of entries after its own position', async () => {
+describeEachDatabase('the poll for followers of logs', (open) => {
+  test('polls once for thousands of followers, and notifies each of entries after its own position', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();
@@ -88,7 +88,7 @@ function away(ends: Partial<LogEnds> = {}) {
   return state;
 }
 
-test('a follower keeps waiting while polls fail and gets missed events from the next poll', async () => {
+test('a follower keeps waiting while polls fail, and gets the missed events from the next successful poll', async () => {
   const database = away({ ofRuns: async (ids) => ids.map((run_id) => ({ run_id, last: 7, in_flight: 1 })) });
   const live = new LiveRuns();
   const here = randomUUID();
@@ -107,7 +107,7 @@ test('a follower keeps waiting while polls fail and gets missed events from the 
   expect(await behind).toEqual([true, true, true]);
 });
 
-test('only followers that need the database get an error after half a minute without it', async () => {
+test('after half a minute without the database, only followers that need it get an error', async () => {
   const database = away();
   const live = new LiveRuns();
   const here = randomUUID();
@@ -130,7 +130,7 @@ test('only followers that need the database get an error after half a minute wit
   expect(await whole).toBe(true);
 });
 
-test('a follower that is up to date with a local run is not polled for, one that is behind is', async () => {
+test('polls include only followers that are behind, not those up to date with a local run', async () => {
   const { asked, ends } = counted({
     ...NONE,
     ofRuns: async ([run_id = '']) => [{ run_id, last: 3, in_flight: 1 }],

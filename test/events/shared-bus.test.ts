@@ -26,7 +26,7 @@ test('a change in one process wakes followers in all processes, once, and local 
   expect(heardBy).toEqual(['one', 'two']);
 });
 
-test('events of one turn are sent as one message with each id once', async () => {
+test('events of one turn of the event loop are sent as one message with each id once', async () => {
   const wire = new Wire();
   const one = wire.connect('one');
   wire.connect('two');
@@ -39,7 +39,7 @@ test('events of one turn are sent as one message with each id once', async () =>
   expect(wire.messages[0]?.updated).toHaveLength(10);
 });
 
-test('a process without peers sends nothing but its introduction', async () => {
+test('a process without peers sends only its introduction', async () => {
   const wire = new Wire();
   const one = wire.connect('one');
   one.updated('run');
@@ -85,7 +85,7 @@ test('an update for one audience reaches no other', async () => {
   expect(ids).toEqual(['one: local', 'two: others']);
 });
 
-test('a cancel reaches every process, and work is offered to one process', async () => {
+test('a cancel is sent to every process, and new work is offered to one process', async () => {
   const wire = new Wire();
   const [api, first, second] = [wire.connect('api', 0), wire.connect('first'), wire.connect('second')];
   await introduced(wire, 3);
@@ -99,7 +99,7 @@ test('a cancel reaches every process, and work is offered to one process', async
   expect(own).toEqual(['run.cancelled run']);
 });
 
-test('work that this process takes itself is not announced', async () => {
+test('work that this process takes itself is not announced to others', async () => {
   const wire = new Wire();
   const [one, two] = [wire.connect('one'), wire.connect('two')];
   await introduced(wire, 2);
@@ -110,7 +110,7 @@ test('work that this process takes itself is not announced', async () => {
   expect([here, there]).toEqual([['schedule.changed'], ['run.cancelled run']]);
 });
 
-test('runs are offered to one process after the other first, and to all others second', async () => {
+test('runs are offered to one process in turn first, and then to all others', async () => {
   const wire = new Wire();
   const [api, first, second] = [wire.connect('api', 0), wire.connect('first'), wire.connect('second')];
   await introduced(wire, 3);
@@ -156,7 +156,7 @@ test('after a reconnect every process polls once', async () => {
   expect(all).toEqual(['reconnected', 'run', 'thread']);
 });
 
-test('polls are rare only while own notifications come back, and a dead connection is replaced', async () => {
+test('polls are rare only while the process receives its own notifications, and a dead connection is replaced', async () => {
   const wire = new Wire();
   wire.isDropping = true;
   const deaf = wire.connect('deaf', 1, 10);
@@ -167,7 +167,7 @@ test('polls are rare only while own notifications come back, and a dead connecti
   await until('its own message is back', () => well.poll_rate === 'rare');
 });
 
-test('a message longer than a notification is sent in parts, and nothing of it is lost', () => {
+test('a message longer than a notification is sent in parts and arrives complete', () => {
   const updated = Array.from({ length: 1000 }, (_, index) =>
     `0198c0de-0000-7000-8000-${index}`.padEnd(36, '0'),
   );

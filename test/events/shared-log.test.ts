@@ -14,7 +14,7 @@ function countedLog() {
   return { add, reads, log: sharedLog({ readAfter } as RunEventRepository) };
 }
 
-test('followers of a run that are at the same place share a read', async () => {
+test('followers at the same position of a run share a read', async () => {
   const { add, reads, log } = countedLog();
   add();
   const pages = await Promise.all(Array.from({ length: 100 }, () => log.readAfter('run', 0, 500)));
@@ -22,7 +22,7 @@ test('followers of a run that are at the same place share a read', async () => {
   expect(reads).toEqual(['run 0']);
 });
 
-test('followers of other runs or positions do not share a read', async () => {
+test('followers of different runs or positions do not share a read', async () => {
   const { add, reads, log } = countedLog();
   add();
   await Promise.all([
@@ -33,7 +33,7 @@ test('followers of other runs or positions do not share a read', async () => {
   expect(reads).toEqual(['run 0', 'run 1', 'other 0']);
 });
 
-test('a read that began before an event does not stand for one after it', async () => {
+test('a read that began before an event is not shared with a follower that was notified of it', async () => {
   const { add, log } = countedLog();
   const before = log.readAfter('run', 0, 500);
   expect((await before).frames).toEqual([]);

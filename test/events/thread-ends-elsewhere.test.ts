@@ -90,7 +90,7 @@ async function* lastWords({ signal }: GraphCall): AsyncGenerator<GraphEvent> {
 }
 
 describePostgresServer('a follower of a thread in another process is notified', (open) => {
-  test('of what a run wrote before it returned to the queue', async () => {
+  test('of the events that a run wrote before it was requeued', async () => {
     await using db = await open();
     await using buses = await twoBuses(db);
     const worker = executingWorker(db, scriptedGraph(lastWords), {}, () => ({ bus: buses.here }));

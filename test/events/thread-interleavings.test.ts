@@ -154,7 +154,7 @@ class Interleaving {
 
 describeEachDatabase('a follower of a thread', (open) => {
   test.for<Arriving>([1, 0.5, 0])(
-    'sees every event once and in order for any interleaving of reads and writes (share of notifications: %s)',
+    'gets every event once and in order for any interleaving of reads and writes (share of notifications: %s)',
     async (arriving) => {
       await using db = await open();
       for (let seed = 1; seed <= SEEDS; seed++) {

@@ -32,7 +32,7 @@ test('docs/a2a.md, JavaScript', async () => {
   expect(streamed).toMatch(/the notes\.opening-hours\.md[\s\S]*Saturday/);
 });
 
-test('docs/a2a.md: an address without a slash at its end has no card beside it', async () => {
+test('docs/a2a.md: an agent URL without a trailing slash has no card next to it', async () => {
   const card = (address: string) => fetch(new URL('.well-known/agent-card.json', `${server.url}${address}`));
   expect((await card('/a2a/assistant/')).status).toBe(200);
   expect((await card('/a2a/assistant')).status).toBe(404);
@@ -44,7 +44,7 @@ test.runIf(PYTHON)('docs/a2a.md, Python', async () => {
   expect(said).toMatch(/the notes\.opening-hours\.md[\s\S]*Saturday/);
 });
 
-test('an agent calls another one, asks what it asks, and hands on the answer', async () => {
+test('docs/a2a.md: an agent calls another one, forwards its question, and passes the answer on', async () => {
   const [start] = BLOCKS.filter(({ text }) => text.startsWith('npm start'));
   await using agents = await started(start?.text ?? '');
   const [told] = await inShell([GUEST], agents.url);

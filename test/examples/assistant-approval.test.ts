@@ -6,6 +6,7 @@ import { ToolMessage } from '@langchain/core/messages';
 import { Command, MemorySaver } from '@langchain/langgraph';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { graph } from '../../examples/assistant/graph.ts';
+import { naming } from '../support/naming.ts';
 import { onThreads } from './on-threads.ts';
 
 const ORDER = 'Email ana@example.com about lunch saying See you at noon.';
@@ -48,7 +49,7 @@ const edit = (args: object) => ({
 });
 const LUNCH = { to: 'ana@example.com', subject: 'lunch', body: 'See you at noon.' };
 
-test('asks before it sends, as the human-in-the-loop middleware does', async () => {
+test('the assistant asks before it sends e-mail, as the human-in-the-loop middleware does', async () => {
   await say(ORDER);
 
   expect(await waitingFor()).toEqual([
@@ -62,7 +63,7 @@ test('asks before it sends, as the human-in-the-loop middleware does', async () 
   expect(await sent()).toEqual([]);
 });
 
-test('sends what was approved, once', async () => {
+test('the assistant sends an approved e-mail once', async () => {
   await say(ORDER);
   const { messages } = await decide(approve);
 
@@ -80,16 +81,16 @@ test.each([
   'yes',
   {},
   [],
-])('sends nothing when the answer is %j', async (answer) => {
+])('the assistant sends no e-mail when the answer is %j', async (answer) => {
   await say(ORDER);
   const { messages } = await decide(answer);
 
   expect(await sent()).toEqual([]);
-  expect(messages.at(-1)?.text).toBe('send_email was rejected, so I did not do it.');
+  expect(messages.at(-1)?.text).toEqual(naming('send_email', 'rejected'));
   expect((await assistant.getState(config)).next).toEqual([]);
 });
 
-test('a rejection is answered with its reason', async () => {
+test('the assistant repeats the reason of a rejection', async () => {
   await say(ORDER);
   const { messages } = await decide({ decisions: [{ type: 'reject', message: 'Lunch is off.' }] });
 
@@ -97,16 +98,19 @@ test('a rejection is answered with its reason', async () => {
   expect(messages.at(-1)?.text).toBe('Lunch is off.');
 });
 
-test.each(['edited_action', 'editedAction'])('sends with the arguments in %s', async (name) => {
-  await say(ORDER);
-  const args = { ...LUNCH, to: 'bob@example.com' };
-  await decide({ decisions: [{ type: 'edit', [name]: { name: 'send_email', args } }] });
+test.each(['edited_action', 'editedAction'])(
+  'the assistant sends the e-mail with the arguments in %s',
+  async (name) => {
+    await say(ORDER);
+    const args = { ...LUNCH, to: 'bob@example.com' };
+    await decide({ decisions: [{ type: 'edit', [name]: { name: 'send_email', args } }] });
 
-  expect(await sent()).toEqual(['To: bob@example.com\nSubject: lunch\n\nSee you at noon.\n']);
-});
+    expect(await sent()).toEqual(['To: bob@example.com\nSubject: lunch\n\nSee you at noon.\n']);
+  },
+);
 
 test.each([{ to: 'nobody' }, { subject: 'one\nBcc: everybody@example.com' }])(
-  'sends nothing with arguments that the tool does not take: %j',
+  'the assistant sends no e-mail with arguments that the tool does not accept: %j',
   async (changes) => {
     await say(ORDER);
     const { messages } = await decide(edit({ ...LUNCH, ...changes }));
@@ -118,7 +122,7 @@ test.each([{ to: 'nobody' }, { subject: 'one\nBcc: everybody@example.com' }])(
   },
 );
 
-test('sends a passage of the notes', async () => {
+test('the assistant sends a passage of the notes', async () => {
   await say('Please send the opening hours of the shop to ana@example.com');
 
   expect(await waitingFor()).toMatchObject([
@@ -135,7 +139,7 @@ test('sends a passage of the notes', async () => {
   ]);
 });
 
-test('asks for an address and takes it from the next message', async () => {
+test('the assistant asks for an address and takes it from the next message', async () => {
   const { messages } = await say('Send an e-mail about lunch saying See you at noon.');
   expect(messages.at(-1)?.text).toBe('To which address shall I send it?');
 
@@ -145,7 +149,7 @@ test('asks for an address and takes it from the next message', async () => {
   ]);
 });
 
-test('the thread continues after a decision', async () => {
+test('a thread of the assistant continues after a decision', async () => {
   await say(ORDER);
   await decide({ decisions: [{ type: 'reject' }] });
   const { messages } = await say('When is the shop open on Saturday?');

@@ -78,7 +78,7 @@ async function askAndDecide(type: 'approve' | 'reject'): Promise<string[]> {
   return words;
 }
 
-test('a compatible endpoint is used when it is configured, with all tools', async () => {
+test('the assistant uses an OpenAI-compatible endpoint if configured, with all tools', async () => {
   expect(await askAndDecide('approve')).toEqual(['We open ', 'at 9:30.']);
   expect(requests[0]).toMatchObject({ model: 'local-model', stream: true });
   expect(requests[0]?.tools.map((tool) => tool.function.name)).toEqual(['search_notes', 'send_email']);
@@ -89,7 +89,7 @@ test.each([
   ['approve', 1, /in the outbox/],
   ['reject', 0, /was rejected/],
 ] as const)(
-  'of two calls at once only the sensitive one waits for a person (%s)',
+  'if the model calls two tools at once, only the sensitive one waits for a person (%s)',
   async (decision, mails, answer) => {
     await askAndDecide(decision);
 

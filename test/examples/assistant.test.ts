@@ -2,6 +2,7 @@ import type { AIMessage, AIMessageChunk, BaseMessage } from '@langchain/core/mes
 import { MemorySaver } from '@langchain/langgraph';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { graph } from '../../examples/assistant/graph.ts';
+import { naming } from '../support/naming.ts';
 import { onThreads } from './on-threads.ts';
 
 const CARRY_OVER = 'How many days of holiday can I carry over?';
@@ -19,14 +20,14 @@ function ask(question: string, role = 'user') {
   return { messages: [{ role, content: question }] };
 }
 
-test.each(['human', 'user'])('answers role %s from the note that knows', async (role) => {
+test.each(['human', 'user'])('the assistant answers role %s from the right note', async (role) => {
   const { messages } = await graph.invoke(ask(CARRY_OVER, role));
 
   expect(messages.map(({ type }) => type)).toEqual(['human', 'ai', 'tool', 'ai']);
   expect(messages.at(-1)?.text).toMatch(ANSWER);
 });
 
-test('looks it up by a tool call and quotes what the tool found', async () => {
+test('the assistant searches by a tool call and quotes the result', async () => {
   const { messages } = await graph.invoke(ask(CARRY_OVER));
   const [, call, found] = messages as [BaseMessage, AIMessage, BaseMessage];
 
@@ -34,20 +35,20 @@ test('looks it up by a tool call and quotes what the tool found', async () => {
   expect(JSON.parse(found.text)[0]).toMatchObject({ file: 'time-off.md', heading: 'Time off: Carry-over' });
 });
 
-test('says so when the notes do not know', async () => {
+test('the assistant says when the notes have no answer', async () => {
   const { messages } = await graph.invoke(ask('What is the capital of France?'));
 
-  expect(messages.at(-1)?.text).toBe('The notes say nothing about that.');
+  expect(messages.at(-1)?.text).toEqual(naming('notes', 'nothing'));
 });
 
-test.each(['Hello!', 'good morning', ''])('greets on %j without a search', async (greeting) => {
+test.each(['Hello!', 'good morning', ''])('the assistant greets on %j without a search', async (greeting) => {
   const { messages } = await graph.invoke(ask(greeting));
 
   expect(messages.map(({ type }) => type)).toEqual(['human', 'ai']);
   expect(messages.at(-1)?.text).toMatch(/^Hello!/);
 });
 
-test('streams its answer word by word', async () => {
+test('the assistant streams its answer word by word', async () => {
   const tokens: string[] = [];
   for await (const [chunk, { langgraph_node }] of await graph.stream(ask(CARRY_OVER), {
     streamMode: 'messages',
@@ -60,7 +61,7 @@ test('streams its answer word by word', async () => {
   expect(tokens.join('')).toMatch(ANSWER);
 });
 
-test('streams the arguments of a tool call in pieces', async () => {
+test('the assistant streams the arguments of a tool call in chunks', async () => {
   let call: AIMessageChunk | undefined;
   let pieces = 0;
   for await (const [chunk] of await graph.stream(ask(CARRY_OVER), { streamMode: 'messages' })) {
@@ -74,7 +75,7 @@ test('streams the arguments of a tool call in pieces', async () => {
   expect(call?.tool_calls).toMatchObject([{ name: 'search_notes', args: { query: CARRY_OVER } }]);
 });
 
-test('reports its tokens as events', async () => {
+test('the assistant reports its tokens as events', async () => {
   let text = '';
   for await (const { event, data } of graph.streamEvents(ask(CARRY_OVER), { version: 'v2' })) {
     if (event === 'on_chat_model_stream') text += data.chunk.text;
@@ -83,7 +84,7 @@ test('reports its tokens as events', async () => {
   expect(text).toMatch(ANSWER);
 });
 
-test('remembers the conversation of a thread', async () => {
+test('the assistant remembers the conversation of a thread', async () => {
   const assistant = onThreads(graph, new MemorySaver());
   const config = { configurable: { thread_id: 'talk' } };
   await assistant.invoke(ask('Hello'), config);
@@ -92,7 +93,7 @@ test('remembers the conversation of a thread', async () => {
   expect(messages).toHaveLength(6);
 });
 
-test('stops in the middle of a word when it is cancelled', async () => {
+test('the assistant stops in the middle of a word when it is cancelled', async () => {
   const stop = new AbortController();
   const tokens: string[] = [];
   const talk = async () => {

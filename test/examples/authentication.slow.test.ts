@@ -10,7 +10,7 @@ export const graph = new StateGraph(Annotation.Root({ n: Annotation<number>() })
   .addNode('next', ({ n }) => ({ n: n + 1 })).addEdge(START, 'next').addEdge('next', END).compile();
 `;
 
-test('a backend makes a token, and a page works with it', async () => {
+test('docs/authentication.md: a backend creates a token, and a page uses it', async () => {
   await using server = await started('npm start', { AGENT_SERVER_API_KEYS: 'local-key' });
   const [keys, , page] = await inShell(callsOf(PAGE), server.url);
   expect(keys).toMatchObject({ statuses: [200, 200], complaints: '' });
@@ -19,7 +19,7 @@ test('a backend makes a token, and a page works with it', async () => {
   expect(page?.output).toMatch(/"owner":"jane"[\s\S]*"owner":"jane"[\s\S]*This requires a key with/);
 });
 
-test('the handlers let their users in, each to what is theirs', async () => {
+test('docs/authentication.md: the handlers accept their users, each for their own rows', async () => {
   const yaml = blocksOf(PAGE).filter(({ language }) => language === 'yaml');
   const config = yaml.find(({ text }) => text.startsWith('graphs:'))?.text ?? '';
   const handlers = blocksOf(PAGE).find(({ language }) => language === 'ts')?.text ?? '';

@@ -132,7 +132,7 @@ test('the launch configuration starts the program of the package', () => {
   });
 });
 
-test('the guide shows what each node did, why a run waits, and how to repeat a step', async () => {
+test('docs/debugging.md shows what each node did, why a run waits, and how to repeat a step', async () => {
   expect(blocksOf(PAGE).filter(({ language }) => language === 'sh')).toHaveLength(callsOf(PAGE).length + 3);
   await using server = await started('npm start');
   const command = onlyBlock(PAGE, 'sh', 'agent-server explain').replace(

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { VARIABLES } from '../../src/config/env.ts';
+import { failure } from '../support/naming.ts';
 import { needs } from '../support/needs.ts';
 import { PROGRAM } from '../support/program.ts';
 import { startServer } from '../support/server.ts';
@@ -19,7 +20,7 @@ const run = promisify(execFile);
 /** Of other programs, of Node and of the C library. */
 const FOREIGN = ['NODE_ENV', 'MALLOC_ARENA_MAX', 'POSTGRES_USER', 'POSTGRES_PASSWORD', 'POSTGRES_DB'];
 
-test('every variable of the recipes is one that the server reads', () => {
+test('the server reads every variable of the deployment recipes', () => {
   const text = readFileSync(join(ROOT, PAGE), 'utf8');
   const known = new Set([...VARIABLES.map(({ name }) => name), ...FOREIGN]);
   const named = [...text.matchAll(/\b[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\b/g)].map(([name]) => name);
@@ -28,7 +29,7 @@ test('every variable of the recipes is one that the server reads', () => {
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('the image is as the recipes have it', () => {
+test('the Dockerfile matches the deployment recipes', () => {
   expect(DOCKERFILE).toContain('PORT=8123');
   expect(DOCKERFILE).toContain('AGENT_SERVER_DATA_DIR=/data');
   expect(DOCKERFILE).toContain('LANGGRAPH_SERVER_HOST=0.0.0.0');
@@ -37,7 +38,7 @@ test('the image is as the recipes have it', () => {
   expect(DOCKERFILE).toMatch(/^WORKDIR \/app$/m);
 });
 
-test('Docker Compose: the port, the database and time to stop', () => {
+test('the recipe for Docker Compose sets port, database and stop time', () => {
   const { services, volumes } = parse(onlyBlock(PAGE, 'yaml', 'stop_grace_period'));
   expect(services.agents.ports).toEqual(['127.0.0.1:8123:8123']);
   expect(services.agents.environment.DATABASE_URI).toContain(
@@ -47,7 +48,7 @@ test('Docker Compose: the port, the database and time to stop', () => {
   expect(Object.keys(volumes)).toEqual(['database']);
 });
 
-test('Kubernetes: probes, ports and time to stop', () => {
+test('the recipe for Kubernetes sets probes, ports and stop time', () => {
   const documents = parseAllDocuments(onlyBlock(PAGE, 'yaml', 'kind: Deployment')).map((each) => each.toJS());
   const [deployment, service] = documents;
   const { spec } = deployment.spec.template;
@@ -61,7 +62,7 @@ test('Kubernetes: probes, ports and time to stop', () => {
   expect(service.spec.selector).toEqual(deployment.spec.template.metadata.labels);
 });
 
-test('Render and Fly.io: health, port, folder and time to stop', () => {
+test('the recipes for Render and Fly.io set health check, port, folder and stop time', () => {
   const [render] = parse(onlyBlock(PAGE, 'yaml', 'healthCheckPath')).services;
   expect(render).toMatchObject({
     healthCheckPath: '/ok',
@@ -94,14 +95,14 @@ function tomlOf(text: string): Record<string, unknown> {
   return values;
 }
 
-test('systemd starts the program itself and gives it time', () => {
+test('the recipe for systemd starts the program directly and sets its stop time', () => {
   const unit = onlyBlock(PAGE, 'ini', '[Service]');
   const [, program = ''] = /^ExecStart=\S+ node_modules\/agent-server\/(\S+) start$/m.exec(unit) ?? [];
   expect(existsSync(join(ROOT, program))).toBe(true);
   expect(Number(/^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1])).toBeGreaterThan(180);
 });
 
-test('a backup of a running server can be restored', async () => {
+test('the recipe for backups restores a backup of a running server', async () => {
   needs('bash');
   const [backup = '', restore = ''] = blocksOf(PAGE)
     .filter(({ language, text }) => language === 'sh' && text.includes('backup.db'))
@@ -114,7 +115,7 @@ test('a backup of a running server can be restored', async () => {
 
   expect((await inFolder(backup)).stdout).toContain('backup.db');
   const lost = await server.client.threads.create();
-  await expect(inFolder(restore)).rejects.toThrow('Another server uses the database');
+  await expect(inFolder(restore)).rejects.toThrow(failure(Error, 'Another server'));
   await server.kill('SIGKILL');
   await inFolder(restore);
   await server.restart();

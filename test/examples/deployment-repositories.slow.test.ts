@@ -28,7 +28,7 @@ const writeProject: BuildRevision = async ({ folder }) => {
   };
 };
 
-test('docs/deployments.md: hooks of GitHub, a generic one, a token and a deploy key are set up as it says', async () => {
+test('docs/deployments.md: the commands set up hooks of GitHub, a generic hook, a token and a deploy key', async () => {
   await using server = await openDeploymentServer({ build: writeProject });
   const folder = await mkdtemp(join(tmpdir(), 'documented-'));
   const program = async (name: string, script: string) => {

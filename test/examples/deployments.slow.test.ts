@@ -47,7 +47,7 @@ afterAll(async () => {
   for (const each of [server, app, host]) await each[Symbol.asyncDispose]();
 });
 
-test('the first three commands of the guide lead from a repository to an answer', async () => {
+test('docs/deployments.md: the first three commands lead from a repository to an answer', async () => {
   await using sources = await repository(AGENT);
   const line = `${deploy} --url ${server.url}`.replace('https://github.com/me/agent.git', sources.url);
 
@@ -55,7 +55,7 @@ test('the first three commands of the guide lead from a repository to an answer'
   expect(await inProgram('bash', ['-s'], ask, server.url)).toContain('I answer questions.');
 }, 240_000);
 
-test('the GitHub workflow deploys and reports the outcome', async () => {
+test('docs/deployments.md: the GitHub workflow deploys and reports the outcome', async () => {
   const workflow = parse(onlyBlock(PAGE, 'yaml', 'actions/checkout'));
   const { steps } = workflow.jobs.deploy;
   const [, , install, deploying, saying] = steps;

@@ -29,7 +29,7 @@ function linksOf(page: string): string[] {
   );
 }
 
-test.each(PAGES)('links of %s lead somewhere', (page) => {
+test.each(PAGES)('links of %s lead to existing files', (page) => {
   expect(linksOf(page).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
@@ -44,7 +44,7 @@ test('every page of docs/ can be reached from README.md', () => {
   expect(GUIDES.filter((page) => !reached.has(page))).toEqual([]);
 });
 
-test.each(['contract', 'engine'])('each section of the page %s that a comment cites exists', (page) => {
+test.each(['contract', 'engine'])('each section of %s that a comment cites exists', (page) => {
   const text = readFileSync(join(ROOT, `docs/internals/${page}.md`), 'utf8');
   const sections = new Set([...text.matchAll(/^#+ ([\d.]+?)\.? /gm)].map(([, section]) => section));
   const cited = sourcesOf('src').flatMap((file) =>
@@ -107,7 +107,7 @@ test.each(PAGES.filter((page) => /^(docs\/(internals|decisions)\/|CONTRIBUTING)/
   },
 );
 
-test('src/README.md describes every layer, and every folder of those that are divided', () => {
+test('src/README.md describes every layer and its folders', () => {
   const text = readFileSync(join(ROOT, 'src/README.md'), 'utf8');
   const foldersOf = (path: string) =>
     readdirSync(join(ROOT, path), { withFileTypes: true })
@@ -126,10 +126,13 @@ test('src/README.md describes every layer, and every folder of those that are di
   expect(missing).toEqual([]);
 });
 
-test.each(markdownOf('docs/decisions'))('%s says context, decision and consequences in 40 lines', (page) => {
-  const text = readFileSync(join(ROOT, page), 'utf8');
-  if (!page.endsWith('README.md')) {
-    expect(text.match(/^## .+$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);
-  }
-  expect(text.split('\n').length).toBeLessThanOrEqual(41);
-});
+test.each(markdownOf('docs/decisions'))(
+  '%s has context, decision and consequences in at most 40 lines',
+  (page) => {
+    const text = readFileSync(join(ROOT, page), 'utf8');
+    if (!page.endsWith('README.md')) {
+      expect(text.match(/^## .+$/gm)).toEqual(['## Context', '## Decision', '## Consequences']);
+    }
+    expect(text.split('\n').length).toBeLessThanOrEqual(41);
+  },
+);

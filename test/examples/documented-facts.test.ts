@@ -27,15 +27,12 @@ function packagesOf(page: string): { name: string; major: string | undefined }[]
   );
 }
 
-test.each(PAGES)(
-  '%s: packages of LangChain that are installed in a certain major are tested in it',
-  (page) => {
-    const wrong = packagesOf(page).filter(
-      ({ name, major }) => major !== undefined && major !== devDependencies[name]?.split('.')[0],
-    );
-    expect(wrong).toEqual([]);
-  },
-);
+test.each(PAGES)('%s: packages of LangChain are installed in the tested major version', (page) => {
+  const wrong = packagesOf(page).filter(
+    ({ name, major }) => major !== undefined && major !== devDependencies[name]?.split('.')[0],
+  );
+  expect(wrong).toEqual([]);
+});
 
 test('docs/README.md names every page', () => {
   const index = read('docs/README.md');
@@ -43,7 +40,7 @@ test('docs/README.md names every page', () => {
   expect(missing).toEqual([]);
 });
 
-test('every command of the pages exists', () => {
+test('every command in the documentation exists', () => {
   const known = new Set(COMMANDS.map(({ name }) => name.split(' ')[0]));
   const named = PAGES.flatMap((page) =>
     [...read(page).matchAll(/npx agent-server ([a-z]+)/g)].map(([, name = '']) => name),
@@ -52,7 +49,7 @@ test('every command of the pages exists', () => {
   expect(named.filter((name) => !known.has(name))).toEqual([]);
 });
 
-test('docs/migrate.md promises no variable that is not read', () => {
+test('the server reads every variable of docs/migrate.md', () => {
   const [, list = ''] = /official names and meanings: ([\s\S]*?)\.\n/.exec(read('docs/migrate.md')) ?? [];
   const named = [...list.matchAll(/`([A-Z_]+)`/g)].map(([, name = '']) => name);
   expect(named.sort()).toEqual(
@@ -62,7 +59,7 @@ test('docs/migrate.md promises no variable that is not read', () => {
   );
 });
 
-test.each(PAGES)('%s: configurations are read without a complaint', async (page) => {
+test.each(PAGES)('%s: configurations are valid', async (page) => {
   const configurations = blocksOf(page).filter(
     ({ language, text }) => language === 'yaml' && /^graphs:/m.test(text),
   );
@@ -116,7 +113,7 @@ test('docs/troubleshooting.md quotes messages of the server', () => {
   expect(missing).toEqual([]);
 });
 
-test('docs/troubleshooting.md knows every status of an error', () => {
+test('docs/troubleshooting.md covers every error status', () => {
   const statuses = [...read('src/core/errors.ts').matchAll(/status = (\d{3})/g)].map(([, status]) =>
     Number(status),
   );
@@ -153,7 +150,7 @@ test.each([
     /total = 20/,
     'At most 20 for each process: 10 for requests, 8 for runs, 1 for the heartbeat and 1 for notifications',
   ],
-])('docs/scaling.md has the figures of %s', (file, source, words) => {
+])('docs/scaling.md has the numbers of %s', (file, source, words) => {
   expect(read(file)).toMatch(source);
   expect(read('docs/scaling.md')).toContain(words);
 });
@@ -171,7 +168,7 @@ test.each([
   ['src/db/migrate.ts', /GIVE_UP_MS = 10 \* 60_000/, 'tries again, up to 10 minutes'],
   ['src/db/engines/postgres-server.ts', /OLDEST = 13/, 'PostgreSQL 13 or newer'],
   ['src/storage/pool-sizes.ts', /total = 20/, '10 for requests, 8 for runs, 1 for the heartbeat and 1 for'],
-])('docs/postgresql.md has the figures of %s', (file, source, words) => {
+])('docs/postgresql.md has the numbers of %s', (file, source, words) => {
   expect(read(file)).toMatch(source);
   expect(read('docs/postgresql.md')).toContain(words);
 });

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { graph } from '../../examples/echo/graph.ts';
 import { onThreads } from './on-threads.ts';
 
-test.each(['human', 'user'])('echoes the last message of role %s', async (role) => {
+test.each(['human', 'user'])('the echo graph repeats the last message of role %s', async (role) => {
   const { messages, count } = await graph.invoke({ messages: [{ role, content: 'Hello' }] });
 
   expect(messages.map((message) => [message.type, message.text])).toEqual([
@@ -13,7 +13,7 @@ test.each(['human', 'user'])('echoes the last message of role %s', async (role) 
   expect(count).toBe(1);
 });
 
-test('messages and counter grow on a thread', async () => {
+test('messages and counter of the echo graph grow on a thread', async () => {
   const echo = onThreads(graph, new MemorySaver());
   await echo.invoke({ messages: [{ role: 'user', content: 'one' }] }, { configurable: { thread_id: 't' } });
   const state = await echo.invoke(
@@ -25,7 +25,7 @@ test('messages and counter grow on a thread', async () => {
   expect(state.messages.map((message) => message.text)).toEqual(['one', 'one', 'two', 'two']);
 });
 
-test('a run without a message counts and answers with nothing', async () => {
+test('the echo graph counts a run without a message and answers nothing', async () => {
   const { messages, count } = await graph.invoke({});
 
   expect(messages.map((message) => message.text)).toEqual(['']);

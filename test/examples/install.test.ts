@@ -10,7 +10,7 @@ import { started } from './started.ts';
 
 const PAGE = 'docs/install.md';
 
-test('docs/install.md: the files for an existing project pass `check` and serve', async () => {
+test('docs/install.md: an existing project with the added files passes `check` and is served', async () => {
   await using folder = await projectOf(PAGE, { 'agent.config.yaml': onlyBlock(PAGE, 'yaml', 'graphs:') });
   const check = `${NODE} ${ROOT}/bin/agent-server.mjs check --config ${folder.path('agent.config.yaml')}`;
   const printed = onlyBlock(PAGE, 'text', 'ok ');
@@ -46,7 +46,7 @@ test('docs/install.md: names the files that `init` creates', async () => {
   expect(named.map(([, name]) => name).sort()).toEqual(created.sort());
 });
 
-test('docs/install.md: what belongs into .gitignore is what a new project gets', async () => {
+test('docs/install.md: .gitignore is that of a new project', async () => {
   const own = await readFile(join(ROOT, '.gitignore'), 'utf8');
   const lines = onlyBlock(PAGE, 'gitignore', '.env').trim().split('\n');
   expect(lines.filter((line) => !own.split('\n').includes(line))).toEqual([]);
@@ -85,7 +85,7 @@ test('docs/checkpointers.md: threads move from a checkpointer of your own', asyn
   });
 }, 40_000);
 
-test('docs/checkpointers.md: the note about a graph with its own', () => {
+test('docs/checkpointers.md quotes the note of `check` about a graph with its own checkpointer', () => {
   const note = onlyBlock('docs/checkpointers.md', 'text', 'note ').split('\n')[1] ?? '';
   expect(note).toContain(ignoredPersistenceNote(['checkpointer']));
 });

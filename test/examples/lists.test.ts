@@ -13,17 +13,17 @@ function programsOf(language: string): string[] {
     .map(({ text }) => text);
 }
 
-test('every call of the page succeeds', () => {
+test('docs/lists.md: every call succeeds', () => {
   expect(page.outcomes.map(({ complaints }) => complaints).filter(Boolean)).toEqual([]);
   expect(page.outcomes.flatMap(({ statuses }) => statuses).filter((status) => status >= 300)).toEqual([]);
 });
 
-test('runs are found by their metadata', () => {
+test('docs/lists.md: runs are found by their metadata', () => {
   const [found] = page.outcomes.filter((_, index) => callsOf(PAGE)[index]?.includes('/runs/search'));
   expect(found?.output).toMatch(/\[\{"run_id":"[^"]+".*"ticket":"T-1"/);
 });
 
-test('interrupts are counted, listed and answered by their id', () => {
+test('docs/lists.md: interrupts are counted, listed and answered by their id', () => {
   const [asked, answered] = page.outcomes.filter((_, index) =>
     callsOf(PAGE)[index]?.includes('/interrupts/'),
   );
@@ -31,13 +31,13 @@ test('interrupts are counted, listed and answered by their id', () => {
   expect(answered?.output).toMatch(/in the outbox/);
 });
 
-test('the tree of a thread is read in pages', () => {
+test('docs/lists.md: the tree of a thread is read in pages', () => {
   const [tree] = page.outcomes.filter((_, index) => callsOf(PAGE)[index]?.includes('/tree'));
   expect(tree?.output).toMatch(/"step":\d+,"source":"loop","created_at".*"messages"/);
   expect(tree?.output.match(/"checkpoint_id"/g)?.length).toBe(4);
 });
 
-test('the JavaScript of the page works', async () => {
+test('docs/lists.md, JavaScript', async () => {
   const printed = [];
   for (const program of programsOf('js')) {
     printed.push(await inProgram(NODE, ['--input-type=module'], program, page.server.url));
@@ -49,7 +49,7 @@ test('the JavaScript of the page works', async () => {
   ]);
 });
 
-test.runIf(python)('the Python of the page works', async () => {
+test.runIf(python)('docs/lists.md, Python', async () => {
   for (const program of programsOf('python')) {
     expect(await inProgram(python as string, ['-'], program, page.server.url)).toMatch(/\w/);
   }

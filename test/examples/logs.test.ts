@@ -6,7 +6,7 @@ import { blocksOf, callsOf, filesOf, inShell, onlyBlock } from './blocks.ts';
 
 const PAGE = 'docs/logs.md';
 
-test('what a graph prints is logged and read as the page shows it', async () => {
+test('docs/logs.md: the output of a graph is logged and read as shown', async () => {
   expect(blocksOf(PAGE).filter(({ language }) => language === 'sh')).toHaveLength(callsOf(PAGE).length + 2);
   // Follows for ever; test/cli/logs.test.ts has it.
   expect(onlyBlock(PAGE, 'sh', '--level')).toContain('logs -f');

@@ -12,13 +12,13 @@ test.each([
   ['Can a customer return a helmet?', 'refunds.md', 'Refunds and repairs: Parts, clothing and helmets'],
   ['How do I claim an expense?', 'expenses.md', 'Expenses: How to claim'],
   ['a swollen battery', 'workshop-safety.md', 'Workshop safety: Batteries of e-bikes'],
-])('%s: %s', async (query, file, heading) => {
+])('the query %s finds %s', async (query, file, heading) => {
   const [best] = await searchMarkdown(NOTES, query, 1);
 
   expect(best).toMatchObject({ file, heading });
 });
 
-test('the best passages come first, and no more than asked for', async () => {
+test('the search in Markdown files returns the best passages first, up to the limit', async () => {
   const passages = await searchMarkdown(NOTES, 'repair within 90 days', 2);
   const scores = passages.map(({ score }) => score);
 
@@ -26,11 +26,14 @@ test('the best passages come first, and no more than asked for', async () => {
   expect(scores).toEqual(scores.toSorted((a, b) => b - a));
 });
 
-test.each(['the capital of France', 'what is it about?', '', '?!'])('nothing fits %j', async (query) => {
-  expect(await searchMarkdown(NOTES, query, 3)).toEqual([]);
-});
+test.each(['the capital of France', 'what is it about?', '', '?!'])(
+  'the search in Markdown files finds nothing for %j',
+  async (query) => {
+    expect(await searchMarkdown(NOTES, query, 3)).toEqual([]);
+  },
+);
 
-test('reads Markdown files only, as they are now', async () => {
+test('the search reads only Markdown files, in their present state', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'notes-'));
   await mkdir(join(folder, 'deeper'));
   await writeFile(join(folder, 'plan.txt'), '# Plan\n\n## Lunch\nSoup\n');

@@ -45,7 +45,7 @@ test.runIf(PYTHON)('docs/mcp.md, Python', async () => {
   expect(await inProgram(PYTHON ?? '', ['-'], program?.text ?? '', server.url)).toMatch(/closed on Sunday/);
 });
 
-test('docs/mcp.md connects VS Code and Cursor alike', () => {
+test('docs/mcp.md has the same configuration for VS Code and Cursor', () => {
   const [code, cursor] = blocksOf('docs/mcp.md')
     .filter(({ language }) => language === 'json')
     .map(({ text }) => JSON.parse(text));

@@ -79,7 +79,7 @@ test.each(groups.flatMap(({ name, rules }) => rules.map((rule) => ({ ...rule, na
 
 const [, RUNBOOKS = ''] = PAGE.split('\n## Runbooks\n');
 
-test('every runbook is that of an alert', () => {
+test('every runbook belongs to an alert', () => {
   const alerts = groups.flatMap(({ rules }) => rules.map(({ alert }) => alert));
   expect([...RUNBOOKS.matchAll(/^### (.+)$/gm)].map(([, heading]) => heading)).toEqual(alerts);
 });
@@ -98,7 +98,7 @@ test.each(panels)(
   },
 );
 
-test('the dashboard is one that Grafana can lay out', () => {
+test('the dashboard has a layout that Grafana accepts', () => {
   const ids = dashboard.panels.map(({ id }) => id);
   expect(new Set(ids).size).toBe(ids.length);
   for (const { targets = [] } of panels)
@@ -112,7 +112,7 @@ test('the dashboard is one that Grafana can lay out', () => {
   expect(always).toContain(of);
 });
 
-test('the scrape configuration of the page fits the rules', () => {
+test('the documented scrape configuration matches the alert rules', () => {
   const { scrape_configs, rule_files, global } = parse(
     onlyBlock('docs/monitoring.md', 'yaml', 'scrape_configs'),
   );
@@ -136,7 +136,7 @@ test('every metric that the documentation names exists', () => {
   expect(named.filter((name) => !families.has(name) && !ABSENT.includes(name))).toEqual([]);
 });
 
-test('every metric that a server exports is on the page', () => {
+test('docs/monitoring.md describes every exported metric', () => {
   const families = [...withInternal, ...withTraces].map((name) => name.replace(/_(bucket|sum|count)$/, ''));
   // Beside one of them the page has only the ends of the names of its kind.
   const shown = families.map((name) =>

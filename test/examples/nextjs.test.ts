@@ -74,7 +74,7 @@ async function startNext(handlers: Record<string, Handler>) {
   };
 }
 
-test('the browser works through the proxy, without a key', async () => {
+test('docs/nextjs.md: a browser works through the proxy without a key', async () => {
   const client = new Client({ apiUrl: next.url, apiKey: null });
   const { thread_id } = await client.threads.create({ metadata: { page: 'a/b c' } });
   expect(await client.runs.wait(thread_id, 'echo', { input: { x: 1 } })).toMatchObject({ x: 1 });
@@ -84,7 +84,7 @@ test('the browser works through the proxy, without a key', async () => {
   expect((await fetch(`${server.url}/threads/${thread_id}`)).status).toBe(401);
 });
 
-test('tokens arrive one by one, and a stream resumes where it was cut', async () => {
+test('docs/nextjs.md: tokens arrive one by one through the proxy, and a stream resumes where it was cut', async () => {
   const client = new Client({ apiUrl: next.url, apiKey: null });
   const { thread_id } = await client.threads.create();
   const run: { id?: string } = {};
@@ -110,7 +110,7 @@ test('tokens arrive one by one, and a stream resumes where it was cut', async ()
   expect(ids[0]).toBe('11');
 });
 
-test('a browser that disconnects closes the request to the server', async () => {
+test('docs/nextjs.md: a browser that disconnects closes the request to the server', async () => {
   const client = new Client({ apiUrl: next.url, apiKey: null });
   const { thread_id } = await client.threads.create();
   const stop = new AbortController();
@@ -124,7 +124,7 @@ test('a browser that disconnects closes the request to the server', async () => 
   await expect.poll(async () => (await client.threads.get(thread_id)).status).not.toBe('busy');
 });
 
-test('requests without a session get 401', async () => {
+test('docs/nextjs.md: requests without a session get 401', async () => {
   process.env['SIGNED_IN'] = '';
   const { GET } = await load(ROUTE);
   const answer = await GET?.(new Request('http://next.test/api/info'), {
@@ -134,7 +134,7 @@ test('requests without a session get 401', async () => {
   process.env['SIGNED_IN'] = 'jane';
 });
 
-test("a user token shows only that user's threads", async () => {
+test('docs/nextjs.md: a user token shows only the threads of that user', async () => {
   const { POST } = await load('app/token/route.ts');
   const answer = await POST?.(new Request('http://next.test/token', { method: 'POST' }), undefined as never);
   const { token } = (await (answer as Response).json()) as { token: string };

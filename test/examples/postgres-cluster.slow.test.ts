@@ -37,7 +37,7 @@ interface Steps {
 }
 
 test.skipIf(!TEST_POSTGRES_URI)(
-  'the official client streams a run through two servers, and a worker that is stopped passes it on',
+  'example for PostgreSQL: the official client streams a run through two servers, and a stopping worker hands it over',
   async () => {
     await using cluster = await startProcesses();
     const { client } = cluster;
@@ -64,7 +64,7 @@ test.skipIf(!TEST_POSTGRES_URI)(
   },
 );
 
-test('the containers are two servers for requests, two for runs, and a way to the database for each purpose', () => {
+test('example for PostgreSQL: the containers are two API servers, two workers, and PgBouncer and a direct connection to the database', () => {
   const { services, volumes } = parse(textOf('compose.yaml'), { merge: true });
   const roles = Object.entries<Container>(services).flatMap(([name, { environment }]) => {
     const role = environment?.['AGENT_SERVER_ROLE'];
@@ -88,14 +88,14 @@ test('the containers are two servers for requests, two for runs, and a way to th
   expect(Object.keys(volumes)).toEqual(['database']);
 });
 
-test('the proxy of the containers knows the servers for requests, and leaves out what drains', () => {
+test('example for PostgreSQL: the proxy knows the API servers and skips those that drain', () => {
   const caddy = textOf('Caddyfile');
   expect(caddy).toContain('reverse_proxy api-1:8123 api-2:8123');
   expect(caddy).toMatch(/^\s*health_uri \/ok$/m);
   expect(caddy).toMatch(/^\s*flush_interval -1$/m);
 });
 
-test('the project of the containers has the packages that this repository is tested with', () => {
+test('example for PostgreSQL: the project has the package versions that this repository is tested with', () => {
   const { devDependencies, dependencies } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
   const own = JSON.parse(textOf('package.json')).dependencies;
   expect(Object.keys(own)).toHaveLength(3);

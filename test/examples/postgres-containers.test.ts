@@ -39,7 +39,7 @@ const imageEnvironment = ((): Environment => {
 })();
 
 test.each(Object.entries(SERVERS))(
-  'the server %s reads its environment as it is meant',
+  'example for PostgreSQL: the environment of server %s is a valid configuration',
   async (name, role) => {
     const environment = { ...imageEnvironment, ...environments[name] };
     const { config, warnings } = await loadConfig({ cwd: ROOT, file: CONFIG, environment });
@@ -55,7 +55,7 @@ test.each(Object.entries(SERVERS))(
 );
 
 test.runIf(TEST_POSTGRES_URI && PGBOUNCER)(
-  'PgBouncer accepts its settings, and a server executes runs through it, with notifications beside it',
+  'example for PostgreSQL: PgBouncer accepts its settings, and a server executes runs through it, with a direct connection for notifications',
   async () => {
     const { POSTGRES_USER: user = '', POSTGRES_PASSWORD: password = '' } = environments['database'] ?? {};
     const name = `agents_${randomUUID().replaceAll('-', '')}`;
@@ -103,7 +103,7 @@ test.runIf(TEST_POSTGRES_URI && PGBOUNCER)(
 );
 
 test.runIf(TEST_POSTGRES_URI && CADDY)(
-  'Caddy shares requests among the servers, passes frames on as they come, and asks the other server while one stops',
+  'example for PostgreSQL: Caddy balances requests, streams frames without buffering, and uses the other server while one stops',
   async () => {
     await using database = await postgresSchema(TEST_POSTGRES_URI as string);
     const { DATABASE_URI: _, AGENT_SERVER_DATABASE_LISTEN_URL: __, ...env } = environments['api-1'] ?? {};

@@ -33,7 +33,7 @@ function only(language: string, pattern: RegExp): string {
   return found[0]!.text.trim();
 }
 
-test('the first command prints what the README shows', async () => {
+test('README: the first command prints what is shown', async () => {
   const command = only('sh', /^npx agent-server ask/);
 
   expect(shown(await inProgram('bash', ['-s'], `${command} --url ${server.url}`, server.url))).toBe(
@@ -41,7 +41,7 @@ test('the first command prints what the README shows', async () => {
   );
 });
 
-test('the same with curl: the last message is the answer', async () => {
+test('README, curl: the last message is the answer', async () => {
   const [outcome, ...more] = await inShell(callsOf('README.md'), server.url);
 
   expect(more).toEqual([]);
@@ -50,7 +50,7 @@ test('the same with curl: the last message is the answer', async () => {
   expect(shown(outcome?.output ?? '')).toBe(answer.join('\n'));
 });
 
-test('the first of the three commands creates a project', async () => {
+test('README: the first of the three commands creates a project', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-'));
   const [init = ''] = only('sh', /^npx agent-server init/).split('\n');
   await inProgram('bash', ['-s'], init.replace('../my-agent', join(folder, 'my-agent')), '');
@@ -62,20 +62,20 @@ test('the first of the three commands creates a project', async () => {
   await rm(folder, { recursive: true });
 });
 
-test('the JavaScript client prints the answer and no results of tools', async () => {
+test('README, JavaScript: prints the answer and no results of tools', async () => {
   const output = await inProgram(NODE, ['--input-type=module'], only('js', /new Client\(/), server.url);
 
   expect(output).toMatch(/time-off\.md says under "Time off: Carry-over"/);
   expect(output).not.toContain('"file"');
 });
 
-test.runIf(python)('the Python client', async () => {
+test.runIf(python)('README, Python', async () => {
   const output = await inProgram(python ?? '', ['-'], only('python', /get_sync_client/), server.url);
 
   expect(output).toMatch(/time-off\.md says under "Time off: Carry-over"/);
 });
 
-test('the addresses of MCP and A2A are those of their pages', async () => {
+test('README: the addresses of MCP and A2A are those of their pages', async () => {
   const pages = ['README.md', 'docs/mcp.md', 'docs/a2a.md'];
   const [readme = '', mcp, a2a] = await Promise.all(pages.map((page) => readFile(join(ROOT, page), 'utf8')));
 
@@ -83,13 +83,13 @@ test('the addresses of MCP and A2A are those of their pages', async () => {
   expect(a2a).toContain(/`(http:\S+\/a2a\/assistant\/)`/.exec(readme)?.[1]);
 });
 
-test.each(COMMANDS)('the command %s has help', async (command) => {
+test.each(COMMANDS)('README: the command %s has help', async (command) => {
   expect(await inProgram('bash', ['-s'], `npx agent-server ${command} --help`, '')).toMatch(
     /^Usage: agent-server/,
   );
 });
 
-test.each(['check', 'openapi', 'version'])('the command %s ends by itself', async (command) => {
+test.each(['check', 'openapi', 'version'])('README: the command %s ends by itself', async (command) => {
   expect(COMMANDS).toContain(command);
   expect(await inProgram('bash', ['-s'], `npx agent-server ${command}`, '')).not.toBe('');
 });

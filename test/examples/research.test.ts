@@ -23,17 +23,17 @@ function investigate(question: string, user?: string, configurable = {}) {
   );
 }
 
-test('reports on each topic of the question, with its sources', async () => {
+test('the research graph reports on each topic of the question, with its sources', async () => {
   const { topics, report } = await investigate(THREE);
 
   expect(topics).toEqual(['heat pumps', 'insulation', 'solar panels']);
-  expect(report).toMatch(/^# Compare heat pumps, insulation and solar panels\./);
+  expect(report).toContain(`# ${THREE}\n`);
   expect(report).toMatch(/## heat pumps\n\n.+\(heat-pumps\.md, /);
   expect(report).toMatch(/## insulation\n\n.+\(insulation\.md, /);
   expect(report).toMatch(/## solar panels\n\n.+\(solar-panels\.md, /);
 });
 
-test('looks the topics up in parallel branches, each a subgraph', async () => {
+test('the research graph looks topics up in parallel subgraphs', async () => {
   const steps = new Map<string, number>();
   const namespaces = new Set<string>();
   for await (const [namespace, mode, data] of await research.stream(
@@ -51,7 +51,7 @@ test('looks the topics up in parallel branches, each a subgraph', async () => {
   expect([...namespaces].map((namespace) => namespace.split(':')[0])).toEqual(Array(3).fill('investigate'));
 });
 
-test('reports its progress', async () => {
+test('the research graph reports its progress', async () => {
   const progress: unknown[] = [];
   for await (const [, , data] of await research.stream(
     { question: 'solar panels and unicorns' },
@@ -68,7 +68,7 @@ test('reports its progress', async () => {
   ]);
 });
 
-test('takes from memory what an earlier thread of the same user found', async () => {
+test('the research graph remembers what an earlier thread of the same user found', async () => {
   await investigate(THREE, 'ana');
   const { remembered, report } = await investigate('heat pumps and batteries', 'ana');
 
@@ -76,7 +76,7 @@ test('takes from memory what an earlier thread of the same user found', async ()
   expect(report).toMatch(/## heat pumps\n\n.+\(heat-pumps\.md, [\s\S]+## batteries\n\n.+\(batteries\.md, /);
 });
 
-test('opens no branch when memory answers everything', async () => {
+test('the research graph starts no subgraph if memory has every answer', async () => {
   await investigate(THREE, 'ana');
   const nodes: string[] = [];
   for await (const update of await research.stream(
@@ -89,7 +89,7 @@ test('opens no branch when memory answers everything', async () => {
   expect(nodes).toEqual(['plan', 'recall', 'write']);
 });
 
-test('shares nothing between users', async () => {
+test('the research graph shares no memory between users', async () => {
   await investigate('insulation', 'ana@example.com');
 
   expect(await investigate('insulation', 'ana@example_com')).toMatchObject({ remembered: [] });
@@ -97,21 +97,21 @@ test('shares nothing between users', async () => {
   expect(await investigate('insulation', 'ana@example.com')).toMatchObject({ remembered: ['insulation'] });
 });
 
-test('an authenticated user counts before the one that the caller names', async () => {
+test('the research graph prefers the authenticated user to the one that the caller names', async () => {
   await investigate('insulation', 'ana');
 
   const { remembered } = await investigate('insulation', 'ana', { langgraph_auth_user_id: 'bob' });
   expect(remembered).toEqual([]);
 });
 
-test('does not remember that it found nothing', async () => {
+test('the research graph does not remember that it found nothing', async () => {
   const { report } = await investigate('unicorns', 'ana');
 
-  expect(report).toBe('# unicorns\n\n## unicorns\n\nThe library says nothing about it.');
+  expect(report).toMatch(/^# unicorns\n\n## unicorns\n\n.*says nothing/);
   expect(await store.search(['research'])).toEqual([]);
 });
 
-test('a second question on a thread reports on its own topics only', async () => {
+test('the research graph reports on a second question only about its own topics', async () => {
   const config = { configurable: { thread_id: 'two' } };
   await research.invoke({ question: 'insulation' }, config);
   const { findings, report } = await research.invoke({ question: 'ventilation' }, config);
@@ -120,7 +120,7 @@ test('a second question on a thread reports on its own topics only', async () =>
   expect(report).not.toContain('## insulation');
 });
 
-test('works without a store and without a question', async () => {
+test('the research graph works without a store and without a question', async () => {
   expect(await graph.invoke({ question: 'insulation' })).toMatchObject({ remembered: [] });
   expect(await graph.invoke({ question: '' })).toMatchObject({ topics: [] });
 });

@@ -15,7 +15,7 @@ function of(line: string): Outcome {
   return found[0]!;
 }
 
-test('every call of the page succeeds, but for the run that is to be rejected', () => {
+test('docs/runs.md: every call succeeds, except the run that must be rejected', () => {
   expect(page.outcomes.map(({ complaints }) => complaints).filter(Boolean)).toEqual([]);
   expect(page.outcomes.flatMap(({ statuses }) => statuses).filter((status) => status >= 300)).toEqual([409]);
 });
@@ -37,11 +37,11 @@ test.each([
   ['a fork', '"checkpoint_id"', [/Ana is on holiday/]],
   ['a memory', '/store/items/search', [/likes green tea/]],
   ['a cron is created and triggered', '/runs/crons', [/"tick":null[^}]*"outcome":"started"/]],
-] as const)('%s', (_, line, patterns) => {
+] as const)('docs/runs.md: %s', (_, line, patterns) => {
   for (const pattern of patterns) expect(of(line).output).toMatch(pattern);
 });
 
-test('a stream that is resumed starts after the last event', () => {
+test('docs/runs.md: a resumed stream starts after the last event', () => {
   const ids = [...of('"updates"]').output.matchAll(/^id: (\d+)\r$/gm)].map((match) => Number(match[1]));
   const last = Math.max(...ids);
 
@@ -49,7 +49,7 @@ test('a stream that is resumed starts after the last event', () => {
   expect(ids).toEqual([...range(1, last), ...range(3, last)]);
 });
 
-test('the question is the one that the page shows', () => {
+test('docs/runs.md: the question is as shown', () => {
   const [shown] = blocksOf(PAGE).filter(({ language }) => language === 'json');
   const { action_requests, review_configs } = JSON.parse(shown?.text ?? '');
   const [first = ''] = of('"edit"').output.split('\n');
@@ -65,7 +65,7 @@ test('the question is the one that the page shows', () => {
   ]);
 });
 
-test('the approved e-mail is in the outbox, as it was edited, and no other', async () => {
+test('docs/runs.md: only the approved e-mail is in the outbox, as it was edited', async () => {
   const mails = await readdir(page.server.outbox);
 
   expect(mails).toHaveLength(1);

@@ -37,7 +37,7 @@ test('each example has an assistant with the description of the configuration', 
   expect(assistants.every(({ description }) => description !== null)).toBe(true);
 });
 
-test('a question to a person waits through a crash, and its answer sends one e-mail', async () => {
+test('an interrupt of the assistant survives a crash, and its answer sends one e-mail', async () => {
   const { thread_id } = await server.client.threads.create();
   await server.client.runs.wait(thread_id, 'assistant', { input: ORDER });
   await server.kill('SIGKILL');
@@ -51,7 +51,7 @@ test('a question to a person waits through a crash, and its answer sends one e-m
   expect(await readdir(outbox)).toHaveLength(1);
 });
 
-test('research keeps memories for each user across a crash', async () => {
+test('the research example keeps the memories of each user across a crash', async () => {
   await research('heat pumps and insulation', 'ana@example.com');
   await server.kill('SIGKILL');
   await server.restart();
@@ -63,7 +63,7 @@ test('research keeps memories for each user across a crash', async () => {
   expect(await research('insulation', 'bob@example.com')).toMatchObject({ remembered: [] });
 });
 
-test('research streams the progress of its branches', async () => {
+test('the research example streams the progress of its subgraphs', async () => {
   const topics: string[] = [];
   for await (const { event, data } of server.client.runs.stream(null, 'research', {
     input: { question: 'Compare batteries, solar panels and ventilation.' },
@@ -76,7 +76,7 @@ test('research streams the progress of its branches', async () => {
   expect(topics.sort()).toEqual(['batteries', 'solar panels', 'ventilation']);
 });
 
-test('the schemas of research name its question and its context', async () => {
+test('the schemas of the research example name its question and its context', async () => {
   const schemas = await server.client.assistants.getSchemas('research');
 
   expect(Object.keys(schemas.input_schema?.properties ?? {})).toEqual(['question']);

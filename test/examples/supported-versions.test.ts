@@ -52,13 +52,13 @@ function table(): string {
   return [header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |\n`).join('');
 }
 
-test('the table of supported versions is that of the lists of the tests; vitest -u writes it anew', async () => {
+test('the table of supported versions matches the lists of the tests (vitest -u writes it)', async () => {
   const page = await readFile(PAGE, 'utf8');
   const written = page.replace(/(?<=<!-- versions -->\n).*(?=<!-- \/versions -->)/s, () => table());
   await expect(written).toMatchFileSnapshot(PAGE);
 });
 
-test('the oldest versions under test are the lower ends of the peer dependencies', () => {
+test('the oldest tested versions are the lower bounds of the peer dependencies', () => {
   const lowest = Object.entries(newest.peerDependencies)
     .filter(([name]) => name.startsWith('@langchain/'))
     .map(([name, range]) => [name, /^>=(\S+) /.exec(range)?.[1]]);
@@ -66,7 +66,7 @@ test('the oldest versions under test are the lower ends of the peer dependencies
   expect(oldest.dependencies).toMatchObject(Object.fromEntries(lowest));
 });
 
-test('this Node is the newest under test, and the package names its lowest', () => {
+test('this Node is the newest tested version, and the package names the oldest', () => {
   const [highest] = TESTED.node;
   expect(process.versions.node.split('.')[0]).toBe(String(highest));
   expect(newest.devDependencies['node']).toMatch(new RegExp(`^${highest}\\.`));

@@ -57,7 +57,7 @@ function filesFor(endpoint: string, greeter: string): Record<string, string> {
   };
 }
 
-test('a trace reaches LangSmith under the id of the run, with what the page says', async () => {
+test('docs/tracing.md: LangSmith gets a trace under the id of the run, with the documented data', async () => {
   using smith = await startLangSmith();
   await using folder = await project(filesFor(smith.url, GREETER));
   await using server = await startServer({ config: folder.path('agent.config.yaml') });
@@ -89,7 +89,7 @@ test('a trace reaches LangSmith under the id of the run, with what the page says
   expect(nodes).toContain('greet');
 }, 40_000);
 
-test('neither runs nor the shutdown wait for an unavailable LangSmith', async () => {
+test('docs/tracing.md: neither runs nor the shutdown wait for an unavailable LangSmith', async () => {
   await using folder = await project(filesFor(`http://127.0.0.1:${await freePort()}`, GREETER));
   await using server = await startServer({ config: folder.path('agent.config.yaml') });
   const client = new Client({ apiUrl: server.url, apiKey: null, timeoutMs: 10_000 });
@@ -98,7 +98,7 @@ test('neither runs nor the shutdown wait for an unavailable LangSmith', async ()
   expect(await server.kill('SIGTERM')).toBe(0);
 }, 40_000);
 
-test('the last traces are sent before the server exits', async () => {
+test('docs/tracing.md: the last traces are sent before the server exits', async () => {
   using smith = await startLangSmith();
   await using folder = await project(filesFor(smith.url, GREETER));
   await using server = await startServer({ config: folder.path('agent.config.yaml') });
@@ -111,7 +111,7 @@ test('the last traces are sent before the server exits', async () => {
   expect(patched).toContain(`post.${run_id}`);
 }, 40_000);
 
-test('the spans of the page carry the ids of the run, one below the other', async () => {
+test('docs/tracing.md: nested spans carry the ids of the run', async () => {
   const { 'src/spans.ts': spans = '', 'src/traced.ts': traced = '' } = filesOf(PAGE);
   await using folder = await project({
     'agent.config.yaml': 'graphs: { greeter: ./traced.ts:graph }',

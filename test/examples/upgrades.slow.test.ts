@@ -65,7 +65,7 @@ afterAll(async () => {
 const answer = (name: string, resume: string) =>
   client.runs.wait(waiting[name]?.[0] ?? '', name, { command: { resume } });
 
-test('the versions of this test are what they claim', () => {
+test('the two versions of a graph in this test differ as their names say', () => {
   expect([OLD, NEW, BOTH].map((code) => [code.includes("'approve'"), code.includes("'review'")])).toEqual([
     [true, false],
     [false, true],
@@ -74,7 +74,7 @@ test('the versions of this test are what they claim', () => {
   expect(new Set([OLD, ...Object.values(VERSIONS)]).size).toBe(7);
 });
 
-test('a thread whose node was renamed loses its answer in silence, and the script repairs it', async () => {
+test('docs/upgrades.md: the answer to a renamed node is lost silently, and the script repairs the thread', async () => {
   const [lost = '', guarded = '', repaired = ''] = waiting['renamed'] ?? [];
 
   expect(await client.threads.get(lost)).toMatchObject({ status: 'interrupted' });
@@ -108,14 +108,14 @@ async function answerStrictly(thread_id: string): Promise<unknown> {
   return response.json();
 }
 
-test('a node that keeps its old name is resumed by the new code', async () => {
+test('docs/upgrades.md: a node that keeps its old name is resumed by the new code', async () => {
   expect(await answer('aliased', 'yes')).toMatchObject({ answer: 'yes' });
   const { thread_id } = await client.threads.create();
   await client.runs.wait(thread_id, 'aliased', { input: {} });
   expect((await client.threads.getState(thread_id)).next).toEqual(['review']);
 });
 
-test('what the page says of questions and of the state', async () => {
+test('docs/upgrades.md: interrupts and states behave as described', async () => {
   expect(await answer('two-questions', 'one')).toMatchObject({ __interrupt__: [{ value: 'Sure?' }] });
   expect(await answer('two-questions', 'two')).toMatchObject({ answer: 'one,two' });
   expect(await answer('no-question', 'yes')).toMatchObject({ answer: 'nobody was asked' });

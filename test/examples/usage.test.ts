@@ -10,17 +10,17 @@ const page = useCallsOf(PAGE);
 /** Of the one run of the page: its day, its assistant, its calls, and no cost, because its model has no price. */
 const GROUP = /^\d{4}-\d\d-\d\d [\da-f-]{36} \d+ 0$/m;
 
-test('the calls of the page succeed, and the last one reports what the run used', () => {
+test('docs/usage.md: the calls succeed, and the last one reports the usage of the run', () => {
   expect(page.outcomes.map(({ complaints, statuses }) => [complaints, statuses])).toEqual([['', [200, 200]]]);
   expect(page.outcomes[0]?.output).toMatch(/"groups":\[\{"model":"[^"]*","day":"[^"]+","calls":[1-9]/);
 });
 
-test('the JavaScript of the page works', async () => {
+test('docs/usage.md, JavaScript', async () => {
   const program = onlyBlock(PAGE, 'js', '/usage');
   expect(await inProgram(NODE, ['--input-type=module'], program, page.server.url)).toMatch(GROUP);
 });
 
-test.runIf(python)('the Python of the page works', async () => {
+test.runIf(python)('docs/usage.md, Python', async () => {
   const program = onlyBlock(PAGE, 'python', '/usage');
   expect(await inProgram(python as string, ['-'], program, page.server.url)).toMatch(GROUP);
 });

@@ -33,7 +33,7 @@ async function listening(secret: string) {
   };
 }
 
-test('the receiver accepts signatures of the server with the new and the old secret', async () => {
+test('the example receiver accepts signatures of the server with the new and the old secret', async () => {
   await using current = await listening(SECRET);
   await using late = await listening(OLD);
   const webhooks = { secret: [SECRET, OLD], url: { disable_loopback: false } };
@@ -50,7 +50,7 @@ test('the receiver accepts signatures of the server with the new and the old sec
   }
 });
 
-test('the receiver rejects other signatures and accepts each delivery once', async () => {
+test('the example receiver rejects other signatures and accepts each delivery once', async () => {
   await using to = await listening(SECRET);
   const body = '{"run_id":"r","status":"success"}';
   const signed = (secret: string, at: Date) => ({

@@ -30,7 +30,7 @@ describe('aborting', () => {
     expect(error).toMatchObject({ message: 'cancelled' });
   });
 
-  test('keeps completed steps, and a later run continues from them', async () => {
+  test('keeps completed steps, from which a later run continues', async () => {
     const steps = await Conversation.with('ten-steps');
     const config = { configurable: { ...steps.configurable, step_ms: 5 } };
     const { error } = await abortAfterFirst(steps, { input: { n: 0 }, config, stream_mode: ['updates'] });
@@ -40,7 +40,7 @@ describe('aborting', () => {
     expect(values.at(-1)).toEqual({ n: 10, executed: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10] });
   });
 
-  test('before the start executes nothing', async () => {
+  test('before the start of a graph executes nothing', async () => {
     const echo = await Conversation.with('echo');
     const read = echo.run({ input: { x: 1 }, signal: AbortSignal.abort(new Error('too late')) });
     await expect(read).rejects.toThrow('too late');
@@ -48,7 +48,7 @@ describe('aborting', () => {
   });
 });
 
-test('a graph that continues after its cancellation neither holds up its reader nor crashes the process', async () => {
+test('a graph that continues after its cancellation does not block its reader or crash the process', async () => {
   const { promise: over, resolve: isOver } = Promise.withResolvers<void>();
   let isHeard = true;
   let hasEnded = false;
@@ -80,7 +80,7 @@ test('a graph that continues after its cancellation neither holds up its reader 
   await over;
 });
 
-test('a reader that leaves stops the graph', async () => {
+test('a graph stops when the reader of its stream leaves', async () => {
   const { promise: stopped, resolve } = Promise.withResolvers<void>();
   const listening = new StateGraph(Annotation.Root({ x: Annotation<number>() }))
     .addNode('listen', (_, config: LangGraphRunnableConfig) => {
@@ -94,7 +94,7 @@ test('a reader that leaves stops the graph', async () => {
   await stopped;
 });
 
-test('runs share a graph but neither its memory nor its defaults', async () => {
+test('concurrent runs of one graph do not share state', async () => {
   const { graph } = await Conversation.with('counter');
   const [one, other] = [new Conversation(graph), new Conversation(graph)];
   await Promise.all([one.run({ input: { add: 1 } }), other.run({ input: { add: 10 } })]);
@@ -102,7 +102,7 @@ test('runs share a graph but neither its memory nor its defaults', async () => {
   expect((await other.state())?.values).toMatchObject({ total: 10 });
 });
 
-test('the recursion limit is the requested one, else that of the graph', async () => {
+test('the recursion limit of a run is the requested one, else that of the graph', async () => {
   const steps = await Conversation.with('ten-steps');
   await expect(
     steps.run({ input: { n: 0 }, config: { ...steps.config, recursion_limit: 3 } }),

@@ -27,7 +27,7 @@ function outputOf(is_logged: boolean) {
   return { output, batches, messages };
 }
 
-test('each run gets what its own code prints, also after it waited', async () => {
+test('each run gets the output of its own code, even after it waited', async () => {
   using _capture = captureOutput({ runningNode: () => undefined });
   const [one, two] = [outputOf(true), outputOf(true)];
   const act = async (name: string) => {
@@ -46,7 +46,7 @@ test('each run gets what its own code prints, also after it waited', async () =>
   expect(printed).toEqual([]);
 });
 
-test('without a log, what a run prints goes to the console as well', () => {
+test('without a log, the output of a run goes to the console too', () => {
   using _capture = captureOutput({ runningNode: () => undefined });
   const { output, messages } = outputOf(false);
 
@@ -56,7 +56,7 @@ test('without a log, what a run prints goes to the console as well', () => {
   expect(printed).toEqual([['shown', { twice: true }]]);
 });
 
-test('outside of runs, and after the end of one, lines go to the console, or to the log without fields of a run', () => {
+test('output outside of runs, or after the end of one, goes to the console or to the log without fields of a run', () => {
   const lines: LogLine[] = [];
   const { output, messages } = outputOf(true);
   {
@@ -78,7 +78,7 @@ test('outside of runs, and after the end of one, lines go to the console, or to 
   expect(lines).toEqual([{ level: 'info', message: 'logged', fields: {} }]);
 });
 
-test('the console is as it was once the last capture ends', () => {
+test('the console is restored when the last capture ends', () => {
   const first = captureOutput({ runningNode: () => undefined });
   const second = captureOutput({ runningNode: () => undefined });
   first[Symbol.dispose]();
@@ -87,7 +87,7 @@ test('the console is as it was once the last capture ends', () => {
   expect(console.log).toBe(replaced);
 });
 
-test('a logger that prints to the console is no output of the run that it logs about', () => {
+test('a log line printed to the console is not captured as output of the run that it is about', () => {
   using _capture = captureOutput({ runningNode: () => undefined });
   const { output, messages } = outputOf(true);
   const logger = uncapturedLogger(recordingLogger('info', ({ message }) => console.log(message)));
@@ -98,7 +98,7 @@ test('a logger that prints to the console is no output of the run that it logs a
   expect(printed).toEqual([['a line of the server']]);
 });
 
-test('of a burst of lines the first are passed on immediately, and the newest at the end', () => {
+test('in a burst of output, the first lines are delivered at once and the newest at the end', () => {
   using _capture = captureOutput({ runningNode: () => undefined });
   const { output, batches, messages } = outputOf(true);
   withRunOutput(output, () => {
@@ -114,7 +114,7 @@ test('of a burst of lines the first are passed on immediately, and the newest at
   expect(messages().length + batches.reduce((sum, { dropped }) => sum + dropped, 0)).toBe(10_000);
 });
 
-test('a server that is embedded leaves the console to its program, and keeps the lines with the run', async () => {
+test('an embedded server leaves the console to its program and stores the output of runs', async () => {
   await using http = await openApp({ graphs: ['prints'] });
   const { body: thread } = await http.post('/threads', {});
   const path = `/threads/${thread.thread_id}/runs`;

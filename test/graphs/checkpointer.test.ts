@@ -64,7 +64,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     ]);
   });
 
-  test('finds in its own memory what is in the database, at every step', async () => {
+  test('has the same checkpoints in memory as in the database, at every step', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const checkpointer = await memory.run();
@@ -96,7 +96,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     ]);
   });
 
-  test('reads the checkpoint that it has just written from memory', async () => {
+  test('reads the checkpoint that it just wrote from memory', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const checkpointer = await memory.run();
@@ -106,7 +106,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(texts((await chat(checkpointer).getState(memory.config)).values)).toEqual(['one', '1: one']);
   });
 
-  test('waits for an answer across runs and continues from the interrupt', async () => {
+  test('interrupts, and continues in a later run with the answer', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const graph = (checkpointer: BaseCheckpointSaver) =>
@@ -125,7 +125,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(values).toEqual({ name: 'Ada', age: 36 });
   });
 
-  test('keeps the state of a subgraph that waits apart from its parent’s', async () => {
+  test('keeps the state of an interrupted subgraph apart from that of its parent', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const State = Annotation.Root({
@@ -170,7 +170,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(left).toEqual(branches[0]);
   });
 
-  test('lists its history newest first, also from before a checkpoint and by metadata', async () => {
+  test('lists its history newest first, and filters it by metadata or before a checkpoint', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const config = { ...memory.config, metadata: { run_id: 'r', team: { name: 'red' } } };
@@ -193,7 +193,7 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(await history({ limit: 1 })).toEqual([newest]);
   });
 
-  test('accepts a state update from outside, and refuses it while a run is in flight', async () => {
+  test('accepts a state update from outside, but refuses it while a run is in flight', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     await chat(await memory.run()).invoke(say('one'), memory.config);
@@ -236,12 +236,12 @@ describeEachDatabase('a graph on our checkpointer', (open) => {
     expect(values.notes[1]?.text).toMatch('xxx');
   });
 
-  test('an invalid checkpoint id is an error of the client', async () => {
+  test('reports an invalid checkpoint id as an error of the client', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     for (const configurable of [{ checkpoint_id: 'a\0b' }, { checkpoint_id: 7 }, { checkpoint_ns: ['a'] }]) {
       const config = { configurable: { thread_id: memory.thread_id, ...configurable } };
-      await expect((await memory.outside()).getTuple(config)).rejects.toThrow('must be a string without NUL');
+      await expect((await memory.outside()).getTuple(config)).rejects.toThrow('without NUL');
     }
   });
 });

@@ -35,7 +35,7 @@ function beside(ran: string[]) {
 }
 
 describeEachDatabase('a history with damages', (open) => {
-  test('a task whose result cannot be read runs again', async () => {
+  test('executes a task again if its result cannot be read', async () => {
     await using db = await open();
     const ran: string[] = [];
     const thread = await GraphThread.of(db, beside(ran));
@@ -49,7 +49,7 @@ describeEachDatabase('a history with damages', (open) => {
     expect(ran).toEqual(['note', 'note']);
   });
 
-  test('a list stored as changes is unreadable as a whole when one of them is', async () => {
+  test('reports a list stored as changes as unreadable if one change is', async () => {
     await using db = await open();
     const thread = await GraphThread.of(db, delta);
     const say = (text: string) => ({ messages: [{ role: 'user', content: text }] });
@@ -64,7 +64,7 @@ describeEachDatabase('a history with damages', (open) => {
     expect(first?.values).toMatchObject({ messages: [{ content: 'one' }, { content: 'You said: one' }] });
   });
 
-  test('an unstorable value is refused at its step, and earlier steps are kept', async () => {
+  test('keeps the steps before one whose value cannot be stored', async () => {
     await using db = await open();
     const thread = await GraphThread.of(db, odd);
     await thread.run({ want: 'text' });
@@ -81,7 +81,7 @@ describeEachDatabase('a history with damages', (open) => {
     expect(orphans).toEqual([]);
   });
 
-  test('prune keeps the newest state that can be read whole', async () => {
+  test('keeps the newest completely readable state when it is pruned', async () => {
     await using db = await open();
     const thread = await GraphThread.of(db, odd);
     const { thread_id } = thread.memory;
@@ -107,7 +107,7 @@ describeEachDatabase('a history with damages', (open) => {
     expect(await thread.values()).toMatchObject({ out: 'a text' });
   });
 
-  test('prune keeps the newest state alone where none can be read, however long the history', async () => {
+  test('keeps only the newest state when it is pruned and no state can be read', async () => {
     await using db = await open();
     const thread = await GraphThread.of(db, odd);
     for (let count = 0; count < 5; count++) await thread.run({ want: 'text' });
@@ -119,7 +119,7 @@ describeEachDatabase('a history with damages', (open) => {
     expect(await checkpointIds(thread)).toEqual([newest]);
   });
 
-  test('prune looks at the changes behind a list too', async () => {
+  test('keeps a state whose lists are readable with all their changes when it is pruned', async () => {
     await using db = await open();
     const thread = await GraphThread.of(db, delta);
     const { thread_id } = thread.memory;
@@ -140,7 +140,7 @@ describeEachDatabase('a history with damages', (open) => {
 
 describeEncrypted('a history with damages', (open) => {
   test.each(['checkpoint', 'metadata'])(
-    'a checkpoint whose %s cannot be decrypted hides itself alone',
+    'omits only the checkpoint whose %s cannot be decrypted',
     async (column) => {
       await using db = await open();
       const thread = await GraphThread.of(db, odd);
@@ -153,7 +153,7 @@ describeEncrypted('a history with damages', (open) => {
 
       expect(await thread.history()).toEqual(before.slice(1));
       await expect(thread.state()).rejects.toThrow(`${SEALED_BY_ANOTHER.reason}.`);
-      await expect(thread.run({ want: 'text' })).rejects.toThrow('it cannot be decrypted');
+      await expect(thread.run({ want: 'text' })).rejects.toThrow('decrypted');
       await pruneThread(db, thread.memory.thread_id);
       expect(await thread.history()).toMatchObject([{ checkpoint_id: before[1]?.checkpoint_id }]);
     },

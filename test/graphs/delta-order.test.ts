@@ -22,7 +22,7 @@ async function state(memory: Memory) {
 
 describeEachDatabase('a delta channel that eight parallel nodes write to', (open) => {
   test.each(['async', 'sync', 'exit'] as const)(
-    'has the order of its run when it is read again, with durability %s',
+    'keeps the order of its run when it is read again, with durability %s',
     async (durability) => {
       await using db = await open();
       const memory = await memoryOf(db);
@@ -36,7 +36,7 @@ describeEachDatabase('a delta channel that eight parallel nodes write to', (open
   );
 
   test.each(['async', 'exit'] as const)(
-    'holds nothing of the branch that was left after a fork, with durability %s',
+    'contains nothing of the abandoned branch after a fork, with durability %s',
     async (durability) => {
       await using db = await open();
       const memory = await memoryOf(db);

@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { resolveUserModule } from '../../src/graphs/project/user-module.ts';
 import { loadEmbedder } from '../../src/graphs/store/embedder.ts';
+import { failure } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -26,20 +27,18 @@ test.each([
   expect(await embedder.query('abcde')).toEqual(query);
 });
 
-test('a file is found by an absolute path too', async () => {
+test('an embedder can be named by an absolute path', async () => {
   await using folder = await project({ 'embed.mjs': MODULE });
   const embed = `${join(folder.root, 'embed.mjs')}:embed`;
   expect(await (await loadEmbedder({ embed, dims: 1, root: '/' })).documents(['ab'])).toEqual([[2]]);
 });
 
-test('a value that is not an embedder is reported as such, without paths outside of the project', async () => {
+test('an invalid embedder is refused without paths outside of the project', async () => {
   await using folder = await project({ 'embed.mjs': MODULE });
   const load = (embed: string, root = folder.root) => loadEmbedder({ embed, dims: 1, root });
-  await expect(load('./embed.mjs:wrong')).rejects.toThrow(
-    './embed.mjs:wrong is neither a function nor LangChain embeddings',
-  );
-  await expect(load('./missing.mjs:embed')).rejects.toThrow('there is no file ./missing.mjs');
-  await expect(load('voyageai:voyage-3')).rejects.toThrow('for any other give a function: ./file.ts:fn');
+  await expect(load('./embed.mjs:wrong')).rejects.toThrow(failure(Error, './embed.mjs:wrong'));
+  await expect(load('./missing.mjs:embed')).rejects.toThrow(failure(Error, './missing.mjs'));
+  await expect(load('voyageai:voyage-3')).rejects.toThrow(failure(Error, 'voyageai', './file.ts:fn'));
 });
 
 /** As OpenAI's client asks for vectors. */

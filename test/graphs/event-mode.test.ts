@@ -10,7 +10,7 @@ interface StreamedEvent {
 
 const RUN_ID = '01a1fbd9-6301-7678-a9fa-ca7dbe00fe13';
 
-test('events: what happens inside, beginning and ending with the run itself', async () => {
+test('mode events yields the events of a graph between the start and end of the run', async () => {
   const tokens = await Conversation.with('tokens');
   const config = { configurable: { ...tokens.configurable, run_id: RUN_ID } };
   const all = await tokens.run({ input: { count: 2 }, config, stream_mode: ['events'] });
@@ -32,7 +32,7 @@ test('events: what happens inside, beginning and ending with the run itself', as
   expect(events.at(-1)?.data).toMatchObject({ output: { messages: [{ type: 'ai', content: 't0 t1 ' }] } });
 });
 
-test('events with other modes: the graph runs once and emits all of them', async () => {
+test('mode events with other modes executes the graph once and yields all of them', async () => {
   const counter = await Conversation.with('counter');
   const events = await counter.run({
     input: { add: 2 },
@@ -44,7 +44,7 @@ test('events with other modes: the graph runs once and emits all of them', async
   expect(events.length).toBeGreaterThan(others.length);
 });
 
-test('events with messages: tokens in both forms', async () => {
+test('modes events and messages yield tokens in both forms', async () => {
   const tokens = await Conversation.with('tokens');
   const names = (await tokens.run({ input: { count: 2 }, stream_mode: ['events', 'messages'] })).map(
     (each) => each.event,
@@ -53,7 +53,7 @@ test('events with messages: tokens in both forms', async () => {
   expect(names.at(-2)).toBe('messages/complete');
 });
 
-test('events of subgraphs: their other modes stay under their namespace', async () => {
+test('with mode events, other modes of subgraphs keep their namespace', async () => {
   const nested = await Conversation.with('nested');
   const call = { input: { ask: true }, stream_mode: ['events', 'updates', 'checkpoints'] as const };
   const outside = (await nested.run(call)).map(({ event }) => event);
@@ -65,7 +65,7 @@ test('events of subgraphs: their other modes stay under their namespace', async 
   expect(inside.filter((name) => name.startsWith('checkpoints|child:'))).toHaveLength(2);
 });
 
-test('events of a graph that throws end with its error', async () => {
+test('with mode events, the stream of a graph that throws ends with its error', async () => {
   const fails = await Conversation.with('fails');
   await expect(fails.run({ input: { x: 1 }, stream_mode: ['events', 'tasks'] })).rejects.toThrow('boom 1');
 });

@@ -22,7 +22,7 @@ test('the tools of an agent of createAgent belong to its node', async () => {
   ]);
 });
 
-test('a tool whose schema JSON Schema cannot express, and what is no tool, do not hide the others', async () => {
+test('a tool with an inexpressible schema, or an invalid tool, does not hide the others', async () => {
   const named = (name: string, schema: z.ZodObject) => tool(() => 'yes', { name, description: name, schema });
   const tools = [
     named('odd', z.object({ when: z.custom((when) => when instanceof Date) })),
@@ -39,12 +39,12 @@ test('a tool whose schema JSON Schema cannot express, and what is no tool, do no
   ]);
 });
 
-test('a graph of another kind has no nodes that are known', async () => {
+test('an object that only behaves like a graph has no known nodes', async () => {
   const foreign = { stream: async () => [], getState: async () => ({}) } as unknown as RunnableGraph;
   expect(await langGraph('it', foreign, STATES).nodes(false)).toEqual([]);
 });
 
-test('only code below the folder of the configuration has a place, and only when it is asked for', async () => {
+test('the source location of a node is returned only on request, and only below the folder of the configuration', async () => {
   const sourcesOf = async (root: string, path: string, source: boolean) => {
     const graphs = await load({ it: `${path}:graph` }, root);
     const graph = await graphs.get('it', { configurable: {} }, 'assistants.read');

@@ -35,19 +35,19 @@ async function read({ bytes, stored, limit }: { bytes: number; stored: number; l
   return { asked, got, failure };
 }
 
-test('a history whose states are too large for one reply is refused with what to do', async () => {
+test('a history too large for one response is refused with the limit that fits', async () => {
   const { failure, got } = await read({ bytes: 10 * MB, stored: 8, limit: 1000 });
   expect(failure).toBeInstanceOf(InvalidInput);
   expect((failure as Error).message).toEqual(naming('limit', '7 newest', 70_000_000, 67_108_864));
   expect(got).toBe(6);
 });
 
-test('a state of any size can be read alone', async () => {
+test('a single state of any size can be read', async () => {
   const { failure, got } = await read({ bytes: 70 * MB, stored: 2, limit: 1 });
   expect([failure, got]).toEqual([undefined, 1]);
 });
 
-test('a history is read in pages, of fewer states the larger they are', async () => {
+test('a history is read in pages, with fewer states the larger they are', async () => {
   const large = await read({ bytes: 3 * MB, stored: 1000, limit: 1000 });
   expect([large.asked, large.got]).toEqual([[10, 5, 5, 5], 22]);
   const small = await read({ bytes: 100, stored: 1000, limit: 300 });

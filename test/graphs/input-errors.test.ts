@@ -18,7 +18,7 @@ async function thrownBy(graph: ReturnType<typeof graphOf>, input: object): Promi
 test.each([
   ['a zod object', z.object({ text: z.string() })],
   ['a StateSchema', Fields],
-])('%s that refuses an input is told by its fields, and the error of LangGraph is kept', async (_, State) => {
+])('an input error of %s names the fields and keeps the error of LangGraph', async (_, State) => {
   const thrown = await thrownBy(
     graphOf(State, () => ({})),
     { text: 5 },
@@ -31,7 +31,7 @@ test.each([
   });
 });
 
-test('what a node throws stays as it is, also when it is an error of zod', async () => {
+test('an error thrown by a node is unchanged, even an error of zod', async () => {
   const thrown = await thrownBy(
     graphOf(Fields, () => ({ text: z.string().parse(1) })),
     { text: 'x' },

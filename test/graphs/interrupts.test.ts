@@ -43,7 +43,7 @@ describe('interrupt()', () => {
     expect(await lastValues(asking, { command: { resume } })).toMatchObject({ log: ['a:1', 'b:"by id"'] });
   });
 
-  test('asks again when the run continues without an answer', async () => {
+  test('interrupts again when the run continues without an answer', async () => {
     const asking = await stopped('interrupting');
     const nothing = { resume: null, update: null, goto: null };
     expect(await lastValues(asking, { command: nothing })).toMatchObject({ __interrupt__: [{ id: ID }] });
@@ -65,7 +65,7 @@ describe('several interrupts at once', () => {
     });
   });
 
-  test('are not answered by an answer that names none of them', async () => {
+  test('refuse an answer without an id', async () => {
     const squares = await stopped('parallel-send', MANY);
     await expect(squares.run({ command: { resume: 10 } })).rejects.toMatchObject({
       name: 'RuntimeError',
@@ -75,7 +75,7 @@ describe('several interrupts at once', () => {
     });
   });
 
-  test('are answered one by one, and stop again on the rest', async () => {
+  test('can be answered one by one, and interrupt again for the rest', async () => {
     const squares = await stopped('parallel-send', MANY);
     const [first] = (await squares.state())?.interrupts ?? [];
     const partly = await lastValues(squares, { command: { resume: { [first?.id as string]: 10 } } });
@@ -103,7 +103,7 @@ test.each([
   expect(values.at(-1)).toMatchObject({ messages: [{ content: '{"name":1,"trip":2,"booked":3}' }] });
 });
 
-test('a plain answer is for the next question of a node that threw an interrupt without an id', async () => {
+test('an answer without an id goes to the next question of a node that threw an interrupt without an id', async () => {
   const thrown = await stopped('thrown-interrupt');
   expect((await thrown.state())?.next).toEqual(['ask']);
   expect(await lastValues(thrown, { command: { resume: 'yes' } })).toMatchObject({ log: ['yes'] });
@@ -136,7 +136,7 @@ describe('interrupt_before and interrupt_after', () => {
 });
 
 describe('commands', () => {
-  test('update the state, as an object or as pairs, before the run goes on', async () => {
+  test('update the state, as an object or as pairs, before the run continues', async () => {
     const echo = await Conversation.with('echo');
     await echo.run({ input: INPUT, interrupt_before: ['b'] });
     expect(await lastValues(echo, { command: { update: { log: ['object'] }, goto: 'b' } })).toMatchObject({
@@ -158,7 +158,7 @@ describe('commands', () => {
     expect(await lastValues(squares, { command: { goto: one } })).toMatchObject({ squares: [1, 25, 36, 49] });
   });
 
-  test('win over an input', async () => {
+  test('take precedence over an input', async () => {
     const asking = await stopped('interrupting');
     const values = await lastValues(asking, { input: { x: 99 }, command: { resume: 'ok' } });
     expect(values).toEqual({ x: 1, log: ['a:1', 'b:"ok"'] });

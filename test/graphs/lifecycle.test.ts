@@ -20,7 +20,7 @@ const start = (...namespace: string[]) => ({ event: 'started', namespace });
 const end = (...namespace: string[]) => ({ event: 'completed', namespace });
 const error = { error: 'TypeError', message: 'the leaf failed' };
 
-test('each graph inside a graph reports its start and its end, and the tool call that started it', async () => {
+test('lifecycle events report the start and end of each subgraph, and the tool call that started it', async () => {
   const graph = await Conversation.with('lifecycle');
   expect(await lifecycleOf(graph.run({ input: { do: 'nothing' }, ...lifecycle }))).toEqual([
     start('nested'),
@@ -42,12 +42,12 @@ test('each graph inside a graph reports its start and its end, and the tool call
   ]);
 });
 
-test('a graph without graphs inside it reports nothing', async () => {
+test('a graph without subgraphs has no lifecycle events', async () => {
   const echo = await Conversation.with('echo');
   expect(await echo.run({ input: { x: 1 }, ...lifecycle })).toEqual([]);
 });
 
-test('graphs that wait for an answer are interrupted, and start again with the answer', async () => {
+test('lifecycle events report a subgraph as interrupted while it waits, and as started again with the answer', async () => {
   const graph = await Conversation.with('lifecycle');
   expect(await lifecycleOf(graph.run({ input: { do: 'ask' }, ...lifecycle }))).toEqual([
     start('nested'),
@@ -64,7 +64,7 @@ test('graphs that wait for an answer are interrupted, and start again with the a
   ]);
 });
 
-test('graphs in which the run stops before a node are interrupted', async () => {
+test('lifecycle events report a subgraph as interrupted at a breakpoint', async () => {
   const graph = await Conversation.with('lifecycle');
   const stop = { interrupt_before: ['nested:leaf'] };
   expect(await lifecycleOf(graph.run({ input: { do: 'nothing' }, ...stop, ...lifecycle }))).toEqual([
@@ -73,7 +73,7 @@ test('graphs in which the run stops before a node are interrupted', async () => 
   ]);
 });
 
-test('a failing graph fails each graph around it, with the error', async () => {
+test('lifecycle events report a failing subgraph and each graph around it as failed, with the error', async () => {
   const graph = await Conversation.with('lifecycle');
   const events: { event: string; data: unknown }[] = [];
   const read = async () => {
@@ -88,7 +88,7 @@ test('a failing graph fails each graph around it, with the error', async () => {
   ]);
 });
 
-test('with other modes, a graph starts before its first event and ends after its last', async () => {
+test('lifecycle events of a subgraph surround its events in other modes', async () => {
   const nested = await Conversation.with('nested');
   const stream_mode = ['lifecycle' as const, 'updates' as const];
   const events = await nested.run({ input: {}, stream_mode, subgraphs: true });

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphExport } from '../../src/graphs/project/load.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
-import { naming } from '../support/naming.ts';
+import { failure, naming } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { Conversation, FIXTURES, load } from './support.ts';
@@ -38,7 +38,7 @@ describe('a graph may be exported', () => {
     });
   });
 
-  test('from TypeScript that needs a compiler, with the paths of the nearest tsconfig.json', async () => {
+  test('from TypeScript that needs compilation, with the paths of the nearest tsconfig.json', async () => {
     const project = join(import.meta.dirname, '../fixtures/projects/paths');
     expect(await resultOf('./graph.ts:graph', project)).toEqual({ word: 'hello' });
   });
@@ -62,7 +62,7 @@ describe('translated TypeScript', () => {
     return { ...folder, load, cache: folder.path('node_modules/.cache/agent-server/typescript') };
   }
 
-  test('is kept in the project, and read at the next start', async () => {
+  test('is cached in the project and read at the next start', async () => {
     await using folder = await ownModules();
     expect(await folder.load()).toBe('first');
 
@@ -72,7 +72,7 @@ describe('translated TypeScript', () => {
     expect(await folder.load()).toBe('kept');
   });
 
-  test('is translated anew when its source has changed, or the kept file is not whole', async () => {
+  test('is translated again if its source changed or the cached file is incomplete', async () => {
     await using folder = await ownModules();
     await folder.load();
     await folder.write({ 'a.ts': source('second') });
@@ -85,7 +85,7 @@ describe('translated TypeScript', () => {
     expect(await folder.load()).toBe('second');
   });
 
-  test('is not kept where it cannot be written, and loads all the same', async () => {
+  test('loads without a cache where it cannot be written', async () => {
     await using folder = await ownModules();
     await mkdir(join(folder.cache, '..'), { recursive: true });
     await writeFile(folder.cache, 'a file is in its place');
@@ -101,7 +101,7 @@ describe('translated TypeScript', () => {
     expect(await folder.load()).toBe('second');
   });
 
-  test('is not kept in the packages that a link of the project leads to', async () => {
+  test('is not cached in packages behind a link of the project', async () => {
     await using folder = await project({ 'a.ts': source('first') });
     await rm(folder.path('node_modules'));
     await mkdir(folder.path('packages'));
@@ -114,7 +114,7 @@ describe('translated TypeScript', () => {
 });
 
 describe('a graph that does not load', () => {
-  test('answers with its error and leaves the others alone', async () => {
+  test('reports its error and does not affect the others', async () => {
     const graphs = await load({ broken: './broken.ts:graph', echo: './echo.ts:graph' });
 
     expect([...graphs.loadErrors().keys()]).toEqual(['broken']);
@@ -162,7 +162,7 @@ describe('a graph that does not load', () => {
       "import { x } from '@/gone'; x();",
       "a.ts:2 imports '@/gone', which is neither a package nor in the paths of tsconfig.json",
     ],
-  ])('because %s says %s: the line and what to do are told, without a stack', async (name, line, message) => {
+  ])('because %s reports %s with the line and the way out, without a stack', async (name, line, message) => {
     await using folder = await project({ [name]: `// The first line.\n${line}\n` });
     const log: LogLine[] = [];
     const graphs = await loadGraphs([{ graph_id: 'it', path: `./${name}`, export: 'graph' }], {
@@ -184,13 +184,13 @@ describe('a graph that does not load', () => {
     async (spec) => {
       const graphs = await load({ it: spec, echo: './echo.ts:graph' }, FIXTURES, 500);
       await expect(graphs.get('it', CONFIG, 'assistants.read')).rejects.toThrow(
-        "Graph 'it' failed to load: it took longer than 0.5 s",
+        failure(Error, "'it'", '0.5 s'),
       );
       expect((await graphs.get('echo', CONFIG, 'assistants.read')).graph_id).toBe('echo');
     },
   );
 
-  test('an unknown name is not found, and the error lists the known ones', async () => {
+  test('an unknown graph is not found, and the error lists the known ones', async () => {
     const graphs = await load({ a: './echo.ts:graph', b: './broken.ts:graph' });
     await expect(graphs.get('c', CONFIG, 'assistants.read')).rejects.toMatchObject({
       status: 404,
@@ -200,7 +200,7 @@ describe('a graph that does not load', () => {
 });
 
 describe('a factory', () => {
-  test('makes the graph for each use, out of the configuration', async () => {
+  test('creates the graph for each use from the configuration', async () => {
     const graphs = await load({ factory: './factory.ts:graph' });
     const drawn = async (node_name: string) => {
       const graph = await graphs.get('factory', { configurable: { node_name } }, 'assistants.read');

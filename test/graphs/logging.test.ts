@@ -4,7 +4,7 @@ import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 
-test('a graph writes to the log of the server with the logger of the SDK', async () => {
+test('the logger of the SDK writes lines of a graph to the log of the server', async () => {
   const lines: LogLine[] = [];
   await loadGraphs([], {
     root: import.meta.dirname,

@@ -41,7 +41,7 @@ describe.each([SECRET, TOKEN])(
   (secret) => {
     const befores = Array.from({ length: secret.length + 45 }, (_, before) => before);
 
-    test('if it is written to stdout in pieces', () => {
+    test('if it is written to stdout in chunks', () => {
       for (const before of befores) {
         const text = `${textTo(secret, before)} and more\nnext\n`;
         for (const at of [LIMIT - 1, LIMIT, LIMIT + 10])
@@ -78,7 +78,7 @@ describe.each([SECRET, TOKEN])(
   },
 );
 
-test('a line that is written in pieces is cut like any other, and the next one begins after its line break', () => {
+test('an overlong line written in chunks is truncated, and the next one begins after its line break', () => {
   const lines = linesOf((output) => {
     for (let piece = 0; piece < 100; piece += 1) output.text('stderr', 'x'.repeat(1000), 'node');
     output.text('stderr', '\nnext\n', 'node');

@@ -9,7 +9,7 @@ interface Chunk {
   content: string;
 }
 
-test('messages: announced, growing with each token, and complete when the state holds it', async () => {
+test('mode messages announces a message, adds each token, and completes it when the state contains it', async () => {
   const tokens = await Conversation.with('tokens');
   const events = await tokens.run({ input: INPUT, stream_mode: ['messages'] });
   expect(events.map(({ event }) => event)).toEqual([
@@ -26,13 +26,13 @@ test('messages: announced, growing with each token, and complete when the state 
   });
 });
 
-test('messages with values: the last state comes before the message in it is called complete', async () => {
+test('modes messages and values yield the last state before its message is marked complete', async () => {
   const tokens = await Conversation.with('tokens');
   const events = await tokens.run({ input: INPUT, stream_mode: ['messages', 'values'] });
   expect(events.slice(-2).map(({ event }) => event)).toEqual(['values', 'messages/complete']);
 });
 
-test('messages: one that was not streamed comes once, as a whole', async () => {
+test('mode messages yields a message that was not streamed once, as a whole', async () => {
   const chat = await Conversation.with('chat');
   const events = await chat.run({
     input: { messages: [{ role: 'human', content: 'hi' }] },
@@ -53,7 +53,7 @@ test('messages: one that was not streamed comes once, as a whole', async () => {
 });
 
 describe('messages-tuple', () => {
-  test('each token as a chunk, with the metadata of its node', async () => {
+  test('yields each token as a chunk, with the metadata of its node', async () => {
     const tokens = await Conversation.with('tokens');
     const data = await tokens.dataOf('messages', { input: INPUT, stream_mode: ['messages-tuple'] });
     expect(data).toHaveLength(3);
@@ -63,7 +63,7 @@ describe('messages-tuple', () => {
     ]);
   });
 
-  test('requested together with messages, only this form is sent', async () => {
+  test('replaces mode messages if both are requested', async () => {
     const tokens = await Conversation.with('tokens');
     const events = await tokens.run({ input: INPUT, stream_mode: ['messages', 'messages-tuple'] });
     expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['messages']));
@@ -79,7 +79,7 @@ describe('messages-tuple', () => {
   });
 });
 
-test('messages in a state are flat, with their type beside their fields', async () => {
+test('messages in a state are flat objects with a type field', async () => {
   const chat = await Conversation.with('chat');
   const values = await chat.dataOf('values', {
     input: { messages: [{ role: 'user', content: 'hi', id: 'm1' }] },

@@ -4,7 +4,7 @@ import { Conversation } from './support.ts';
 
 const QUESTION = { question: 'Which?' };
 
-test('a later attempt begins at the node of a subgraph if the first one ended before that', async () => {
+test('a later attempt starts at the requested node of a subgraph if the first one ended before it', async () => {
   const thread = await Conversation.with('alone-nested');
   const interrupt_after = ['team:ask'];
   await thread.run({ command: { goto: 'team:ask', update: { ran: ['before'] } }, interrupt_after });
@@ -23,7 +23,7 @@ test('a later attempt begins at the node of a subgraph if the first one ended be
   ]);
 });
 
-test('a later attempt of a started node applies its state once', async () => {
+test('a later attempt of a started node applies the given state once', async () => {
   const thread = await Conversation.with('alone-nested');
   const interrupt_after = ['team:ask'];
   await thread.run({ command: { goto: 'team:ask', update: { ran: ['before'] } }, interrupt_after });

@@ -17,7 +17,7 @@ const anything = fc.anything({
   withUnicodeString: true,
 });
 
-test('plain data is written as the serialiser writes it', async () => {
+test('plain data has the same JSON as from the serializer of LangGraph', async () => {
   await fc.assert(
     fc.asyncProperty(anything, async (value) => {
       const text = plainJson(value);
@@ -29,7 +29,7 @@ test('plain data is written as the serialiser writes it', async () => {
   );
 });
 
-test('numbers, texts, lists and records do not pass through the serialiser', async () => {
+test('numbers, texts, lists and records bypass the serializer of LangGraph', async () => {
   const refused: Serde = { dumpsTyped: () => expect.unreachable(), loadsTyped: () => expect.unreachable() };
   const value = { n: 7, text: 'é\ud83d\ude00', none: null, list: [true, [1.5, {}]] };
   const [type, bytes] = await serializeChannel(refused, 'channel', value);
@@ -49,7 +49,7 @@ test.each([
   ['a function', { f() {} }],
   ['what looks like a LangChain object', [{ lc: 1 }]],
   ['what looks like a Send', { lg_name: 'Send', node: 'a', args: {} }],
-])('%s is left to the serialiser', (_what, value) => {
+])('the serializer of LangGraph handles %s', (_what, value) => {
   expect(plainJson(value)).toBeUndefined();
 });
 

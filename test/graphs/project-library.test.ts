@@ -24,7 +24,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-test('a graph made with the project’s own LangGraph runs, asks, and takes commands', async () => {
+test('a graph built with the project’s own LangGraph runs, interrupts, and accepts commands', async () => {
   const graphs = await load({ own: './graph.mjs:graph' }, project);
   const conversation = new Conversation(await graphs.get('own', { configurable: {} }, 'threads.create_run'));
   const asked = await conversation.dataOf('values', { input: { item: 1 } });
@@ -36,7 +36,7 @@ test('a graph made with the project’s own LangGraph runs, asks, and takes comm
   expect((await conversation.dataOf('values', { command: { goto } })).at(-1)).toMatchObject({ item: 2 });
 });
 
-test('a module is the project’s own where it has one, else the server’s', async () => {
+test('a library is loaded from the project if installed there, else from the server', async () => {
   const ours = await import('@langchain/langgraph');
   const own = await importUserModule<typeof ours>(project, '@langchain/langgraph');
   expect(own.StateGraph).not.toBe(ours.StateGraph);
@@ -46,7 +46,7 @@ test('a module is the project’s own where it has one, else the server’s', as
   expect(nowhere.StateGraph).toBe(ours.StateGraph);
 });
 
-test('TypeScript and JavaScript of a project share one copy', async () => {
+test('TypeScript and JavaScript of a project share one copy of LangGraph', async () => {
   await writeFile(
     join(project, 'typed.ts'),
     `import { StateGraph } from '@langchain/langgraph';

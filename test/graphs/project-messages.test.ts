@@ -28,7 +28,7 @@ beforeAll(async () => {
 afterAll(() => rm(project, { recursive: true, force: true }));
 
 describeEachDatabase('a project with a LangChain of its own', (open) => {
-  test('gets its messages back as its own', async () => {
+  test('gets its messages back as instances of its own classes', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const graphs = await load({ own: './graph.mjs:graph' }, project);
@@ -64,7 +64,7 @@ describeEachDatabase('a project with a LangChain of its own', (open) => {
   });
 });
 
-test('values come back as what they were, messages as the classes of the project', async () => {
+test('stored values are restored with their types, messages as classes of the project', async () => {
   const own = await import(join(project, 'graph.mjs'));
   const serde = projectSerde(project);
   const value = {
@@ -86,7 +86,7 @@ test('values come back as what they were, messages as the classes of the project
   expect(await revive(serde, bytesType, plain)).toEqual(value.bytes);
 });
 
-test('what is only JSON comes back without the library, and cannot touch a prototype', async () => {
+test('plain JSON is restored without the library and cannot set a prototype', async () => {
   const broken = { dumpsTyped: async () => Promise.reject(), loadsTyped: async () => Promise.reject() };
   const text = '{"a":[1,{"b":null}],"__proto__":{"polluted":true}}';
   const revived = (await revive(broken, 'json', Buffer.from(text))) as Record<string, unknown>;

@@ -78,7 +78,7 @@ describeEachDatabase('pruning a thread', (open) => {
     expect(resumed.log).toEqual(['one', '1: before', '1: answer one', 'two', '4: before', '4: answer two']);
   });
 
-  test('keeps what the channels of LangGraph that store changes alone are put together from', async () => {
+  test('keeps the writes that delta channels are rebuilt from', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     for (let turn = 0; turn < 8; turn++) {
@@ -95,7 +95,7 @@ describeEachDatabase('pruning a thread', (open) => {
     expect(values.messages).toHaveLength(16);
   });
 
-  test('waits until no run is in flight, and does nothing where there is no history', async () => {
+  test('waits until no run is in flight, and does nothing without a history', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     await asking(await memory.run()).invoke({ log: ['one'] }, memory.config);

@@ -103,7 +103,7 @@ describe('a message is revived as by the library, once its class is known withou
     expect(isDeepStrictEqual(first, second)).toBe(true);
   });
 
-  test('whatever fields it has', async () => {
+  test('with any fields', async () => {
     const library = observed();
     const name = fc.oneof(
       fc.constantFrom('content', 'tool_calls', 'usage_metadata', 'id', 'name', 'response_metadata', 'lc'),

@@ -71,8 +71,8 @@ async function logOf(memory: Memory): Promise<string[]> {
   return (values.log ?? []).map((line: string) => line.split(' ')[0]);
 }
 
-describeEachDatabase('taking back what a run wrote', (open) => {
-  test('leaves exactly what was there before it', async () => {
+describeEachDatabase('rolling back a run', (open) => {
+  test('restores exactly the state before it', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     await execute(memory, 'one');
@@ -84,7 +84,7 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     expect(await logOf(memory)).toEqual(['one', 'noted']);
   });
 
-  test('of the first and only run leaves nothing', async () => {
+  test('leaves an empty thread if it was the only run', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     await remove(memory, await execute(memory, 'one'));
@@ -116,7 +116,7 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     expect(JSON.stringify(history)).not.toContain('left');
   });
 
-  test('waits while another run executes, which may continue from any checkpoint', async () => {
+  test('waits while another run executes', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const first = await execute(memory, 'one');
@@ -126,7 +126,7 @@ describeEachDatabase('taking back what a run wrote', (open) => {
     expect(await everything(memory)).toEqual(before);
   });
 
-  test('lets questions wait again that the run had answered or asked anew', async () => {
+  test('restores the interrupts that the run had answered or raised again', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     await questions(await memory.run()).invoke({}, memory.config);

@@ -26,7 +26,7 @@ describe('schemas', () => {
     expect((await graph.schemas()).input_schema).not.toHaveProperty('required');
   });
 
-  test('of another state name its channels and take any value', async () => {
+  test('of any other state name its channels and accept any value', async () => {
     const { graph } = await Conversation.with('echo');
     const state = { type: 'object', properties: { x: {}, log: {} } };
     expect(await graph.schemas()).toEqual({
@@ -39,7 +39,7 @@ describe('schemas', () => {
     });
   });
 
-  test('of subgraphs go by their place', async () => {
+  test('of subgraphs are keyed by namespace', async () => {
     const { graph } = await Conversation.with('three-levels');
     expect(Object.keys(await graph.subgraphs(undefined, false))).toEqual(['top_two']);
     expect(await graph.subgraphs(undefined, true)).toMatchObject({
@@ -52,7 +52,7 @@ describe('schemas', () => {
 });
 
 describe('a drawing', () => {
-  test('has nodes and edges', async () => {
+  test('has the nodes and edges of a graph', async () => {
     const { graph } = await Conversation.with('three-levels');
     const { nodes, edges } = await graph.draw(false);
     expect(nodes).toMatchObject([
@@ -69,7 +69,7 @@ describe('a drawing', () => {
     ]);
   });
 
-  test('opens as many levels of subgraphs as asked', async () => {
+  test('expands as many levels of subgraphs as requested', async () => {
     const { graph } = await Conversation.with('three-levels');
     const inside = async (xray: boolean | number) => {
       const ids = (await graph.draw(xray)).nodes.map(({ id }) => String(id));

@@ -29,14 +29,14 @@ test('the schemas of a zod 3 state and its context are exact', async () => {
   expect(config_schema).toEqual(context_schema);
 });
 
-test('what a reducer takes is the input, what it makes the state, with its marks', async () => {
+test('the input of a reducer is in the input schema, its result in the state schema, both with their annotations', async () => {
   const { state_schema, input_schema } = await schemasOf('./zod-registry.ts:graph');
   const log = { type: 'array', items: { type: 'string' }, langgraph_type: 'prompt' };
   expect(state_schema).toMatchObject({ properties: { log } });
   expect(input_schema).toMatchObject({ properties: { log: { type: 'string' } } });
 });
 
-test('a StateSchema brings its own schema', async () => {
+test('a StateSchema provides its own schema', async () => {
   const { state_schema, input_schema, output_schema } = await schemasOf('./state-schema.ts:graph');
   const count = { type: 'number', default: 0 };
   const log = { type: 'array', items: { type: 'string' }, default: [] };
@@ -48,7 +48,7 @@ test('a StateSchema brings its own schema', async () => {
 test.each([
   ['MessagesZodState', './messages-zod.mjs:graph'],
   ['MessagesAnnotation', './messages-annotation.ts:graph'],
-])('%s is a list of messages', async (_, spec) => {
+])('the schema of %s is a list of messages', async (_, spec) => {
   const { state_schema, input_schema, output_schema, context_schema } = await schemasOf(spec);
   for (const schema of [state_schema, input_schema, output_schema]) {
     expect(schema).toMatchObject({ type: 'object', properties: { messages: MESSAGES } });
@@ -56,7 +56,7 @@ test.each([
   expect(context_schema).toBeNull();
 });
 
-test('an agent of createAgent has messages, its own state and its context', async () => {
+test('the schemas of createAgent have messages, its own state and its context', async () => {
   const { state_schema, input_schema, context_schema } = await schemasOf('./create-agent.ts:graph');
   const topic = { type: 'string' };
   expect(state_schema).toMatchObject({ properties: { messages: MESSAGES, topic }, required: ['topic'] });
@@ -64,7 +64,7 @@ test('an agent of createAgent has messages, its own state and its context', asyn
   expect(context_schema).toMatchObject({ properties: { user: { type: 'string' } } });
 });
 
-test('JavaScript without types names its channels, and knows a chat by its reducer', async () => {
+test('schemas of JavaScript without types name the channels and recognize messages by their reducer', async () => {
   const { state_schema, input_schema } = await schemasOf('./untyped.mjs:graph');
   expect(state_schema).toEqual({ type: 'object', properties: { messages: MESSAGES_SCHEMA, topic: {} } });
   expect(input_schema).toEqual(state_schema);

@@ -4,17 +4,17 @@ import { emptyThreadState } from '../../src/graphs/runtime/thread-state.ts';
 
 const STATE = { ...emptyThreadState(), values: { x: 1, 'a.b': 2, log: [] }, next: ['ask'] };
 
-test('without a selection a state is whole', () => {
+test('a state without a selection is complete', () => {
   expect(selectState(STATE, undefined)).toEqual(STATE);
   expect(selectState(STATE, null)).toEqual(STATE);
 });
 
-test('a selection has the named fields alone', () => {
+test('a selected state has only the named fields', () => {
   expect(selectState(STATE, ['next', 'created_at'])).toEqual({ next: ['ask'], created_at: null });
   expect(selectState(STATE, [])).toEqual({});
 });
 
-test('single channels of the values can be selected', () => {
+test('a selection can name single channels of the values', () => {
   expect(selectState(STATE, ['values.x', 'values.a.b', 'values.none'])).toEqual({
     values: { x: 1, 'a.b': 2 },
   });

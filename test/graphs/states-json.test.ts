@@ -10,7 +10,7 @@ async function printed(...states: Partial<ThreadState>[]): Promise<string> {
   return String(await statesJson(all()));
 }
 
-test('a list of states is printed as JSON.stringify prints it', async () => {
+test('a list of states has the same JSON as from JSON.stringify', async () => {
   const messages = [
     { type: 'human', content: 'Grüße 👋 "\\ \n' },
     { type: 'ai', content: 'ok' },
@@ -36,7 +36,7 @@ test('a list of states is printed as JSON.stringify prints it', async () => {
   expect(await printed()).toBe('[]');
 });
 
-test('text that cannot be stored is replaced, as in any response', async () => {
+test('unstorable text in a list of states is replaced, as in any response', async () => {
   const text = await printed({ values: { ['k\0']: 'a\0b', messages: [{ content: '\ud800' }] } });
   expect(JSON.parse(text)).toEqual([
     { values: { 'k\ufffd': 'a\ufffdb', messages: [{ content: '\ufffd' }] } },

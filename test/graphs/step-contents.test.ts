@@ -7,7 +7,7 @@ import { placeOf, StepRecorder } from '../../src/graphs/steps/recorder.ts';
 const parse = (json: string | undefined) => JSON.parse(json ?? '');
 const text = (content: string) => ({ type: 'text', content });
 
-test('messages are those of the conventions of OpenTelemetry', () => {
+test('recorded messages follow the conventions of OpenTelemetry', () => {
   const tool_calls = [{ id: 'call_1', name: 'search', args: { query: 'it' } }];
   const conversation = [
     new SystemMessage('Be brief.'),
@@ -31,14 +31,14 @@ test('messages are those of the conventions of OpenTelemetry', () => {
   ]);
 });
 
-test('the prompts and texts of older models are messages too', () => {
+test('prompts and texts of older models are recorded as messages', () => {
   expect(parse(inputOf(['Say yes']))).toEqual([{ role: 'user', parts: [text('Say yes')] }]);
   expect(parse(outputOf({ generations: [[{ text: 'yes' }]] }))).toEqual([
     { role: 'assistant', parts: [text('yes')] },
   ]);
 });
 
-test('the newest messages of a long conversation are kept, and long texts are cut', () => {
+test('of a long conversation the newest messages are recorded, with long texts truncated', () => {
   const long = Array.from({ length: 100 }, (_, n) => new HumanMessage(`${n} ${'x'.repeat(1000)}`));
   const json = inputOf([long]) ?? '';
   expect(Buffer.byteLength(json)).toBeLessThan(17_000);
@@ -51,14 +51,14 @@ test('the newest messages of a long conversation are kept, and long texts are cu
   expect(Buffer.byteLength(toolValueOf('z'.repeat(100_000)) ?? '')).toBeLessThanOrEqual(16 * 1024);
 });
 
-test('one message of many parts is named if it is too large', () => {
+test('a recorded message with many large parts is replaced by a note', () => {
   const content = Array.from({ length: 10 }, () => ({ type: 'text', text: 'x'.repeat(4000) }));
   expect(parse(inputOf([[new HumanMessage({ content })]]))).toEqual([
     { role: 'user', parts: [text('(more than 16 kB)')] },
   ]);
 });
 
-test('what a tool is given and returns may be a text, JSON, a message, or nothing', () => {
+test('input and output of a tool are recorded as text, JSON, a message, or nothing', () => {
   expect(toolValueOf('{"query":"it"}')).toBe('{"query":"it"}');
   expect(toolValueOf({ found: 1 })).toBe('{"found":1}');
   expect(toolValueOf(new ToolMessage({ content: 'found it', tool_call_id: '1' }))).toBe('found it');
@@ -66,7 +66,7 @@ test('what a tool is given and returns may be a text, JSON, a message, or nothin
   expect(toolValueOf(undefined)).toBeUndefined();
 });
 
-test('a run is given what is new in a conversation, and leaves what comes after it', () => {
+test('of a run, only the new messages of a conversation are recorded as input and output', () => {
   const given = [{ role: 'human', content: 'And now?' }];
   const left = [
     new HumanMessage('Before'),
@@ -80,7 +80,7 @@ test('a run is given what is new in a conversation, and leaves what comes after 
   expect(parse(output)).toEqual([{ role: 'assistant', parts: [text('New')] }]);
 });
 
-test('an input, an answer and a state of another form are texts of JSON', () => {
+test('an input, an answer and a state of another form are recorded as JSON text', () => {
   const started = runContents({ input: { topic: 'tea' }, command: null }, { topic: 'tea', words: 2 });
   expect(parse(started?.input)).toEqual([{ role: 'user', parts: [text('{"topic":"tea"}')] }]);
   expect(parse(started?.output)).toEqual([{ role: 'assistant', parts: [text('{"topic":"tea","words":2}')] }]);
@@ -90,13 +90,13 @@ test('an input, an answer and a state of another form are texts of JSON', () => 
   expect(runContents({ input: null, command: null }, undefined)).toBeUndefined();
 });
 
-test('an invalid message does not fail the call', () => {
+test('an invalid message does not fail the recorded call', () => {
   expect(parse(inputOf(undefined))).toEqual([{ role: 'user', parts: [text('undefined')] }]);
   expect(parse(outputOf(undefined))).toEqual([]);
   expect(parse(outputOf({ generations: [[null]] }))).toEqual([{ role: 'assistant', parts: [] }]);
 });
 
-test('calls have contents up to 8 million characters, until they are taken', () => {
+test('contents of calls are buffered up to 8 million characters until they are read', () => {
   const recorder = new StepRecorder('all', systemClock, { has_contents: true });
   const call = () => {
     const start = { kind: 'model', name: 'm', model: null, provider: null, place: placeOf({}) } as const;

@@ -23,7 +23,7 @@ function recording() {
   };
 }
 
-test('calls of models beyond the limit of steps are summed up, by model and day', () => {
+test('model calls beyond the limit of steps are summed by model and day', () => {
   const { recorder, begin, call, nextDay } = recording();
   call('small', TOKENS);
   call('small', TOKENS);
@@ -48,7 +48,7 @@ test('calls of models beyond the limit of steps are summed up, by model and day'
   expect(recorder.take()).toEqual([]);
 });
 
-test('what executes beyond the limit of steps is not shown, and counts when its attempt ends', () => {
+test('steps beyond the limit are not listed, and are counted when their attempt ends', () => {
   const { recorder, begin, call } = recording();
   call('small');
   call('small');
@@ -59,7 +59,7 @@ test('what executes beyond the limit of steps is not shown, and counts when its 
   expect(recorder.take()).toMatchObject([{ model: 'small', calls: 1, tokens_in: null }]);
 });
 
-test('a graph host tells the server how many calls were beyond the limit', () => {
+test('a graph host reports to the server how many calls exceeded the limit of steps', () => {
   const { recorder, call } = recording();
   for (let n = 0; n < 5; n++) call('small', TOKENS);
   const steps = recorder.take();
@@ -68,7 +68,7 @@ test('a graph host tells the server how many calls were beyond the limit', () =>
   expect(received.steps?.at(-1)).toMatchObject({ calls: 3, tokens_in: 21 });
 });
 
-test('of the calls of the long-term store the first thousand are recorded, and what comes after them', () => {
+test('only the first thousand calls of the long-term store are recorded, and later steps still are', () => {
   const recorder = new StepRecorder('all', { now: () => NOON, monotonic: () => 0 });
   const begin = (kind: 'store' | 'tool') =>
     recorder.begin({ kind, name: 'put', place: placeOf({}), model: null, provider: null });

@@ -18,7 +18,7 @@ async function minutesLeft(db: Db): Promise<Record<string, number | null>> {
 }
 
 describeEachDatabase('the time of store items', (open) => {
-  test('is that of the item, else the usual one, and null is none', async () => {
+  test('is that of the item, else the default, and null means no expiry', async () => {
     await using db = await open();
     const store = storeOver(db, { default_ttl: 30 });
     await store.apply([

@@ -41,7 +41,7 @@ function searchesByMeaning(open: OpenDatabase): void {
     expect((await found(store, '')).map(({ score }) => score)).toEqual([null, null, null, null, null]);
   });
 
-  test('sees only the indexed fields of an item, each path on its own', async () => {
+  test('compares only the indexed fields of an item, each path separately', async () => {
     await using db = await open();
     const store = await indexedStoreOver(db);
     const value = { title: 'apple', parts: [{ text: 'plum cake' }, { text: 'fig' }] };
@@ -58,7 +58,7 @@ function searchesByMeaning(open: OpenDatabase): void {
     expect(await keys(store, 'fig')).toEqual([]);
   });
 
-  test('keeps vectors as the database can compare them', async () => {
+  test('stores vectors in the form that the database compares', async () => {
     await using db = await open();
     await (await indexedStoreOver(db)).apply([{ namespace, key: 'k', value: { text: 'x' } }]);
     // Several servers may start at once.
@@ -70,7 +70,7 @@ function searchesByMeaning(open: OpenDatabase): void {
     expect(await db.all(sql`select 1 as one from store_vectors where ${column} is not null`)).toHaveLength(1);
   });
 
-  test('cuts to the page only what namespace, filter and time leave', async () => {
+  test('limits the page after it has applied namespace, filter and expiry', async () => {
     await using db = await open();
     const store = await indexedStoreOver(db, { rules: { fields: ['text'] } });
     const crowd = Array.from({ length: 300 }, (_, n) => ({
@@ -92,7 +92,7 @@ function searchesByMeaning(open: OpenDatabase): void {
     expect(await keys(store, 'green tea', { limit: 1000 })).toHaveLength(302);
   });
 
-  test('asks the embedder before anything is written, and writes nothing when it fails', async () => {
+  test('embeds before it writes, and writes nothing if that fails', async () => {
     await using db = await open();
     let fails = false;
     const store = await indexedStoreOver(db, {
@@ -123,7 +123,7 @@ function searchesByMeaning(open: OpenDatabase): void {
     ['that are not finite', [Array(64).fill(Number.NaN)]],
     ['too few', []],
     ['that are none', undefined],
-  ])('vectors %s are refused', async (_why, vectors) => {
+  ])('refuses vectors %s', async (_why, vectors) => {
     await using db = await open();
     const store = await indexedStoreOver(db, { embed: async () => vectors as number[][] });
     const item = { namespace, key: 'k', value: { text: 'x' } };
@@ -131,7 +131,7 @@ function searchesByMeaning(open: OpenDatabase): void {
     expect(await store.get(item)).toBeUndefined();
   });
 
-  test('finds what was there before the index once it is indexed, and again when the index is another', async () => {
+  test('finds older items once they are indexed, and again after the index has changed', async () => {
     await using db = await open();
     const item = (key: string, text: string) => ({ namespace, key, value: { text } });
     await storeOver(db).apply([item('old', 'green tea'), { ...item('hidden', 'green tea'), index: false }]);
@@ -152,7 +152,7 @@ function searchesByMeaning(open: OpenDatabase): void {
     expect(await keys(second, 'green tea')).toEqual(['new']);
   });
 
-  test('an item that cannot be embedded does not keep others from the index', async () => {
+  test('indexes other items although one cannot be embedded', async () => {
     await using db = await open();
     await storeOver(db).apply(
       ['good', 'too long', 'fine'].map((text, n) => ({ namespace, key: `${n}`, value: { text } })),

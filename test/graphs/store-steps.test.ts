@@ -21,7 +21,7 @@ async function repeat(times: number, act: () => Promise<unknown>) {
   for (let n = 0; n < times; n++) await act();
 }
 
-test('the first sixteen store calls of a series are steps, and later ones are part of the last step', async () => {
+test('the first sixteen consecutive store calls are steps, and later ones are part of the last step', async () => {
   const { store, steps } = recording();
   await repeat(900, () => store.get([], 'a'));
   const recorded = steps();
@@ -32,7 +32,7 @@ test('the first sixteen store calls of a series are steps, and later ones are pa
   expect([recorded.length, recorded.at(-1)]).toEqual([16, ['get', 'success', 15, 900]]);
 });
 
-test('a series of two kinds of calls has the last step of each', async () => {
+test('consecutive store calls of two kinds have a last step of each kind', async () => {
   const { store, steps } = recording();
   await repeat(20, async () => {
     await store.get([], 'a');
@@ -46,7 +46,7 @@ test('a series of two kinds of calls has the last step of each', async () => {
   ]);
 });
 
-test('a call after another step, after a failure, and after a checkpoint is a step of its own', async () => {
+test('a store call after another step, a failure or a checkpoint is its own step', async () => {
   const { recorder, store, steps } = recording();
   await repeat(20, () => store.get([], 'a'));
   recorder.succeed(
@@ -66,7 +66,7 @@ test('a call after another step, after a failure, and after a checkpoint is a st
   expect(steps()).toEqual([['get', 'success', 23, 24]]);
 });
 
-test('where contents are recorded, each call is a step with its own', async () => {
+test('with recorded contents, each store call is a step', async () => {
   const { store, steps } = recording({ has_contents: true });
   await repeat(30, () => store.get([], 'a'));
   expect(steps()).toHaveLength(30);

@@ -16,7 +16,7 @@ async function remember(store: LongTermStore, texts: Record<string, unknown>, na
 }
 
 describeEachStorage('a search by words', (open) => {
-  test('finds items with any word of the query, those with more of them first', async () => {
+  test('finds items with any word of the query, those with more words first', async () => {
     await using db = await open();
     const store = storeOver(db);
     await remember(store, {
@@ -46,7 +46,7 @@ describeEachStorage('a search by words', (open) => {
     ]);
   });
 
-  test('takes words in quotes together, and leaves out those with a minus', async () => {
+  test('matches quoted words as a phrase and excludes words with a minus', async () => {
     await using db = await open();
     const store = storeOver(db);
     await remember(store, {
@@ -64,7 +64,7 @@ describeEachStorage('a search by words', (open) => {
     expect(await keys(store, '京東')).toEqual([]);
   });
 
-  test('sees only the indexed fields of an item', async () => {
+  test('searches only the indexed fields of an item', async () => {
     await using db = await open();
     const store = storeOver(db);
     const value = { title: 'apple', body: 'pear', parts: [{ text: 'plum' }, { text: 'fig' }] };
@@ -83,7 +83,7 @@ describeEachStorage('a search by words', (open) => {
     expect(await keys(store, 'other')).toEqual([]);
   });
 
-  test('looks below the namespace, for what the filter lets through, page by page', async () => {
+  test('searches below the namespace, applies the filter, and returns pages', async () => {
     await using db = await open();
     const store = storeOver(db);
     const deep = Array.from({ length: 12 }, (_, level) => `l${level}`);
@@ -114,14 +114,14 @@ describeEachStorage('a search by words', (open) => {
     ['\0words\ud800', ['both']],
     ['a'.repeat(100_000), []],
     ['"'.repeat(10_001), ['all', 'both']],
-  ])('a hostile query is only words (%#)', async (query, found) => {
+  ])('treats a hostile query as words (%#)', async (query, found) => {
     await using db = await open();
     const store = storeOver(db);
     await remember(store, { both: 'words or not', all: 'anything' });
     expect((await keys(store, query)).sort()).toEqual(found);
   });
 
-  test('indexes no more of a long text than the databases can hold', async () => {
+  test('indexes only as much of a long text as the databases accept', async () => {
     await using db = await open();
     const store = storeOver(db);
     const words = Array.from({ length: 200_000 }, (_, n) => `w${n}`);
@@ -130,7 +130,7 @@ describeEachStorage('a search by words', (open) => {
     expect(await keys(store, 'w199999')).toEqual([]);
   });
 
-  test('does not find what has expired', async () => {
+  test('does not find expired items', async () => {
     await using db = await open();
     const store = storeOver(db);
     await store.apply([{ namespace: ['m'], key: 'k', value: { text: 'tea' }, ttl: -1 }]);

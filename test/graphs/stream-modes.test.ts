@@ -4,7 +4,7 @@ import { Conversation } from './support.ts';
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const INPUT = { x: 1 };
 
-test('values: the full state, first with the input applied', async () => {
+test('mode values yields the full state, first with the input applied', async () => {
   const echo = await Conversation.with('echo');
   expect(await echo.run({ input: INPUT })).toEqual([
     { event: 'values', data: { x: 1, log: [] } },
@@ -13,7 +13,7 @@ test('values: the full state, first with the input applied', async () => {
   ]);
 });
 
-test('updates: what each node returned; with values, before the state it led to', async () => {
+test('mode updates yields what each node returned, before the resulting state of mode values', async () => {
   const echo = await Conversation.with('echo');
   const events = await echo.run({ input: INPUT, stream_mode: ['values', 'updates'] });
   expect(events.map(({ event }) => event)).toEqual(['values', 'updates', 'values', 'updates', 'values']);
@@ -23,7 +23,7 @@ test('updates: what each node returned; with values, before the state it led to'
   ]);
 });
 
-test('custom: whatever a node writes', async () => {
+test('mode custom yields everything that a node writes', async () => {
   const nested = await Conversation.with('nested');
   expect(await nested.run({ input: {}, stream_mode: ['custom'] })).toEqual([
     { event: 'custom', data: { from: 'parent' } },
@@ -31,7 +31,7 @@ test('custom: whatever a node writes', async () => {
 });
 
 describe('tasks', () => {
-  test('the start of each task, then its result', async () => {
+  test('yields the start of each task, then its result', async () => {
     const echo = await Conversation.with('echo');
     const [start, result] = await echo.dataOf('tasks', { input: INPUT, stream_mode: ['tasks'] });
     expect(start).toEqual({
@@ -51,7 +51,7 @@ describe('tasks', () => {
     });
   });
 
-  test('a task that waits has its interrupts and no result', async () => {
+  test('yields the interrupts of a waiting task instead of a result', async () => {
     const asking = await Conversation.with('interrupting');
     expect((await asking.dataOf('tasks', { input: INPUT, stream_mode: ['tasks'] })).at(-1)).toEqual({
       id: expect.stringMatching(UUID),
@@ -85,7 +85,7 @@ describe('a graph that throws', () => {
     expect(debug).toMatchObject({ event: 'debug', data: { step: 2, type: 'task_result', payload: failed } });
   });
 
-  test('has delivered all events before, however slowly they are read', async () => {
+  test('delivers all earlier events first, even to a slow reader', async () => {
     const fails = await Conversation.with('fails');
     const values: unknown[] = [];
     const reading = (async () => {
@@ -103,7 +103,7 @@ describe('a graph that throws', () => {
 });
 
 describe('checkpoints', () => {
-  test('each checkpoint with its configuration, state and next tasks', async () => {
+  test('yields each checkpoint with its configuration, state and next tasks', async () => {
     const echo = await Conversation.with('echo');
     const configurable = { ...echo.configurable, mine: 'kept' };
     const all = await echo.dataOf('checkpoints', {
@@ -125,14 +125,14 @@ describe('checkpoints', () => {
     expect(all[0]).toMatchObject({ parent_config: null, metadata: { source: 'input', step: -1 } });
   });
 
-  test('nothing internal of the library is in them', async () => {
+  test('yields no internals of the library', async () => {
     const nested = await Conversation.with('nested');
     const all = await nested.run({ input: {}, stream_mode: ['checkpoints', 'debug'], subgraphs: true });
     expect(JSON.stringify(all)).not.toMatch(/__pregel_(read|send|checkpointer|scratchpad|stream)|callbacks/);
   });
 });
 
-test('debug: checkpoints with their place in the words of the contract, tasks and results', async () => {
+test('mode debug yields checkpoints, tasks and results with the field names of the contract', async () => {
   const echo = await Conversation.with('echo');
   const debug = await echo.dataOf('debug', { input: INPUT, stream_mode: ['debug'] });
   const types = (debug as { type: string }[]).map(({ type }) => type);
@@ -148,7 +148,7 @@ test('debug: checkpoints with their place in the words of the contract, tasks an
   });
 });
 
-test('nothing is streamed that was not asked for', async () => {
+test('modes that were not requested are not streamed', async () => {
   const nested = await Conversation.with('nested');
   const events = await nested.run({ input: {}, stream_mode: ['updates'] });
   expect(new Set(events.map(({ event }) => event))).toEqual(new Set(['updates']));

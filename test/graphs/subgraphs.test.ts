@@ -10,8 +10,8 @@ async function nested(): Promise<Conversation> {
   return Conversation.with('nested');
 }
 
-describe('streams', () => {
-  test('with subgraphs: each event under the namespace of its graph', async () => {
+describe('streams of subgraphs', () => {
+  test('with subgraphs have each event under the namespace of its graph', async () => {
     const events = await (await nested()).run({
       input: { ask: false },
       stream_mode: ['values', 'updates', 'custom'],
@@ -33,7 +33,7 @@ describe('streams', () => {
     ]);
   });
 
-  test('without subgraphs: only what the node of the subgraph returns', async () => {
+  test('without subgraphs have only what the node of the subgraph returns', async () => {
     const events = await (await nested()).run({
       input: {},
       stream_mode: ['values', 'updates', 'custom', 'tasks'],
@@ -44,7 +44,7 @@ describe('streams', () => {
     ]);
   });
 
-  test('an interrupt shows under its namespace and at the root', async () => {
+  test('have an interrupt under its namespace and at the root', async () => {
     const events = await (await nested()).run({ input: ASK, stream_mode: ['updates'], subgraphs: true });
     const [inside, outside] = events.slice(-2);
     expect(inside).toEqual({
@@ -54,7 +54,7 @@ describe('streams', () => {
     expect(outside).toEqual({ event: 'updates', data: { __interrupt__: ASKED } });
   });
 
-  test('tokens belong to the graph that holds the node, and come without subgraphs too', async () => {
+  test('have tokens under the graph that contains the node, even without subgraphs', async () => {
     const graphs = await load({ 'nested-tokens': './nested-tokens.ts:graph' });
     const graph = await graphs.get('nested-tokens', { configurable: {} }, 'threads.create_run');
     const names = async (subgraphs: boolean) => {
@@ -66,7 +66,7 @@ describe('streams', () => {
     expect(await names(false)).toEqual(['messages', 'messages']);
   });
 
-  test('calls of a tool belong to the graph that holds the node', async () => {
+  test('have tool calls under the graph that contains the node', async () => {
     const names = async (subgraphs: boolean) => {
       const conversation = await Conversation.with('nested-tool');
       const events = await conversation.run({ input: {}, stream_mode: ['tools'], subgraphs });
@@ -83,8 +83,8 @@ describe('streams', () => {
   });
 });
 
-describe('state', () => {
-  test('a task that holds a subgraph names where its state is', async () => {
+describe('state of subgraphs', () => {
+  test('of a task with a subgraph names the namespace of the subgraph', async () => {
     const conversation = await nested();
     await conversation.run({ input: ASK });
     const [task] = (await conversation.state())?.tasks ?? [];

@@ -4,7 +4,7 @@ import { Conversation } from './support.ts';
 
 const UUID = expect.stringMatching(/^[0-9a-f-]{36}$/);
 
-describe('the state', () => {
+describe('the state of a thread', () => {
   test('of a finished run', async () => {
     const echo = await Conversation.with('echo');
     await echo.run({ input: { x: 1 } });
@@ -25,7 +25,7 @@ describe('the state', () => {
     expect(state?.checkpoint_id).not.toBe(state?.parent_checkpoint_id);
   });
 
-  test('of a run that waits names its task and what it asks', async () => {
+  test('of an interrupted run names its task and its interrupts', async () => {
     const asking = await Conversation.with('interrupting');
     await asking.run({ input: { x: 1 } });
     const interrupts = [{ id: expect.stringMatching(/^[0-9a-f]{32}$/), value: { question: 'ok?' } }];
@@ -57,7 +57,7 @@ describe('the state', () => {
     });
   });
 
-  test('is empty where nothing ran, and missing where a checkpoint is unknown', async () => {
+  test('is empty for a thread without runs, and missing for an unknown checkpoint', async () => {
     const echo = await Conversation.with('echo');
     expect(await echo.state()).toEqual(emptyThreadState());
     await echo.run({ input: { x: 1 } });
@@ -65,7 +65,7 @@ describe('the state', () => {
   });
 });
 
-describe('the history', () => {
+describe('the history of a thread', () => {
   test('is newest first, and limited', async () => {
     const echo = await Conversation.with('echo');
     await echo.run({ input: { x: 1 } });
@@ -78,7 +78,7 @@ describe('the history', () => {
     expect(await echo.history({ limit: 2 })).toEqual(history.slice(0, 2));
   });
 
-  test('begins before a checkpoint, or holds only those with the metadata', async () => {
+  test('can start before a checkpoint and be filtered by metadata', async () => {
     const echo = await Conversation.with('echo');
     await echo.run({ input: { x: 1 } });
     const all = await echo.history();
@@ -87,7 +87,7 @@ describe('the history', () => {
     expect(await echo.history({ metadata: { step: 0 } })).toEqual([all[2]]);
   });
 
-  test('leads back: a run from an earlier checkpoint makes a branch', async () => {
+  test('lets a run from an earlier checkpoint create a branch', async () => {
     const echo = await Conversation.with('echo');
     await echo.run({ input: { x: 1 } });
     const [, beforeB] = await echo.history();
@@ -99,8 +99,8 @@ describe('the history', () => {
   });
 });
 
-describe('an update', () => {
-  test('is a checkpoint as if a node had written it', async () => {
+describe('a state update', () => {
+  test('creates a checkpoint as if a node had written it', async () => {
     const echo = await Conversation.with('echo');
     await echo.run({ input: { x: 1 } });
     const written = await echo.update({ log: ['from outside'] }, 'a');
@@ -113,7 +113,7 @@ describe('an update', () => {
     });
   });
 
-  test('may begin a thread, or change nothing', async () => {
+  test('can start a thread, or change nothing', async () => {
     const echo = await Conversation.with('echo');
     await echo.update({ x: 5 }, '__start__');
     expect(await echo.state()).toMatchObject({ values: { x: 5, log: [] }, next: ['a'] });
@@ -125,7 +125,7 @@ describe('an update', () => {
     ['an unknown node', { x: 1 }, 'nobody', /^The graph rejected the update: Node "nobody" does not exist$/],
     ['a list where an object belongs', [1, 2], 'a', /^The graph rejected the update: /],
     ['values that a reducer cannot take', { log: 5 }, 'a', /^The graph rejected the update: /],
-  ])('with %s is the mistake of the client', async (_, values, as_node, message) => {
+  ])('with %s is an error of the client', async (_, values, as_node, message) => {
     const echo = await Conversation.with('echo');
     await echo.run({ input: { x: 1 } });
     await expect(echo.update(values, as_node)).rejects.toMatchObject({

@@ -24,7 +24,7 @@ function sentRuns() {
   };
 }
 
-test('a node that is recorded keeps the trace policy that it was given', async () => {
+test('a recorded node keeps its trace policy', async () => {
   const tracePolicy = { processInputs: omitPayload, processOutputs: omitPayload };
   const graph = new StateGraph(Annotation.Root({ x: Annotation<number> }))
     .addNode('open', ({ x }) => ({ x: x + 1 }))

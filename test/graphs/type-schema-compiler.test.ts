@@ -5,6 +5,7 @@ import { expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { findCompiler } from '../../src/graphs/schemas/compiler.ts';
+import { naming } from '../support/naming.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 
 /** Shaped as a graph of LangGraph; it needs no package, for the project has none. */
@@ -20,7 +21,7 @@ async function withTypeScript(source: string) {
   return { root, [Symbol.asyncDispose]: () => rm(root, { recursive: true, force: true }) };
 }
 
-test('types are read with the TypeScript of the project', async () => {
+test('schemas are extracted with the TypeScript of the project', async () => {
   await using project = await withTypeScript(`module.exports = { version: '5.4.5', createProgram() {} };`);
   expect(findCompiler(project.root)?.version).toBe('5.4.5');
 });
@@ -29,12 +30,12 @@ test.each([
   ['has no API, as of version 7', `module.exports = { version: '7.0.2' };`],
   ['is too old', `module.exports = { version: '4.9.5', createProgram() {} };`],
   ['does not load', `throw new Error('broken');`],
-])("a project's TypeScript that %s is passed over for the server's", async (_, source) => {
+])("a project's TypeScript that %s is replaced by that of the server", async (_, source) => {
   await using project = await withTypeScript(source);
   expect(findCompiler(project.root)?.version).toMatch(/^6\./);
 });
 
-test('a compiler that takes its process down costs exact schemas and one warning', async () => {
+test('a compiler that crashes its process causes inexact schemas and one warning', async () => {
   await using project = await withTypeScript(
     `module.exports = { version: '5.4.5', createProgram() {}, findConfigFile() { process.exit(7); }, sys: {} };`,
   );
@@ -47,5 +48,5 @@ test('a compiler that takes its process down costs exact schemas and one warning
   const graph = await graphs.get('it', { configurable: {} }, 'assistants.read');
   expect(await graph.schemas()).toMatchObject({ state_schema: { properties: { topic: {} } } });
   expect(await graph.schemas()).toMatchObject({ context_schema: null });
-  expect(log).toMatchObject([{ fields: { reason: 'its process ended with code 7' } }]);
+  expect(log).toMatchObject([{ fields: { reason: naming('code 7') } }]);
 });

@@ -7,6 +7,7 @@ import type { LogLine } from '../../src/core/logger.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
 import { MESSAGE_SCHEMA } from '../../src/graphs/schemas/message-schema.ts';
+import { naming } from '../support/naming.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 
 const STATES = resolve(import.meta.dirname, '../fixtures/states');
@@ -38,7 +39,7 @@ async function open(graph_id: string) {
 }
 
 describe('the types of an Annotation', () => {
-  test('say the state: objects, enums, lists, maps, dates, and types that contain themselves', async () => {
+  test('describe the state: objects, enums, lists, maps, dates, and recursive types', async () => {
     const { state_schema } = await (await open('annotation')).schemas();
     expect(state_schema).toEqual({
       $schema: 'http://json-schema.org/draft-07/schema#',
@@ -66,7 +67,7 @@ describe('the types of an Annotation', () => {
       },
       definitions: {
         'BaseMessage<MessageStructure<MessageToolSet>,MessageType>': {
-          description: expect.stringContaining('Base class for all types of messages'),
+          description: naming('Base class'),
           oneOf: [{ $ref: '#/definitions/RemoveMessage' }],
         },
         RemoveMessage: MESSAGE_SCHEMA,
@@ -89,7 +90,7 @@ describe('the types of an Annotation', () => {
     });
   });
 
-  test('make a schema that takes what is on the wire, and refuses what is not', async () => {
+  test('yield a schema that accepts the wire format and nothing else', async () => {
     const { state_schema } = await (await open('annotation')).schemas();
     const schema = z.fromJSONSchema(state_schema as never);
     const part = { item: 'tea', paid: null, parts: [] };
@@ -130,17 +131,22 @@ describe('the types of an Annotation', () => {
   });
 });
 
-test.each(['subgraphs', 'factory'])('the types of the graphs in %s go by their place', async (graph_id) => {
-  const graph = await open(graph_id);
-  expect(await graph.schemas()).toMatchObject({ state_schema: { properties: { tree: { type: 'string' } } } });
-  const subgraphs = await graph.subgraphs(undefined, true);
-  expect(subgraphs).toMatchObject({
-    branch: { state_schema: { properties: { branch: { type: 'number' } } } },
-    'branch|grow': { state_schema: { properties: { leaf: { type: 'string', enum: ['brown', 'green'] } } } },
-  });
-});
+test.each(['subgraphs', 'factory'])(
+  'schemas of the graphs in %s are found by their place in the source',
+  async (graph_id) => {
+    const graph = await open(graph_id);
+    expect(await graph.schemas()).toMatchObject({
+      state_schema: { properties: { tree: { type: 'string' } } },
+    });
+    const subgraphs = await graph.subgraphs(undefined, true);
+    expect(subgraphs).toMatchObject({
+      branch: { state_schema: { properties: { branch: { type: 'number' } } } },
+      'branch|grow': { state_schema: { properties: { leaf: { type: 'string', enum: ['brown', 'green'] } } } },
+    });
+  },
+);
 
-test('graphs without types keep the names of their channels, and nothing is said about it', async () => {
+test('graphs without types keep the names of their channels, without a warning', async () => {
   const { state_schema } = await (await open('untyped')).schemas();
   expect(state_schema).toMatchObject({ properties: { messages: { type: 'array' }, topic: {} } });
   expect(log.filter(({ level }) => level === 'warn')).toEqual([]);

@@ -24,7 +24,7 @@ function damage({ memory }: GraphThread, channel: string, change: Damage['change
 
 function tests(open: OpenDatabase, damages: readonly Damage[]) {
   test.each(damages)(
-    'a value that is $kind shows its reason, and hides nothing else',
+    'a value that is $kind is replaced by its reason, and the rest of the state is returned',
     async ({ change, reason }) => {
       await using db = await open();
       const thread = await GraphThread.of(db, odd);
@@ -44,7 +44,7 @@ function tests(open: OpenDatabase, damages: readonly Damage[]) {
   );
 
   test.each(damages.slice(0, 1))(
-    'runs go on beside a value that is $kind, and repair it',
+    'runs continue despite a value that is $kind, and replace it',
     async ({ change, reason }) => {
       await using db = await open();
       const thread = await GraphThread.of(db, odd);
@@ -72,7 +72,7 @@ function tests(open: OpenDatabase, damages: readonly Damage[]) {
   );
 
   test.each(damages.slice(0, 1))(
-    'a run that needs a list that is $kind fails and says why',
+    'a run that needs a list that is $kind fails with the reason',
     async ({ change, reason }) => {
       await using db = await open();
       const thread = await GraphThread.of(db, odd);

@@ -42,7 +42,7 @@ async function found(config: object = {}) {
   return { ...rest, isRunTree: isRunTree(run), tracingEnabled, metadata: extra?.metadata };
 }
 
-test('code that is not traced finds what it found before', async () => {
+test('untraced code gets the same run configuration as before', async () => {
   const before = await found();
   const original = provider.runWithConfig;
   await skipUnusedRuns(import.meta.dirname, isTracingEnabled);
@@ -59,7 +59,7 @@ test('code that is not traced finds what it found before', async () => {
   expect(after).toMatchObject({ 'inner variable': 'set', before: undefined });
 });
 
-test('the runs of two steps share nothing that changes', async () => {
+test('the untraced runs of two steps share no mutable state', async () => {
   await skipUnusedRuns(import.meta.dirname, isTracingEnabled);
   const [one, other] = [1, 2].map((n) => provider.runWithConfig({ n }, () => getCurrentRunTree() as RunTree));
   one?.createChild({ name: 'child' });
@@ -71,7 +71,7 @@ test('the runs of two steps share nothing that changes', async () => {
   expect(within).toEqual({ b: 2 });
 });
 
-test('a token of a stream that is not traced needs no callback manager', async () => {
+test('a token of an untraced stream creates no callback manager', async () => {
   await skipUnusedRuns(import.meta.dirname, isTracingEnabled);
   const configured = vi.spyOn(CallbackManager, '_configureSync');
   const managersFor = async (count: number) => {
@@ -86,7 +86,7 @@ test('a token of a stream that is not traced needs no callback manager', async (
   configured.mockRestore();
 });
 
-test('code that is given no run finds no configuration, and the variables of the code around it', async () => {
+test('code without a run gets no configuration, and keeps the variables of the code around it', async () => {
   await skipUnusedRuns(import.meta.dirname, isTracingEnabled);
   const config = () => provider.getRunnableConfig();
   expect(
@@ -99,7 +99,7 @@ test('code that is given no run finds no configuration, and the variables of the
   expect(variable).toBe('set');
 });
 
-test('what is traced has its own run: by a tracer, or by the environment', async () => {
+test('code traced by a tracer or by the environment has its own run', async () => {
   await skipUnusedRuns(import.meta.dirname, isTracingEnabled);
   const tracer = new LangChainTracer({
     client: { createRun: async () => {}, updateRun: async () => {} } as never,

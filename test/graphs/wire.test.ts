@@ -23,13 +23,13 @@ describe('messages', () => {
       { type: 'tool', content: 'ok', tool_call_id: 'c', status: 'success' },
     ],
     [new AIMessageChunk({ content: 'par' }), { type: 'ai', content: 'par' }],
-  ])('%# are flat', (message, expected) => {
+  ])('are sent as flat objects: %#', (message, expected) => {
     const flat = wire({ deep: [message] }) as { deep: [object] };
     expect(flat.deep[0]).toMatchObject(expected);
     expect(flat.deep[0]).not.toHaveProperty('lc');
   });
 
-  test('show what was changed after they were made, and are not changed themselves', () => {
+  test('are sent with later changes to them, and are not modified', () => {
     const message = new AIMessage({ content: 'draft' });
     message.content = 'final';
     message.id = 'given later';
@@ -40,12 +40,12 @@ describe('messages', () => {
 });
 
 describe('other values', () => {
-  test('that are JSON already are not copied', () => {
+  test('are not copied if they are JSON already', () => {
     const state = { x: 1, list: [{ deep: true }], nothing: null };
     expect(toWire(state)).toBe(state);
   });
 
-  test('that JSON has no form for get one', () => {
+  test('without a JSON form are converted', () => {
     const circle: Record<string, unknown> = { name: 'round' };
     circle['self'] = circle;
     expect(
@@ -68,7 +68,7 @@ describe('other values', () => {
     });
   });
 
-  test('of LangGraph are shown with the messages in them flat', () => {
+  test('of LangGraph are sent with flat messages inside', () => {
     const message = new HumanMessage('hi');
     expect(wire(new Command({ update: { messages: [message] } }))).toMatchObject({
       update: { messages: [{ type: 'human', content: 'hi' }] },
@@ -79,7 +79,7 @@ describe('other values', () => {
     });
   });
 
-  test('a key named __proto__ stays a key', () => {
+  test('keep a key named __proto__ as a key', () => {
     const hostile = JSON.parse('{"__proto__": {"polluted": true}, "big": 0}');
     hostile.big = 1n;
     expect(JSON.stringify(toWire(hostile))).toBe('{"__proto__":{"polluted":true},"big":"1"}');

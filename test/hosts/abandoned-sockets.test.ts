@@ -41,7 +41,7 @@ async function leaveSocket(path: string): Promise<void> {
 }
 
 test.skipIf(process.platform === 'win32')(
-  'the sockets of a killed server are removed, those of one that listens or starts stay',
+  'the sockets of a killed server are removed, and those of a listening or starting one are kept',
   async () => {
     const { add, clean } = temporaryFolder();
     const dead = add('agent-hosts-dead');
@@ -59,7 +59,7 @@ test.skipIf(process.platform === 'win32')(
   },
 );
 
-test('a folder that holds no sockets of a server stays', async () => {
+test('a folder without sockets of a server is kept', async () => {
   const { root, add, clean } = temporaryFolder();
   const other = add('other');
   const linked = join(root, 'agent-hosts-linked');
@@ -72,6 +72,6 @@ test('a folder that holds no sockets of a server stays', async () => {
   expect([other, linked, holding].map(existsSync)).toEqual([true, true, true]);
 });
 
-test('a temporary folder that cannot be read is no failure', async () => {
+test('an unreadable temporary folder does not fail the removal of abandoned sockets', async () => {
   await removeAbandonedSockets('/nowhere/at/all', 'agent-hosts-', NOW);
 });

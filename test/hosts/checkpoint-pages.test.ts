@@ -42,7 +42,7 @@ const messages = (count: number) => Array.from({ length: count }, (_, n) => ({ c
 const sent = (page: ReturnType<typeof checkpointPage>) =>
   page.checkpoints.map(({ values }) => values.map(({ bytes, begins }) => [bytes?.length, begins]));
 
-test('what the checkpoints of a page share is sent once, and arrives whole', () => {
+test('values that checkpoints of a page share are sent once to a graph host, and arrive complete', () => {
   const settings = value('s1', { language: 'de' });
   const found = checkpoints(
     { messages: value('m3', messages(3)), settings },
@@ -75,14 +75,14 @@ test.each([
     value('2', [], { bytes: new Uint8Array(), damage: 'lost' }),
     value('1', []),
   ],
-])('%s is sent whole', (_what, newer, older) => {
+])('%s is sent to a graph host as a whole', (_what, newer, older) => {
   const found = checkpoints({ channel: newer }, { channel: older });
   const page = checkpointPage(found);
   expect(sent(page)[1]).toEqual([[older.bytes.length, undefined]]);
   expect(valuesOf(fromPage(page))).toEqual(valuesOf(found));
 });
 
-test('a value that a checkpoint lacks does not hide what it shares with one before', () => {
+test('a missing value in a checkpoint does not break values shared with an earlier one', () => {
   const found = checkpoints(
     { messages: value('m2', messages(2)) },
     { other: value('o', 1) },

@@ -13,14 +13,17 @@ const conversations = new URL('conversations/', import.meta.url);
 const project = fileURLToPath(new URL('project', conversations));
 const files = readdirSync(conversations).filter((name) => name.endsWith('.json') && name !== 'blocking.json');
 
-test.each(files)('a host speaks as recorded in %s, and ends with its connection', async (name) => {
-  await using host = await HostProcess.of(COMMAND);
-  await play(host, await readConversation(new URL(name, conversations), { project, folder: host.folder }));
-  host.close();
-  expect([await host.exited, await host.stderr]).toEqual([0, '']);
-});
+test.each(files)(
+  'a graph host follows the recorded conversation %s, and ends with its connection',
+  async (name) => {
+    await using host = await HostProcess.of(COMMAND);
+    await play(host, await readConversation(new URL(name, conversations), { project, folder: host.folder }));
+    host.close();
+    expect([await host.exited, await host.stderr]).toEqual([0, '']);
+  },
+);
 
-test('the watchdog of a host answers while its event loop is blocked, with the source location', async () => {
+test('the watchdog of a graph host reports the source location while its event loop is blocked', async () => {
   await using host = await HostProcess.of(COMMAND);
   await play(
     host,
@@ -40,7 +43,7 @@ test.each([
   ['a length above the limit', Buffer.from([0xff, 0xff, 0xff, 0xff])],
   ['no JSON-RPC', Buffer.concat(encodeFrame([1, 2]))],
   ['a response to nothing', Buffer.concat(encodeFrame({ jsonrpc: '2.0', id: 7, result: {} }))],
-])('a host ends when it receives %s', async (_what, bytes) => {
+])('a graph host ends when it receives %s', async (_what, bytes) => {
   await using host = await HostProcess.of(COMMAND);
   host.sendBytes(bytes);
   expect(await host.exited).toBe(1);

@@ -101,7 +101,7 @@ const REQUESTS: readonly [what: string, asked: Asked, seen: string][] = [
 ];
 
 test.each(REQUESTS)(
-  '%s is the same from a host, for clients of all revisions',
+  'custom MCP code in a host gives the same %s for clients of all revisions',
   async (_what, asked, seen) => {
     for (const ask of [askLegacy, askModern]) {
       const [expected, found] = [await ask(inProcess, asked), await ask(inHost, asked)];
@@ -111,7 +111,7 @@ test.each(REQUESTS)(
   },
 );
 
-test('what a server can do is the same from a host', async () => {
+test('custom MCP code in a host leaves the server capabilities unchanged', async () => {
   const capabilities = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: ENVELOPE };
   const initialize = { method: 'initialize', params: capabilities };
   expect(await askLegacy(inHost, initialize)).toEqual(await askLegacy(inProcess, initialize));
@@ -121,7 +121,7 @@ test('what a server can do is the same from a host', async () => {
   expect(found.text).toContain('"completions"');
 });
 
-test('a tool asks the client and gets the answer', async () => {
+test('a custom MCP tool in a host asks the client and gets the answer', async () => {
   for (const app of [inProcess, inHost]) {
     expect((await askModern(app, call('ask'))).text).toContain('"inputRequests"');
     const inputResponses = { answer: { action: 'accept', content: { name: 'Ann' } } };
@@ -132,7 +132,7 @@ test('a tool asks the client and gets the answer', async () => {
   }
 });
 
-test('the header of an argument is checked against it', async () => {
+test('the header of an argument of a custom MCP tool is checked against the argument', async () => {
   const asked = (value: string) => call('header', { where: 'here' }, { 'mcp-param-where': value });
   for (const app of [inProcess, inHost]) {
     expect((await askModern(app, asked('there'))).status).toBe(400);
@@ -140,7 +140,7 @@ test('the header of an argument is checked against it', async () => {
   }
 });
 
-test('the code executes in the host, and several requests of one message have their own answers', async () => {
+test('custom MCP tools execute in the host, and several requests of one message have their own responses', async () => {
   const { method, params } = call('pid');
   const batch = [1, 2].map((id) => ({ jsonrpc: '2.0', id, method, params }));
   const { text } = await inHost.post('/mcp', batch, { 'mcp-protocol-version': '2025-03-26' });
@@ -150,7 +150,7 @@ test('the code executes in the host, and several requests of one message have th
   expect(pids).not.toContain(process.pid);
 });
 
-test('a client that disconnects aborts its request in the host', async () => {
+test('an MCP client that disconnects aborts its request in the host', async () => {
   const { url } = await inHost.app.listen();
   const client = new AbortController();
   const params = { name: 'wait', arguments: {}, _meta: ENVELOPE };

@@ -51,7 +51,7 @@ async function open({ root }: Project, hosts: number) {
   return { ...server, url, pid };
 }
 
-test('one host serves the app until it ends, then another', async () => {
+test('one host serves the custom app until it ends, then another one does', async () => {
   await using code = await files();
   await using server = await open(code, 2);
   const first = await server.pid();
@@ -70,7 +70,7 @@ test('one host serves the app until it ends, then another', async () => {
   expect(await server.pid()).toBe(second);
 });
 
-test('a host that is replaced finishes its requests, and new ones go to the next', async () => {
+test('a replaced host finishes its requests of the custom app, and new ones go to the next host', async () => {
   await using code = await files(APP, 'hosts: { max_runs: 1 }\n');
   await using server = await open(code, 1);
   const first = await server.pid();
@@ -114,7 +114,7 @@ test('a stream of a run that passes through middleware outlives the host of the 
   expect(text).not.toContain(`"pid":${pid}`);
 });
 
-test('a client cannot pose as the server', async () => {
+test('a client of the custom app cannot pose as the server', async () => {
   await using code = await files();
   await using server = await open(code, 1);
   const forged = Buffer.from(JSON.stringify({ token: 'x', exchange: 'y' })).toString('base64url');
@@ -137,7 +137,7 @@ test('an upload is sent as fast as the app reads it', async () => {
   await uploadSlowly(await server.app.server.listen({ host: '127.0.0.1', port: 0 }));
 });
 
-test('an app that cannot be loaded leaves nothing behind', async () => {
+test('a custom app that cannot be loaded leaves nothing behind', async () => {
   await using code = await files("throw new Error('out of order');");
   const { TMPDIR } = process.env;
   process.env['TMPDIR'] = code.root;
@@ -150,7 +150,7 @@ test('an app that cannot be loaded leaves nothing behind', async () => {
   expect((await readdir(code.root)).filter((name) => name.startsWith('agent-hosts-'))).toEqual([]);
 });
 
-test('an app that no longer loads when its host is replaced is unavailable, and the rest works', async () => {
+test('a custom app that no longer loads when its host is replaced is a 503, and the rest works', async () => {
   await using code = await files();
   await using server = await open(code, 1);
   await code.write({ 'app.mjs': "throw new Error('out of order');" });

@@ -30,7 +30,7 @@ const FILES = {
   'src/word.ts': "export const word = 'old';",
 };
 
-test('a change is served without a new server: streams go on, and their runs end', async () => {
+test('in dev, changed code is served without a restart of the server: streams continue, and their runs end', async () => {
   await using folder = await project(FILES);
   await using server = await developing(folder);
   const gate = join(folder.root, 'gate');
@@ -55,7 +55,7 @@ test('a change is served without a new server: streams go on, and their runs end
   expect(server.restarts()).toBe(0);
 });
 
-test('a change that ends its process leaves the code before it in place, until it is mended', async () => {
+test('in dev, code that crashes its process leaves the previous code in place until it is fixed', async () => {
   await using folder = await project(FILES);
   await using server = await developing(folder);
   const said = async () => (await server.client.runs.wait(null, 'talker', { input: {} })) as { said: string };
@@ -75,7 +75,7 @@ test('a change that ends its process leaves the code before it in place, until i
   expect(server.restarts()).toBe(0);
 });
 
-test('a change of the configuration still starts a new server', async () => {
+test('in dev, a change of the configuration restarts the server', async () => {
   await using folder = await project(FILES);
   await using server = await developing(folder);
   const config = FILES['agent.config.yaml'].replace('{ talker', '{ other: "./src/talker.ts:graph", talker');

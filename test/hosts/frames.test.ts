@@ -5,7 +5,7 @@ import { generatedCases } from '../support/generated-cases.ts';
 
 const frame = (message: unknown) => Buffer.concat(encodeFrame(message));
 
-test('messages arrive whole and in order, wherever the stream is cut', () => {
+test('messages between server and host arrive complete and in order, for any division into chunks', () => {
   const messages = fc.array(fc.record({ id: fc.nat(), text: fc.string(), bytes: fc.uint8Array() }), {
     minLength: 1,
     maxLength: 8,
@@ -26,20 +26,20 @@ test('messages arrive whole and in order, wherever the stream is cut', () => {
   );
 });
 
-test('members without a value are left out, as in JSON', () => {
+test('undefined members of a host message are omitted, as in JSON', () => {
   expect(new FrameDecoder().decode(frame({ a: undefined, b: null }))).toEqual([{ b: null }]);
 });
 
-test('a frame that announces more than a message may have is refused before it arrives', () => {
+test('a host frame that announces more than the limit is refused before it arrives', () => {
   const header = Buffer.alloc(4);
   header.writeUInt32BE(MAX_MESSAGE_BYTES + 1);
   expect(() => new FrameDecoder().decode(header)).toThrow(FrameError);
 });
 
-test('bytes that are not MessagePack are refused', () => {
+test('host frames that are not MessagePack are refused', () => {
   expect(() => new FrameDecoder().decode(Buffer.from([0, 0, 0, 1, 0x81]))).toThrow(FrameError);
 });
 
-test('a message above the limit is refused by its sender', () => {
+test('a host message above the limit is refused by its sender', () => {
   expect(() => encodeFrame({ bytes: new Uint8Array(MAX_MESSAGE_BYTES) })).toThrow(/exceeds the limit/);
 });

@@ -53,7 +53,7 @@ async function pidOfHost({ client }: TestServer): Promise<number> {
 }
 
 test.each(['wait', 'block'] as const)(
-  'no host outlives a server that is killed, while a node does this: %s',
+  'no graph host outlives a killed server while a node does: %s',
   async (act) => {
     await using server = await serverWith({ hosts: { count: 1 } });
     const pid = await pidOfHost(server);
@@ -74,7 +74,7 @@ test('a server that drains hands its runs over and leaves no host behind', async
   expect(await server.client.runs.join(thread_id, run_id)).toMatchObject({ act: 'wait' });
 });
 
-test('a host that has executed its runs is replaced; what it executes goes on elsewhere, uncharged', async () => {
+test('a host that has executed its maximum of runs is replaced, and its current runs continue elsewhere uncharged', async () => {
   await using server = await serverWith({ hosts: { count: 1, max_runs: 2 } });
   const replaced = server.untilLog('replacing a graph host');
   const { thread_id, run_id } = await waitingRun(server, 'wait');
@@ -108,7 +108,7 @@ test('an endless loop ends as a timeout, and only its host is replaced', async (
   await expect.poll(() => pidOfHost(server), { timeout: 20_000 }).not.toBe(pid);
 });
 
-test('a project that ends its process while it loads is not loaded again and again', async () => {
+test('a project that ends its process while loading is not loaded endlessly', async () => {
   const file = join(folder, 'exits.mjs');
   await writeFile(file, 'process.exit(7);');
   await using server = await serverWith({ hosts: { count: 2 }, graphs: { exits: `${file}:graph` } });
@@ -143,7 +143,7 @@ test('hosts that are killed while they load a project only delay its runs', asyn
   expect(killed).not.toContain(await pidOfHost(server));
 });
 
-test('a graph that fails to load reports the reason and is logged once for all hosts', async () => {
+test('a graph that fails to load in all hosts reports the reason and is logged once', async () => {
   const file = join(folder, 'broken.mjs');
   await writeFile(file, "throw new Error('not today');");
   const config = { hosts: { count: 2 }, graphs: { misbehaves: MISBEHAVES, broken: `${file}:graph` } };

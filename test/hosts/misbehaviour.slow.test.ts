@@ -3,6 +3,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { makeDataFolder } from '../support/data-folder.ts';
+import { naming } from '../support/naming.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 // Hosts are started again and again.
@@ -76,7 +77,7 @@ const ENDINGS = [
 ] as const;
 
 test.each(ENDINGS)(
-  '%s: the run ends when its attempts are used up, and says of %s',
+  'a run whose node does %s ends when its attempts are used up, with the cause: %s',
   async (act, _what, reason) => {
     const log = file();
     const result = await wait(act, { log });
@@ -102,7 +103,7 @@ test('a run whose host is ended by another run continues without charging an att
 test.each([
   ['reject', 'an unhandled rejection'],
   ['speak', 'words on the console'],
-])('%s: %s end nothing, and are logged with their run and node', async (act) => {
+])('%s: %s do not end the host, and are logged with their run and node', async (act) => {
   const message = {
     reject: 'unhandled rejection in a node; its run is not affected',
     speak: "a word { of: 'the node' }",
@@ -123,7 +124,7 @@ test('a node that throws undefined ends its run with an error', async () => {
 test.each([
   ['exceed', 'a value'],
   ['exceed_event', 'an event'],
-])('%s: %s that exceeds the limit of a message ends its run, and no other', async (act) => {
+])('%s: %s that exceeds the message limit ends its run, and no other', async (act) => {
   const beside = await waitingRun();
   const { thread_id } = await server.client.threads.create();
   const { run_id } = await server.client.runs.create(thread_id, 'misbehaves', {
@@ -131,7 +132,7 @@ test.each([
     streamMode: 'custom',
   });
   expect(await server.client.runs.join(thread_id, run_id)).toMatchObject({
-    __error__: { message: expect.stringMatching(/message of \d+ bytes exceeds the limit of 67108864/) },
+    __error__: { message: naming('limit', 67_108_864) },
   });
   await beside.open();
   expect(await beside.join()).toMatchObject({ act: 'wait' });
@@ -156,14 +157,14 @@ test('while a node blocks its host, the server answers and other runs end', asyn
   expect(executions(blocking.log)).toBe(1);
 });
 
-test('cancelling a run that never returns ends it soon, by ending its host', async () => {
+test('cancelling a run that blocks its host ends the host', async () => {
   const beside = await Promise.all([waitingRun(), waitingRun()]);
   const blocking = await waitingRun('block');
   const ended = server.untilLog('a graph host ended', { run_id: blocking.run_id });
   await server.client.runs.cancel(blocking.thread_id, blocking.run_id, true);
   expect(await blocking.status()).toBe('interrupted');
   expect(await ended).toMatchObject({
-    reason: expect.stringContaining('it blocks the event loop'),
+    reason: naming('event loop'),
     thread_id: blocking.thread_id,
     assistant_id: expect.any(String),
     graph: 'misbehaves',
@@ -179,7 +180,7 @@ test('a host that is frozen as a whole is ended, and the run is tried again', {
 }, async () => {
   const ended = server.untilLog('a graph host ended');
   const result = wait('freeze');
-  expect((await ended)['reason']).toContain('it no longer answers');
+  expect((await ended)['reason']).toEqual(naming('no longer answers'));
   expect(await result).toMatchObject({ __error__: { error: 'HostLostError' } });
 });
 

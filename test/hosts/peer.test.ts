@@ -14,6 +14,7 @@ import {
 import { failureClass } from '../../src/core/failure-class.ts';
 import { encodeFrame } from '../../src/hosts/protocol/frames.ts';
 import { ConnectionClosed, type Handlers, Peer, ProtocolError } from '../../src/hosts/protocol/peer.ts';
+import { failure } from '../support/naming.ts';
 
 const METHODS = {
   echo: { params: z.object({ text: z.string() }), result: z.object({ text: z.string() }) },
@@ -38,12 +39,12 @@ async function connect(handlers: Partial<Handlers<typeof METHODS>> = {}) {
   return { caller: new Peer(near, options), called: new Peer(far, options), near };
 }
 
-test('a request is answered', async () => {
+test('a request between server and host is answered', async () => {
   const { caller } = await connect();
   expect(await caller.request('echo', { text: 'hello' })).toEqual({ text: 'hello' });
 });
 
-test('messages are handled in the order in which they were sent, answers do not hold them up', async () => {
+test('messages to a host are handled in the order of sending, even while responses are pending', async () => {
   const heard: string[] = [];
   const gate = Promise.withResolvers<void>();
   const { caller } = await connect({
@@ -72,7 +73,7 @@ test.each([
   new StorageRefused(Object.assign(new Error('unique'), { code: '23505' })),
   new ProjectFailure('no embeddings'),
   new TypeError('own', { cause: new RangeError('deeper') }),
-])('an error arrives with its class, name, message, stack and cause: %s', async (thrown) => {
+])('an error crosses the host connection with class, name, message, stack and cause: %s', async (thrown) => {
   const { caller } = await connect({ echo: () => Promise.reject(thrown) });
   const error: Error = await caller.request('echo', { text: '' }).then(
     () => expect.unreachable(),
@@ -95,7 +96,7 @@ test.each(['LeaseLost', 'StorageUnavailable', 'UnknownInterruptError'])(
   },
 );
 
-test('what a handler of a notification throws ends nothing', async () => {
+test('an error of a notification handler does not end the host connection', async () => {
   const { caller } = await connect({
     say: () => {
       throw new Error('not heard');
@@ -105,10 +106,10 @@ test('what a handler of a notification throws ends nothing', async () => {
   expect(await caller.request('echo', { text: 'still here' })).toEqual({ text: 'still here' });
 });
 
-test('a call of an unknown method is answered with an error', async () => {
+test('a host request with an unknown method gets an error', async () => {
   const { caller } = await connect();
   const missing = caller.request('shout' as 'echo', { text: '' });
-  await expect(missing).rejects.toThrow('There is no method shout.');
+  await expect(missing).rejects.toThrow(failure(Error, 'shout'));
 });
 
 test.each([
@@ -119,7 +120,7 @@ test.each([
     Buffer.concat(encodeFrame({ jsonrpc: '2.0', method: 'say', params: { text: 1 } })),
   ],
   ['an answer to no request', Buffer.concat(encodeFrame({ jsonrpc: '2.0', id: 99, result: {} }))],
-])('garbage closes the connection and fails pending requests: %s', async (_what, bytes) => {
+])('garbage closes the host connection and fails pending requests: %s', async (_what, bytes) => {
   const { caller, called, near } = await connect({ echo: () => new Promise(() => {}) });
   const waiting = caller.request('echo', { text: '' });
   near.write(bytes);
@@ -128,7 +129,7 @@ test.each([
   await expect(caller.request('echo', { text: '' })).rejects.toBeInstanceOf(ConnectionClosed);
 });
 
-test('an answer of another shape ends the connection', async () => {
+test('an invalid response closes the host connection', async () => {
   const { caller } = await connect({ echo: () => ({ text: 1 }) as never });
   await expect(caller.request('echo', { text: '' })).rejects.toBeInstanceOf(ProtocolError);
 });

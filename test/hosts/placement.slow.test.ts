@@ -61,7 +61,7 @@ test('runs that start at once are spread over the hosts', async () => {
   expect(counts).toEqual([2, 2]);
 });
 
-test('a thread stays in its host while requests of the app wait there', async () => {
+test('a thread keeps its host while requests of the custom app wait there', async () => {
   await using code = await files('http: { app: "./app.mjs:app" }\n');
   await using server = await open(code);
   const opened = code.path('opened');

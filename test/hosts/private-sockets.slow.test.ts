@@ -62,7 +62,7 @@ async function served(): Promise<Served> {
   return { url, pool, connections: () => connections, code };
 }
 
-test('while a route blocks its host, its requests are refused in time and the server is well', async () => {
+test('while a route blocks its host, its requests fail in time and the server works', async () => {
   const { url } = await served();
   expect(await (await fetch(`${url}/own/slow`)).json()).toEqual({ slow: true });
   const blocked = fetch(`${url}/own/block`);
@@ -82,7 +82,7 @@ test('calls of the project’s code to its own server use the private socket, no
   expect(connections()).toBe(1);
 });
 
-test('the sockets are for this user, this server and its hosts', async () => {
+test('only this user, this server and its hosts can use the sockets', async () => {
   const { pool } = await served();
   await pool.listing;
   const folder = dirname(pool.sockets.server);
@@ -96,7 +96,7 @@ test('the sockets are for this user, this server and its hosts', async () => {
   expect(existsSync(folder)).toBe(false);
 });
 
-test('nothing remains of a server that was killed', async () => {
+test('a killed server leaves no host sockets', async () => {
   await using code = await project({});
   const env = { AGENT_SERVER_HOSTS: '1', TMPDIR: code.root };
   await using server = await startServer({ env });
@@ -106,7 +106,7 @@ test('nothing remains of a server that was killed', async () => {
   await until('the hosts have cleaned up', async () => (await folders()).length === 0);
 });
 
-test('nothing remains of a server that was killed with its hosts, once another one has started', async () => {
+test('the next start removes the sockets of a server that was killed with its hosts', async () => {
   await using code = await project({});
   const env = { AGENT_SERVER_HOSTS: '1', TMPDIR: code.root };
   const left = join(code.root, 'agent-hosts-killed');

@@ -55,7 +55,7 @@ test('a run that waits too long for a host is retried without charging an attemp
   expect(error).toMatchObject({ charge: false });
 });
 
-test('a run that its host does not accept, since its event loop is blocked, goes to another one', async () => {
+test('a run goes to another host if the event loop of its host is blocked', async () => {
   const hostOf = (number: number, accepts: boolean) => {
     let onEnd: (end: object) => void = () => {};
     const request = () => {
@@ -78,14 +78,14 @@ test('a run that its host does not accept, since its event loop is blocked, goes
   expect([blocked.runs, free.runs]).toEqual([1, 1]);
 });
 
-test('cancelled work does not wait for a host', async () => {
+test('cancelled work stops waiting for a host', async () => {
   const waiting = new WaitingForHost<object>();
   const none = () => undefined;
   const reason = new Error('cancelled');
   await expect(waiting.whenFound(none, none, AbortSignal.abort(reason))).rejects.toBe(reason);
 });
 
-test('work that waits for a host is spread over the hosts that become free at once', async () => {
+test('waiting work is spread over the hosts that become free', async () => {
   const hosts = [1, 2, 3, 4].map((number) => ({ number, runs: 0 }));
   let isFree = false;
   const find = () => (isFree ? hosts.toSorted((a, b) => a.runs - b.runs)[0] : undefined);

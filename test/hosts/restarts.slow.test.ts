@@ -8,7 +8,7 @@ vi.mock('node:child_process', async (load) => {
 });
 useFakeDelays();
 
-test('after a reload, all hosts are started, although one was still to be started again', async () => {
+test('a reload starts all hosts, even if one was waiting to be restarted', async () => {
   await using opened = await emptyPool({ count: 4 });
   const { pool, logged } = opened;
   const ready = () => pool.hosts.filter(({ isReady }) => isReady).map(({ number }) => number);

@@ -28,7 +28,7 @@ const FAILURES: readonly [string, () => ChildProcess][] = [
   ],
 ];
 
-test.each(FAILURES)('a host that could not be started, as %s, is started again', async (_why, fail) => {
+test.each(FAILURES)('a host that could not be started (%s) is started again', async (_why, fail) => {
   await using opened = await emptyPool({ count: 1 });
   const { pool, logged } = opened;
   const { pid } = await pool.take();
@@ -52,7 +52,7 @@ const LIMITS = [
 ] as const;
 
 test.each(LIMITS)(
-  'a run that makes no checkpoint for a minute %s after its host reached its limit of %s',
+  'a run without a checkpoint for a minute %s after its host reached its limit of %s',
   async (_charge, _what, limit, expected) => {
     let elapsed_ms = 0;
     const clock = { ...systemClock, monotonic: () => elapsed_ms };

@@ -9,7 +9,7 @@ test.each([
   ['a run', RUN, { run_id: RUN.run_id, at: 'graph.ts:1:1' }],
   ['code of no run', undefined, { at: 'auth.ts:1:1' }],
 ])(
-  'an order to stop %s lasts while an answer says that its blocking is too short to count',
+  'an order to stop %s stays in force while the host reports a block that is too short to count',
   (_of, run, place) => {
     const orders = new StopOrders();
     orders.add(run);
@@ -20,7 +20,7 @@ test.each([
   },
 );
 
-test('an order ends once the event loop has read it', () => {
+test('an order to stop is fulfilled once the event loop has read it', () => {
   const orders = new StopOrders();
   orders.add(RUN);
   orders.add(undefined);
@@ -29,7 +29,7 @@ test('an order ends once the event loop has read it', () => {
   expect(orders.disobeyedAt({ at: 'auth.ts:1:1' })).toBeUndefined();
 });
 
-test('an order that is given again lasts as a new one', () => {
+test('a repeated order to stop restarts its time limit', () => {
   const orders = new StopOrders();
   orders.add(RUN);
   for (const status of [answer(7), answer(8)]) orders.onStatus(status);
@@ -38,7 +38,7 @@ test('an order that is given again lasts as a new one', () => {
   expect(orders.disobeyedAt({ run_id: RUN.run_id })).toMatchObject({ run: RUN });
 });
 
-test('a run that may continue is not mistaken for one that should stop', () => {
+test('an order to stop one run does not stop another one', () => {
   const orders = new StopOrders();
   orders.add(RUN);
   expect(orders.disobeyedAt({ run_id: OTHER, at: 'graph.ts:1:1' })).toBeUndefined();

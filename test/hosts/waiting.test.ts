@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { WaitingForHost } from '../../src/hosts/pool/waiting.ts';
 
-test('work that begins to wait after a notification without waiters is found a host by the next one', async () => {
+test('work that starts waiting after a notification gets a host at the next one', async () => {
   const waiting = new WaitingForHost<string>();
   waiting.notify();
   let host: string | undefined;
@@ -14,7 +14,7 @@ test('work that begins to wait after a notification without waiters is found a h
   expect(await found).toBe('host 1');
 });
 
-test('a search for a host that throws fails its own work, and the next one finds a host', async () => {
+test('a failing search for a host fails only its own work', async () => {
   const waiting = new WaitingForHost<string>();
   let isBroken = false;
   let host: string | undefined;

@@ -10,7 +10,7 @@ import { WATCH_FD } from '../../src/hosts/protocol/descriptors.ts';
 const ENDS = { timeout: 50_000, killSignal: 'SIGKILL' } as const;
 const FIXTURES = resolve(import.meta.dirname, '../fixtures/watching');
 
-test('a host whose blocked location cannot be read in time is kept and asked again', async () => {
+test('a host whose blocked source location cannot be read in time is kept, and read again', async () => {
   const child = spawn(process.execPath, [join(FIXTURES, 'host.ts')], {
     ...ENDS,
     stdio: ['ignore', 'ignore', 'inherit', 'ignore', 'pipe'],
@@ -25,7 +25,7 @@ test('a host whose blocked location cannot be read in time is kept and asked aga
   child.kill('SIGKILL');
 });
 
-test('a server whose event loop turns again while the watchdog asks where it was blocked lives on', async () => {
+test('a server whose event loop recovers while the watchdog reads the blocked location is not ended', async () => {
   const child = spawn(process.execPath, [join(FIXTURES, 'server.ts')], {
     ...ENDS,
     stdio: ['ignore', 'ignore', 'inherit'],

@@ -51,7 +51,7 @@ async function streamed(
 describe('what a graph sets under the key a2a', () => {
   const shown = { artifacts: [{ name: 'Report', parts: [{ text: 'All of it.' }] }] };
 
-  test('counts for its own task and not for the next task of the context', async () => {
+  test('belongs to its own task and not to the next task of the context', async () => {
     const rejected = await sent({ say: { reject: 'Not this.' } }, 'rejected');
     expect(rejected.task.status).toMatchObject({
       state: 'TASK_STATE_REJECTED',
@@ -70,7 +70,7 @@ describe('what a graph sets under the key a2a', () => {
     expect((await sent({ answer: 'Yes.' }, 'shown')).task.status.state).toBe('TASK_STATE_COMPLETED');
   });
 
-  test('counts again in a later task that sets it again', async () => {
+  test('belongs to a later task that sets it again', async () => {
     for (const _ of ['once', 'twice']) {
       const { task } = await sent({ say: { reject: 'Never.' } }, 'stubborn');
       expect(task.status.state).toBe('TASK_STATE_REJECTED');
@@ -83,7 +83,7 @@ describe('what a graph shows by events', () => {
     artifact: { id: 'log', name: 'Log', parts: [{ text }], ...more },
   });
 
-  test('is kept although no client read the task', async () => {
+  test('is stored even if no client reads the task', async () => {
     await using hook = await receiver();
     const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } };
     const shows = [piece('one '), piece('two', { append: true, last_chunk: true })];
@@ -93,7 +93,7 @@ describe('what a graph shows by events', () => {
     expect(textsOf(task.artifacts)).toEqual(['Log: one two', 'Assistant Response: Yes.']);
   });
 
-  test('is kept of each run of a task that got another message while it worked', async () => {
+  test('is stored for each run of a task that got another message while it worked', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'a2a-'));
     const waits_for = join(folder, 'go');
     const configuration = { returnImmediately: true };
@@ -110,7 +110,7 @@ describe('what a graph shows by events', () => {
 });
 
 describe('what a model streams', () => {
-  test('is an artifact of the task as it was streamed, also when the graph keeps no message of it', async () => {
+  test('is an artifact of the task, even if the graph stores no message of it', async () => {
     const results = await streamed({ thinks: ['Let ', 'me ', 'see.'], answer: 'Yes.' });
     const pieces = results.flatMap(({ artifactUpdate }) => (artifactUpdate ? [artifactUpdate] : []));
     const told = new Map<string, string>();

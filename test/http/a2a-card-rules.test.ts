@@ -38,7 +38,7 @@ describe('signed cards', () => {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const signing_key = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 
-  test('are verified with the keys that their signature names, the extended one too', async () => {
+  test('can be verified with the keys that their signature names, including the extended card', async () => {
     await using server = await opened({ signing_key });
     const { body: card } = await server.get(CARDS[0] as string, MODERN);
     const { body: hybrid } = await server.get(CARDS[0] as string, ALICE);
@@ -67,14 +67,14 @@ describe('signed cards', () => {
     ['RSA', () => generateKeyPairSync('rsa', { modulusLength: 2048 }), 'RS256'],
     ['ec secp256k1', () => generateKeyPairSync('ec', { namedCurve: 'secp256k1' }), undefined],
     ['X25519', () => generateKeyPairSync('x25519'), undefined],
-  ])('take a key %s in PEM and as a JWK', (_name, pair, alg) => {
+  ])('accept a key %s in PEM and as a JWK', (_name, pair, alg) => {
     const key = pair().privateKey;
     const pem = key.export({ type: 'pkcs8', format: 'pem' }).toString();
     expect(signingKey(pem)?.alg).toBe(alg);
     expect(signingKey(JSON.stringify(key.export({ format: 'jwk' })))?.alg).toBe(alg);
   });
 
-  test('take no public key and no other text', () => {
+  test('accept neither a public key nor any other text', () => {
     const { publicKey } = generateKeyPairSync('ed25519');
     expect(signingKey(publicKey.export({ type: 'spki', format: 'pem' }).toString())).toBeUndefined();
     for (const text of ['', '{', 'a secret']) expect(signingKey(text)).toBeUndefined();

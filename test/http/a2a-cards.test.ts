@@ -2,6 +2,7 @@ import { AgentCard } from '@a2a-js/sdk';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { A2A_FOLDER as folder } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 let server: Awaited<ReturnType<typeof openApp>>;
 
@@ -14,7 +15,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const OF_1_0 = { 'a2a-version': '1.0' };
 const CARD = '/a2a/chat/.well-known/agent-card.json';
 
-test('the same card is served at every address where clients look for it', async () => {
+test('the same A2A card is served at every well-known URL', async () => {
   const { body: card } = await server.get(CARD);
   const { assistant_id } = (await server.post('/assistants/search', { graph_id: 'chat' })).body[0];
   for (const place of [
@@ -31,15 +32,15 @@ test('the same card is served at every address where clients look for it', async
   }
 });
 
-test.each(['agent-card.json', 'agent.json'])('an address without a slash at its end: %s', async (name) => {
-  const { status, body } = await server.get(`/a2a/.well-known/${name}`);
-  expect([status, body]).toEqual([
-    404,
-    { detail: 'Not Found: the URL of an agent must end in "/": /a2a/{assistant_id}/' },
-  ]);
-});
+test.each(['agent-card.json', 'agent.json'])(
+  'a card URL without a trailing slash is a 404 that names the slash: %s',
+  async (name) => {
+    const { status, body } = await server.get(`/a2a/.well-known/${name}`);
+    expect([status, body]).toEqual([404, { detail: naming('/a2a/{assistant_id}/') }]);
+  },
+);
 
-test('without a name the root has the default, else the only assistant, else it asks for one', async () => {
+test('the card at the root is that of the default assistant, else of the only one, else a name is required', async () => {
   const { status, body } = await server.get('/.well-known/agent-card.json');
   expect([status, body.error.code]).toEqual([400, -32602]);
   expect(body.error.message).toContain('assistant_id');
@@ -60,7 +61,7 @@ test('without a name the root has the default, else the only assistant, else it 
   expect(named).not.toHaveProperty('preferredTransport');
 });
 
-test('the card has the form of the requested version; without one, clients of both versions can read it', async () => {
+test('an A2A card has the form of the requested version, or one that clients of both versions can read', async () => {
   const { body: modern } = await server.get(CARD, OF_1_0);
   const { assistant_id } = (await server.post('/assistants/search', { graph_id: 'chat' })).body[0];
   const url = `http://localhost:80/a2a/${assistant_id}`;
@@ -90,7 +91,7 @@ test('the card has the form of the requested version; without one, clients of bo
   expect([status, body.error.code]).toEqual([400, -32009]);
 });
 
-test('the card describes the assistant and its inputs', async () => {
+test('an A2A card describes the assistant and its inputs', async () => {
   const { body: card } = await server.get(CARD, OF_1_0);
   expect(card).toMatchObject({
     name: 'chat',
@@ -122,7 +123,7 @@ test('the card describes the assistant and its inputs', async () => {
   expect([newer.name, newer.version]).toEqual(['Greeter 2', '2']);
 });
 
-test('a client with a card gets 304 while it is unchanged', async () => {
+test('a client with an unchanged A2A card gets 304', async () => {
   const { headers } = await server.get(CARD);
   expect(headers).toMatchObject({
     vary: expect.stringContaining('A2A-Version'),
@@ -138,7 +139,7 @@ test('a client with a card gets 304 while it is unchanged', async () => {
   expect([modern.status, modern.headers['etag'] === etag]).toEqual([200, false]);
 });
 
-test("the card's addresses are those of the configuration", async () => {
+test('an A2A card has the URLs of the configuration', async () => {
   const environment = { LANGGRAPH_HTTP: '{"a2a": {"base_url": "https://agents.example.com/"}}' };
   await using server = await openApp({ folder, graphs: ['chat'], environment });
   const { body } = await server.get(CARD, OF_1_0);

@@ -56,7 +56,7 @@ test('a message to a working task is handled after the current run, in the same 
   expect(texts.filter(Boolean)).toEqual(['Seen: first', 'And more.']);
 });
 
-test('a new message in a context that is busy waits for its turn, as a task of its own', async () => {
+test('a new message in a busy context becomes a task that waits for its turn', async () => {
   const { id, events, release } = await working('second', { contextId: 'busy' });
   const next = message({ shows: [], waits_for: '', answer: 'Later.' }, { contextId: 'busy' });
   const { result } = await rpc('SendMessage', { message: next, configuration: AT_ONCE });
@@ -68,7 +68,7 @@ test('a new message in a context that is busy waits for its turn, as a task of i
   expect(await stateOf(id)).toBe('TASK_STATE_COMPLETED');
 });
 
-test('a client that disconnects cancels no task', async () => {
+test('a client that disconnects cancels no A2A task', async () => {
   const { id, events, release } = await working('third');
   await events.return(undefined);
   expect(await stateOf(id)).toBe('TASK_STATE_WORKING');
@@ -76,7 +76,7 @@ test('a client that disconnects cancels no task', async () => {
   await until('it is done', async () => (await stateOf(id)) === 'TASK_STATE_COMPLETED');
 });
 
-test('a subscriber of a waiting task is told of the answer, and of its cancellation', async () => {
+test('a subscriber of a waiting task is notified of the answer and of a cancellation', async () => {
   const asking = rpcTo(server, 'chat-question');
   for (const [follow, states] of [
     [(id: string) => ['SendMessage', { message: message('Ada', { taskId: id }) }], ['WORKING', 'COMPLETED']],
@@ -95,7 +95,7 @@ test('a subscriber of a waiting task is told of the answer, and of its cancellat
   }
 });
 
-test('contexts map to threads or names, tasks to runs, and mismatching ids are refused', async () => {
+test('A2A contexts map to threads or names, tasks to runs, and mismatching ids are refused', async () => {
   const asking = rpcTo(server, 'chat-question');
   const { result } = await asking('SendMessage', { message: message('Hi') });
   const { id, contextId } = result.task;

@@ -32,7 +32,7 @@ function texts({ history = [] }: Told): string[] {
   return history.map(({ parts }) => parts.map(({ text }) => text).join());
 }
 
-test('the history of a task is that of its context, or its own by the header of the extension', async () => {
+test('the history of a task is that of its context, or only its own if the extension header is sent', async () => {
   const of = { contextId: 'a talk' };
   await say('chat', 'one', of);
   const second = await say('chat', 'two', of);
@@ -49,7 +49,7 @@ test('the history of a task is that of its context, or its own by the header of 
   expect(texts(await say('chat', 'three', of, {}, OWN))).toEqual(['three', 'You said: three']);
 });
 
-test('the history is as long as the client requests', async () => {
+test('the history of a task is as long as the client requests', async () => {
   const told = async (historyLength?: number) =>
     say('chat', 'hi', { contextId: `${historyLength}` }, { configuration: { historyLength } });
   expect(texts(await told())).toEqual(['hi', 'You said: hi']);
@@ -62,7 +62,7 @@ test('the history is as long as the client requests', async () => {
   expect(await rpc('chat', 'GetTask', { id, historyLength: 0 })).not.toHaveProperty('history');
 });
 
-test('the history contains the answer to a question, even with a reused message id', async () => {
+test('the history of a task contains the answer to a question, even with a reused message id', async () => {
   const asked = await say('chat-question', 'Hi', { messageId: 'again' });
   const done = await say('chat-question', 'Ada', { messageId: 'again', taskId: asked.id });
   expect(texts(done)).toEqual(['Hi', 'Ada', 'Hello, Ada.']);

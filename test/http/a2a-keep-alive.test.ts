@@ -24,7 +24,7 @@ async function working(): Promise<number> {
 test.each([
   ['message:stream', ': heartbeat\r\n\r\n'],
   ['message:send', '\n'],
-])('a client that waits for %s receives a keep-alive within five seconds', async (verb, sign) => {
+])('an A2A client that waits for %s receives a keep-alive within five seconds', async (verb, sign) => {
   const before = await working();
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const headers = { 'content-type': 'application/json' };

@@ -25,14 +25,14 @@ async function listed(query: object) {
   return { answer, viewed };
 }
 
-test('a page of tasks that is too large for one reply is refused, before all of it is read', async () => {
+test('a page of tasks too large for one response is refused before all of it is read', async () => {
   const { answer, viewed } = await listed({});
   const message = naming('pageSize', 20, 67_108_864);
   expect(answer).toMatchObject({ status: 'rejected', reason: { message } });
   expect(viewed).toBe(20);
 });
 
-test('a page of tasks is measured without the history that nobody asked for', async () => {
+test('the size of a page of tasks does not count history that was not requested', async () => {
   const { answer, viewed } = await listed({ historyLength: 0 });
   expect(answer).toMatchObject({ status: 'fulfilled', value: { totalSize: 30 } });
   expect(viewed).toBe(30);

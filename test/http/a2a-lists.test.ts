@@ -28,7 +28,7 @@ async function ids(params: object): Promise<(string | undefined)[]> {
   return result.tasks.map((task: Task) => tasks.findIndex(({ id }) => id === task.id));
 }
 
-test('tasks are listed by newest state, in pages, with a total', async () => {
+test('A2A tasks are listed by newest state, in pages, with a total', async () => {
   const { result: whole } = await rpc('ListTasks', {});
   expect(whole).toMatchObject({ nextPageToken: '', pageSize: 50, totalSize: 4 });
   const times = whole.tasks.map(({ status }: Task) => status.timestamp);
@@ -48,7 +48,7 @@ test('tasks are listed by newest state, in pages, with a total', async () => {
 /** What a client may make up. */
 const tokenAt = (time: string) => Buffer.from(`${time} ${tasks[0]?.id}`).toString('base64url');
 
-test('tasks are found by context, state and time', async () => {
+test('A2A tasks are found by context, state and time', async () => {
   expect((await ids({ contextId: 'mixed' })).sort()).toEqual([0, 2, 3]);
   expect(await ids({ contextId: tasks[1]?.contextId })).toEqual([1]);
   expect(await ids({ contextId: 'unknown' })).toEqual([]);
@@ -74,7 +74,7 @@ test('a task replaced by another message reports the reason', async () => {
   });
 });
 
-test('artifacts and history are included as requested', async () => {
+test('a list of A2A tasks includes artifacts and history as requested', async () => {
   const params = { contextId: 'elsewhere' };
   const [plain] = (await rpc('ListTasks', params)).result.tasks;
   expect(plain).not.toHaveProperty('artifacts');
@@ -85,7 +85,7 @@ test('artifacts and history are included as requested', async () => {
   expect(whole.artifacts).toMatchObject([{ name: 'Interrupt' }]);
 });
 
-test('another agent lists no foreign tasks, and invalid page tokens are refused', async () => {
+test('an agent lists no tasks of another agent, and invalid page tokens are refused', async () => {
   expect((await rpcTo(server, 'chat')('ListTasks', {})).result).toMatchObject({ tasks: [], totalSize: 0 });
   for (const params of [
     { pageSize: 0 },

@@ -16,7 +16,7 @@ async function stream(graph: string, method: string, params: object) {
   return [...text.matchAll(/^data: (.*)$/gm)].map(([, data = '']) => JSON.parse(data));
 }
 
-test('clients of 0.3 get events of their version, with the answer in the last one', async () => {
+test('A2A clients of 0.3 get events of their version, with the answer in the last one', async () => {
   const answers = await stream('chat', 'message/stream', { message: oldMessage('Hi') });
   expect(answers.every(({ jsonrpc, id }) => jsonrpc === '2.0' && id === 7)).toBe(true);
   const [task, working, artifact, last, ...others] = answers.map(({ result }) => result);
@@ -37,7 +37,7 @@ test('clients of 0.3 get events of their version, with the answer in the last on
   });
 });
 
-test('a question ends a stream of 0.3', async () => {
+test('a question ends an A2A stream of 0.3', async () => {
   const answers = await stream('chat-question', 'message/stream', { message: oldMessage('Hi') });
   expect(answers.at(-1)?.result).toMatchObject({
     kind: 'status-update',
@@ -49,7 +49,7 @@ test('a question ends a stream of 0.3', async () => {
   });
 });
 
-test('an invalid subscription of 0.3 is reported as an event', async () => {
+test('an invalid A2A subscription of 0.3 is reported as an event', async () => {
   const [refused, ...others] = await stream('chat', 'tasks/resubscribe', { id: 'unknown' });
   expect(others).toEqual([]);
   expect(refused).toMatchObject({ jsonrpc: '2.0', id: 7, error: { code: -32001 } });

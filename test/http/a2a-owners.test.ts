@@ -41,7 +41,7 @@ test('a task is visible only to its owner, even if two users use the same contex
   expect((await rpc(BOB, 'ListTasks', { contextId: 'diary' })).result.totalSize).toBe(1);
 });
 
-test('the methods of 0.3 and the addresses of HTTP+JSON keep to the same rule', async () => {
+test('a task is visible only to its owner by the methods of 0.3 and over HTTP+JSON too', async () => {
   await using server = await openApp({ graphs: ['interrupting'], folder });
   const rpc = async (who: Record<string, string>, method: string, params: object) =>
     (await server.post('/a2a/interrupting', { jsonrpc: '2.0', id: 1, method, params }, who)).body;
@@ -67,7 +67,7 @@ test('the methods of 0.3 and the addresses of HTTP+JSON keep to the same rule', 
   expect(mine.result).toMatchObject({ id, status: { state: 'completed' } });
 });
 
-test('a request without credentials is refused', async () => {
+test('an A2A request without credentials is refused', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   for (const url of ['/a2a/echo', '/a2a/echo/tasks', '/.well-known/agent-card.json?assistant_id=echo']) {
     expect([url, (await server.get(url)).status]).toEqual([url, 401]);

@@ -104,13 +104,13 @@ test('the methods of 0.3 treat null in an optional field as missing', async () =
   expect(result.status.state).toBe('completed');
 });
 
-test('the history contains messages exactly as they were sent', async () => {
+test('the history of a task contains messages exactly as they were sent', async () => {
   const parts = [{ text: 'Look:', metadata: { tone: 'kind' } }, { data: { answer: 'Fine.' } }, { data: [1] }];
   const task = await senderTo(server, 'mirror')(parts);
   expect(task.history?.map((message) => message.parts)).toEqual([parts, [{ text: 'Fine.' }]]);
 });
 
-test('fields in snake case are read, unknown ones are ignored', async () => {
+test('A2A messages may have fields in snake case, and unknown fields are ignored', async () => {
   const rpc = rpcTo(server, 'chat');
   const message = { message_id: 'm', context_id: 'snakes', role: 'user', parts: [{ text: 'Hi' }], x: 1 };
   const configuration = { history_length: 1, return_immediately: false, unheard_of: true };
@@ -125,7 +125,7 @@ test('fields in snake case are read, unknown ones are ignored', async () => {
   expect(listed.result).toMatchObject({ tasks: [{ id: task.id }], pageSize: 1 });
 });
 
-test('what a message carries for the run reaches the graph', async () => {
+test('metadata of an A2A message for the run reaches the graph', async () => {
   const metadata = { note: 'mine', configurable: { tone: 'kind' } };
   const message = { messageId: 'with-metadata', metadata };
   const task = await senderTo(server, 'mirror')([{ text: 'Hi' }], { message });
@@ -137,7 +137,7 @@ test('what a message carries for the run reaches the graph', async () => {
   expect(body.metadata).toMatchObject({ note: 'mine' });
 });
 
-test('a graph without messages takes a text where it has one field for it, else it names its fields', async () => {
+test('a graph without messages accepts a text if it has one text field, else the error names its fields', async () => {
   const task = await senderTo(server, 'zod-state')([{ text: 'tea' }, { data: { length: 2 } }]);
   expect(output(task)['words']).toEqual(['tea', 'tea']);
   await expect(senderTo(server, 'parallel-send')([{ text: 'tea' }])).rejects.toThrow(
@@ -145,7 +145,7 @@ test('a graph without messages takes a text where it has one field for it, else 
   );
 });
 
-test('an agent whose assistant says what it takes refuses other media types', async () => {
+test('an agent whose assistant declares input media types refuses others', async () => {
   const metadata = { a2a: { input_modes: ['text/plain', 'image/*'] } };
   const { body } = await server.post('/assistants', { graph_id: 'mirror', metadata });
   const send = senderTo(server, body.assistant_id);
@@ -155,7 +155,7 @@ test('an agent whose assistant says what it takes refuses other media types', as
   await expect(send([{ data: { x: 1 } }])).rejects.toThrow(/^-32005 .*application\/json/);
 });
 
-test('parts that a client does not accept are left out, in streams too', async () => {
+test('parts that an A2A client does not accept are omitted, in streams too', async () => {
   const answer = [
     { type: 'text', text: 'A picture:' },
     { type: 'image', data: 'aGk=', mimeType: 'image/png' },
@@ -177,7 +177,7 @@ test('parts that a client does not accept are left out, in streams too', async (
   expect(shown(await send(parts, { configuration: only }))).toEqual(texts);
 });
 
-test('an invalid envelope is answered with a JSON-RPC error', async () => {
+test('an invalid A2A envelope gets a JSON-RPC error', async () => {
   const ask = async (body: unknown, headers = {}) =>
     (
       await server.post('/a2a/chat', typeof body === 'string' ? body : JSON.stringify(body), {

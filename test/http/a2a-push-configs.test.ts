@@ -18,7 +18,7 @@ async function task(): Promise<string> {
   return (await rpc('SendMessage', { message: message('Hi') })).result.task.id;
 }
 
-test('1.0: configurations are made, read, listed, replaced and deleted, without their credentials', async () => {
+test('A2A 1.0: push configurations are created, read, listed, replaced and deleted, without their credentials', async () => {
   const taskId = await task();
   const authentication = { scheme: 'Bearer', credentials: 's3cret' };
   const made = await rpc('CreateTaskPushNotificationConfig', {
@@ -44,7 +44,7 @@ test('1.0: configurations are made, read, listed, replaced and deleted, without 
   expect((await rpc('GetTaskPushNotificationConfig', { taskId, id: '' })).error).toBeUndefined();
 });
 
-test('0.3: the only configuration of a task has its id, and is found by none and by `default`', async () => {
+test('A2A 0.3: the only push configuration of a task has its id, and is found without one or by `default`', async () => {
   const { result } = await rpc('message/send', { message: oldMessage('Hi') });
   const taskId = result.id;
   const authentication = { schemes: ['Bearer', 'Basic'], credentials: 's3cret' };
@@ -63,7 +63,7 @@ test('0.3: the only configuration of a task has its id, and is found by none and
   expect((await rpc('tasks/pushNotificationConfig/get', { id: taskId })).error?.code).toBe(-32001);
 });
 
-test('HTTP+JSON: configurations are created, read, listed, replaced and deleted', async () => {
+test('A2A over HTTP+JSON: push configurations are created, read, listed, replaced and deleted', async () => {
   const id = await task();
   const at = `/a2a/chat-question/tasks/${id}/pushNotificationConfigs`;
   const made = await server.post(at, { id: 'mine', url: URL });
@@ -82,7 +82,7 @@ test.each([
   ['http://localhost:80/x', /https|blocked/],
   ['ftp://receiver.example/', /scheme/],
   ['', /url/],
-])('the address %j is refused, also with a message, which then makes no task', async (url, text) => {
+])('push URL %j is refused, even with a message, which then creates no task', async (url, text) => {
   const taskId = await task();
   const refused = await rpc('CreateTaskPushNotificationConfig', { taskId, url });
   expect([refused.error?.code, refused.error?.message]).toEqual([-32602, expect.stringMatching(text)]);
@@ -93,7 +93,7 @@ test.each([
   expect((await rpc('ListTasks', {})).result.totalSize).toBe(before);
 });
 
-test('an invalid header and too many subscribers are refused', async () => {
+test('an invalid push header and too many subscribers are refused', async () => {
   const taskId = await task();
   for (const wrong of [
     { token: 'a\r\nx: y' },
@@ -115,7 +115,7 @@ test.each([
   ['1.0', 'SendMessage', message],
   ['0.3', 'message/send', oldMessage],
 ] as const)(
-  '%s: a configuration without an id in each message is one subscriber',
+  '%s: push configurations without an id in several messages are one subscriber',
   async (_, method, said) => {
     const { result } = await rpc('SendMessage', { message: message('Hi') });
     const { id: taskId } = result.task;
@@ -133,7 +133,7 @@ test.each([
   },
 );
 
-test('a message cannot bring more subscribers than a task may have, and then starts nothing', async () => {
+test('a message that would exceed the limit of subscribers of a task starts nothing', async () => {
   const taskId = await task();
   for (let n = 0; n < 20; n++)
     await rpc('CreateTaskPushNotificationConfig', { taskId, id: `${n}`, url: URL });
@@ -151,7 +151,7 @@ test('a message cannot bring more subscribers than a task may have, and then sta
   expect(configs).toContainEqual({ taskId, id: '7', url: `${URL}/7` });
 });
 
-test('missing fields and wrong types are reported to clients of 0.3', async () => {
+test('missing fields and wrong types of push configurations are reported to clients of 0.3', async () => {
   const { result } = await rpc('message/send', { message: oldMessage('Hi') });
   for (const params of [
     { taskId: result.id },
@@ -165,7 +165,7 @@ test('missing fields and wrong types are reported to clients of 0.3', async () =
   expect((await rpc('tasks/pushNotificationConfig/get', {})).error?.code).toBe(-32602);
 });
 
-test('a configuration for a missing task is refused', async () => {
+test('a push configuration for a missing task is refused', async () => {
   for (const taskId of ['0190a0a0-0000-7000-8000-000000000000', 'no task'])
     for (const [method, params] of Object.entries({
       CreateTaskPushNotificationConfig: { taskId, url: URL },
@@ -177,7 +177,7 @@ test('a configuration for a missing task is refused', async () => {
     }
 });
 
-test('a server with webhooks disabled refuses configurations and says so on its cards', async () => {
+test('a server with webhooks disabled refuses push configurations, and its cards say so', async () => {
   await using silent = await openApp({
     graphs: ['chat-question'],
     folder: A2A_FOLDER,

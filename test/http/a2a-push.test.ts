@@ -34,7 +34,7 @@ function states(): string[] {
   });
 }
 
-test('a subscriber of 1.0 is notified of the question of a task and its end, in order and signed', async () => {
+test('a push subscriber of 1.0 is notified of the question and the end of a task, in order and signed', async () => {
   const rpc = rpcTo(server, 'chat-question');
   const subscriber = {
     url: `${hook.url}/told`,
@@ -63,7 +63,7 @@ test('a subscriber of 1.0 is notified of the question of a task and its end, in 
   expect(JSON.stringify(deliveries)).not.toContain('secret');
 });
 
-test('a subscriber of 0.3 gets the task as its version has it', async () => {
+test('a push subscriber of 0.3 gets the task in the form of its version', async () => {
   const rpc = rpcTo(server, 'chat-question');
   const configuration = {
     blocking: false,
@@ -80,7 +80,7 @@ test('a subscriber of 0.3 gets the task as its version has it', async () => {
   });
 });
 
-test('subscribers are notified of a task that is cancelled while it works, fails or is abandoned', async () => {
+test('push subscribers are notified of a task that is cancelled while it works, fails or is abandoned', async () => {
   const slow = rpcTo(server, 'sleeper');
   const configuration = { returnImmediately: true, taskPushNotificationConfig: { url: hook.url } };
   const { result } = await slow('SendMessage', { message: message({ ms: 60_000 }), configuration });
@@ -114,7 +114,7 @@ test('a run that is cancelled directly is reported as the cancellation of its ta
   expect(states()).toEqual(['TASK_STATE_CANCELED']);
 });
 
-test('a task is cancelled, with a notification, when its thread continues without it', async () => {
+test('an A2A task is cancelled, with a notification, when its thread continues without it', async () => {
   const configuration = { taskPushNotificationConfig: { url: hook.url } };
   const rpc = rpcTo(server, 'chat-question');
   const { result } = await rpc('SendMessage', { message: message('Hi'), configuration });
@@ -128,7 +128,7 @@ test('a task is cancelled, with a notification, when its thread continues withou
   expect(states()).toEqual(['TASK_STATE_INPUT_REQUIRED', 'TASK_STATE_CANCELED']);
 });
 
-test('a subscriber added while a task waits is notified of what follows, a removed one is not', async () => {
+test('a push subscriber added while a task waits is notified of later states, and a removed one is not', async () => {
   const rpc = rpcTo(server, 'chat-question');
   const { result } = await rpc('SendMessage', { message: message('Hi') });
   const taskId = result.task.id;
@@ -141,7 +141,7 @@ test('a subscriber added while a task waits is notified of what follows, a remov
   expect(hook.received.map(({ path }) => path)).toEqual(['/a']);
 });
 
-test('a receiver that was down gets all notifications later, in order', async () => {
+test('a push receiver that was down gets all notifications later, in order', async () => {
   const rpc = rpcTo(server, 'chat-question');
   hook.answers.push(503);
   const configuration = { taskPushNotificationConfig: { url: hook.url } };
@@ -155,6 +155,6 @@ test('a receiver that was down gets all notifications later, in order', async ()
   ]);
 });
 
-test('no secret of a subscriber is in the log', () => {
+test('the log contains no secret of a push subscriber', () => {
   expect(JSON.stringify(server.log)).not.toMatch(/a token|a secret|YTpi/);
 });

@@ -30,7 +30,7 @@ async function finished() {
   return body.task;
 }
 
-test('a message is sent, its task read, listed and refused to be cancelled', async () => {
+test('A2A over HTTP+JSON sends a message, reads and lists its task, and refuses to cancel a finished one', async () => {
   const task = await finished();
   expect(task).toMatchObject({
     status: { state: 'TASK_STATE_COMPLETED', timestamp: expect.stringMatching(/^[\d-]+T[\d:.]+Z$/) },
@@ -54,13 +54,13 @@ test('a message is sent, its task read, listed and refused to be cancelled', asy
   ]);
 });
 
-test('a graph may answer with a message', async () => {
+test('A2A over HTTP+JSON returns a message if the graph answers with one', async () => {
   const say = { message: 'Just that.' };
   const { body } = await server.post('/a2a/says/message:send', { message: message({ say }) });
   expect(body).toMatchObject({ message: { role: 'ROLE_AGENT', parts: [{ text: 'Just that.' }] } });
 });
 
-test('streams and subscriptions are events of the protocol, by POST and by GET', async () => {
+test('A2A over HTTP+JSON streams events of the protocol, by POST and by GET', async () => {
   const sent = await eventsOf('POST', '/a2a/chat/message:stream', { message: message('Hi') });
   expect(sent).toEqual(['task', 'statusUpdate', 'artifactUpdate', 'statusUpdate']);
 
@@ -108,25 +108,28 @@ test.each([
     ...[400, 'INVALID_ARGUMENT', 'INVALID_PARAMS'],
   ],
   ['POST', '/message:send', { message: { ...MESSAGE, taskId: UNKNOWN } }, 404, 'NOT_FOUND', 'TASK_NOT_FOUND'],
-] as const)('%s %s with %j is %i %s', async (method, path, payload, status, name, reason) => {
-  const answer = await server.send(method, `/a2a/chat${path}`, payload);
-  expect([answer.status, answer.headers['content-type']]).toEqual([
-    status,
-    'application/json; charset=utf-8',
-  ]);
-  expect(answer.body.error).toMatchObject({ code: status, status: name, message: expect.any(String) });
-  const [info, ...others] = answer.body.error.details;
-  expect(info).toEqual({
-    '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
-    reason,
-    domain: 'a2a-protocol.org',
-    metadata: {},
-  });
-  const types = reason === 'INVALID_PARAMS' ? ['type.googleapis.com/google.rpc.BadRequest'] : [];
-  expect(others.map((each: { '@type': string }) => each['@type'])).toEqual(types);
-});
+] as const)(
+  'A2A over HTTP+JSON: %s %s with %j is %i %s',
+  async (method, path, payload, status, name, reason) => {
+    const answer = await server.send(method, `/a2a/chat${path}`, payload);
+    expect([answer.status, answer.headers['content-type']]).toEqual([
+      status,
+      'application/json; charset=utf-8',
+    ]);
+    expect(answer.body.error).toMatchObject({ code: status, status: name, message: expect.any(String) });
+    const [info, ...others] = answer.body.error.details;
+    expect(info).toEqual({
+      '@type': 'type.googleapis.com/google.rpc.ErrorInfo',
+      reason,
+      domain: 'a2a-protocol.org',
+      metadata: {},
+    });
+    const types = reason === 'INVALID_PARAMS' ? ['type.googleapis.com/google.rpc.BadRequest'] : [];
+    expect(others.map((each: { '@type': string }) => each['@type'])).toEqual(types);
+  },
+);
 
-test('versions and media types that are not served are refused, and a foreign agent finds nothing', async () => {
+test('A2A over HTTP+JSON refuses unsupported versions and media types, and hides tasks of other agents', async () => {
   const sent = JSON.stringify({ message: MESSAGE });
   const reasonOf = async (url: string, headers: Record<string, string>) => {
     const { status, body } = await server.post(url, sent, headers);
@@ -150,7 +153,7 @@ test('versions and media types that are not served are refused, and a foreign ag
   );
 });
 
-test('a missing task is 404 without waiting for the schemas of the graph', async () => {
+test('a missing A2A task is 404 without waiting for the schemas of the graph', async () => {
   await using slow = await openApp({ folder, graphs: ['chat'], one_process: 'a service of it is replaced' });
   const { services } = slow.app as ReplaceableApp;
   Object.assign(services.assistants, { schemas: () => new Promise(() => {}) });
@@ -158,7 +161,7 @@ test('a missing task is 404 without waiting for the schemas of the graph', async
   expect([status, body.error.details[0].reason]).toEqual([404, 'TASK_NOT_FOUND']);
 });
 
-test('a client that accepts the media type of the protocol gets it', async () => {
+test('a client that accepts the media type of A2A gets it', async () => {
   const own = 'application/a2a+json';
   const typeOf = async (headers: Record<string, string>) => {
     const answer = await server.post('/a2a/chat/message:send', { message: message('Hi') }, headers);

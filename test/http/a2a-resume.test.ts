@@ -27,7 +27,7 @@ test.each([
   ['a text', [{ text: 'yes' }], 'yes'],
   ['texts', [{ text: 'yes,' }, { text: 'please' }], 'yes,\nplease'],
   ['an object beside a text', [{ text: 'Here it is.' }, { data: { resume: 5 } }], 5],
-])('a question is answered by %s', async (_name, parts, answer) => {
+])('the question of an A2A task is answered by %s', async (_name, parts, answer) => {
   const send = senderTo(server, 'interrupting');
   const asked = await send([{ data: { x: 1 } }]);
   expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -45,7 +45,7 @@ describe('several questions at once', () => {
     return { asked, ids, answer };
   };
 
-  test('are artifacts and are answered by their ids', async () => {
+  test('are artifacts, and can be answered by their ids', async () => {
     const { asked, ids, answer } = await ask();
     expect(ids.map(({ item }) => item).sort()).toEqual([2, 3]);
     const shown = asked.artifacts?.filter(({ name }) => name === 'Interrupt');
@@ -55,13 +55,13 @@ describe('several questions at once', () => {
     expect(done.artifacts?.some(({ name }) => name === 'Interrupt')).toBe(false);
   });
 
-  test('are answered by a list of ids and values', async () => {
+  test('can be answered by a list of ids and values', async () => {
     const { ids, answer } = await ask();
     const done = await answer({ resume: ids.map(({ id, item }) => ({ id, value: item })) });
     expect(output(done)['squares']).toEqual([8, 27]);
   });
 
-  test('keep waiting if they get no answer', async () => {
+  test('keep waiting if the message does not answer them', async () => {
     const { ids, answer } = await ask();
     const [first, second] = ids;
     const half = await answer({ [String(first?.id)]: 1 });
@@ -73,7 +73,7 @@ describe('several questions at once', () => {
   });
 });
 
-test('a graph that stops between two nodes goes on at any message', async () => {
+test('an A2A task whose graph stopped between two nodes continues with any message', async () => {
   const send = senderTo(server, 'pauses-twice');
   const drafted = await send([{ text: 'tea' }]);
   expect(drafted.status).toMatchObject({
@@ -88,7 +88,7 @@ test('a graph that stops between two nodes goes on at any message', async () => 
   expect(output(done)['done']).toEqual(['draft of tea', 'check', 'publish']);
 });
 
-test('a question about a sign-in says so, and is answered like any other', async () => {
+test('an interrupt that asks to sign in has state auth-required, and is answered like any other', async () => {
   const send = senderTo(server, 'mirror');
   const question = { type: 'auth_required', url: 'https://example.com/sign-in', message: 'Please sign in.' };
   const asked = await send([{ data: { ask: question, answer: 'Signed in.' } }]);

@@ -26,7 +26,7 @@ const TEXT = tokensOf(COUNT);
 const stream = (graph: string, method: string, params: object, last_id?: string) =>
   taskEvents(http, graph, { method, params, last_id });
 
-test('a stream has the task, its work, each piece once with the end marked, and the last status', async () => {
+test('an A2A stream has the task, its status, each chunk once with the last one marked, and the final status', async () => {
   const events = await Array.fromAsync(
     await stream('tokens', 'SendStreamingMessage', askingForTokens(COUNT)),
   );
@@ -46,7 +46,7 @@ test('a stream has the task, its work, each piece once with the end marked, and 
   expect(new Set(events.map(({ id }) => id)).size).toBe(events.length);
 });
 
-test('an event of a graph is sent before the graph continues', async () => {
+test('an A2A event of a graph is sent before the graph continues', async () => {
   await using place = await project({});
   const shows = [{ artifact: { id: 'first', parts: [{ text: 'Here it is.' }] } }];
   const waits_for = place.path('seen');
@@ -64,7 +64,7 @@ test('an event of a graph is sent before the graph continues', async () => {
   expect(rest.at(-1)?.status.state).toBe('TASK_STATE_COMPLETED');
 });
 
-test('a client that reconnects resumes after the last event, without gaps or duplicates', async () => {
+test('an A2A client that reconnects resumes after the last event, without gaps or duplicates', async () => {
   const first = await stream('tokens', 'SendStreamingMessage', askingForTokens(COUNT, SLOWLY_MS));
   const read = await nextOf(first, 7);
   const [task] = read;
@@ -97,7 +97,7 @@ test('all subscribers of a task get the same events in the same order, even if o
   }
 });
 
-test('a task that is cancelled while it is followed ends as cancelled for all subscribers', async () => {
+test('a task that is cancelled while clients follow it ends as cancelled for all of them', async () => {
   const parts = [{ data: { ms: 60_000 } }];
   const message = { messageId: 'long', role: 'ROLE_USER', parts };
   const sent = await stream('sleeper', 'SendStreamingMessage', { message });
@@ -113,7 +113,7 @@ test('a task that is cancelled while it is followed ends as cancelled for all su
   }
 });
 
-test('a stream that does not begin is a plain answer; one that fails ends with the reason', async () => {
+test('an A2A stream that cannot begin is a plain error, and one that fails ends with the reason', async () => {
   const { body, status } = await server.post('/a2a/tokens', {
     jsonrpc: '2.0',
     id: 7,

@@ -36,7 +36,7 @@ async function asked(): Promise<string> {
   return thread_id;
 }
 
-test('a message of A2A to a task that asks is on record as its answer', async () => {
+test('an A2A message to a waiting task is recorded as the answer to its interrupt', async () => {
   await readTypes(server, GRAPH);
   const rpc = rpcTo(server, GRAPH);
   const { result } = await rpc('SendMessage', { message: message('Hello') }, ALICE);
@@ -46,7 +46,7 @@ test('a message of A2A to a task that asks is on record as its answer', async ()
   await expectAnswer(contextId, 'Ann');
 });
 
-test('the response to an elicitation of MCP is on record as the answer', async () => {
+test('the response to an MCP elicitation is recorded as the answer to the interrupt', async () => {
   const thread_id = (await server.post('/threads', {}, ALICE)).body.thread_id;
   const said = { capabilities: { elicitation: { form: {} } }, headers: ALICE };
   const call = { name: GRAPH, arguments: HELLO, _meta: { thread_id } };
@@ -58,21 +58,21 @@ test('the response to an elicitation of MCP is on record as the answer', async (
   await expectAnswer(thread_id, 'Ann');
 });
 
-test('the argument `resume` of a tool of MCP is on record as the answer', async () => {
+test('the argument `resume` of an MCP tool is recorded as the answer to the interrupt', async () => {
   const thread_id = await asked();
   const call = { name: GRAPH, arguments: { resume: 'Ann' }, _meta: { thread_id } };
   await askLegacy(server, 'tools/call', call, ALICE);
   await expectAnswer(thread_id, 'Ann');
 });
 
-test('a message of a chat completion to a thread that asks is on record as the answer', async () => {
+test('a chat completion on an interrupted thread is recorded as the answer to the interrupt', async () => {
   const thread_id = await asked();
   const body = { model: GRAPH, messages: [{ role: 'user', content: 'Ann' }] };
   await server.post('/v1/chat/completions', body, { ...ALICE, 'x-thread-id': thread_id });
   await expectAnswer(thread_id, 'Ann');
 });
 
-test('an answer over event streaming is on record', async () => {
+test('an answer over event streaming is recorded', async () => {
   const thread_id = await asked();
   const [{ interrupt_id }] = (await server.post('/interrupts/search', { thread_id }, ALICE)).body;
   const params = { namespace: [], interrupt_id, response: 'Ann' };

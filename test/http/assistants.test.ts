@@ -44,12 +44,12 @@ test.each([
     400,
     /both/,
   ],
-])('%s is refused', async (_what, payload, status, detail) => {
+])('creating an assistant with %s is refused', async (_what, payload, status, detail) => {
   const answer = await http.post('/assistants', payload);
   expect([answer.status, answer.body.detail]).toEqual([status, expect.stringMatching(detail)]);
 });
 
-test('an id can be chosen, once', async () => {
+test('a client can choose the id of an assistant, once', async () => {
   const assistant_id = crypto.randomUUID();
   const first = await create({ assistant_id });
   const again = await http.post('/assistants', { assistant_id, graph_id: 'nested' });
@@ -74,7 +74,7 @@ test("each graph has a system assistant that is found by the graph's name", asyn
   );
 });
 
-test('a missing assistant is 404, and an invalid id 422', async () => {
+test('a missing assistant is 404, and an invalid id is 422', async () => {
   const nobody = crypto.randomUUID();
   const statusOf = async (path: string) => {
     const { status, body } = await http.get(`/assistants/${path}`);
@@ -91,7 +91,7 @@ test('a missing assistant is 404, and an invalid id 422', async () => {
   );
 });
 
-test('a search is paged and reports whether more follow', async () => {
+test('a search of assistants is paged and reports whether more follow', async () => {
   const metadata = { batch: crypto.randomUUID() };
   for (const name of ['c', 'a', 'b']) await create({ name, metadata });
   const page = (offset: number) =>
@@ -106,14 +106,14 @@ test('a search is paged and reports whether more follow', async () => {
   expect((await http.post('/assistants/count', { metadata })).body).toBe(3);
 });
 
-test('a search returns only the fields that were asked for', async () => {
+test('a search of assistants returns only the requested fields', async () => {
   const { body } = await http.post('/assistants/search', { graph_id: 'nested', select: ['name', 'version'] });
   expect(body).toEqual([{ name: 'nested', version: 1 }]);
   const wrong = await http.post('/assistants/search', { select: ['password'] });
   expect(wrong.status).toBe(422);
 });
 
-test('a change makes a version; an earlier one can be made current, named in the body or the query', async () => {
+test('an update of an assistant creates a version, and an earlier one can be made current by body or query', async () => {
   const { assistant_id } = await create({ metadata: { a: 1 } });
   await http.patch(`/assistants/${assistant_id}`, { name: 'second', metadata: { b: 2 } });
   await http.patch(`/assistants/${assistant_id}`, { name: 'third' });
@@ -136,14 +136,14 @@ test('a change makes a version; an earlier one can be made current, named in the
   expect((await http.post(`/assistants/${assistant_id}/latest`, { version: 9 })).status).toBe(404);
 });
 
-test('a deleted assistant is gone', async () => {
+test('a deleted assistant is 404', async () => {
   const { assistant_id } = await create();
   const deleted = await http.delete(`/assistants/${assistant_id}?delete_threads=false`);
   expect([deleted.status, deleted.text]).toEqual([204, '']);
   expect((await http.get(`/assistants/${assistant_id}`)).status).toBe(404);
 });
 
-test('a graph can be drawn, with its subgraphs or without', async () => {
+test('the graph of an assistant can be drawn with or without subgraphs', async () => {
   const { body } = await http.get('/assistants/nested/graph');
   expect(body.nodes.map(({ id }: { id: string }) => id)).toEqual(['__start__', 'first', 'child', '__end__']);
   expect(body.edges).toContainEqual(expect.objectContaining({ source: 'first', target: 'child' }));
@@ -156,7 +156,7 @@ test('a graph can be drawn, with its subgraphs or without', async () => {
   }
 });
 
-test('schemas of a graph and of its subgraphs', async () => {
+test('the schemas of an assistant include its graph and its subgraphs', async () => {
   const schemas = await http.get('/assistants/zod-state/schemas');
   expect(schemas.body).toMatchObject({ graph_id: 'zod-state', input_schema: { type: 'object' } });
   const subgraphs = await http.get('/assistants/nested/subgraphs?recurse=true');

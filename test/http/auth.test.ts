@@ -30,17 +30,17 @@ test.each([
   expect([answer.status, answer.body]).toEqual([401, { detail }]);
 });
 
-test('a key in the query is not accepted', async () => {
+test('an API key in the query is not accepted', async () => {
   await using server = await openApp(KEYS);
   expect((await server.get('/threads/x?access_token=first-key')).status).toBe(401);
 });
 
-test('without keys every request is accepted', async () => {
+test('a server without keys accepts every request', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   expect((await server.post('/threads/count', {})).status).toBe(200);
 });
 
-test('only health and documentation are open', async () => {
+test('without a key, only health and documentation are open', async () => {
   await using server = await openApp(KEYS);
   const statusOf = async (url: string) => (await server.get(url)).status;
   for (const url of [
@@ -59,7 +59,7 @@ test('only health and documentation are open', async () => {
   }
 });
 
-test('a preflight request needs no key, and a refusal can be read from a page', async () => {
+test('a CORS preflight needs no key, and a page can read a 401', async () => {
   await using server = await openApp(KEYS);
   const origin = 'https://a.example';
   const headers = { origin, 'access-control-request-method': 'POST' };
@@ -68,7 +68,7 @@ test('a preflight request needs no key, and a refusal can be read from a page', 
   expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, '*']);
 });
 
-test('a service learns who acts and in which request', async () => {
+test('services get the actor and the request id', async () => {
   const actors: Actor[] = [];
   const count = async (actor: Actor) => actors.push(actor);
   await using http = await bareServer({ services: { threads: { count } } });

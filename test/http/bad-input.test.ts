@@ -56,7 +56,7 @@ describe.each(WRITES)('%s', (operation, payload) => {
   });
 });
 
-test('text that a database cannot hold is stored as what it can hold', async () => {
+test('text that a database cannot store is replaced', async () => {
   const bad = '{"metadata":{"nul\\u0000":"a\\u0000b","half":"\\ud800"}}';
   const { status, body } = await http.send('POST', '/threads', bad);
   expect([status, body.metadata]).toEqual([200, { 'nul\uFFFD': 'a\uFFFDb', half: '\uFFFD' }]);
@@ -78,7 +78,7 @@ test.each([
   '/assistants/echo/subgraphs/%00?recurse=maybe',
   '/runs/x/stream?stream_mode=%5B',
   '/%c0%af',
-])('GET %s is a 4xx with a reason', async (path) => {
+])('an invalid GET %s is a 4xx with a reason', async (path) => {
   const { status, body } = await http.get(path);
   expect([status >= 400 && status < 500, body.detail]).toEqual([true, expect.stringMatching(/\w/)]);
 });

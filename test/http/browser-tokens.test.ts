@@ -35,7 +35,7 @@ test("a user of tokens sees only rows created with that user's tokens", async ()
   expect((await server.post('/store/items/search', {}, john)).body).toEqual({ items: [] });
 });
 
-test('a token for an assistant works with that one and the threads it runs on', async () => {
+test('a token for an assistant works with that assistant and the threads that it runs on', async () => {
   await using server = await open();
   const headers = await token(server, { assistant_id: 'echo' });
   const { thread_id } = (await server.post('/threads', {}, headers)).body;
@@ -82,7 +82,7 @@ test.each([
   expect((await server.post('/auth/tokens', grant, OPERATOR)).status).toBe(status);
 });
 
-test('a token creates no tokens, and a key creates none with more rights than its own', async () => {
+test('a token cannot create tokens, and a key cannot create one with more rights than its own', async () => {
   await using file = await keyFile();
   await using server = await openApp({ graphs: ['echo'], environment: file.environment });
   const reader = { 'x-api-key': (await file.make({ scope: 'read' })).key };
@@ -91,7 +91,7 @@ test('a token creates no tokens, and a key creates none with more rights than it
   expect((await server.post('/auth/tokens', { user: 'a', scope: 'read' }, headers)).status).toBe(403);
 });
 
-test('keys and their tokens become valid and invalid while the server runs', async () => {
+test('keys and their tokens can be added and revoked while the server runs', async () => {
   await using file = await keyFile();
   await using server = await openApp({ graphs: ['echo'], environment: file.environment });
   const { key, key_id } = await file.make({ scope: 'run' });
@@ -121,7 +121,7 @@ test('a token can be sent in the query where headers cannot be set', async () =>
   expect(JSON.stringify(server.log)).not.toContain(token);
 });
 
-test('a socket opens with a token in its address, for its thread only', async () => {
+test('a WebSocket opens with a token in its URL, for its thread only', async () => {
   await using server = await open();
   const { url } = await server.app.listen();
   const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
@@ -145,7 +145,7 @@ test('a socket opens with a token in its address, for its thread only', async ()
   socket.close();
 });
 
-test('the official client takes a token where it takes a key', async () => {
+test('the official client accepts a token in place of a key', async () => {
   await using server = await open();
   const { url: apiUrl } = await server.app.listen();
   const { token } = (await server.post('/auth/tokens', { user: 'jane' }, OPERATOR)).body;

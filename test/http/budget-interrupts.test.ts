@@ -58,7 +58,7 @@ test('a run that reaches a budget interrupts, and continues with a fresh budget 
   expect((await http.get(`/threads/${thread_id}`)).body).toMatchObject({ status: 'idle', interrupts: {} });
 });
 
-test('an answer to a budget is no answer to what the graph asks next', async () => {
+test('an answer to a budget interrupt does not answer the next interrupt of the graph', async () => {
   await using http = await openApp({
     graphs: ['two-interrupts'],
     folder: resolve(import.meta.dirname, '../fixtures/budgets'),
@@ -73,7 +73,7 @@ test('an answer to a budget is no answer to what the graph asks next', async () 
   expect(await wait({ command: { resume: 'yes' } })).toMatchObject({ answer: 'yes' });
 });
 
-test('streams say so like other interrupts', async () => {
+test('streams report a budget interrupt like any other interrupt', async () => {
   await using http = await open({ max_steps: 1 });
   const thread_id = await newThread(http);
   const body = { assistant_id: 'spender', ...calls(2), stream_mode: ['updates'] };
@@ -83,7 +83,7 @@ test('streams say so like other interrupts', async () => {
   expect(text).not.toContain('event: error');
 });
 
-test('an answer is refused while the budget of the day is exhausted, and the thread keeps waiting', async () => {
+test('an answer to a budget interrupt is refused while the budget of the day is exhausted, and the thread keeps waiting', async () => {
   await using http = await open({ budgets: { ...NONE, user_day: { max_tokens: 100 } } });
   const thread_id = await newThread(http);
   expect(await run(http, thread_id, calls(2))).toHaveProperty('__interrupt__');
@@ -98,7 +98,7 @@ test('an answer is refused while the budget of the day is exhausted, and the thr
 
 const THREAD = { budgets: { ...NONE, thread: { max_tokens: 250 } } };
 
-test('each answer grants the runs of a thread its budget again', async () => {
+test('each answer to a budget interrupt renews the budget of the thread', async () => {
   await using http = await open(THREAD);
   const thread_id = await newThread(http);
   const reason =
@@ -120,7 +120,7 @@ test('each answer grants the runs of a thread its budget again', async () => {
   expect(last).not.toHaveProperty('__interrupt__');
 });
 
-test('two concurrent answers grant the runs of a thread its budget again once', async () => {
+test('two concurrent answers to a budget interrupt renew the budget of the thread once', async () => {
   await using http = await open(THREAD);
   const thread_id = await newThread(http);
   await run(http, thread_id, calls(20));
@@ -129,7 +129,7 @@ test('two concurrent answers grant the runs of a thread its budget again once', 
   for (const each of answered) expect(each).toMatchObject({ done: 6, __interrupt__: [{}] });
 });
 
-test('a thread whose budget was used up by its last step asks at its next run', async () => {
+test('a thread whose last step used up its budget interrupts at its next run', async () => {
   await using http = await open(THREAD);
   const thread_id = await newThread(http);
   expect(await run(http, thread_id, calls(3))).not.toHaveProperty('__interrupt__');

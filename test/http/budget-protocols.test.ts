@@ -7,7 +7,7 @@ const REASON = 'All runs of the server have used 1 of 1 steps today (runs.budget
 const budgets = { thread: {}, user_day: {}, key_day: {}, day: { max_steps: 1 } };
 const refused = expect.stringContaining(REASON);
 
-test('clients of A2A, MCP and OpenAI are told which budget is used up', async () => {
+test('errors of A2A, MCP and OpenAI name the exhausted budget', async () => {
   await using http = await openApp({
     graphs: ['chat'],
     folder: A2A_FOLDER,

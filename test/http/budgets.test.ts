@@ -42,7 +42,7 @@ const REASON =
   'The run has used 300 of 250 tokens (runs.max_tokens). A new run of the thread with `input: null` continues from its ' +
   'last step. Or raise runs.max_tokens.';
 
-test('a run that reaches its budget of tokens ends after that step, whose result is kept', async () => {
+test('a run that reaches its token budget ends after that step, whose result is kept', async () => {
   await using server = await serverWith({ max_tokens: 250 });
   const thread_id = await server.thread();
   const { body } = await server.spend(thread_id, 5);
@@ -59,7 +59,7 @@ test('a run that reaches its budget of tokens ends after that step, whose result
   expect(again.body).toMatchObject({ done: 5 });
 });
 
-test('a run whose last step reaches its budget succeeds', async () => {
+test('a run that reaches its budget in its last step succeeds', async () => {
   await using server = await serverWith({ max_tokens: 250 });
   const thread_id = await server.thread();
   expect((await server.spend(thread_id, 3)).body).toMatchObject({ done: 3 });
@@ -77,7 +77,7 @@ test.each([
   expect((await server.state(thread_id)).values.done).toBe(done);
 });
 
-test('a budget of steps counts without records, and with durability `exit`', async () => {
+test('a budget of steps works without recorded steps, and with durability `exit`', async () => {
   await using server = await serverWith({ max_steps: 2, record: 'off' });
   for (const durability of ['sync', 'async', 'exit']) {
     const thread_id = await server.thread();
@@ -87,7 +87,7 @@ test('a budget of steps counts without records, and with durability `exit`', asy
   }
 });
 
-test('the runs of a thread share its budget; afterwards a new one is refused', async () => {
+test('the runs of a thread share its budget, and a new run is refused when it is exhausted', async () => {
   await using server = await serverWith({ budgets: { thread: { max_tokens: 450 } } });
   const thread_id = await server.thread();
   expect((await server.spend(thread_id, 3)).body).toMatchObject({ done: 3 });
@@ -102,7 +102,7 @@ test('the runs of a thread share its budget; afterwards a new one is refused', a
   expect((await server.spend(await server.thread(), 1)).body).toMatchObject({ done: 1 });
 });
 
-test('the runs of a user share the budget of a day, and are refused until midnight', async () => {
+test('the runs of a user share a daily budget, and are refused until midnight when it is exhausted', async () => {
   const max = { max_tokens: 400 };
   await using server = await serverWith({ budgets: { user_day: max } });
   expect((await server.spend('', 2)).body).toMatchObject({ done: 2 });
@@ -119,7 +119,7 @@ test('the runs of a user share the budget of a day, and are refused until midnig
   expect((await server.spend('', 1, { headers: server.as('bob') })).body).toMatchObject({ done: 1 });
 });
 
-test('the runs with an API key share the budget of a day', async () => {
+test('the runs of an API key share a daily budget', async () => {
   await using server = await serverWith({ budgets: { key_day: { max_steps: 3 } } });
   const first = { headers: { 'x-api-key': 'first' } };
   expect((await server.spend('', 2, first)).body).toMatchObject({ done: 2 });
@@ -131,7 +131,7 @@ test('the runs with an API key share the budget of a day', async () => {
   expect((await server.spend('', 1)).status).toBe(200);
 });
 
-test('all runs share the budget of the day', async () => {
+test('all runs share the daily budget of the server', async () => {
   await using server = await serverWith({ budgets: { day: { max_tokens: 200 } } });
   expect((await server.spend('', 2)).body).toMatchObject({ done: 2 });
   expect((await server.spend('', 1, { headers: server.as('bob') })).status).toBe(429);
@@ -152,7 +152,7 @@ test.each([
   ['it is deleted', 'DELETE', '/runs/{run_id}'],
   ['it is rolled back', 'POST', '/runs/{run_id}/cancel?action=rollback'],
 ] as const)(
-  'what a run has used counts for its user also if %s while it executes',
+  'the usage of a run counts for its user even if %s while it executes',
   async (_, method, path) => {
     await using server = await serverWith({ budgets: { user_day: { max_tokens: 250 } } });
     const { http, as } = server;
@@ -187,7 +187,7 @@ test('a budget stops a subgraph between its steps, and a new run continues there
   expect(await wait(null)).toMatchObject({ done: 5 });
 });
 
-test('ended runs are counted by the budget that stopped them', async () => {
+test('metrics count ended runs by the budget that stopped them', async () => {
   await using server = await serverWith({ max_steps: 1 });
   await server.spend('', 2);
   const { text } = await server.http.get('/metrics');

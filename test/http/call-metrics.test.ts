@@ -22,7 +22,7 @@ const recorded = (runs: object = {}) => afterRun('recorded', 'recorded-graphs', 
 const sum = (numbers: readonly (number | null)[]) =>
   numbers.reduce<number>((all, each) => all + (each ?? 0), 0);
 
-test('tokens and cost of an assistant are those of its recorded steps', async () => {
+test('metrics of tokens and cost of an assistant equal those of its recorded steps', async () => {
   const input = { calls: ['small', 'large-2026', 'nameless'] };
   const { assistant_id, steps, text } = await afterRun('spender', 'usage', input);
   const of = `assistant="${assistant_id}",graph="spender"`;
@@ -34,7 +34,7 @@ test('tokens and cost of an assistant are those of its recorded steps', async ()
   expect(counted('cost')).toBeGreaterThan(0);
 });
 
-test('calls of models and tools are measured under the names of the GenAI conventions', async () => {
+test('calls of models and tools have metrics with the names of the GenAI conventions', async () => {
   const { steps, text } = await recorded();
   const models = steps.filter(({ kind }) => kind === 'model');
   const [call] = models;
@@ -47,7 +47,7 @@ test('calls of models and tools are measured under the names of the GenAI conven
   expect(value('gen_ai_execute_tool_duration_seconds_count', 'gen_ai_tool_name="search"')).toBe(1);
 });
 
-test('what is not recorded is not counted', async () => {
+test('steps that are not recorded have no call metrics', async () => {
   const { text } = await recorded({ record: 'nodes' });
   const names = new Set(samplesOf(text).map(({ name }) => name));
   expect([...names].filter((name) => /^gen_ai_.*_count$|agent_server_(tokens|cost)_/.test(name))).toEqual([]);

@@ -9,7 +9,7 @@ import { authenticateHook } from '../../src/http/plugins/auth.ts';
 
 const IDENTITY: Identity = { user: null, scope: 'admin', rules: [], principal: '', key: 'one' };
 
-test('a watch that began while the check of one before was under way ends when disposed of', async () => {
+test('a watch of a caller that began during a check of an earlier one ends when it is disposed', async () => {
   const authenticate = vi.fn(async () => IDENTITY);
   await using server = Fastify();
   const authenticated = authenticateHook(server, { authenticate, has_users: false, issuers: [] }, () => ({}));

@@ -25,7 +25,7 @@ async function asked() {
   };
 }
 
-test('an answer that the schema of its question refuses ends the run with an error, and can be given again', async () => {
+test('an answer that violates the schema of its interrupt fails the run, and can be given again', async () => {
   const { at, age, name, answer, next, waiting } = await asked();
   expect(await waiting()).toEqual(expect.arrayContaining([age, name]));
 
@@ -40,7 +40,7 @@ test('an answer that the schema of its question refuses ends the run with an err
   expect((await http.get(at)).body.status).toBe('idle');
 });
 
-test('answers that are all refused leave both questions', async () => {
+test('two answers that violate their schemas leave both interrupts', async () => {
   const { age, name, answer, waiting } = await asked();
   expect((await answer({ [age]: 'forty', [name]: '' })).__error__).toMatchObject({ error: 'AggregateError' });
   expect(new Set(await waiting())).toEqual(new Set([age, name]));

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 const JSON_TYPE = { 'content-type': 'application/json' };
@@ -46,7 +47,7 @@ const joins: [string, (run: Sleeping) => string][] = [
 ];
 
 test.for(joins)(
-  '%s: a client that disconnects cancels its run if it asked for that',
+  '%s: a client that disconnects cancels its run only if on_disconnect says so',
   async ([_name, pathOf]) => {
     const left = await sleepingRun();
     await openAndLeave(`${pathOf(left)}?cancel_on_disconnect=0`);
@@ -79,5 +80,5 @@ test('a client that disconnects before an MCP response begins causes no error in
   await expect(fetch(`${url}/mcp/`, { method: 'POST', body: list, headers: JSON_TYPE })).rejects.toThrow();
   const told = () => http.log.find(({ fields }) => fields['path'] === '/mcp/');
   await until('the request has ended', () => told() !== undefined);
-  expect(told()).toMatchObject({ level: 'info', message: 'client disconnected before the response' });
+  expect(told()).toMatchObject({ level: 'info', message: naming('disconnected') });
 });

@@ -36,7 +36,7 @@ const ONE = ['one', 'You said: one'];
 const TWO = [...ONE, 'two', 'You said: two'];
 
 describe('on a clock that was set back', () => {
-  test('a run waits in the queue, and says why, until the clock is past the newest checkpoint', async () => {
+  test('a run waits in the queue with the reason until the clock passes the newest checkpoint', async () => {
     await using chat = await openChat();
     expect(await chat.say('one')).toEqual(ONE);
     setClockBack(3000);
@@ -55,7 +55,7 @@ describe('on a clock that was set back', () => {
     expect(await chat.say('three')).toEqual([...TWO, 'three', 'You said: three']);
   });
 
-  test('a run waits for a clock that is only a little behind', async () => {
+  test('a run waits while the clock is slightly behind', async () => {
     await using chat = await openChat();
     await chat.say('one');
     setClockBack(300);
@@ -64,7 +64,7 @@ describe('on a clock that was set back', () => {
     expect(chat.log.filter(({ level }) => level === 'warn')).toEqual([]);
   });
 
-  test('an update of the state is refused with the time after which it succeeds, and leaves nothing', async () => {
+  test('a state update is refused with the time after which it succeeds, and changes nothing', async () => {
     await using chat = await openChat();
     setClockBack(30_000);
     await chat.say('one');

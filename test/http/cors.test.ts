@@ -29,7 +29,7 @@ function cors(changes: object) {
   };
 }
 
-test('a page from anywhere may call, without credentials', async () => {
+test('by default pages of any origin may call the server, without credentials', async () => {
   await using http = await bareServer();
   const { statusCode, headers } = await http.inject(PREFLIGHT);
   expect(statusCode).toBe(200);
@@ -43,7 +43,7 @@ test('a page from anywhere may call, without credentials', async () => {
   expect(headers).not.toHaveProperty('access-control-allow-credentials');
 });
 
-test('a page can read where a run is and whether rows follow', async () => {
+test('a page can read the location and pagination headers', async () => {
   await using http = await bareServer();
   const { headers } = await http.inject({ url: '/ok', headers: ORIGIN });
   expect(headers['access-control-expose-headers']).toBe(
@@ -51,7 +51,7 @@ test('a page can read where a run is and whether rows follow', async () => {
   );
 });
 
-test('only configured origins may call', async () => {
+test('pages of origins that are not configured may not call the server', async () => {
   await using http = await bareServer(
     cors({ allow_origins: ['https://a.example'], allow_origin_regex: 'https://.*\\.b\\.example' }),
   );
@@ -63,7 +63,7 @@ test('only configured origins may call', async () => {
   expect(await allowed('https://c.example')).toBeUndefined();
 });
 
-test('credentials, methods and headers are allowed as configured', async () => {
+test('CORS allows credentials, methods and headers as configured', async () => {
   await using http = await bareServer(
     cors({
       allow_origins: ['https://a.example'],
@@ -87,7 +87,7 @@ test.each([
   ['an expression for all origins', { allow_origin_regex: '.*' }],
   ['an expression for all origins of a scheme', { allow_origin_regex: 'http://.+' }],
   ['no origins named', { allow_origins: undefined }],
-])('%s, and credentials are not allowed', async (_what, origins) => {
+])('CORS with %s does not allow credentials', async (_what, origins) => {
   await using http = await bareServer(
     cors({ allow_origins: undefined, ...origins, allow_credentials: true }),
   );
@@ -103,7 +103,7 @@ test.each([
 });
 
 test.each(['https://a.example|https://b.example', 'https://a\\.example'])(
-  'the expression %s must match the whole origin',
+  'the origin expression %s must match the whole origin',
   async (allow_origin_regex) => {
     const options = cors({ allow_origins: undefined, allow_origin_regex, allow_credentials: true });
     await using http = await bareServer(options);

@@ -17,7 +17,7 @@ async function create(fields: object = {}) {
   return body;
 }
 
-test('a created cron is returned with its fields and its next date', async () => {
+test('a created cron is returned with its fields and its next run date', async () => {
   const sent = {
     ...YEARLY,
     timezone: 'Europe/Berlin',
@@ -112,7 +112,7 @@ test.each([
 });
 
 describe('a patch', () => {
-  test('changes what it names: metadata is merged in the cron and replaced in the payload', async () => {
+  test('changes the given fields: metadata is merged in the cron and replaced in the payload', async () => {
     const { cron_id, created_at } = await create({
       metadata: { a: 1, b: 1 },
       end_time: '2099-01-01T00:00:00Z',
@@ -140,7 +140,7 @@ describe('a patch', () => {
     expect((await http.get(`/runs/crons/${cron_id}`)).body).toEqual(body);
   });
 
-  test('pauses and resumes; a paused or ended cron does not fire', async () => {
+  test('pauses and resumes a cron, and a paused or ended cron does not fire', async () => {
     const { cron_id, next_run_date } = await create();
     const patched = async (patch: object) => (await http.patch(`/runs/crons/${cron_id}`, patch)).body;
     expect(await patched({ enabled: false })).toMatchObject({ enabled: false, next_run_date: null });
@@ -153,7 +153,7 @@ describe('a patch', () => {
     expect(await patched({ end_time: null })).toMatchObject({ end_time: null, next_run_date });
   });
 
-  test('with a context takes the place of the configurable, and the other way round', async () => {
+  test('with a context replaces the configurable, and vice versa', async () => {
     const { cron_id } = await create({ config: { tags: ['t'], configurable: { a: 1 } } });
     const { body } = await http.patch(`/runs/crons/${cron_id}`, { context: { b: 2 } });
     expect(body.payload).toMatchObject({
@@ -180,7 +180,7 @@ describe('a patch', () => {
   });
 });
 
-test('a deleted cron is gone, and deleting an assistant deletes its crons', async () => {
+test('a deleted cron is 404, and deleting an assistant deletes its crons', async () => {
   const { cron_id } = await create();
   expect((await http.delete(`/runs/crons/${cron_id}`)).status).toBe(204);
   expect((await http.get(`/runs/crons/${cron_id}`)).status).toBe(404);
@@ -203,7 +203,7 @@ describe('a search', () => {
       })
     ).body.map(({ metadata }: { metadata: { n: number } }) => metadata.n);
 
-  test('finds by thread, assistant, metadata and state, sorted, and those without the field last', async () => {
+  test('finds by thread, assistant, metadata and state, sorted, with rows without the sort field last', async () => {
     const thread_id = await http.thread();
     const { body: own } = await http.post('/assistants', { graph_id: 'echo' });
     await create({ metadata: { ...mark, n: 1 }, schedule: '0 0 2 1 *', assistant_id: own.assistant_id });
@@ -249,7 +249,7 @@ describe('a search', () => {
   });
 });
 
-test('the same request with an Idempotency-Key makes one cron', async () => {
+test('a repeated request with an Idempotency-Key creates one cron', async () => {
   const headers = { 'idempotency-key': 'once' };
   const body = { ...YEARLY, metadata: { once: true } };
   const first = await http.post('/runs/crons', body, headers);

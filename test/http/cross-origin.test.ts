@@ -92,7 +92,7 @@ test.each([
   [EVIL, 4403],
   ['http://localhost:3000', 'open'],
   [undefined, 'open'],
-] as const)('a WebSocket of a page of %s: %s', async (origin, expected) => {
+] as const)('a WebSocket opened by a page of %s: %s', async (origin, expected) => {
   await using server = await openApp({ graphs: ['echo'] });
   const { port } = new URL((await server.app.listen()).url);
   const thread_id = await server.thread();

@@ -13,23 +13,26 @@ const ORDERS = ['middleware_first', 'auth_first'] as const;
 const APPS = [HONO, HANDLER];
 const EACH = ORDERS.flatMap((order) => APPS.map((app) => [order, app] as const));
 
-test.each(EACH)("%s: custom routes of %s need no key, and the server's do", async (middleware_order, app) => {
-  await using server = await openApp({
-    graphs: ['echo'],
-    folder,
-    environment: KEYS,
-    http: { app, middleware_order },
-  });
-  expect((await server.get('/own/hello')).status).toBe(200);
-  for (const [url, key, status] of [
-    ['/threads/count', {}, 401],
-    ['/threads/count', KEY, 200],
-    ['/nope', {}, 401],
-    ['/nope', KEY, 404],
-  ] as const) {
-    expect([url, (await server.post(url, {}, key)).status]).toEqual([url, status]);
-  }
-});
+test.each(EACH)(
+  '%s: custom routes of %s need no key, but those of the server do',
+  async (middleware_order, app) => {
+    await using server = await openApp({
+      graphs: ['echo'],
+      folder,
+      environment: KEYS,
+      http: { app, middleware_order },
+    });
+    expect((await server.get('/own/hello')).status).toBe(200);
+    for (const [url, key, status] of [
+      ['/threads/count', {}, 401],
+      ['/threads/count', KEY, 200],
+      ['/nope', {}, 401],
+      ['/nope', KEY, 404],
+    ] as const) {
+      expect([url, (await server.post(url, {}, key)).status]).toEqual([url, status]);
+    }
+  },
+);
 
 test.each(EACH)('%s: custom routes of %s require a key if configured', async (middleware_order, app) => {
   await using server = await openApp({
@@ -44,7 +47,7 @@ test.each(EACH)('%s: custom routes of %s require a key if configured', async (mi
   expect((await server.get('/ok')).status).toBe(200);
 });
 
-test('middleware sees a request before authentication does, or after it', async () => {
+test('middleware of a custom app sees a request before or after authentication, as configured', async () => {
   const stopped = async (middleware_order: (typeof ORDERS)[number]) => {
     await using server = await openApp({
       graphs: ['echo'],
@@ -57,7 +60,7 @@ test('middleware sees a request before authentication does, or after it', async 
   expect([await stopped('middleware_first'), await stopped('auth_first')]).toEqual([200, 401]);
 });
 
-test('custom routes receive the caller', async () => {
+test('custom routes receive the authenticated caller', async () => {
   for (const [app, url] of [
     [HONO, '/own/user'],
     [HANDLER, '/own/hello'],
@@ -71,7 +74,7 @@ test('custom routes receive the caller', async () => {
   }
 });
 
-test('a request that passes through the app is authenticated once', async () => {
+test('a request that passes through the custom app is authenticated once', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     folder: resolve(folder, '../auth'),

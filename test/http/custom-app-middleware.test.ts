@@ -35,7 +35,7 @@ test.each(APPS)('%s: a header that middleware adds reaches the server', async (a
   expect((await server.post('/threads', {}, SESSION)).status).toBe(200);
 });
 
-test.each(APPS)('%s: middleware may change what the server answers', async (app) => {
+test.each(APPS)('%s: middleware may change responses of the server', async (app) => {
   await using server = await open(app);
   const thread_id = await server.thread({ metadata: { name: 'small' } });
   const { status, text } = await sent(`${server.url}/threads/${thread_id}?shout`, 'GET', {});
@@ -43,14 +43,14 @@ test.each(APPS)('%s: middleware may change what the server answers', async (app)
   expect(text).toContain('"METADATA":{"NAME":"SMALL"}');
 });
 
-test('middleware may answer in the place of the server', async () => {
+test('middleware may respond instead of the server', async () => {
   await using server = await open('hono');
   const answer = await server.get('/threads/01996666-0000-7000-8000-000000000000?instead');
   expect([answer.status, answer.body]).toEqual([200, { instead: 404 }]);
 });
 
 test.each(APPS)(
-  '%s: a request passes through with a body, without one, and without its type',
+  '%s: a request passes through middleware with a body, without one, and without a content type',
   async (app) => {
     await using server = await open(app);
     const thread_id = await server.thread();
@@ -61,7 +61,7 @@ test.each(APPS)(
   },
 );
 
-test('a body of unknown length is refused as soon as it is too large', async () => {
+test('a body of unknown length is refused by the custom app as soon as it is too large', async () => {
   await using server = await open('hono', { server: { body_limit: 100 } });
   const outgoing = request(`${server.url}/threads`, { method: 'POST' });
   outgoing.write('"');
@@ -71,7 +71,7 @@ test('a body of unknown length is refused as soon as it is too large', async () 
   outgoing.destroy();
 });
 
-test('status, cookies and trailers of a handler arrive', async () => {
+test('status, cookies and trailers of a custom handler reach the client', async () => {
   await using server = await open('handler');
   const { status, message, text, response } = await sent(`${server.url}/own/teapot`, 'GET', {});
   expect([status, message, text]).toEqual([418, 'Short and stout', 'tea']);
@@ -79,7 +79,7 @@ test('status, cookies and trailers of a handler arrive', async () => {
   expect(response.trailers).toEqual({ 'x-spout': 'tipped' });
 });
 
-test('a handler sees the address of the client, and the headers that it sent', async () => {
+test('a custom handler gets the address of the client and its headers', async () => {
   await using server = await open('handler');
   expect((await sent(`${server.url}/own/address`, 'GET', {})).text).toBe('127.0.0.1');
   const headers = { 'x-agent-server-context': 'forged', 'x-mine': 'kept' };
@@ -87,7 +87,7 @@ test('a handler sees the address of the client, and the headers that it sent', a
   expect(text.split(',')).toContain('x-mine');
 });
 
-test('the headers of a handler arrive before its first event', async () => {
+test('the headers of a custom handler arrive before its first event', async () => {
   await using server = await open('handler');
   const left = new AbortController();
   const { headers } = await fetch(`${server.url}/own/events`, { signal: left.signal });
@@ -95,13 +95,13 @@ test('the headers of a handler arrive before its first event', async () => {
   left.abort();
 });
 
-test('an error of a handler that has a status is answered with it', async () => {
+test('an error of a custom handler with a status is returned with that status', async () => {
   await using server = await open('handler');
   const { status, body } = await server.get('/own/invalid');
   expect([status, body]).toEqual([422, { detail: 'Not like this' }]);
 });
 
-test("an error of a handler that is named like one of the server's reveals nothing", async () => {
+test('an error of a custom handler that has the name of a server error reveals nothing', async () => {
   await using server = await open('handler');
   const { status, body } = await server.get('/own/missing');
   expect([status, body]).toEqual([500, { detail: 'Internal Server Error' }]);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { project } from '../support/project.ts';
 
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
@@ -22,7 +23,7 @@ const APPS = {
     export const app = handler;`,
 };
 
-test.each(Object.entries(APPS))('the reference shows the routes of an app of %s', async (_, code) => {
+test.each(Object.entries(APPS))('the API reference shows the routes of an app of %s', async (_, code) => {
   await using files = await project({
     'agent.config.yaml': 'graphs: { a: ./a.mjs:graph }\nhttp: { app: "./app.mjs:app" }\n',
     'a.mjs': GRAPH,
@@ -37,7 +38,7 @@ test.each(Object.entries(APPS))('the reference shows the routes of an app of %s'
       summary: 'GET /orders/{id}',
       tags: ['Custom routes'],
       parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
-      responses: { default: { description: "Answered by the project's own app." } },
+      responses: { default: { description: naming('app') } },
     },
   });
   expect(Object.keys(paths['/orders'])).toEqual(['post']);
@@ -49,13 +50,13 @@ test.each(Object.entries(APPS))('the reference shows the routes of an app of %s'
   expect(custom).toHaveLength(2);
 });
 
-test('without a custom app the reference has no such group', async () => {
+test('the API reference of a server without a custom app has no group for custom routes', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   const { tags } = (await server.get('/openapi.json')).body;
   expect(tags.map(({ name }: { name: string }) => name)).not.toContain('Custom routes');
 });
 
-test('HEAD requests are answered next to a custom app that answers by fetch', async () => {
+test('HEAD requests work on a server with a custom app that uses fetch', async () => {
   await using files = await project({
     'agent.config.yaml': 'graphs: { a: ./a.mjs:graph }\nhttp: { app: "./app.mjs:app" }\n',
     'a.mjs': GRAPH,
@@ -66,7 +67,7 @@ test('HEAD requests are answered next to a custom app that answers by fetch', as
     expect((await server.app.server.inject({ method: 'HEAD', url })).statusCode).toBe(200);
 });
 
-test('an app of an older Express, which throws at the newer name of its router, is served', async () => {
+test('an app of an older Express, which throws when its router is read, is served', async () => {
   await using files = await project({
     'agent.config.yaml': 'graphs: { a: ./a.mjs:graph }\nhttp: { app: "./app.mjs:app" }\n',
     'a.mjs': GRAPH,

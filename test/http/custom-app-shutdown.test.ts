@@ -21,7 +21,7 @@ const APP = `import { existsSync, writeFileSync } from 'node:fs';
     });
   }`;
 
-test('a request for the app ends before the server does, and so does the app', async () => {
+test('a stopping server waits for requests of the custom app, and then closes the app', async () => {
   await using code = await project({
     'agent.config.yaml': 'graphs: { a: ./a.mjs:graph }\nhttp: { app: "./app.mjs:app" }\n',
     'a.mjs': 'export const graph = { stream() {}, getState() {} };\n',

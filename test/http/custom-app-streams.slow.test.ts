@@ -23,7 +23,7 @@ interface Seen {
   readonly gone: number;
 }
 
-test.each(APPS)('%s: a download is produced as fast as it is read', async (app) => {
+test.each(APPS)('%s: the custom app produces a download only as fast as the client reads it', async (app) => {
   await using server = await open(app);
   const response = await fetch(`${server.url}/own/endless`);
   const reader = (response.body as ReadableStream<Uint8Array>).getReader();
@@ -36,12 +36,12 @@ test.each(APPS)('%s: a download is produced as fast as it is read', async (app) 
   await until('the app hears that nobody reads', async () => (await server.seen('gone')) === 1);
 });
 
-test('an upload is sent as fast as a handler of Node reads it', async () => {
+test('an upload is read only as fast as a Node handler of the custom app reads it', async () => {
   await using server = await open('./streams.ts:handler');
   await uploadSlowly(server.url);
 });
 
-test.each(APPS)('%s is told that a client disconnected', async (app) => {
+test.each(APPS)('%s is notified when a client disconnects', async (app) => {
   await using server = await open(app);
   const gone = new AbortController();
   const answer = fetch(`${server.url}/own/waits`, { signal: gone.signal });

@@ -17,7 +17,7 @@ function open(app: string, http: Http = {}, environment: Record<string, string> 
   return openApp({ graphs: ['echo', 'sleeper'], folder, http: { app, ...http }, environment });
 }
 
-test('a Hono app answers its own addresses', async () => {
+test('a Hono app serves its own routes', async () => {
   await using server = await open('./hono.ts:app');
   const origin = 'http://localhost:3000';
   const answer = await server.get('/own/hello?name=you', { 'x-request-id': 'mine', origin });
@@ -69,14 +69,14 @@ test('a client that disconnects from the app cancels its run', async () => {
   );
 });
 
-test('one line of the log for each request', async () => {
+test('a request of the custom app is logged once', async () => {
   await using server = await open('./hono.ts:app');
   await server.post('/threads/count', {});
   const lines = server.log.filter(({ message }) => message.startsWith('POST /threads/count'));
   expect(lines).toHaveLength(1);
 });
 
-test('rejections of the app are unchanged, and its errors reveal nothing', async () => {
+test('responses of the custom app with an error status are unchanged, and thrown errors reveal nothing', async () => {
   await using server = await open('./hono.ts:app');
   const refused = await server.get('/own/refused');
   expect([refused.status, refused.text]).toEqual([400, 'Not like this']);
@@ -84,7 +84,7 @@ test('rejections of the app are unchanged, and its errors reveal nothing', async
   expect([broken.status, broken.text]).toEqual([500, 'Internal Server Error']);
 });
 
-test('a client without an address reaches the server in whose process it is', async () => {
+test('an in-process client of the custom app without a URL reaches its own server', async () => {
   await using server = await open('./hono.ts:app', { mount_prefix: '/agents' });
   const { status, body } = await server.get('/agents/own/run');
   expect([status, body]).toEqual([200, expect.objectContaining({ x: 7 })]);
@@ -92,7 +92,7 @@ test('a client without an address reaches the server in whose process it is', as
   expect((await server.get('/ok')).status).toBe(200);
 });
 
-test("a webhook may name a route of the app by path, but none of the server's", async () => {
+test('a webhook may name a route of the custom app by path, but no route of the server', async () => {
   await using server = await open('./hono.ts:app', { enable_custom_route_auth: true }, KEYS);
   await server.post('/runs/wait', { ...RUN, webhook: '/own/hook' }, KEY);
   await until('the webhook has come', async () => (await server.get('/own/hooks', KEY)).body.length === 1);
@@ -110,7 +110,7 @@ test.each([
   ['with an origin', 'http://anything', '', ''],
   ['percent-encoded', '', '/%61gents', '/agents'],
   ['with an origin and percent-encoded', 'HTTP://anything', '/ag%65nts', '/agents'],
-])('the middleware sees an address %s too: %s%s under "%s"', async (_form, origin, path, mount_prefix) => {
+])('middleware sees the URL of a request %s: %s%s under "%s"', async (_form, origin, path, mount_prefix) => {
   await using server = await open('./hono.ts:app', mount_prefix ? { mount_prefix } : {});
   const { port } = await server.app.listen();
   const socket = connect(port, '127.0.0.1');
@@ -119,7 +119,7 @@ test.each([
   expect(await text(socket)).toContain('{"stopped":true}');
 });
 
-test('a webhook reaches none of our routes by another form of their address', async () => {
+test('a webhook cannot reach a route of the server by another form of its path', async () => {
   await using server = await open('./hono.ts:app', { mount_prefix: '/agents' });
   const { thread_id } = (await server.post('/agents/threads', {})).body;
   const webhooks = [`/%61gents/threads/${thread_id}/state`, `/threads/${thread_id}/state`, '/ok'];
@@ -129,7 +129,7 @@ test('a webhook reaches none of our routes by another form of their address', as
   expect((await server.get(`/agents/threads/${thread_id}/state`)).body.values).toEqual({});
 });
 
-test.each(['fetching', 'fetchFunction'])('%s answers its own routes', async (name) => {
+test.each(['fetching', 'fetchFunction'])('%s serves its own routes', async (name) => {
   await using server = await open(`./others.ts:${name}`);
   expect((await server.get('/own/hello')).body).toEqual({ hello: '' });
   expect((await server.post('/own/hello', '"posted"')).body).toEqual({ hello: '"posted"' });
@@ -138,7 +138,7 @@ test.each(['fetching', 'fetchFunction'])('%s answers its own routes', async (nam
   expect([own.status, own.text]).toEqual([404, 'nothing here']);
 });
 
-test('a Fastify plugin has its routes in an instance of its own', async () => {
+test('a Fastify plugin has its routes in an encapsulated instance', async () => {
   await using server = await open('./others.ts:plugin');
   expect((await server.get('/own/hello')).body).toEqual({ hello: 'plugin' });
   expect((await server.post('/own/echo', { a: 1 })).body).toEqual({ a: 1 });
@@ -157,7 +157,7 @@ test("an Express handler wraps the server's routes and may have read the body", 
   expect([broken.status, broken.body]).toEqual([500, { detail: 'Internal Server Error' }]);
 });
 
-test('a body that is too large does not reach the app', async () => {
+test('a body that is too large does not reach the custom app', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     folder,
@@ -168,7 +168,7 @@ test('a body that is too large does not reach the app', async () => {
   expect([answer.status, answer.body]).toEqual([413, { detail: expect.stringContaining('100 bytes') }]);
 });
 
-test('a value that is not an app is reported in one line, and so is a missing file', async () => {
+test('an invalid custom app and a missing file are each reported in one line', async () => {
   await expect(open('./others.ts:nothing')).rejects.toThrow(/http\.app: .*Hono app.*\(req, res, next\)/);
   await expect(open('./others.ts:nope')).rejects.toThrow(/http\.app: .*no export 'nope'/);
 });

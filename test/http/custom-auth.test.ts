@@ -36,7 +36,7 @@ test('only health, documentation and /info need no authentication', async () => 
   }
 });
 
-test('the most specific handler decides', async () => {
+test('the most specific auth handler decides', async () => {
   await using server = await open();
   const reader = bearer('reader-token');
   const made = await server.post('/threads', {}, reader);
@@ -47,13 +47,13 @@ test('the most specific handler decides', async () => {
   expect((await server.post('/threads/count', {}, reader)).body).toBe(1);
 });
 
-test('a user given as a text has that identity and no permissions', async () => {
+test('a user returned as a string has that identity and no permissions', async () => {
   await using server = await open();
   const answer = await server.post('/runs/wait', { assistant_id: 'echo', input: {} }, bearer('plain-token'));
   expect(answer.status).toBe(200);
 });
 
-test('a handler stamps created rows with an owner, and other users do not find them', async () => {
+test('an auth handler sets the owner of created rows, and other users do not find them', async () => {
   await using server = await open();
   const thread = await server.post('/threads', { metadata: { owner: 'bob' } }, ALICE);
   expect(thread.body.metadata).toEqual({ owner: 'alice' });
@@ -64,7 +64,7 @@ test('a handler stamps created rows with an owner, and other users do not find t
   expect((await server.post(`${url}/copy`, undefined, ALICE)).body.metadata.owner).toBe('alice');
 });
 
-test('a run knows its authenticated user, whatever the client sends', async () => {
+test('a run gets its authenticated user, even if the client sends another one', async () => {
   await using server = await open();
   const thread = await server.post('/threads', {}, ALICE);
   const run = await server.post(
@@ -85,7 +85,7 @@ test('a run knows its authenticated user, whatever the client sends', async () =
   });
 });
 
-test("joining another user's run ends the stream as for a missing run", async () => {
+test('joining a run of another user ends the stream as for a missing run', async () => {
   await using server = await open();
   const thread = await server.post('/threads', {}, ALICE);
   const url = `/threads/${thread.body.thread_id}`;
@@ -98,7 +98,7 @@ test("joining another user's run ends the stream as for a missing run", async ()
   for (const stream of streams) expect(stream).toEqual([200, expect.stringContaining(told)]);
 });
 
-test('an API key of the server is accepted as well and sees every row', async () => {
+test('an API key of the server is accepted alongside authenticate and sees every row', async () => {
   await using server = await open({ AGENT_SERVER_API_KEYS: 'operator' });
   await server.post('/threads', {}, ALICE);
   await server.post('/threads', {}, BOB);
@@ -115,7 +115,7 @@ test('a client that claims to be Studio has no special rights unless configured'
   expect((await trusting.post('/threads/count', {}, studio)).body).toBe(0);
 });
 
-test('the document says how to authenticate as the configuration has it', async () => {
+test('the OpenAPI document describes authentication as configured', async () => {
   const openapi = {
     securitySchemes: { OAuth: { type: 'http', scheme: 'bearer' } },
     paths: { '/threads': { post: { security: [{ OAuth: ['threads'] }] } } },
@@ -134,7 +134,7 @@ test.each([
   ['./nope.ts:auth', 'there is no file'],
   ['./auth.ts:nope', "has no export 'nope'"],
   ['./auth.ts:asked', "it is not an Auth of '@langchain/langgraph-sdk/auth'"],
-])('handlers at %s keep the server from starting', async (path, reason) => {
+])('auth handlers at %s keep the server from starting', async (path, reason) => {
   const opening = open({ LANGGRAPH_AUTH: JSON.stringify({ path }) });
   await expect(opening).rejects.toThrow(reason);
 });

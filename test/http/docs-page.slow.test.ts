@@ -76,7 +76,7 @@ describe.runIf(existsSync(CHROMIUM))(
       await http?.[Symbol.asyncDispose]();
     });
 
-    test('works without internet, keeps the key, and its examples work when they are tried', async () => {
+    test('works without internet, keeps the key, and its examples can be executed', async () => {
       const page = await browser.newPage();
       const elsewhere: string[] = [];
       const problems: string[] = [];
@@ -107,7 +107,7 @@ describe.runIf(existsSync(CHROMIUM))(
       expect(elsewhere).toEqual([]);
     });
 
-    test('finds operations by what is typed, follows the theme of the browser, and leads to the guides', async () => {
+    test('searches operations, follows the theme of the browser, and links to the guides', async () => {
       const context = await browser.newContext({ colorScheme: 'dark' });
       const page = await context.newPage();
       await page.goto(`${origin}/docs`);

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { viewerHandlers } from '../../src/http/docs-viewer.ts';
 import { bareServer } from '../support/bare-server.ts';
 
-test('every path of the viewer of the documentation is served', async () => {
+test('every path of the documentation viewer is served', async () => {
   await using http = await bareServer();
   const handlers = await viewerHandlers({ mount_prefix: '', document: () => ({}) });
   const paths = [...handlers.keys()].map((path) => path.replace('*', 'swagger-ui.css'));
@@ -12,7 +12,7 @@ test('every path of the viewer of the documentation is served', async () => {
   expect(refused.map(({ raw }) => raw.req.url)).toEqual([]);
 });
 
-test('a file of the viewer is sent in part, or not at all if the client has it', async () => {
+test('a file of the documentation viewer can be requested in part, and is 304 if the client has it', async () => {
   await using http = await bareServer();
   const path = '/docs/static/index.css';
   const { body, headers } = await http.inject(path);

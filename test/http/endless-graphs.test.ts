@@ -14,7 +14,7 @@ test.each([
   ['async', ['events']],
   ['async', ['debug', 'tasks']],
 ])(
-  'beside a graph that never waits others get their turn (durability %s, streaming %s)',
+  'a graph that never waits does not keep other runs from executing (durability %s, streaming %s)',
   async (durability, stream_mode) => {
     const thread_id = await http.thread();
     const body = {

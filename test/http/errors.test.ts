@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { Conflict, NotFound, Unavailable } from '../../src/core/errors.ts';
 import { bareServer } from '../support/bare-server.ts';
+import { naming } from '../support/naming.ts';
 
 const ID = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 
@@ -10,7 +11,7 @@ function failing(error: Error) {
   return { threads: { get: async () => Promise.reject(error) } };
 }
 
-test('a refusal of a service is rendered as its status and a detail', async () => {
+test('an error of a service is rendered with its status and a detail', async () => {
   await using http = await bareServer({ services: failing(new Conflict('no room')) });
   const answer = await http.inject(`/threads/${ID}`);
   expect([answer.statusCode, answer.json()]).toEqual([409, { detail: 'no room' }]);
@@ -23,7 +24,7 @@ test('an unavailable service responds with Retry-After', async () => {
   expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '1']);
 });
 
-test('an unexpected error is a plain 500, logged once with the request id', async () => {
+test('an unexpected error is a 500 without details, logged once with the request id', async () => {
   const error = new TypeError('postgres://user:secret@host broke');
   await using http = await bareServer({ services: failing(error) });
   const answer = await http.inject({ url: `/threads/${ID}`, headers: { 'x-request-id': 'r-1' } });
@@ -32,14 +33,14 @@ test('an unexpected error is a plain 500, logged once with the request id', asyn
   expect(logged).toMatchObject([{ fields: { request_id: 'r-1', path: '/threads/:thread_id', error } }]);
 });
 
-test('an unknown address is 404, also with a body that is not JSON', async () => {
+test('an unknown path is 404, even with a body that is not JSON', async () => {
   await using http = await bareServer();
   expect((await http.inject('/nope')).json()).toEqual({ detail: 'Not Found' });
   const posted = await http.inject({ method: 'POST', url: '/nope', payload: '{not json' });
   expect([posted.statusCode, posted.json()]).toEqual([404, { detail: 'Not Found' }]);
 });
 
-test('a known address with another method is 405 and names the methods it has', async () => {
+test('a known path with another method is 405 and names the allowed methods', async () => {
   await using http = await bareServer();
   const answer = await http.inject({ method: 'PUT', url: `/threads/${ID}` });
   expect([answer.statusCode, answer.json()]).toEqual([405, { detail: 'Method Not Allowed' }]);
@@ -51,14 +52,14 @@ test.each([
   ['DELETE', '/threads/count?a=b', 'POST', 'POST /threads/count'],
   ['GET', `/threads/${ID}/runs/wait`, 'POST', 'POST /threads/{thread_id}/runs/wait'],
   ['GET', '/runs/crons/search', 'POST', 'POST /runs/crons/search'],
-])('%s %s means the route of this address and not an id', async (method, url, allow, way) => {
+])('%s %s is a route and not an id', async (method, url, allow, way) => {
   await using http = await bareServer();
   const answer = await http.inject({ method: method as 'GET', url });
   expect([answer.statusCode, answer.json()]).toEqual([405, { detail: `Method Not Allowed: use ${way}` }]);
   expect(answer.headers['allow']).toBe(allow);
 });
 
-test('an assistant may have the name of a route', async () => {
+test('an assistant with the name of a route can be used', async () => {
   let graph = { graph_id: 'search' } as object | undefined;
   const get = async () => graph ?? Promise.reject(new NotFound('Not Found'));
   await using http = await bareServer({ services: { assistants: { get } } });
@@ -69,34 +70,41 @@ test('an assistant may have the name of a route', async () => {
   });
 });
 
-test.each(['', '/agents'])('the OpenAI API below "%s" says when it is disabled', async (mount_prefix) => {
-  await using http = await bareServer({ options: { mount_prefix } });
-  for (const path of ['chat/completions', 'models', 'models/echo']) {
-    const answer = await http.inject({ method: 'POST', url: `${mount_prefix}/v1/${path}?a=b`, payload: {} });
-    expect([answer.statusCode, answer.json()]).toEqual([
-      404,
-      {
-        error: {
-          message: 'The OpenAI API of this server is disabled. Set http.openai.enabled to true.',
-          type: 'not_found_error',
-          param: null,
-          code: null,
+test.each(['', '/agents'])(
+  'the disabled OpenAI API below "%s" is a 404 that names the setting',
+  async (mount_prefix) => {
+    await using http = await bareServer({ options: { mount_prefix } });
+    for (const path of ['chat/completions', 'models', 'models/echo']) {
+      const answer = await http.inject({
+        method: 'POST',
+        url: `${mount_prefix}/v1/${path}?a=b`,
+        payload: {},
+      });
+      expect([answer.statusCode, answer.json()]).toEqual([
+        404,
+        {
+          error: {
+            message: naming('disabled', 'http.openai.enabled'),
+            type: 'not_found_error',
+            param: null,
+            code: null,
+          },
         },
-      },
-    ]);
-  }
-  expect((await http.inject(`${mount_prefix}/v1/embeddings`)).json()).toEqual({ detail: 'Not Found' });
-  await using enabled = await bareServer({ options: { openai: { enabled: true } } });
-  expect((await enabled.inject('/v1/nope')).json()).toEqual({ detail: 'Not Found' });
-});
+      ]);
+    }
+    expect((await http.inject(`${mount_prefix}/v1/embeddings`)).json()).toEqual({ detail: 'Not Found' });
+    await using enabled = await bareServer({ options: { openai: { enabled: true } } });
+    expect((await enabled.inject('/v1/nope')).json()).toEqual({ detail: 'Not Found' });
+  },
+);
 
-test('a stream cannot be asked for with HEAD', async () => {
+test('HEAD on a stream is a 405 that names GET', async () => {
   await using http = await bareServer();
   const answer = await http.inject({ method: 'HEAD', url: `/threads/${ID}/runs/${ID}/stream` });
   expect([answer.statusCode, answer.headers['allow']]).toEqual([405, 'GET']);
 });
 
-test('a slash at the end leads to the address without it', async () => {
+test('a path with a trailing slash redirects to the one without', async () => {
   await using http = await bareServer();
   const answer = await http.inject({
     method: 'POST',
@@ -111,13 +119,13 @@ test('a slash at the end leads to the address without it', async () => {
   expect((await http.inject('/nope/')).statusCode).toBe(404);
 });
 
-test('an address that cannot be decoded is 400', async () => {
+test('a path that cannot be decoded is 400', async () => {
   await using http = await bareServer();
   const answer = await http.inject('/threads/%zz');
   expect([answer.statusCode, answer.json()]).toEqual([400, { detail: 'Invalid URL' }]);
 });
 
-test('bytes that are not HTTP are answered with 400', async () => {
+test('bytes that are not HTTP get a 400', async () => {
   await using http = await bareServer();
   const { port, hostname } = new URL(await http.listen());
   const socket = connect(Number(port), hostname);

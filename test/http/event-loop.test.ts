@@ -26,7 +26,7 @@ test.each(
   expect(most).toBeLessThan(MOST);
 });
 
-test('the largest item of the store is processed in several turns, and a body that is too large is not read', async () => {
+test('the largest store item is processed in several turns of the event loop, and a body that is too large is not read', async () => {
   const item = `{"value":{"a":${JSON.stringify('word, '.repeat(170_000))}},"namespace":["a"],"key":"k"}`;
   const put = async () => expect(await client.post('/store/items', Buffer.from(item), 'PUT')).toBe(204);
   expect(await mostJsonInATurn(put)).toBeLessThan(MOST_OF_ITEM);

@@ -63,7 +63,7 @@ async function chatty(url: URL | string) {
 const upTo = (count: number) => Array.from({ length: count }, (_, id) => id);
 const large = (bytes: number) => ({ method: 'state.get', params: { padding: 'x'.repeat(bytes) } });
 
-test('a client that writes faster than it is answered is held back, and answered in the end', async () => {
+test('a WebSocket client that sends faster than it gets responses is held back, and gets all of them', async () => {
   await using server = await slowServer();
   using client = await chatty(server.url);
   const connection = await server.connected;
@@ -77,7 +77,7 @@ test('a client that writes faster than it is answered is held back, and answered
   expect(server.isHolding()).toBe(false);
 });
 
-test('large commands count among all bodies: over the budget they are refused, small ones never', async () => {
+test('large commands count towards the budget of bodies and are refused over it, but small ones never are', async () => {
   const options = { body_limit: 300 * 1024, body_budget: 400 * 1024 };
   await using server = await slowServer({ options });
   using holding = await chatty(server.url);
@@ -102,7 +102,7 @@ test('large commands count among all bodies: over the budget they are refused, s
   expect(answers.at(-1)).toMatchObject({ type: 'success', id: 10 });
 });
 
-test('a command of a client that left is no longer counted once it is executed', async () => {
+test('a command of a disconnected client is no longer counted once it is executed', async () => {
   const options = { body_limit: 300 * 1024, body_budget: 300 * 1024 };
   await using server = await slowServer({ options });
   const left = await chatty(server.url);
@@ -118,7 +118,7 @@ test('a command of a client that left is no longer counted once it is executed',
   await until('there is room again', carriedOut);
 });
 
-test('small commands count towards the limit', async () => {
+test('small commands count towards the limit of pending commands', async () => {
   await using server = await slowServer();
   using client = await chatty(server.url);
   const connection = await server.connected;
@@ -131,7 +131,7 @@ test('small commands count towards the limit', async () => {
   expect(client.ids).toEqual(upTo(20_000));
 });
 
-test('concurrent subscriptions count towards the limit', async () => {
+test('concurrent subscriptions count towards the limit of pending commands', async () => {
   await using server = await slowServer();
   using client = await chatty(server.url);
   client.send(1000, { ...large(CHUNK / 4), method: 'subscription.subscribe' });
@@ -142,7 +142,7 @@ test('concurrent subscriptions count towards the limit', async () => {
   expect(client.ids).toEqual(upTo(1000));
 });
 
-test('commands to a real thread are answered in order, however fast they arrive', async () => {
+test('commands to a thread are answered in order, even when they arrive at once', async () => {
   await using app = await openApp({ graphs: ['echo'], one_process: 'it is about one connection' });
   const { url } = await app.app.listen();
   const thread_id = await app.thread();
@@ -199,7 +199,7 @@ test('a ping of a client that is held back is answered after its earlier command
 test.for([
   ['says no word', (client: Socket) => client.resetAndDestroy()],
   ['closes', (client: Socket) => client.end()],
-] as const)('a client that is held back and then %s leaves nothing behind', async ([_how, leave]) => {
+] as const)('a held-back WebSocket client that %s leaves nothing behind', async ([_how, leave]) => {
   await using server = await slowServer();
   const client = await raw(server.url);
   client.resume();
@@ -210,7 +210,7 @@ test.for([
   await until('it is gone', () => server.sockets().length === 0);
 });
 
-test('a client that reads no responses is no longer read from', async () => {
+test('a WebSocket client that reads no responses is no longer read from', async () => {
   await using server = await slowServer({ padding: 'x'.repeat(4 * CHUNK) });
   server.open();
   const client = await raw(server.url);

@@ -40,7 +40,7 @@ async function interruptOf(thread_id: string): Promise<string> {
 
 const hello = { messages: [{ role: 'user', content: 'hello' }] };
 
-test('run.start creates the thread and a run on it', async () => {
+test('run.start creates a thread and a run on it', async () => {
   const thread_id = randomUUID();
   const answer = await command(thread_id, 'run.start', { assistant_id: 'chat', input: hello }, 7);
   expect(answer).toEqual({
@@ -55,23 +55,26 @@ test('run.start creates the thread and a run on it', async () => {
   expect((await values(thread_id)).messages).toHaveLength(2);
 });
 
-test.for(['multitask_strategy', 'multitaskStrategy'])('run.start takes a strategy as %s', async (name) => {
-  const thread_id = randomUUID();
-  const first = await command(thread_id, 'run.start', { assistant_id: 'sleeper', input: { ms: 60_000 } });
-  const refused = await command(thread_id, 'run.start', {
-    assistant_id: 'chat',
-    input: hello,
-    [name]: 'reject',
-  });
-  expect(refused).toMatchObject({
-    type: 'error',
-    error: 'unknown_error',
-    message: expect.stringMatching(/^409: /),
-  });
-  await app.post(`/threads/${thread_id}/runs/${first.result.run_id}/cancel?wait=1`);
-});
+test.for(['multitask_strategy', 'multitaskStrategy'])(
+  'run.start accepts a multitask strategy as %s',
+  async (name) => {
+    const thread_id = randomUUID();
+    const first = await command(thread_id, 'run.start', { assistant_id: 'sleeper', input: { ms: 60_000 } });
+    const refused = await command(thread_id, 'run.start', {
+      assistant_id: 'chat',
+      input: hello,
+      [name]: 'reject',
+    });
+    expect(refused).toMatchObject({
+      type: 'error',
+      error: 'unknown_error',
+      message: expect.stringMatching(/^409: /),
+    });
+    await app.post(`/threads/${thread_id}/runs/${first.result.run_id}/cancel?wait=1`);
+  },
+);
 
-test('run.start answers the interrupt that waits, unless it branches off', async () => {
+test('run.start answers the waiting interrupt, unless it forks', async () => {
   const thread_id = await ran('interrupting', { x: 1 });
   await command(thread_id, 'run.start', { assistant_id: 'interrupting', input: 'yes' });
   await idle(thread_id);
@@ -84,7 +87,7 @@ test('run.start answers the interrupt that waits, unless it branches off', async
   expect((await values(thread_id)).log).toEqual(['a:2']);
 });
 
-test('input.respond answers by id, with a change of the state beside it', async () => {
+test('input.respond answers by id, with an optional state update', async () => {
   const thread_id = await ran('interrupting', { x: 1 });
   const interrupt_id = await interruptOf(thread_id);
   const params = { namespace: [], interrupt_id, response: 'ok', update: { x: 9 } };
@@ -93,7 +96,7 @@ test('input.respond answers by id, with a change of the state beside it', async 
   expect(await values(thread_id)).toEqual({ x: 9, log: ['a:1', 'b:"ok"'] });
 });
 
-test('input.respond takes a list of answers, and an answer before the asking run has ended', async () => {
+test('input.respond accepts a list of answers, and an answer before the interrupted run has ended', async () => {
   const thread_id = randomUUID();
   await command(thread_id, 'run.start', { assistant_id: 'nested', input: { ask: true } });
   await until(
@@ -107,7 +110,7 @@ test('input.respond takes a list of answers, and an answer before the asking run
   expect((await values(thread_id)).log).toContain('child:"me"');
 });
 
-test('a client that joins an interrupted run gets its values and the question', async () => {
+test('a client that joins an interrupted run gets its values and the interrupt', async () => {
   const thread_id = randomUUID();
   const { result } = await command(thread_id, 'run.start', { assistant_id: 'nested', input: { ask: true } });
   const joined = await app.get(`/threads/${thread_id}/runs/${result.run_id}/join`);
@@ -118,7 +121,7 @@ test('a client that joins an interrupted run gets its values and the question', 
   });
 });
 
-test('input.inject gives the graph another message', async () => {
+test('input.inject adds a message for the graph', async () => {
   const thread_id = await ran('chat', hello);
   const message = { role: 'user', content: 'more' };
   expect(await command(thread_id, 'input.inject', { namespace: [], message })).toMatchObject({ result: {} });
@@ -140,7 +143,7 @@ test('agent.getTree returns the graphs of a run', async () => {
   ]);
 });
 
-test('state.get has the state of the graph, whole or in part, and of a subgraph that waits', async () => {
+test('state.get returns the state of a graph, complete or in part, and of an interrupted subgraph', async () => {
   const thread_id = await ran('nested', { ask: true });
   const { result } = await command(thread_id, 'state.get', { namespace: [], keys: ['log'] });
   expect(result).toEqual({ values: { log: ['first'] }, checkpoint: { id: expect.any(String), ns: '' } });
@@ -181,7 +184,7 @@ test.for([
   ['subscription.reconnect', {}, 'invalid_argument'],
   ['run.dance', {}, 'unknown_command'],
   ['constructor', {}, 'unknown_command'],
-] as const)('%s with %j fails as %s', async ([method, params, error]) => {
+] as const)('command %s with %j fails as %s', async ([method, params, error]) => {
   const thread_id = await ran('chat', hello);
   expect(await command(thread_id, method, params, 3)).toEqual({
     type: 'error',
@@ -201,12 +204,12 @@ test('a thread without runs has no interrupt to answer and no state', async () =
   }
 });
 
-test('a subscription over HTTP is accepted without effect', async () => {
+test('a subscription command over HTTP is accepted without effect', async () => {
   const answer = await command(randomUUID(), 'subscription.subscribe', { channels: ['values'] });
   expect(answer.result).toEqual({ subscription_id: expect.any(String), replayed_events: 0 });
 });
 
-test('an invalid command is 400', async () => {
+test('an invalid command over HTTP is 400', async () => {
   const path = `/threads/${randomUUID()}/commands`;
   for (const [body, id] of [
     [{ id: 'a', method: 'run.start' }, null],

@@ -120,19 +120,19 @@ describe.for(Object.entries(WITH_STATES))('a run started by %s', ([_, start]) =>
     ['delegates', HI],
     ['tokens', { count: 3, messages: [] }],
     ['interrupting', { x: 1 }],
-  ] as const)('shows the same as one started by run.start: graph %s', async ([graph, input]) => {
+  ] as const)('emits the same events as one started by run.start: graph %s', async ([graph, input]) => {
     const expected = essence(await started(COMMAND, graph, input));
     expect(expected.length).toBeGreaterThan(3);
     expect(essence(await started(start, graph, input))).toEqual(expected);
   });
 });
 
-test.for(Object.entries(WITHOUT_STATES))('%s shows all but the states', async ([_, start]) => {
+test.for(Object.entries(WITHOUT_STATES))('%s emits all events except the states', async ([_, start]) => {
   const withoutStates = async (by: Start) => essence(await started(by, 'delegates', HI), { states: false });
   expect(await withoutStates(start)).toEqual(await withoutStates(COMMAND));
 });
 
-test('a run started over A2A shows its messages', async () => {
+test('a run started over A2A emits its messages as event streaming', async () => {
   const contextId = await app.thread();
   const params = { message: message('hi', { contextId }) };
   await app.post('/a2a/chat', { jsonrpc: '2.0', id: 1, method: 'SendMessage', params });
@@ -143,20 +143,20 @@ test('a run started over A2A shows its messages', async () => {
   ]);
 });
 
-test('a run started over MCP shows its messages', async () => {
+test('a run started over MCP emits its messages as event streaming', async () => {
   const thread_id = await app.thread();
   const call = { name: 'chat', arguments: HI, _meta: { thread_id } };
   await askLegacy(app, 'tools/call', call);
   expect(essence(await told(thread_id))).toEqual(essence(await started(COMMAND, 'chat', HI)).map(withAnyId));
 });
 
-test('tokens of a run that streams them arrive one by one', async () => {
+test('tokens of a streaming run arrive one by one over event streaming', async () => {
   const events = await started(WITHOUT_STATES['runs.stream of tokens'] as Start, 'tokens', { count: 3 });
   const deltas = events.filter(({ params }) => params.data.event === 'content-block-delta');
   expect(deltas.map(({ params }) => params.data.delta.text)).toEqual(['t0 ', 't1 ', 't2 ']);
 });
 
-test('a client that joins within a run is sent what one from its start is sent', async () => {
+test('a client that joins during a run gets the same events as one from its start', async () => {
   const thread_id = await app.thread();
   await app.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'delegates', input: HI });
   const all = await told(thread_id);
@@ -167,7 +167,7 @@ test('a client that joins within a run is sent what one from its start is sent',
   }
 });
 
-test('the last state of a run that has ended is not older than its end', async () => {
+test('the last state event of an ended run is its final state', async () => {
   const thread_id = await app.thread();
   await app.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'delegates', input: HI });
   const [run] = (await app.get(`/threads/${thread_id}/runs`)).body;
@@ -178,7 +178,7 @@ test('the last state of a run that has ended is not older than its end', async (
   ]);
 });
 
-test('the older streams do not show the notes about subgraphs', async () => {
+test('streams by mode do not contain the notes about subgraphs', async () => {
   const thread_id = await app.thread();
   const body = { assistant_id: 'delegates', input: HI };
   const { events } = await http.stream('POST', `/threads/${thread_id}/runs/stream`, { body });
@@ -197,12 +197,12 @@ test('agent.getTree names the subgraphs of a run that was not started by a comma
   });
 });
 
-test('a graph that throws in its first node without waiting sends no state before its failure', async () => {
+test('a graph that throws in its first node synchronously emits no state before its failure', async () => {
   const events = await started(COMMAND, 'fails-first', { ...HI, waits: false });
   expect(events.map(({ method, params }) => params.data.event ?? method)).toEqual(['running', 'failed']);
 });
 
-test('a graph that waits before it throws in its first node has sent its state', async () => {
+test('a graph that throws in its first node asynchronously emits its state before its failure', async () => {
   const events = await started(COMMAND, 'fails-first', { ...HI, waits: true });
   expect(events.map(({ method, params }) => params.data.event ?? method)).toEqual([
     'running',

@@ -72,7 +72,7 @@ async function run(assistant_id: string, input: object, request?: object) {
 
 const hello = { messages: [{ role: 'user', content: 'hello' }] };
 
-test('events are numbered from 1 without gaps, identically for all clients', async () => {
+test('event streaming numbers events from 1 without gaps, identically for all clients', async () => {
   const { thread_id, told } = await run('chat', hello);
   expect(told.map(({ seq }) => seq)).toEqual(told.map((_, index) => index + 1));
   expect(new Set(told.map(({ event_id }) => event_id)).size).toBe(told.length);
@@ -81,7 +81,7 @@ test('events are numbered from 1 without gaps, identically for all clients', asy
   expect(filtered).toEqual(told.filter(({ method }) => method === 'values' || method === 'lifecycle'));
 });
 
-test('since skips events that were seen, across runs', async () => {
+test('since skips the events that a client has seen, across runs', async () => {
   const { thread_id, told } = await run('chat', hello);
   for (const since of [1, 3, told.length - 1]) {
     const rest = await toEnd(await open(thread_id, { channels: EVERYTHING, since }));
@@ -92,7 +92,7 @@ test('since skips events that were seen, across runs', async () => {
   expect((await toEnd(next)).map(({ seq }) => seq).at(0)).toBe(told.length + 1);
 });
 
-test('every channel has the form of the contract', async () => {
+test('every channel of event streaming has the form of the contract', async () => {
   const { told } = await run('chat', hello);
   const of = (method: string) => told.filter((event) => event.method === method).map(({ params }) => params);
   expect(of('messages').map(({ data }) => data)).toEqual([
@@ -118,7 +118,7 @@ test('every channel has the form of the contract', async () => {
   ]);
 });
 
-test('messages of a subgraph come from the graph that holds the node', async () => {
+test('messages of a subgraph have the namespace of the graph that contains the node', async () => {
   const request = { channels: ['messages', 'lifecycle'] };
   const { told } = await run('nested-tokens', { count: 2, messages: [] }, request);
   const places = new Set(
@@ -127,7 +127,7 @@ test('messages of a subgraph come from the graph that holds the node', async () 
   expect([...places]).toEqual([expect.stringMatching(/^inner:[\w-]+$/)]);
 });
 
-test('namespaces and depth narrow what is sent', async () => {
+test('namespaces and depth filter the events that are sent', async () => {
   const { thread_id } = await run('nested', {});
   const within = await open(thread_id, { channels: ['custom', 'values'], namespaces: [['child']] });
   const first = JSON.parse((await within.next()).value?.data ?? '') as Told;
@@ -136,7 +136,7 @@ test('namespaces and depth narrow what is sent', async () => {
   expect(shallow.every(({ params }) => params.namespace.length === 0)).toBe(true);
 });
 
-test('custom events can be chosen all, or by name', async () => {
+test('a client can subscribe to all custom events, or by name', async () => {
   const { told } = await run('nested', {}, { channels: ['custom', 'lifecycle'] });
   const custom = told.filter(({ method }) => method === 'custom').map(({ params }) => params.data);
   expect(custom).toContainEqual({ payload: { from: 'parent' } });
@@ -144,7 +144,7 @@ test('custom events can be chosen all, or by name', async () => {
   expect(named.told.some(({ method }) => method === 'custom')).toBe(false);
 });
 
-test('a question comes after the last values and before the end', async () => {
+test('an interrupt event comes after the last values and before the end', async () => {
   const { told } = await run('interrupting', { x: 1 }, { channels: ['values', 'input', 'lifecycle'] });
   expect(told.slice(-3)).toMatchObject([
     { method: 'values', params: { data: { x: 1, log: ['a:1'] } } },
@@ -156,7 +156,7 @@ test('a question comes after the last values and before the end', async () => {
   ]);
 });
 
-test('an answer by id is told to all clients of the thread as the run with it starts', async () => {
+test('an answer by id is sent to all clients of the thread when the resumed run starts', async () => {
   const { thread_id, told } = await run('interrupting', { x: 1 });
   const id = String(told.find(({ method }) => method === 'input.requested')?.params.data['interrupt_id']);
   const respond = { interrupt_id: id, response: 'yes' };
@@ -169,7 +169,7 @@ test('an answer by id is told to all clients of the thread as the run with it st
   ]);
 });
 
-test('a run of the older kind shows its beginning, values, questions and end', async () => {
+test('a run created by the runs API emits its start, values, interrupts and end', async () => {
   const thread_id = await app.thread();
   await app.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'interrupting', input: { x: 1 } });
   const told = await toEnd(await open(thread_id));
@@ -184,7 +184,7 @@ test('a run of the older kind shows its beginning, values, questions and end', a
   expect(new Set(told.map(({ event_id }) => event_id)).size).toBe(told.length);
 });
 
-test('the older streams show a run made by a command as any other', async () => {
+test('streams by mode show a run that a command created like any other', async () => {
   const { thread_id } = await run('chat', hello);
   const [{ run_id }] = (await app.get(`/threads/${thread_id}/runs`)).body;
   const joined = await http.stream('GET', `/threads/${thread_id}/runs/${run_id}/stream?stream_mode=values`, {
@@ -197,7 +197,7 @@ test('the older streams show a run made by a command as any other', async () => 
   expect(body.messages).toHaveLength(2);
 });
 
-test('an invalid request is refused before the stream begins', async () => {
+test('an invalid event streaming request is refused before the stream begins', async () => {
   const refused = async (body: object) => {
     const { status, body: answer } = await app.post(`/threads/${randomUUID()}/stream/events`, body);
     return [status, answer.detail];

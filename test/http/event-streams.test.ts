@@ -56,7 +56,7 @@ function open(url: string, path = `/threads/${ID}/runs/stream`, body = BODY): Pr
   });
 }
 
-test('a stream has exactly these bytes', async () => {
+test('a stream of a run has exactly the expected bytes', async () => {
   await using http = await bareServer({ services: runService(() => framesOf(FRAMES)) });
   const answer = await open(await http.listen());
   expect(answer.headers).toMatchObject({
@@ -81,7 +81,7 @@ test('events of a resumable run have ids', async () => {
   expect(answer.body).toContain('event: values\r\ndata: {"x":1}\r\nid: 2\r\n\r\n');
 });
 
-test('event streaming ends its lines as the official JavaScript server does', async () => {
+test('event streaming uses the line ends of the official JavaScript server', async () => {
   const text = '{"type":"event","seq":4}';
   async function events(_asked: unknown, sink: EventSink) {
     sink.send({ seq: 4, method: 'values', channel: 'values', namespace: [], text });
@@ -97,7 +97,7 @@ test('event streaming ends its lines as the official JavaScript server does', as
   expect(bytes).toBe(`: heartbeat\n\nevent: values\ndata: ${text}\nid: 4\n\n`);
 });
 
-test('nothing in an event can end its line early', async () => {
+test('line breaks inside an event cannot end its line early', async () => {
   const frame = { seq: 1, event: 'cus\r\ntom', data: '{\n"a":"line\u2028 para\u2029 next\u0085"}' };
   await using http = await bareServer({ services: runService(() => framesOf([frame])) });
   const answer = await http.inject({ method: 'POST', url: '/runs/stream', payload: BODY });
@@ -106,7 +106,7 @@ test('nothing in an event can end its line early', async () => {
   );
 });
 
-test('the headers and a heartbeat are sent before anything happens, then one every five seconds', async () => {
+test('a stream sends its headers and a heartbeat at once, then a heartbeat every five seconds', async () => {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   await using http = await bareServer({ services: runService((signal) => silentAfter([], signal)) });
   const answer = await open(await http.listen());
@@ -125,7 +125,7 @@ test('joining a missing run is 404, not a stream', async () => {
   expect([answer.statusCode, answer.json()]).toEqual([404, { detail: 'Not Found' }]);
 });
 
-test('a client that never reads is not read ahead for', async () => {
+test('the log of a run is not read ahead for a client that never reads', async () => {
   let asked = 0;
   async function* endless(): AsyncIterable<Frame> {
     for (;;) yield { seq: ++asked, event: 'values', data: JSON.stringify('x'.repeat(100_000)) };
@@ -148,7 +148,7 @@ test('a client that never reads is not read ahead for', async () => {
 test.each([
   ['cancels the run when that was asked for', 'cancel', 1],
   ['leaves the run alone otherwise', 'continue', 0],
-])('a client that leaves %s', async (_what, on_disconnect, times) => {
+])('a streaming client that disconnects %s', async (_what, on_disconnect, times) => {
   const abandon = vi.fn(async () => {});
   const ended = Promise.withResolvers<void>();
   async function* frames(signal: AbortSignal): AsyncIterable<Frame> {
@@ -164,7 +164,7 @@ test.each([
   expect(abandon).toHaveBeenCalledTimes(times);
 });
 
-test('a client that disconnects after the end does not count as left', async () => {
+test('a client that disconnects after the end of the stream does not count as disconnected', async () => {
   const abandon = vi.fn(async () => {});
   await using http = await bareServer({ services: runService(() => framesOf(FRAMES), { abandon }) });
   const body = JSON.stringify({ assistant_id: 'echo', on_disconnect: 'cancel' });
@@ -172,7 +172,7 @@ test('a client that disconnects after the end does not count as left', async () 
   expect(abandon).not.toHaveBeenCalled();
 });
 
-test('a server that closes breaks its streams off, so that clients connect again', async () => {
+test('a closing server aborts its streams, so that clients reconnect', async () => {
   const abandon = vi.fn(async () => {});
   const http = await bareServer({ services: runService((s) => silentAfter(FRAMES, s), { abandon }) });
   const body = JSON.stringify({ assistant_id: 'echo', on_disconnect: 'cancel' });
@@ -184,7 +184,7 @@ test('a server that closes breaks its streams off, so that clients connect again
   expect(abandon).not.toHaveBeenCalled();
 });
 
-test('a source that fails breaks the stream off and is logged', async () => {
+test('a failing event source aborts the stream and is logged', async () => {
   const seen = Promise.withResolvers<void>();
   async function* failing(): AsyncIterable<Frame> {
     yield* FRAMES;

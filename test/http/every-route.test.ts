@@ -27,7 +27,7 @@ const EVERYTHING = {
 };
 const WITH_EVERYTHING = { graphs: ['echo'], environment: EVERYTHING };
 
-test('the routes of the document declare the scopes of the table', async () => {
+test('the routes of the OpenAPI document declare the scopes of the table', async () => {
   const routes = await declaredRoutes(() => openApp(WITH_EVERYTHING));
   const declared = routes.flatMap(({ schema, config, method }) =>
     schema?.operationId === undefined || method === 'HEAD'
@@ -40,7 +40,7 @@ test('the routes of the document declare the scopes of the table', async () => {
   expect(Object.fromEntries(declared)).toStrictEqual(Object.fromEntries(expected));
 });
 
-test('each operation of the document has its place in the table of scopes', async () => {
+test('each operation of the OpenAPI document is in the table of scopes', async () => {
   await using server = await openApp(WITH_EVERYTHING);
   const operations = operationsOf((await server.get('/openapi.json')).body);
   expect(operations.length).toBeGreaterThan(70);
@@ -52,7 +52,7 @@ test('each operation of the document has its place in the table of scopes', asyn
   );
 });
 
-test('every route declares a scope or is open, also one that is not in the document', async () => {
+test('every route declares a scope or is open, even one that is not in the OpenAPI document', async () => {
   const routes = await declaredRoutes(() => openApp(WITH_EVERYTHING));
   expect(routes.length).toBeGreaterThan(100);
   // `*` answers preflight requests, which carry no key.
@@ -60,14 +60,14 @@ test('every route declares a scope or is open, also one that is not in the docum
   expect(undeclared.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
 });
 
-test('Studio cannot be at a path that is not free', async () => {
+test('Studio cannot be mounted at a path that is in use', async () => {
   const routes = await declaredRoutes(() => openApp(WITH_EVERYTHING));
   const firsts = new Set(routes.map(({ url }) => url.split('/')[1]));
   const free = [...firsts].filter((first) => first && first !== 'studio' && !RESERVED_PATHS.has(first));
   expect(free).toEqual([]);
 });
 
-test('no operation answers without a key of its scope', async () => {
+test('no operation succeeds without a key of its scope', async () => {
   await using file = await keyFile();
   const environment = { ...file.environment, ...EVERYTHING };
   await using server = await openApp({ graphs: ['echo'], environment });

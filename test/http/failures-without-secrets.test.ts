@@ -43,7 +43,7 @@ function expectNoSecret(text: string): void {
 }
 
 describe('the error of a node is reported without secrets', () => {
-  test('by a run, its thread, their states and what explains them', async () => {
+  test('by a run, its thread, their states and their explanations', async () => {
     const thread_id = await server.thread();
     const at = `/threads/${thread_id}`;
     expectClean((await server.post(`${at}/runs/wait`, RUN)).body);
@@ -61,7 +61,7 @@ describe('the error of a node is reported without secrets', () => {
     expectNoSecret(JSON.stringify((await server.get(`${at}/runs/${run.run_id}`)).body));
   });
 
-  test.each(StreamMode.options)('by stream mode %s, also of the run after it', async (mode) => {
+  test.each(StreamMode.options)('by stream mode %s, including that of the next run', async (mode) => {
     const at = `/threads/${await server.thread()}`;
     const body = { ...RUN, stream_mode: mode, stream_subgraphs: true, stream_resumable: true };
     const first = await server.post(`${at}/runs/stream`, body);
@@ -72,7 +72,7 @@ describe('the error of a node is reported without secrets', () => {
     expectClean((await server.get(`${location}/stream`, { 'last-event-id': '-1' })).text);
   });
 
-  test('in the result of each task that failed, and in what its tool says', async () => {
+  test('in the result of each failed task, and in the message of its tool', async () => {
     const body = { ...RUN, stream_mode: ['tasks', 'debug', 'tools', 'events'], stream_subgraphs: true };
     const { text } = await server.post('/runs/stream', body);
     for (const event of ['tasks', 'tasks|inner', 'debug', 'debug|inner', 'tools|inner']) {
@@ -146,7 +146,7 @@ test('the error of a reducer or a factory is reported without secrets', async ()
   expectNoSecret(JSON.stringify(unmade.body));
 });
 
-test('what a graph keeps in its state is not a failure, and stays as it is', async () => {
+test('a state that resembles an error is returned unchanged', async () => {
   const at = `/threads/${await server.thread()}`;
   const kept = `postgres://joe:${PASSWORD}@db.internal/x in ${FOLDER}/places.ts`;
   const { body } = await server.post(`${at}/runs/wait`, { assistant_id: 'refuses', input: { kept } });
@@ -154,7 +154,7 @@ test('what a graph keeps in its state is not a failure, and stays as it is', asy
   expect((await server.get(`${at}/state`)).body.values).toEqual({ kept });
 });
 
-test('no line of the log has the secret, and each failure says where it was thrown', async () => {
+test('no log line contains the secret, and each failure names where it was thrown', async () => {
   const failed = server.log.filter(({ message }) => message === 'run failed');
   expect(failed.length).toBeGreaterThan(10);
   for (const line of server.log) {

@@ -16,7 +16,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 
 const get = (url: string) => server.app.server.inject({ url, remoteAddress: '127.0.0.1' });
 
-test.each(PAGES)('docs/%s is a page whose links lead to other pages, without a key', async (name) => {
+test.each(PAGES)('docs/%s is served without a key, with links to the other served pages', async (name) => {
   const { statusCode, headers, body } = await get(`/docs/guides/${name}`);
 
   expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
@@ -30,13 +30,13 @@ test.each(PAGES)('docs/%s is a page whose links lead to other pages, without a k
 });
 
 test.each(['..%2f..%2fpackage.json', 'nosuch.md', '.env', 'images', 'internals'])(
-  'nothing but guides is served: %s',
+  'the route of guides serves no other file: %s',
   async (path) => {
     expect((await get(`/docs/guides/${path}`)).statusCode).toBe(404);
   },
 );
 
-test('the guides are where the server is mounted', async () => {
+test('the guides are served below the mount prefix', async () => {
   await using mounted = await openApp({ graphs: ['echo'], http: { mount_prefix: '/agents' } });
   const inject = (url: string) => mounted.app.server.inject({ url });
 
@@ -46,7 +46,7 @@ test('the guides are where the server is mounted', async () => {
   );
 });
 
-test('pictures are served with their media type', async () => {
+test('pictures of guides are served with their media type', async () => {
   const { headers, rawPayload } = await get('/docs/guides/images/studio-run.png');
   expect(headers['content-type']).toBe('image/png');
   expect(rawPayload.subarray(1, 4).toString()).toBe('PNG');

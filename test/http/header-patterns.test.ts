@@ -17,11 +17,11 @@ test.each([
   ],
   [{ includes: ['x-*', 'cookie'], excludes: ['x-t*'] }, { cookie: 'a=1' }],
   [{ includes: ['x.team'], excludes: [] }, {}],
-])('%j pick headers, and secrets only by their name', (patterns, picked) => {
+])('header patterns %j select headers, and secrets only by their exact name', (patterns, picked) => {
   expect(headerFilter(patterns)(HEADERS)).toEqual(picked);
 });
 
-test('headers become part of the configuration of runs, where a client cannot set them otherwise', async () => {
+test('configured headers become part of the configuration of runs, and clients cannot set them otherwise', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     http: { configurable_headers: { includes: ['x-*'], excludes: ['x-secret'] } },
@@ -39,7 +39,7 @@ test('headers become part of the configuration of runs, where a client cannot se
   expect(configurable).not.toHaveProperty('x-secret');
 });
 
-test('headers that the configuration names are in the log, and no others', async () => {
+test('only configured headers are logged', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     http: { logging_headers: { includes: ['x-*'], excludes: [] } },

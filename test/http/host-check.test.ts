@@ -4,7 +4,7 @@ import { openApp } from '../support/app.ts';
 const KEY = { 'x-api-key': 'sesame' };
 
 test.each(['localhost', 'localhost:8123', '127.0.0.1:8123', '[::1]:8123', 'app.localhost', 'LOCALHOST'])(
-  'a server without keys answers to %s',
+  'a server without keys accepts the host name %s',
   async (host) => {
     await using server = await openApp({ graphs: ['echo'] });
     expect((await server.get('/ok', { host })).status).toBe(200);
@@ -28,7 +28,7 @@ test('a configured host name is served', async () => {
   expect((await server.get('/ok', { host: 'agents.example.com' })).status).toBe(200);
 });
 
-test('a server with keys answers to every name', async () => {
+test('a server with keys accepts every host name', async () => {
   await using server = await openApp({ graphs: ['echo'], environment: { AGENT_SERVER_API_KEYS: 'sesame' } });
   expect((await server.get('/info', { host: 'agents.example.com', ...KEY })).status).toBe(200);
 });

@@ -31,7 +31,7 @@ afterAll(() => app[Symbol.asyncDispose]());
 const complaints = () =>
   app.log.filter(({ level, message }) => /error|warn/.test(level) && !message.includes('TypeScript types'));
 
-test.each(HOSTILE)('no operation takes %s', async (_what, value, problem) => {
+test.each(HOSTILE)('no operation accepts %s', async (_what, value, problem) => {
   const operations = operationsOf((await app.get('/openapi.json')).body).filter(({ body }) => body);
   expect(operations.length).toBeGreaterThan(35);
   for (const operation of operations) {
@@ -87,7 +87,7 @@ describe.each(DOORS)('by %s', (_door, send) => {
     expect(complaints()).toEqual([]);
   });
 
-  test('text that a database cannot hold comes in as what it can hold', async () => {
+  test('text that a database cannot store reaches services replaced', async () => {
     const told = await send('{"role":"user","content":"a\\u0000b\\ud800"}');
     expect(told).not.toMatch(/error/i);
     const { body: threads } = await app.post('/threads/search', { limit: 1 });

@@ -4,6 +4,7 @@ import { rpcTo } from '../support/a2a.ts';
 import { senderTo } from '../support/a2a-calls.ts';
 import { openApp } from '../support/app.ts';
 import { askModern } from '../support/mcp-messages.ts';
+import { naming } from '../support/naming.ts';
 import { type Project, project } from '../support/project.ts';
 
 const MODEL = resolve(import.meta.dirname, '../../examples/assistant/scripted-model.ts');
@@ -65,16 +66,16 @@ async function overMcp(response: object): Promise<string> {
   return JSON.stringify(answered.result.content);
 }
 
-test('a client of MCP is asked for a decision on each call', async () => {
+test('an MCP client is asked for a decision on each tool call', async () => {
   expect(await overMcp({ action: 'accept', content: { decision0: 'approve' } })).toContain('sent to ana');
   const rejected = { decision0: 'reject', reason0: 'Ana is away.' };
   expect(await overMcp({ action: 'accept', content: rejected })).toContain('Ana is away.');
 });
 
 test.each([{ action: 'decline' }, { action: 'cancel' }, { action: 'accept', content: {} }])(
-  'a client of MCP that answers %j approves nothing',
+  'an MCP client that answers %j approves no tool call',
   async (response) => {
-    expect(await overMcp(response)).toContain('rejected the tool call');
+    expect(await overMcp(response)).toContain('rejected');
   },
 );
 
@@ -83,7 +84,7 @@ test.each([
   ['Approve.', /sent to ana/],
   ['no', /rejected the tool call/],
   ['Ana is away.', /Ana is away\./],
-])('an agent of A2A is told %j in words', async (text, answer) => {
+])('an A2A client may answer a review with %j in words', async (text, answer) => {
   const send = senderTo(server, 'agent');
   const asked = await send([{ text: 'Send it to Ana.' }]);
   expect(asked.status.state).toBe('TASK_STATE_INPUT_REQUIRED');
@@ -95,7 +96,7 @@ test.each([
   expect(JSON.stringify(result)).toMatch(answer);
 });
 
-test('a chat completion asks in words and accepts an answer in words', async () => {
+test('a chat completion asks for a review in words and accepts an answer in words', async () => {
   const say = (messages: object[]) =>
     server.post('/v1/chat/completions', { model: 'agent', messages }, { 'x-thread-id': 'a-chat' });
   const user = (content: string) => ({ role: 'user', content });
@@ -107,17 +108,19 @@ test('a chat completion asks in words and accepts an answer in words', async () 
   expect(done.body.choices[0].message.content).toContain('sent to ana');
 });
 
-test('a request that is repeated approves nothing: the answer follows the question', async () => {
+test('a repeated chat completion does not approve a review', async () => {
   const again = () =>
     server.post(
       '/v1/chat/completions',
       { model: 'agent', messages: [{ role: 'user', content: 'ok' }] },
       { 'x-thread-id': 'repeated' },
     );
-  const asked = await again();
-  expect(asked.body.choices[0].message.content).toContain('Tool: send');
+  const question = (await again()).body.choices[0].message;
+  expect(question.content).toContain('Tool: send');
 
   const repeated = await again();
-  expect(repeated.status).toBe(400);
-  expect(JSON.stringify(repeated.body)).toContain('waits for a decision');
+  expect(repeated).toMatchObject({
+    status: 400,
+    body: { error: { type: 'invalid_request_error', message: naming('decision', question.content) } },
+  });
 });

@@ -1,6 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { declaredRoutes } from '../support/declared-routes.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['echo', 'fails', 'interrupting'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -35,7 +36,7 @@ function key(): { 'idempotency-key': string } {
   return { 'idempotency-key': crypto.randomUUID() };
 }
 
-test('the same request with the same key makes one run', async () => {
+test('a repeated request with the same Idempotency-Key creates one run', async () => {
   const at = `/threads/${await http.thread()}/runs`;
   const once = key();
   const first = await http.post(at, ECHO, once);
@@ -47,7 +48,7 @@ test('the same request with the same key makes one run', async () => {
   expect((await http.get(at)).body).toHaveLength(1);
 });
 
-test('repeated waits and streams share one run', async () => {
+test('repeated waits and streams with one Idempotency-Key share one run', async () => {
   const at = `/threads/${await http.thread()}/runs`;
   for (const kind of ['wait', 'stream']) {
     const once = key();
@@ -60,7 +61,7 @@ test('repeated waits and streams share one run', async () => {
   expect((await http.get(at)).body).toHaveLength(2);
 });
 
-test('a run without a thread has one key and one answer, when it is gone too', async () => {
+test('a repeated stateless run gets the stored response, even after the run is deleted', async () => {
   for (const path of ['/runs', '/runs/wait', '/runs/batch']) {
     const body = path === '/runs/batch' ? [ECHO, ECHO] : ECHO;
     const once = key();
@@ -71,7 +72,7 @@ test('a run without a thread has one key and one answer, when it is gone too', a
   }
 });
 
-test('threads, copies, states and assistants are made once', async () => {
+test('repeated requests with one Idempotency-Key create threads, copies, states and assistants once', async () => {
   const thread_id = await http.thread({ metadata: { graph_id: 'echo' } });
   const requests: [string, unknown][] = [
     ['/threads', { metadata: { a: 1 } }],
@@ -89,7 +90,7 @@ test('threads, copies, states and assistants are made once', async () => {
   }
 });
 
-test('a key belongs to one request', async () => {
+test('an Idempotency-Key of another request is refused', async () => {
   const once = key();
   await http.post('/threads', { metadata: { a: 1 } }, once);
   for (const [path, body] of [
@@ -98,13 +99,13 @@ test('a key belongs to one request', async () => {
   ] as const) {
     expect(await http.post(path, body, once)).toMatchObject({
       status: 409,
-      body: { detail: 'This Idempotency-Key was sent with another request. Each request needs its own.' },
+      body: { detail: naming('Idempotency-Key') },
     });
   }
   expect((await http.post('/threads', {}, { 'idempotency-key': 'x'.repeat(256) })).status).toBe(422);
 });
 
-test('a request that failed may be sent again', async () => {
+test('a failed request may be repeated with its Idempotency-Key', async () => {
   const once = key();
   const thread_id = crypto.randomUUID();
   const at = `/threads/${thread_id}/runs/wait`;
@@ -115,7 +116,7 @@ test('a request that failed may be sent again', async () => {
   expect((await http.post(at, ECHO, once)).text).toBe(made.text);
 });
 
-test('a command makes its run once, and an answer is given once', async () => {
+test('a repeated command with an Idempotency-Key creates one run and gives one answer', async () => {
   const thread_id = crypto.randomUUID();
   const send = (method: string, params: object, once: Record<string, string>) =>
     http.post(`/threads/${thread_id}/commands`, { id: 1, method, params }, once);
@@ -139,7 +140,7 @@ test('a command makes its run once, and an answer is given once', async () => {
   expect((await http.get(`/threads/${thread_id}/runs`)).body).toHaveLength(2);
 });
 
-test('of requests at the same time one makes the run', async () => {
+test('of concurrent requests with one Idempotency-Key, one creates the run', async () => {
   const at = `/threads/${await http.thread()}/runs`;
   const once = key();
   const answers = await Promise.all(Array.from({ length: 10 }, () => http.post(at, ECHO, once)));
@@ -147,7 +148,7 @@ test('of requests at the same time one makes the run', async () => {
   expect((await http.get(at)).body).toHaveLength(1);
 });
 
-test('read-only requests ignore the key', async () => {
+test('read-only requests ignore an Idempotency-Key', async () => {
   const once = key();
   for (const body of [{}, { limit: 1 }]) {
     const found = await http.post('/threads/search', body, once);
@@ -155,7 +156,7 @@ test('read-only requests ignore the key', async () => {
   }
 });
 
-test('the routes that honour a key, and no others, describe the header', async () => {
+test('only routes that support Idempotency-Key describe the header', async () => {
   const routes = await declaredRoutes(() =>
     openApp({ graphs: ['echo'], one_process: 'its routes are read' }),
   );

@@ -47,7 +47,7 @@ async function longWait({ send, result }: Awaited<ReturnType<typeof serverWithKe
   return answer;
 }
 
-test('a reply that took longer than the first newline is replayed as it was', async () => {
+test('a response that took longer than the first newline is replayed unchanged', async () => {
   await using server = await serverWithKey();
   const first = await longWait(server);
 
@@ -57,13 +57,13 @@ test('a reply that took longer than the first newline is replayed as it was', as
     expect(again.headers.get(name)).toBe(first.headers.get(name));
 });
 
-test('a reply that cannot be stored is sent', async () => {
+test('a response that cannot be stored for its Idempotency-Key is still sent', async () => {
   await using server = await serverWithKey();
   server.saveResponse.mockRejectedValue(new Error('disk full'));
   await longWait(server);
 });
 
-test('a request is no longer in progress once its stream has begun', async () => {
+test('a request with an Idempotency-Key is no longer in progress once its stream has begun', async () => {
   await using server = await serverWithKey();
   for (let i = 0; i < 2; i++) await (await server.send('stream')).text();
   expect(server.claims).toEqual([false, false]);

@@ -7,7 +7,7 @@ const folder = resolve(import.meta.dirname, '../fixtures/auth');
 const ALICE = { authorization: 'Bearer alice-token' };
 const BOB = { authorization: 'Bearer bob-token' };
 
-test("a cron's runs are those of the user who made it", async () => {
+test('runs of a cron have the authenticated user who created it', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   const asked = { assistant_id: 'echo', schedule: '0 0 1 1 *', input: {}, on_run_completed: 'keep' };
   const cron = (await server.post('/runs/crons', asked, ALICE)).body;

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { handleInternalCall } from '../../src/http/in-process.ts';
 import { bareServer } from '../support/bare-server.ts';
 
-test('a call that is aborted before it reaches its route is not made', async () => {
+test('an in-process request that is aborted before it reaches its route is not executed', async () => {
   await using server = await bareServer();
   const requests: string[] = [];
   const routing = (raw: IncomingMessage, response: ServerResponse) => {

@@ -10,7 +10,7 @@ type Server = Awaited<ReturnType<typeof openApp>>;
 const answersOf = async (server: Server, query: object = {}, headers?: Record<string, string>) =>
   (await server.post('/interrupts/answers/search', query, headers)).body;
 
-test('answers are listed: what was asked and answered, by whom, when, and with which run', async () => {
+test('answers are listed with the interrupt, the answer, the user, the time and the run', async () => {
   await using server = await openApp({ graphs: ['asks'], folder });
   const { thread_id } = (await server.post('/threads', {}, ALICE)).body;
   const wait = (body: object) =>
@@ -41,7 +41,7 @@ test('answers are listed: what was asked and answered, by whom, when, and with w
   expect(await answersOf(server, { user_id: 'bob' }, ALICE)).toEqual([]);
 });
 
-test('answers come in pages, newest first, and are searched by thread, assistant and time', async () => {
+test('answers are searched by thread, assistant and time, in pages, newest first', async () => {
   await using server = await openApp({ graphs: ['asks'] });
   const threads: string[] = [];
   for (const n of [1, 2, 3]) {
@@ -67,7 +67,7 @@ test('answers come in pages, newest first, and are searched by thread, assistant
   expect(foreign.status).toBe(422);
 });
 
-test('answers at the newest checkpoint count, as clients of LangGraph send them', async () => {
+test('answers that name the newest checkpoint, as clients of LangGraph send them, are recorded', async () => {
   await using server = await openApp({ graphs: ['asks'] });
   const thread_id = await server.thread();
   const wait = (body: object) =>

@@ -88,7 +88,7 @@ test('interrupts are searched by thread and assistant, newest or oldest first, i
   }
 });
 
-test('interrupts are found by the time since which they wait', async () => {
+test('interrupts are found by the time since when they have waited', async () => {
   await using server = await openApp({ graphs: ['interrupting'] });
   const [first, second, third] = [
     await asking(server, {}),
@@ -112,7 +112,7 @@ test('interrupts are found by the time since which they wait', async () => {
   }
 });
 
-test('interrupts are found by the deadline that their value names, and have it in UTC', async () => {
+test('interrupts are found by the deadline in their value, which is returned in UTC', async () => {
   await using server = await openApp({ graphs: ['asks'] });
   const ask = async (value: unknown) => {
     const { thread_id } = (await server.post('/threads', {})).body;
@@ -154,7 +154,7 @@ test('interrupts are found by the deadline that their value names, and have it i
   }
 });
 
-test('a thread whose run is in the queue does not wait for a person', async () => {
+test('interrupts of a thread with a queued run are not listed', async () => {
   await using server = await openApp({ graphs: ['interrupting'] });
   const thread_id = await asking(server, {});
   const later = { assistant_id: 'interrupting', command: { resume: 'yes' }, after_seconds: 1000 };
@@ -164,7 +164,7 @@ test('a thread whose run is in the queue does not wait for a person', async () =
   expect((await server.post('/interrupts/search', {})).body).toMatchObject([{ thread_id }]);
 });
 
-test('a node that asks again after an answer waits for a person again', async () => {
+test('a node that interrupts again after an answer is listed again', async () => {
   await using server = await openApp({ graphs: ['questions'] });
   const thread_id = await server.thread();
   const run = { assistant_id: 'questions', input: { messages: [] } };
@@ -187,7 +187,7 @@ test('a node that asks again after an answer waits for a person again', async ()
   ]);
 });
 
-test('a very large value is left to the state of its thread', async () => {
+test('a very large interrupt value is omitted from the list and is in the state of its thread', async () => {
   await using server = await openApp({ graphs: ['parallel-send'] });
   const { thread_id } = (await server.post('/threads', {})).body;
   const input = { items: ['x'.repeat(40_000)], ask: true };
@@ -209,7 +209,7 @@ test('users neither find nor count interrupts of other users', async () => {
   expect((await server.post('/interrupts/count', asked, BOB)).body).toBe(0);
 });
 
-test('a search that makes no sense is refused with the reason', async () => {
+test('an invalid search of interrupts is refused with the reason', async () => {
   await using server = await openApp({ graphs: ['interrupting'] });
   const detail = async (query: object) => {
     const { status, body } = await server.post('/interrupts/search', query);

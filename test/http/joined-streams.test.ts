@@ -50,25 +50,28 @@ test.for([
   [['updates'], { step: { n: 7, executed: [7] } }],
   [['updates', 'checkpoints', 'values'], { step: { n: 7, executed: [7] } }],
   [['tasks', 'values'], undefined],
-] as const)('who shows a checkpoint gets what came after it, in modes %j', async ([stream_mode, next]) => {
-  const { thread_id, run, events } = await streamed('ten-steps', { input: { n: 0 }, stream_mode });
-  const checkpoint_id = await checkpointAt(thread_id, 6);
+] as const)(
+  'joining with a checkpoint yields the events after it, in modes %j',
+  async ([stream_mode, next]) => {
+    const { thread_id, run, events } = await streamed('ten-steps', { input: { n: 0 }, stream_mode });
+    const checkpoint_id = await checkpointAt(thread_id, 6);
 
-  const rest = await join(run, `checkpoint_id=${checkpoint_id}`);
+    const rest = await join(run, `checkpoint_id=${checkpoint_id}`);
 
-  expect(rest).toEqual(events.slice(-rest.length));
-  expect(rest.length).toBeLessThan(events.length / 2);
-  if (next) expect(rest[0]?.data).toMatchObject(next);
-  const told = rest.filter(({ event }) => event === 'values').map(({ data }) => data['n']);
-  expect(told).toEqual((stream_mode as readonly string[]).includes('values') ? [7, 8, 9, 10] : []);
-});
+    expect(rest).toEqual(events.slice(-rest.length));
+    expect(rest.length).toBeLessThan(events.length / 2);
+    if (next) expect(rest[0]?.data).toMatchObject(next);
+    const told = rest.filter(({ event }) => event === 'values').map(({ data }) => data['n']);
+    expect(told).toEqual((stream_mode as readonly string[]).includes('values') ? [7, 8, 9, 10] : []);
+  },
+);
 
-test('from the newest checkpoint on there are no more events', async () => {
+test('joining with the newest checkpoint yields no events', async () => {
   const { thread_id, run } = await streamed('ten-steps', { input: { n: 0 } });
   expect(await join(run, `checkpoint_id=${await checkpointAt(thread_id, 10)}`)).toEqual([]);
 });
 
-test('a checkpoint of another run, or of none, brings the whole run', async () => {
+test('joining with a checkpoint of another run, or an unknown one, yields the whole run', async () => {
   const { thread_id, run, events } = await streamed('ten-steps', { input: { n: 8 } });
   const before = await checkpointAt(thread_id, 10);
   const second = await http.post(`/threads/${thread_id}/runs/stream`, {
@@ -81,14 +84,14 @@ test('a checkpoint of another run, or of none, brings the whole run', async () =
   expect(await join(run, 'checkpoint_id=1f000000-0000-6000-8000-000000000000')).toEqual(events);
 });
 
-test('an id that was received says more than a checkpoint; without one the checkpoint counts', async () => {
+test('joining with an event id takes precedence over a checkpoint', async () => {
   const { thread_id, run, events } = await streamed('ten-steps', { input: { n: 0 } });
   const at = `checkpoint_id=${await checkpointAt(thread_id, 6)}`;
   expect(await join(run, at, '2')).toEqual(events.slice(2));
   expect(await join(run, at, '')).toEqual(await join(run, at));
 });
 
-test('only events of the graphs that were named, without the graphs below them', async () => {
+test('joining with namespaces yields only events of those graphs, without their subgraphs', async () => {
   const asked = { input: {}, stream_mode: ['updates', 'custom', 'values'], stream_subgraphs: true };
   const { run, events } = await streamed('nested', asked);
   const child = events.map(({ event }) => event.split('|')[1]).find((segment) => segment !== undefined);
@@ -104,7 +107,7 @@ test('only events of the graphs that were named, without the graphs below them',
   expect(namesOf(both)).toEqual([`updates|${child}`]);
 });
 
-test('a run is streamed by namespace from its beginning too', async () => {
+test('a new run can be streamed by namespace', async () => {
   const body = { assistant_id: 'nested', input: {}, stream_mode: 'updates', stream_subgraphs: true };
   const stateless = await http.post('/runs/stream?namespace=', body);
   expect(namesOf(await eventsOf(stateless.text))).toEqual(['metadata', 'updates']);
@@ -116,7 +119,7 @@ test('a run is streamed by namespace from its beginning too', async () => {
 });
 
 test.for(['messages', 'messages-tuple'])(
-  'tokens of a subgraph belong to it although their events in mode %s do not say so',
+  'tokens of a subgraph are filtered by its namespace, although their events in mode %s do not name it',
   async (stream_mode) => {
     const { run, events } = await streamed('nested-tokens', { input: { count: 3 }, stream_mode });
     expect(events.length).toBeGreaterThan(3);
@@ -125,7 +128,7 @@ test.for(['messages', 'messages-tuple'])(
   },
 );
 
-test('event streaming keeps the places of its checkpoints too', async () => {
+test('joining with a checkpoint works for runs of event streaming', async () => {
   const thread_id = await http.thread();
   const started = await http.post(`/threads/${thread_id}/commands`, {
     id: 1,

@@ -24,7 +24,7 @@ function post(payload: string, content_type?: string, url = '/threads') {
 }
 
 test.each(['application/json', 'application/json; charset=utf-8', 'text/plain', undefined])(
-  'JSON is JSON as %s',
+  'a JSON body is accepted as %s',
   async (content_type) => {
     await using http = await mirror();
     const answer = await http.inject(post('{"metadata":{"a":1}}', content_type));
@@ -32,12 +32,12 @@ test.each(['application/json', 'application/json; charset=utf-8', 'text/plain', 
   },
 );
 
-test('fields nobody knows are kept out of the way', async () => {
+test('unknown fields of a body are dropped', async () => {
   await using http = await mirror();
   expect((await http.inject(post('{"from":"the future"}'))).statusCode).toBe(200);
 });
 
-test('an empty body is no body where one may be left out', async () => {
+test('an empty body counts as none where it is optional', async () => {
   await using http = await mirror();
   const url = '/assistants/echo/versions';
   expect((await http.inject(post('', 'application/json', url))).statusCode).toBe(200);
@@ -116,7 +116,7 @@ describe('is refused with a reason, and reaches no service', () => {
   });
 });
 
-test('the response names every mistake of a body', async () => {
+test('the response names every invalid field of a body', async () => {
   await using http = await mirror();
   const answer = await http.inject(post('{"thread_id":1,"metadata":[],"ttl":{"ttl":"x"}}'));
   expect(answer.json().detail.split('; ')).toEqual([
@@ -126,13 +126,13 @@ test('the response names every mistake of a body', async () => {
   ]);
 });
 
-test('a property called constructor is fine', async () => {
+test('a body may have a property named constructor', async () => {
   await using http = await mirror();
   const answer = await http.inject(post('{"metadata":{"constructor":"Bob"}}'));
   expect(answer.json().metadata).toEqual({ constructor: 'Bob' });
 });
 
-test('what no database stores as text is replaced, in keys too', async () => {
+test('text that a database cannot store is replaced in a body, in keys too', async () => {
   await using http = await mirror();
   await http.inject(
     post('{"metadata":{"a\\u0000":"b\\u0000c","d":["\\ud800"],"e":"\\\\u0000 \\ud83d\\ude00"}}'),
@@ -140,7 +140,7 @@ test('what no database stores as text is replaced, in keys too', async () => {
   expect(http.seen).toMatchObject([{ metadata: { 'a\uFFFD': 'b\uFFFDc', d: ['\uFFFD'], e: '\\u0000 😀' } }]);
 });
 
-test('a body of 500 levels is accepted', async () => {
+test('a body nested 500 levels deep is accepted', async () => {
   await using http = await mirror();
   expect((await http.inject(post(nested(498)))).statusCode).toBe(200);
 });
@@ -159,7 +159,7 @@ function upload(url: string, bytes: number, headers: Record<string, string>): Pr
 test.each([
   ['announced', { 'content-length': String(20_000_000) }],
   ['in chunks', { 'transfer-encoding': 'chunked' }],
-])('a body that is too large is refused, its size %s', async (_how, headers) => {
+])('a body that is too large is refused, with its size %s', async (_how, headers) => {
   await using http = await mirror(100_000);
   expect(await upload(await http.listen(), 20_000_000, headers)).toEqual([
     413,

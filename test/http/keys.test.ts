@@ -18,7 +18,7 @@ async function create(server: Server, body: object = { name: 'backend' }) {
 const statusWith = async (server: Server, key: string) =>
   (await server.post('/threads/count', {}, { 'x-api-key': key })).status;
 
-test('a key works immediately, is shown once, and is rejected as soon as it is revoked', async () => {
+test('an API key works immediately, is shown once, and is rejected as soon as it is revoked', async () => {
   await using server = await open();
   const created = await server.post('/keys', { name: 'backend', scope: 'read' }, OPERATOR);
   expect(created.headers['cache-control']).toBe('no-store');
@@ -45,7 +45,7 @@ test('a key works immediately, is shown once, and is rejected as soon as it is r
   expect((await server.get('/keys', OPERATOR)).body).toMatchObject([{ revoked_at: expect.any(String) }]);
 });
 
-test('the tokens of a key end with it', async () => {
+test('the tokens of an API key are revoked with it', async () => {
   await using server = await open();
   const { key, key_id } = await create(server);
   const made = await server.post('/auth/tokens', { user: 'jane' }, { 'x-api-key': key });
@@ -56,7 +56,7 @@ test('the tokens of a key end with it', async () => {
   expect((await server.post('/threads/count', {}, jane)).status).toBe(401);
 });
 
-test('a key may be made to expire', async () => {
+test('an API key can expire', async () => {
   const clock = { ms: Date.now(), now: () => clock.ms, monotonic: () => clock.ms };
   await using server = await openApp({
     graphs: ['echo'],
@@ -70,7 +70,7 @@ test('a key may be made to expire', async () => {
   expect(await statusWith(server, key)).toBe(401);
 });
 
-test('revoking a missing key is 404', async () => {
+test('revoking a missing API key is 404', async () => {
   await using server = await open();
   const { key_id } = await create(server);
   const revoke = (id: string) => server.send('DELETE', `/keys/${id}`, undefined, OPERATOR);
@@ -92,7 +92,7 @@ test.each([
   expect([refused.status, refused.text]).toEqual([422, expect.stringMatching(detail)]);
 });
 
-test('keys with a smaller scope manage no keys', async () => {
+test('API keys with a smaller scope cannot manage keys', async () => {
   await using server = await open();
   const { key } = await create(server, { name: 'backend', scope: 'run' });
   const limited = { 'x-api-key': key };
@@ -106,14 +106,14 @@ test('keys with a smaller scope manage no keys', async () => {
   expect((await server.get('/keys', OPERATOR)).body).toHaveLength(2);
 });
 
-test('a server without authentication creates no key, so that none outlives the day keys are configured', async () => {
+test('a server without authentication creates no API key', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   const refused = await server.post('/keys', { name: 'planted', scope: 'admin' });
   expect([refused.status, Object.keys(refused.body)]).toEqual([403, ['detail']]);
   expect((await server.get('/keys')).body).toEqual([]);
 });
 
-test('users manage no keys, whatever they may do with their own rows', async () => {
+test('users cannot manage API keys, even with all rights on their own rows', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({
     graphs: ['echo'],
@@ -129,7 +129,7 @@ test('users manage no keys, whatever they may do with their own rows', async () 
   }
 });
 
-test('keys of the command line and of the API are the same ones', async () => {
+test('API keys of the command line and of the API are the same', async () => {
   await using file = await keyFile();
   await using server = await openApp({ graphs: ['echo'], environment: file.environment });
   const admin = { 'x-api-key': (await file.make()).key };

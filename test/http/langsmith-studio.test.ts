@@ -10,7 +10,7 @@ const HEADERS = 'content-type,x-api-key,x-auth-scheme,x-tenant-id,x-user-id';
 test.each([
   ['without keys', {}],
   ['with keys', KEYS],
-])('LangSmith Studio may ask a server %s on the network of its reader', async (_what, environment) => {
+])('LangSmith Studio may call a server %s on the network of the user', async (_what, environment) => {
   await using server = await openApp({ graphs: ['echo'], environment });
   for (const [method, path] of [
     ['GET', '/info'],
@@ -36,7 +36,7 @@ test.each([
   }
 });
 
-test('LangSmith Studio reads what the server offers, refusals, and where a run is that it starts', async () => {
+test('LangSmith Studio can read capabilities, errors, and the location of a created run', async () => {
   await using server = await openApp({ graphs: ['echo'], environment: KEYS });
   const page = { origin: STUDIO, 'x-auth-scheme': 'langsmith' };
   const info = await server.get('/info', { ...page, ...KEY });

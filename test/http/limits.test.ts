@@ -14,7 +14,7 @@ async function statuses(send: () => Promise<{ status: number }>, times: number):
   return seen;
 }
 
-test('an address above its limit is rejected, with the time to retry after', async () => {
+test('a client address above its rate limit is rejected with Retry-After', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     server: { rate_limit: { per_address_per_minute: 3 } },
@@ -27,14 +27,14 @@ test('an address above its limit is rejected, with the time to retry after', asy
   expect(Number(refused.headers['retry-after'])).toBeLessThanOrEqual(60);
 });
 
-test('guesses of keys count, health does not', async () => {
+test('rejected keys count towards the rate limit, and health checks do not', async () => {
   await using server = await openApp({ ...KEYS, server: { rate_limit: { per_address_per_minute: 2 } } });
   const guess = () => server.post('/threads/count', {}, { 'x-api-key': 'guess' });
   expect(await statuses(guess, 3)).toEqual([401, 401, 429]);
   expect(await statuses(() => server.get('/ok'), 5)).toEqual([200, 200, 200, 200, 200]);
 });
 
-test('guesses of keys count at /metrics too, and a key that is good for it has no share there', async () => {
+test('rejected keys at /metrics count towards the rate limit, and valid keys there do not', async () => {
   await using server = await openApp({
     ...KEYS,
     server: { rate_limit: { per_address_per_minute: 4, per_key_per_minute: 1 } },
@@ -45,7 +45,7 @@ test('guesses of keys count at /metrics too, and a key that is good for it has n
   expect((await scrape('one')()).status).toBe(429);
 });
 
-test('scrapes do not count where /metrics needs no key', async () => {
+test('scrapes do not count towards the rate limit if /metrics needs no key', async () => {
   const server = { rate_limit: { per_address_per_minute: 1, per_key_per_minute: 1 } };
   await using open = await openApp({ graphs: ['echo'], server });
   expect(await statuses(() => open.get('/metrics'), 3)).toEqual([200, 200, 200]);
@@ -66,7 +66,7 @@ test('each user has a separate rate limit', async () => {
   expect(await statuses(as('bob'), 2)).toEqual([200, 200]);
 });
 
-test('a request that passes through the custom app counts once', async () => {
+test('a request through the custom app counts once towards the rate limit', async () => {
   await using server = await openApp({
     ...KEYS,
     folder: resolve(import.meta.dirname, '../fixtures/own-app'),
@@ -82,13 +82,13 @@ test('one key of the configuration enables both rate limits', async () => {
   expect(await statuses(() => server.post('/threads/count', {}), 3)).toEqual([200, 200, 429]);
 });
 
-test('a head that is too large is 431', async () => {
+test('request headers that are too large are 431', async () => {
   await using http = await bareServer({ options: { max_header_bytes: 1024 } });
   const answer = await fetch(`${await http.listen()}/ok`, { headers: { 'x-long': 'x'.repeat(2000) } });
   expect(answer.status).toBe(431);
 });
 
-test('time limits are rounded to whole milliseconds, which is all that Node takes', async () => {
+test('time limits of the HTTP server are rounded to whole milliseconds, as Node requires', async () => {
   const options = { headers_timeout_seconds: 1.005, request_timeout_seconds: 2.0005 };
   await using http = await bareServer({ options });
   expect((await fetch(`${await http.listen()}/ok`)).status).toBe(200);

@@ -24,7 +24,7 @@ test('a server listens on each of its addresses and stops listening on all', asy
   for (const address of ADDRESSES) await expect(fetch(`http://${address}:${port}/ok`)).rejects.toThrow();
 });
 
-test('what is no HTTP is answered at each address alike', async () => {
+test('bytes that are not HTTP get the same response at each address', async () => {
   await using server = await bareServer();
   using listening = await listenAt(server.server, ADDRESSES, 0);
   const { port } = new URL(listening.url);
@@ -40,7 +40,7 @@ test('what is no HTTP is answered at each address alike', async () => {
   expect(other).toBe(one);
 });
 
-test('only localhost has several addresses', async () => {
+test('only localhost listens on several addresses', async () => {
   expect(await addressesOf('127.0.0.1')).toEqual(['127.0.0.1']);
   expect(await addressesOf('0.0.0.0')).toEqual(['0.0.0.0']);
   expect(await addressesOf('localhost')).toContain('127.0.0.1');

@@ -6,7 +6,7 @@ import { until } from '../support/until.ts';
 /** To what reads it, all loops have been still for a minute. */
 const MINUTE_AHEAD = { now: () => Date.now(), monotonic: () => performance.now() + 60_000 };
 
-test('a server is alive while it finishes its runs, however long that takes', async () => {
+test('a stopping server stays alive while it finishes its runs', async () => {
   await using server = await openApp({ graphs: ['sleeper'], clock: MINUTE_AHEAD });
   const age = async () =>
     sampleValue((await server.get('/metrics')).text, 'agent_server_claim_loop_age_seconds');

@@ -54,7 +54,7 @@ test('a long error is truncated wherever it is reported', async () => {
 });
 
 /** The first of them reads the schemas of the graph, which takes long on a busy machine. */
-test('a long error is cut for A2A and MCP', async () => {
+test('a long error is truncated for A2A and MCP', async () => {
   const input = { text: 'x'.repeat(400_000) };
   const length = '400,016';
   const message = { messageId: randomUUID(), role: 'ROLE_USER', parts: [{ data: input }] };
@@ -72,7 +72,7 @@ test.each([
   ['addresses', 'a://'],
   ['backslashes', '\\'],
   ['quotes', "'/"],
-])('an error with 1 MB of %s in it holds nobody up', async (_what, piece) => {
+])('an error with 1 MB of %s does not block other requests', async (_what, piece) => {
   const text = `${piece.repeat(2 ** 20 / piece.length)} \\ud800`;
   const { body } = await server.post('/runs/wait', { assistant_id: 'echoes', input: { text } });
   expect(body.__error__).toMatchObject({ error: 'RangeError', message: expect.stringContaining('… (cut') });

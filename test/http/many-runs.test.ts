@@ -19,7 +19,7 @@ async function statusOf(at: string): Promise<string> {
   return (await http.get(at)).body.status;
 }
 
-test('a batch starts each run on a thread of its own', async () => {
+test('a batch creates each run on its own thread', async () => {
   const { status, body } = await http.post('/runs/batch', [ECHO, { ...ECHO, on_completion: 'keep' }]);
   expect(status).toBe(200);
   expect(body).toMatchObject([{ status: 'pending' }, { status: 'pending' }]);
@@ -28,7 +28,7 @@ test('a batch starts each run on a thread of its own', async () => {
   expect((await http.get(`/threads/${thread_id}/runs/${run_id}/join`)).body).toMatchObject({ x: 1 });
 });
 
-test('a batch is read in camel case too, and what is in both is read as the contract has it', async () => {
+test('a batch accepts camel case, and prefers the spelling of the contract', async () => {
   const { body } = await http.post('/runs/batch', [
     { assistantId: 'sleeper', assistant_id: 'echo', afterSeconds: 600, multitaskStrategy: 'reject' },
   ]);
@@ -39,11 +39,11 @@ test('a batch is read in camel case too, and what is in both is read as the cont
   await http.post('/runs/cancel', { thread_id: body[0].thread_id, run_ids: [body[0].run_id] });
 });
 
-test('one bad run keeps the whole batch from being made', async () => {
+test('a batch with one invalid run creates no run', async () => {
   const count = async () => (await http.post('/threads/count', {})).body;
   const before = await count();
   const missing = await http.post('/runs/batch', [ECHO, { assistant_id: crypto.randomUUID() }]);
-  expect([missing.status, missing.body.detail]).toEqual([404, 'Thread or assistant not found.']);
+  expect(missing.status).toBe(404);
   expect(await http.post('/runs/batch', [ECHO, { assistant_id: 'nobody' }])).toMatchObject({ status: 422 });
   expect(await http.post('/runs/batch', [ECHO, {}])).toMatchObject({
     status: 422,
@@ -56,7 +56,7 @@ test('one bad run keeps the whole batch from being made', async () => {
   expect(await count()).toBe(before);
 });
 
-test('runs of a thread are cancelled by their ids, and others are left alone', async () => {
+test('a bulk cancel by ids cancels only those runs of a thread', async () => {
   const [one, other] = [await sleeping(), await sleeping()];
   const cancelled = await http.post('/runs/cancel', {
     thread_id: one.thread_id,
@@ -83,11 +83,11 @@ test('runs of a thread are cancelled by their ids, and others are left alone', a
     thread_id: one.thread_id,
     run_ids: [crypto.randomUUID()],
   });
-  expect(nobody).toMatchObject({ status: 404, body: { detail: 'No runs found to cancel.' } });
+  expect(nobody.status).toBe(404);
   await http.post('/runs/cancel', { thread_id: other.thread_id, run_ids: [other.run_id] });
 });
 
-test('all runs of a status are cancelled, on every thread', async () => {
+test('a bulk cancel by status cancels the runs of every thread', async () => {
   const [one, other] = [await sleeping(), await sleeping()];
   const { body: waiting } = await http.post(`/threads/${one.thread_id}/runs`, ECHO);
   const waitingAt = `/threads/${one.thread_id}/runs/${waiting.run_id}`;
@@ -96,13 +96,10 @@ test('all runs of a status are cancelled, on every thread', async () => {
   expect(await statusOf(waitingAt)).toBe('interrupted');
   expect((await http.post('/runs/cancel?action=rollback', { status: 'all' })).status).toBe(204);
   expect([(await http.get(one.at)).status, (await http.get(other.at)).status]).toEqual([404, 404]);
-  expect(await http.post('/runs/cancel', { status: 'all' })).toMatchObject({
-    status: 404,
-    body: { detail: 'No runs found to cancel.' },
-  });
+  expect((await http.post('/runs/cancel', { status: 'all' })).status).toBe(404);
 });
 
-test('a cancelled run that never began leaves nothing of the thread that it made for itself', async () => {
+test('a cancelled run that never started leaves no temporary thread', async () => {
   const later = { ...ECHO, after_seconds: 600 };
   const { body } = await http.post('/runs/batch', [later, { ...later, on_completion: 'keep' }]);
   expect((await http.post('/runs/cancel', { status: 'pending' })).status).toBe(204);
@@ -137,7 +134,7 @@ test('the reason of a cancel is returned on request', async () => {
   expect(Object.keys((await http.get(at)).body)).not.toContain('cancel_reason');
 });
 
-test.each([1e10, 2531220522787332])('no run is due in %d seconds', async (after_seconds) => {
+test.each([1e10, 2531220522787332])('a run with a delay of %d seconds is refused', async (after_seconds) => {
   const { status, body } = await http.post('/runs', { ...ECHO, after_seconds });
   expect([status, body.detail]).toEqual([422, expect.stringMatching(/^after_seconds: /)]);
 });

@@ -31,7 +31,7 @@ test.each([
     { type: 'video', url: 'https://example.com/a.mp4', mime_type: 'video/mp4' },
     { type: 'resource_link', uri: 'https://example.com/a.mp4', name: 'video', mimeType: 'video/mp4' },
   ],
-])('%j of an answer is content', (block, content) => {
+])('%j of an answer becomes MCP content', (block, content) => {
   expect(answered({ type: 'text', text: 'Here:' }, block)).toEqual([
     { type: 'text', text: 'Here:' },
     content,
@@ -39,7 +39,7 @@ test.each([
   expect(answered(block)).toEqual([content]);
 });
 
-test('what is neither text nor a medium is left out', () => {
+test('parts that are neither text nor media are omitted from MCP content', () => {
   expect(
     answered({ type: 'text', text: 'Yes.' }, { type: 'tool_call', name: 'x' }, { type: 'image' }),
   ).toEqual([{ type: 'text', text: 'Yes.' }]);

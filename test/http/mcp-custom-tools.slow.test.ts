@@ -14,7 +14,7 @@ export const graph = new StateGraph(State).addNode('n', () => ({})).addEdge(STAR
 const SECRET = 'a-secret-of-this-test-and-no-other';
 const CONFIG = 'graphs: { plain: ./graph.ts:graph }\nmcp: { app: ./mcp.ts:register }\n';
 
-test('docs/mcp.md: a project adds what it has beside its assistants', async () => {
+test('docs/mcp.md: a project adds tools, resources and prompts to its assistants', async () => {
   const [register] = blocksOf('docs/mcp.md').filter(({ language }) => language === 'ts');
   await using own = await project({
     'agent.config.yaml': CONFIG,
@@ -35,7 +35,7 @@ test('docs/mcp.md: a project adds what it has beside its assistants', async () =
   expect(tools.map(({ name }: { name: string }) => name)).toEqual(['plain']);
 });
 
-test('custom tools know their caller and take precedence over assistants of the same name', async () => {
+test('custom MCP tools get their caller and take precedence over assistants of the same name', async () => {
   await using own = await project({
     'agent.config.yaml': `${CONFIG}auth: { jwt: { secret: ${SECRET} } }\n`,
     'graph.ts': GRAPH,

@@ -2,7 +2,7 @@ import { EventEmitter } from 'node:events';
 import { expect, test } from 'vitest';
 import { createMcpRequestHandler } from '../../src/http/mcp/handler.ts';
 
-test('the caller of a client that leaves while its message is parsed is not watched any more', async () => {
+test('the caller of an MCP client that disconnects while its message is parsed is no longer watched', async () => {
   const watches: string[] = [];
   const watch = () => {
     watches.push('begun');

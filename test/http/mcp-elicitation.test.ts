@@ -64,7 +64,7 @@ function questionIn(result: { inputRequests: Record<string, { method: string; pa
   return { key: key as string, ...request };
 }
 
-test('the form is what the interrupt says, and what is filled in is the answer', async () => {
+test('an MCP elicitation has the form of the interrupt, and its content is the answer', async () => {
   const ask = { question: 'How big?', schema: FORM };
   const { result } = await call(ask);
   expect(result.resultType).toBe('input_required');
@@ -81,7 +81,7 @@ test('the form is what the interrupt says, and what is filled in is the answer',
   expect((await call(ask, { inputResponses, requestState })).error.code).toBe(-32602);
 });
 
-test('an answer that is missing is asked for again; a refusal is an answer', async () => {
+test('a missing elicitation response is requested again, and a declined one is an answer', async () => {
   const { result } = await call('Really?');
   const { key } = questionIn(result);
   const { requestState } = result;
@@ -92,7 +92,7 @@ test('an answer that is missing is asked for again; a refusal is an answer', asy
   expect(refused.result.structuredContent.said).toEqual({ action: 'decline' });
 });
 
-test('a client that leaves after its answer takes neither the run nor its thread along', async () => {
+test('an MCP client that disconnects after its answer cancels neither the run nor its thread', async () => {
   const { url } = await server.app.listen();
   const { result } = await call({ waits_for: join(files.root, 'open') });
   const { key } = questionIn(result);
@@ -130,7 +130,7 @@ test('a client that leaves after its answer takes neither the run nor its thread
   expect(thread).toMatchObject({ status: 'idle', values: { said: 'yes' }, ttl: { strategy: 'delete' } });
 });
 
-test('what a client carries from question to answer cannot be changed', async () => {
+test('an MCP client cannot change the state that it carries from elicitation to response', async () => {
   const { result } = await call('Really?');
   const inputResponses = { [questionIn(result).key]: { action: 'accept', content: { response: 'yes' } } };
   const requestState = result.requestState.replace(/.$/, (last: string) => (last === 'A' ? 'B' : 'A'));
@@ -139,7 +139,7 @@ test('what a client carries from question to answer cannot be changed', async ()
   );
 });
 
-test('a user is sent to a URL if the client supports that, otherwise the URL is in the text', async () => {
+test('an elicitation by URL is sent if the client supports it, otherwise the URL is in the text', async () => {
   const ask = { type: 'auth_required', url: 'https://login.example/go', message: 'Log in first' };
   const { result } = await call(ask);
   expect(questionIn(result)).toMatchObject({

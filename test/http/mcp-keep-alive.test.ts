@@ -10,7 +10,7 @@ async function readUntil(reader: ReadableStreamDefaultReader<string>, wanted: st
   return text;
 }
 
-test('an answer that comes soon is sent as it is', async () => {
+test('a fast MCP response is sent as plain JSON', async () => {
   const response = Response.json(ANSWER, { status: 400 });
   expect(await withKeepAlive(Promise.resolve(response))).toBe(response);
   await expect(withKeepAlive(Promise.reject(new Error('no')))).rejects.toThrow('no');
@@ -25,7 +25,7 @@ test.each([
         headers: { 'content-type': 'text/event-stream' },
       }),
   ],
-])('a late one comes %s, after signs of life', async (_how, answered) => {
+])('a late MCP response comes %s, after keep-alives', async (_how, answered) => {
   const answer = Promise.withResolvers<Response>();
   const response = await withKeepAlive(answer.promise, 1);
   expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);

@@ -16,7 +16,7 @@ test.each([
   ['2025-06-18', '2025-06-18'],
   ['2025-11-25', '2025-11-25'],
   ['2099-01-01', '2025-11-25'],
-])('a client that begins with %s is answered in %s', async (protocolVersion, answered) => {
+])('an MCP client that begins with %s gets %s', async (protocolVersion, answered) => {
   const clientInfo = { name: 'test', version: '1' };
   const { result } = await askLegacy(server, 'initialize', { protocolVersion, capabilities: {}, clientInfo });
   expect(result).toMatchObject({ protocolVersion: answered, capabilities: { tools: { listChanged: true } } });
@@ -24,7 +24,7 @@ test.each([
   expect((await askLegacy(server, 'logging/setLevel', { level: 'info' })).result).toEqual({});
 });
 
-test('a client of 2026-07-28 discovers the server, and does not initialize it', async () => {
+test('an MCP client of 2026-07-28 discovers the server without initialize', async () => {
   const { result } = await askModern(server, 'server/discover', {});
   expect(result).toMatchObject({ supportedVersions: ['2026-07-28'], cacheScope: 'private' });
   expect(result.ttlMs).toBeGreaterThan(0);
@@ -34,7 +34,7 @@ test('a client of 2026-07-28 discovers the server, and does not initialize it', 
   }
 });
 
-test('params that the protocol does not allow are invalid, not a failure of the server', async () => {
+test('invalid MCP params are an error of the client', async () => {
   const clientInfo = { name: 'test', version: '1' };
   const refused = async (
     ...asked: Parameters<typeof askLegacy> extends [unknown, ...infer Rest] ? Rest : never
@@ -49,7 +49,7 @@ test('params that the protocol does not allow are invalid, not a failure of the 
   expect((await askModern(server, 'tools/list', { cursor: 5 })).error.code).toBe(-32602);
 });
 
-test('what a message says of itself must be true', async () => {
+test('MCP headers that contradict the message are refused', async () => {
   const wrong = { headers: { 'mcp-method': 'ping' } };
   expect(await askModern(server, 'tools/list', {}, wrong)).toMatchObject({
     status: 400,
@@ -63,7 +63,7 @@ test('what a message says of itself must be true', async () => {
   });
 });
 
-test('a batch of 2025-03-26 is answered in full', async () => {
+test('an MCP batch of 2025-03-26 gets all responses', async () => {
   const call = { name: 'zod-state', arguments: { topic: 'sea' } };
   const batch = [
     { jsonrpc: '2.0', id: 1, method: 'ping' },
@@ -76,7 +76,7 @@ test('a batch of 2025-03-26 is answered in full', async () => {
   expect(answers.find(({ id }) => id === 2).result.structuredContent.topic).toBe('sea');
 });
 
-test('tools come a hundred at a time, in the order of their names', async () => {
+test('MCP tools are listed by name, a hundred per page', async () => {
   const names = Array.from({ length: 150 }, (_, i) => `Tool_${String(i).padStart(3, '0')}`);
   for (const name of names) await server.post('/assistants', { graph_id: 'zod-state', name });
   const first = (await askModern(server, 'tools/list', {})).result;
@@ -89,7 +89,7 @@ test('tools come a hundred at a time, in the order of their names', async () => 
   expect((await askModern(server, 'tools/list', { cursor: 'nonsense' })).error.code).toBe(-32602);
 });
 
-test('a memory is named by the call, or by a header for a client that cannot', async () => {
+test('the thread of an MCP call is named by an argument, or by a header', async () => {
   const call = { name: 'zod-state', arguments: { topic: 'sea' } };
   const threadOf = async (
     ...said: Parameters<typeof askLegacy> extends [unknown, ...infer Rest] ? Rest : never

@@ -17,7 +17,7 @@ function withIssuer(http = {}) {
 }
 
 test.each(['/mcp', '/mcp/zod-state'])(
-  'a client without a token finds out at %s where to get one',
+  'an MCP client without a token finds its authorization server at %s',
   async (path) => {
     await using server = await withIssuer();
     const { url } = await server.app.listen();
@@ -34,7 +34,7 @@ test.each(['/mcp', '/mcp/zod-state'])(
   },
 );
 
-test('a client with an invalid token gets an error that says so', async () => {
+test('an MCP client with an invalid token gets error invalid_token', async () => {
   await using server = await withIssuer();
   const answer = await server.post('/mcp', LIST, { authorization: 'Bearer nonsense' });
   expect([answer.status, answer.headers['www-authenticate']]).toEqual([
@@ -44,7 +44,7 @@ test('a client with an invalid token gets an error that says so', async () => {
   expect((await server.get('/threads')).headers['www-authenticate']).toBeUndefined();
 });
 
-test('behind a proxy the addresses are those that the configuration says', async () => {
+test('behind a proxy, MCP authorization metadata has the configured URLs', async () => {
   const base_url = 'https://agents.example.com/v1';
   await using server = await withIssuer({
     mcp: { cancel_on_disconnect: false, base_url, body_limit: 1024 ** 2 },
@@ -59,7 +59,7 @@ test('behind a proxy the addresses are those that the configuration says', async
   expect(refused.headers['www-authenticate']).toBe(`Bearer resource_metadata="${base_url}${WELL_KNOWN}/mcp"`);
 });
 
-test('handlers of the project can name who issues their tokens, and say more in their refusals', async () => {
+test('auth handlers can name the issuer of their tokens and extend their refusals', async () => {
   const auth = { path: './auth.ts:auth', authorization_servers: [ISSUER] };
   await using server = await openApp({
     graphs: ['echo'],
@@ -73,7 +73,7 @@ test('handlers of the project can name who issues their tokens, and say more in 
   );
 });
 
-test('a server with keys alone names no issuer', async () => {
+test('a server with only API keys names no token issuer', async () => {
   await using server = await openApp({
     graphs: ['zod-state'],
     environment: { AGENT_SERVER_API_KEYS: 'sesame' },
@@ -83,7 +83,7 @@ test('a server with keys alone names no issuer', async () => {
   expect((await server.post('/mcp', LIST, { 'x-api-key': 'sesame' })).status).toBe(200);
 });
 
-test('a server without keys answers pages of this machine and of allowed hosts, and no others', async () => {
+test('a server without keys accepts MCP requests only from pages of this machine and of allowed hosts', async () => {
   await using server = await openApp({
     graphs: ['zod-state'],
     server: { allowed_hosts: ['agents.example.com'] },

@@ -7,7 +7,7 @@ import { askModern } from '../support/mcp-messages.ts';
 const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 const PATHS = ['/mcp', '/mcp/', '/mcp/zod-state'];
 
-test('the address works with and without a slash, and only by POST', async () => {
+test('the MCP endpoint works with and without a trailing slash, and only by POST', async () => {
   await using server = await openApp({ graphs: ['zod-state'] });
   for (const url of PATHS) {
     const { status, body } = await server.post(url, LIST);
@@ -23,7 +23,7 @@ test('the address works with and without a slash, and only by POST', async () =>
   }
 });
 
-test('a call leaves no warning of a leak', async () => {
+test('an MCP call causes no warning about leaked listeners', async () => {
   await using server = await openApp({ graphs: ['echo'], one_process: 'warnings of its own' });
   const { url } = await server.app.listen();
   const warnings: Error[] = [];
@@ -37,7 +37,7 @@ test('a call leaves no warning of a leak', async () => {
   expect(warnings).toEqual([]);
 });
 
-test('the address of an assistant has that tool alone, by the id and by the name of its graph', async () => {
+test('the MCP endpoint of an assistant has only that tool, by id and by graph name', async () => {
   await using server = await openApp({
     graphs: ['echo', 'counter'],
     one_process: 'each process reads the types of its graphs when it is first asked',
@@ -56,7 +56,7 @@ test('the address of an assistant has that tool alone, by the id and by the name
   }
 });
 
-test('a key that may only look calls nothing; one that may work needs to be no administrator', async () => {
+test('a read key calls no MCP tool, and a run key calls them without being an administrator', async () => {
   await using keys = await keyFile();
   await using server = await openApp({ graphs: ['zod-state'], environment: keys.environment });
   const reader = await keys.make({ scope: 'read' });
@@ -67,7 +67,7 @@ test('a key that may only look calls nothing; one that may work needs to be no a
   }
 });
 
-test('a user sees and calls only their own assistants', async () => {
+test('an MCP user sees and calls only their own assistants', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({ graphs: ['echo'], folder });
   const alice = { authorization: 'Bearer alice-token' };
@@ -95,7 +95,7 @@ test('a user sees and calls only their own assistants', async () => {
   expect((await server.post('/mcp', LIST)).status).toBe(401);
 });
 
-test('a header that says something else than its argument is refused', async () => {
+test('an MCP header that contradicts its argument is refused', async () => {
   await using server = await openApp({ graphs: ['regional'] });
   const call = async (args: object, headers: Record<string, string>) => {
     const params = { name: 'regional', arguments: args };
@@ -115,7 +115,7 @@ test('a header that says something else than its argument is refused', async () 
   ]);
 });
 
-test('a graph that failed to load is not listed as a tool, and a call of it returns the reason', async () => {
+test('a graph that failed to load is not listed as an MCP tool, and a call returns the reason', async () => {
   await using server = await openApp({ graphs: ['broken', 'zod-state'] });
   const { tools } = (await askModern(server, 'tools/list', {})).result;
   expect(tools.map(({ name }: { name: string }) => name)).toEqual(['zod-state']);

@@ -20,12 +20,12 @@ afterAll(() => http[Symbol.asyncDispose]());
 
 const scrape = async () => (await http.inject('/metrics')).body;
 
-test('the first values of a label remain, and all further ones are the same', () => {
+test('a metric label keeps its first values, and all further ones share one', () => {
   const label = boundedLabel(2);
   expect(['a', 'b', 'c', 'a', 'd', 'b'].map(label)).toEqual(['a', 'b', 'other', 'a', 'other', 'b']);
 });
 
-test('requests are counted by route, never by a path or a method of the client', async () => {
+test('requests are counted by route, never by the path or method that a client sent', async () => {
   for (let n = 0; n < 50; n++) {
     await http.inject(`/threads/not-an-id-${n}`);
     await http.inject(`/nowhere/${n}`);
@@ -40,7 +40,7 @@ test('requests are counted by route, never by a path or a method of the client',
   ]);
 });
 
-test('more than a hundred graphs share one time series', async () => {
+test('graphs beyond a hundred share one time series', async () => {
   for (let n = 0; n < 150; n++) endRun({ graph_id: `graph-${n}`, status: 'success', ms: 5, queue_ms: 1 });
   const text = await scrape();
   const graphs = samplesOf(text).filter(({ name }) => name === 'agent_server_runs_ended_total');
@@ -50,7 +50,7 @@ test('more than a hundred graphs share one time series', async () => {
   expect(sampleValue(text, 'agent_server_run_duration_seconds_count')).toBe(150);
 });
 
-test('more than a hundred assistants, models and tools share time series', async () => {
+test('assistants, models and tools beyond a hundred share time series', async () => {
   const step = { status: 'success', provider: null, started_at: 0, ended_at: 5, tokens_in: 2, tokens_out: 1 };
   for (let n = 0; n < 150; n++) {
     const model = { ...step, kind: 'model', model: `model-${n}`, cost: 0.5 };
@@ -70,7 +70,7 @@ test('more than a hundred assistants, models and tools share time series', async
   expect(count('gen_ai_execute_tool_duration_seconds_count')).toBe(101);
 });
 
-test('a process without slots for runs has no metrics of them: none free would read as saturated', async () => {
+test('a process without run slots has no slot metrics', async () => {
   await using api = await bareServer({
     engine: {
       workers: () => ({ max: 0, active: 0, available: 0 }),
@@ -83,7 +83,7 @@ test('a process without slots for runs has no metrics of them: none free would r
   expect(sampleValue(text, 'lg_api_num_pending_runs')).toBe(2);
 });
 
-test('a size that cannot be read leaves the other metrics alone', async () => {
+test('a metric that cannot be read does not affect the others', async () => {
   await using ill = await bareServer({ engine: { storageBytes: () => Promise.reject(new Error('away')) } });
   const answer = await ill.inject('/metrics');
   expect(answer.statusCode).toBe(200);

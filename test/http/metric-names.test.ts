@@ -23,14 +23,14 @@ function linesOf(options: { prefix: string; internal: boolean }): string[] {
     .toSorted();
 }
 
-test('a metric that is renamed, or changes its type, unit or labels, is seen; -u writes the list', async () => {
+test('the list of metrics has every name, type, unit and label (vitest -u writes it)', async () => {
   const always = linesOf({ prefix: 'lg_api_', internal: false });
   const internal = linesOf({ prefix: 'lg_api_', internal: true }).filter((line) => !always.includes(line));
   const text = ['# Always', ...always, '', '# Internal', ...internal, ''];
   await expect(text.join('\n')).toMatchFileSnapshot('./metric-names.txt');
 });
 
-test('no prefix can make two metrics one', () => {
+test('no prefix makes two metric names equal', () => {
   for (const prefix of ['agent_server_', 'nodejs_', 'process_'])
     expect(() => linesOf({ prefix, internal: true })).not.toThrow();
 });

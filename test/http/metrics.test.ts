@@ -31,7 +31,7 @@ async function growth(names: readonly string[], action: () => Promise<unknown>):
   return after.map((value, index) => value - (before[index] as number));
 }
 
-test('a run that succeeds is counted at its start and its end, with its wait and its duration', async () => {
+test('a successful run is counted at its start and its end, with its wait and its duration', async () => {
   const names = ['run_attempt_started_counter', 'run_success_counter_total'];
   const histograms = ['run_queue_wait_time_1st_attempt', 'run_execution_latency', 'stream_publish_latency'];
   const [started, succeeded, ...observed] = await growth(
@@ -43,7 +43,7 @@ test('a run that succeeds is counted at its start and its end, with its wait and
   expect(sampleValue(await scrape(), 'agent_server_log_lag_seconds_count')).toBeGreaterThan(0);
 });
 
-test('runs that fail and that reach their recursion limit are counted', async () => {
+test('metrics count runs that fail or reach their recursion limit', async () => {
   const names = ['run_failed_after_retry_counter', 'graph_recursion_limit_error_counter'];
   expect(await growth(names, () => server.post('/runs/wait', { assistant_id: 'fails', input: {} }))).toEqual([
     1, 0,
@@ -52,7 +52,7 @@ test('runs that fail and that reach their recursion limit are counted', async ()
   expect(await growth(names, () => server.post('/runs/wait', endless))).toEqual([1, 1]);
 });
 
-test('a cancel is counted whether its run executes or waits', async () => {
+test('metrics count cancels of executing and of waiting runs', async () => {
   const path = `/threads/${await server.thread()}/runs`;
   const sleeping = { assistant_id: 'sleeper', input: { ms: 60_000 }, multitask_strategy: 'enqueue' };
   const [executing, waiting] = [await server.post(path, sleeping), await server.post(path, sleeping)];
@@ -65,7 +65,7 @@ test('a cancel is counted whether its run executes or waits', async () => {
   expect(await growth(['run_canceled_by_request_counter'], () => cancel(executing.body.run_id))).toEqual([1]);
 });
 
-test('events of event streaming are counted when they are sent, and those before the subscription', async () => {
+test('metrics count sent events of event streaming, including replayed ones', async () => {
   const { url } = await server.app.listen();
   const socket = new WebSocket(`${url.replace('http', 'ws')}/threads/${randomUUID()}/stream/events`);
   await once(socket, 'open');
@@ -94,7 +94,7 @@ test('events of event streaming are counted when they are sent, and those before
   expect(replayed).toBeGreaterThanOrEqual(2);
 });
 
-test('a run whose workers were lost too often is counted by the process that finds it', async () => {
+test('a run that lost its worker too often is counted by the process that finds it', async () => {
   const folder = await makeDataFolder();
   const file = join(folder, 'lost.db');
   {
@@ -114,7 +114,7 @@ test('a run whose workers were lost too often is counted by the process that fin
   await until('the lost run is found', async () => (await exceeded()) === 1);
 });
 
-test('internal metrics are absent unless they are asked for, and the prefix is that of the official ones', async () => {
+test('internal metrics are exported only on request, and names have the official prefix', async () => {
   await using plain = await openApp({ graphs: ['echo'], environment: { METRIC_PREFIX: 'acme:' } });
   const names = new Set(samplesOf(await scrape(plain)).map(({ name }) => name));
   expect([...names].filter((name) => /_counter(_total)?$/.test(name))).toEqual([]);
@@ -124,7 +124,7 @@ test('internal metrics are absent unless they are asked for, and the prefix is t
   expect(names).not.toContain('lg_api_num_pending_runs');
 });
 
-test('what the server is about is measured: loops, storage, outbox', async () => {
+test('metrics cover background loops, storage and the outbox', async () => {
   const text = await scrape();
   expect(sampleValue(text, 'agent_server_storage_bytes')).toBeGreaterThan(100_000);
   expect(sampleValue(text, 'agent_server_claim_loop_age_seconds')).toBeLessThan(30);

@@ -41,7 +41,7 @@ describe('a node of a subgraph on its own', () => {
     ['write', 'write tea', ['last']],
     ['last', 'last', []],
   ])(
-    '%s executes once, from the given state of the subgraph, and nothing after it',
+    '%s executes once from the given state of the subgraph, and the run then ends',
     async (node, wrote, next) => {
       const id = `team:${node}`;
       const { thread_id, status, executed } = await alone(id, { update: STATE, goto: id });
@@ -51,7 +51,7 @@ describe('a node of a subgraph on its own', () => {
     },
   );
 
-  test('one in a subgraph of a subgraph executes on its own as well', async () => {
+  test('in a subgraph of a subgraph executes on its own too', async () => {
     const id = 'team:deep:think';
     const { thread_id, status, executed } = await alone(id, { update: STATE, goto: id });
     expect([status, executed]).toEqual(['success', expect.arrayContaining(['team', 'team:deep', id])]);
@@ -59,13 +59,13 @@ describe('a node of a subgraph on its own', () => {
     expect(await stateWithin(thread_id, 2)).toMatchObject({ values: { ran: ['before', 'think tea'] } });
   });
 
-  test('one that others start with an input of its own executes with it', async () => {
+  test('that Send starts executes with the given input', async () => {
     const goto = { node: 'team:each', input: { item: 'pear' } };
     const { thread_id } = await alone('team:each', { update: STATE, goto });
     expect(await stateWithin(thread_id, 1)).toMatchObject({ values: { ran: ['before', 'each pear'] } });
   });
 
-  test('a tool of it answers with a message', async () => {
+  test('returns the message of a tool that executes alone', async () => {
     const call = { id: 'call-1', name: 'add', args: { a: 1, b: 2 } };
     const messages = [{ role: 'assistant', content: '', tool_calls: [call] }];
     const { thread_id } = await alone('team:tools', { update: { messages }, goto: 'team:tools' });
@@ -73,7 +73,7 @@ describe('a node of a subgraph on its own', () => {
     expect(values.messages.at(-1)).toMatchObject({ type: 'tool', content: '3' });
   });
 
-  test('a node that interrupts is answered, by any client, and no other node executes', async () => {
+  test('can interrupt and be answered by any client, and no other node executes', async () => {
     const id = 'team:ask';
     const { thread_id, body } = await alone(id, { update: STATE, goto: id });
     expect(body).toMatchObject({ __interrupt__: [{ value: { question: 'Which?' } }] });
@@ -85,7 +85,7 @@ describe('a node of a subgraph on its own', () => {
     });
   });
 
-  test('the graph goes on after it when a run without an input asks for it', async () => {
+  test('is followed by the rest of the graph in a later run without an input', async () => {
     const id = 'team:write';
     const { thread_id } = await alone(id, { update: STATE, goto: id });
     const { status, executed, body } = await run(thread_id, { input: null });
@@ -96,7 +96,7 @@ describe('a node of a subgraph on its own', () => {
     expect(executed).not.toContain('team:begin');
   });
 
-  test('an error that the node throws is the error of the run', async () => {
+  test('fails its run with the error that it throws', async () => {
     const { status, body } = await alone('team:fails', { update: STATE, goto: 'team:fails' });
     expect([status, body]).toEqual(['error', { __error__: { error: 'Error', message: 'It always fails' } }]);
   });
@@ -107,13 +107,13 @@ describe('a node of a subgraph on its own', () => {
     ['team:deep:nothing', 'team:deep:nothing', 'the graph has no node team:deep:nothing'],
     [['team:write', 'after'], 'team:write', 'must be the only target'],
     ['team:write', 'team:last', 'add it to interrupt_after'],
-  ])('a command to %s that stops after %s is refused: %s', async (goto, stop, why) => {
+  ])('refuses a command to %s that stops after %s: %s', async (goto, stop, why) => {
     const { status, executed, body } = await alone(stop, { update: STATE, goto });
     expect([status, executed, body.__error__.message]).toEqual(['error', [], expect.stringContaining(why)]);
   });
 });
 
-test('the nodes of the graph say which of them can run on their own', async () => {
+test('is listed with whether it can run on its own', async () => {
   const { body } = await http.get('/assistants/alone-nested/nodes');
   const can = body.map(({ id, can_run_alone }: Record<string, unknown>) => [id, can_run_alone]);
   expect(Object.fromEntries(can)).toMatchObject({
@@ -122,7 +122,7 @@ test('the nodes of the graph say which of them can run on their own', async () =
   });
 });
 
-test('a run stops before and after nodes of a subgraph', async () => {
+test('can be a breakpoint, before and after it', async () => {
   const thread_id = await http.thread();
   const stops = { interrupt_before: ['team:write'], interrupt_after: ['team:last'] };
   await run(thread_id, { input: {}, ...stops });

@@ -64,7 +64,7 @@ async function send({ method, path, place, keys, example }: RequestNumber, text:
   return http.send(method, url, body.replace(marker, text), KEY);
 }
 
-test('every number of a request has a minimum and a maximum in the document', () => {
+test('every number of a request has a minimum and a maximum in the OpenAPI document', () => {
   const unbounded = numbers.filter(({ min, max }) => min === undefined || max === undefined);
   expect(unbounded.map(({ name }) => name)).toEqual([]);
   expect(numbers.length).toBeGreaterThan(40);
@@ -74,7 +74,7 @@ describe.each(numbers)('$name', (number) => {
   const { name, min = 0, max = 0, place } = number;
   const beyond = [String(min - 1), String(max + 1), '1e300', ...(place === 'body' ? ['-1e300'] : [])];
 
-  test.each(beyond)('%s is refused, and the answer names the bounds', async (text) => {
+  test.each(beyond)('refuses %s and names the bounds', async (text) => {
     const { status, body } = await send(number, text);
     const bounds = `from ${min} to ${max}`;
     // Event streaming answers 400 (contract §7).
@@ -83,7 +83,7 @@ describe.each(numbers)('$name', (number) => {
     expect(body.detail.split(bounds)).toHaveLength(2);
   });
 
-  test.each(ENDLESS.test(name) ? [] : [min, max])('%d is accepted', async (value) => {
+  test.each(ENDLESS.test(name) ? [] : [min, max])('accepts %d', async (value) => {
     const { status, body } = await send(number, String(value));
     const fine = [200, 204, ...(SPARSE.test(name) ? [404] : [])];
     expect(fine, body?.detail).toContain(status);
@@ -93,7 +93,7 @@ describe.each(numbers)('$name', (number) => {
   });
 });
 
-test('a command of event streaming names the bounds too', async () => {
+test('a command of event streaming with a number out of bounds is refused with the bounds', async () => {
   const { thread_id } = await post('/threads', {});
   const command = { id: 1, method: 'state.listCheckpoints', params: { limit: 1001 } };
   expect(await post(`/threads/${thread_id}/commands`, command)).toMatchObject({

@@ -5,7 +5,7 @@ import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
 import { naming } from '../support/naming.ts';
 
-test('an offer of HTTP/2, as clients written in Java make it, is no reason to refuse', async () => {
+test('a request that offers an upgrade to HTTP/2 is served over HTTP/1.1', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   const { port } = await server.app.listen();
   const socket = connect(port, '127.0.0.1');
@@ -16,7 +16,7 @@ test('an offer of HTTP/2, as clients written in Java make it, is no reason to re
   expect(String(answer)).toMatch(/^HTTP\/1.1 200 OK/);
 });
 
-test('a body that is compressed is refused with the reason', async () => {
+test('a compressed body is refused with the reason', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   const { statusCode, body } = await server.app.server.inject({
     method: 'POST',
@@ -27,13 +27,13 @@ test('a body that is compressed is refused with the reason', async () => {
   expect([statusCode, JSON.parse(body)]).toEqual([422, { detail: naming('Content-Encoding', 'gzip') }]);
 });
 
-test('a file of the documentation that is not there is not found', async () => {
+test('a missing file of the documentation is 404', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   expect((await server.get('/docs/static/nope.js')).status).toBe(404);
   expect((await server.send('DELETE', '/docs/static/nope.js')).status).toBe(405);
 });
 
-test('OPTIONS is answered whether a page asks or not', async () => {
+test('OPTIONS gets a response with and without an Origin', async () => {
   await using server = await openApp({ graphs: ['echo'] });
   expect((await server.send('OPTIONS', '/threads')).status).toBe(200);
   const page = { origin: 'http://localhost:3000' };
@@ -43,7 +43,7 @@ test('OPTIONS is answered whether a page asks or not', async () => {
 test.each([
   ['without a version', 'GET /ok\r\n\r\n', 'no HTTP version'],
   ['with two hosts', 'GET /ok HTTP/1.1\r\nHost: localhost\r\nhost: localhost\r\n\r\n', 'more than one Host'],
-])('a request %s is refused', async (_what, request, reason) => {
+])('a malformed request %s is refused', async (_what, request, reason) => {
   await using server = await openApp({ graphs: ['echo'] });
   const { port } = await server.app.listen();
   const socket = connect(port, '127.0.0.1');

@@ -30,7 +30,7 @@ describe('a node on its own', () => {
     ['jump', ['before', 'jump']],
     ['loop', ['before', 'loop']],
     ['last', ['before', 'last']],
-  ])('%s executes once, from the given state, and nothing comes after it', async (node, ran) => {
+  ])('%s executes once from the given state, and the run then ends', async (node, ran) => {
     const { status, executed, body } = await alone(node, { update: STATE, goto: node });
     expect({ status, executed, body }).toMatchObject({ status: 'success', executed: [node], body: { ran } });
   });
@@ -38,12 +38,12 @@ describe('a node on its own', () => {
   test.each([
     ['one that others start with an input of its own', 'each', { item: 'x' }, 'each x'],
     ['a deferred one', 'deferred', {}, 'deferred'],
-  ])('%s executes with that input', async (_what, node, input, written) => {
+  ])('%s executes with the given input', async (_what, node, input, written) => {
     const { executed, body } = await alone(node, { update: STATE, goto: { node, input } });
     expect([executed, body.ran]).toEqual([[node], ['before', written]]);
   });
 
-  test('a subgraph executes as a whole', async () => {
+  test('can be a subgraph, which executes as a whole', async () => {
     const call = { id: 'call-1', name: 'add', args: { a: 1, b: 2 } };
     const messages = [{ role: 'assistant', content: '', tool_calls: [call] }];
     const { executed, body } = await alone('nested', {
@@ -54,14 +54,14 @@ describe('a node on its own', () => {
     expect(body.messages.at(-1)).toMatchObject({ type: 'tool', content: '3' });
   });
 
-  test('one that asks is answered, and nothing comes after it then either', async () => {
+  test('can interrupt and be answered, and the run then ends', async () => {
     const asked = await alone('ask', { update: STATE, goto: 'ask' });
     expect(asked.body).toMatchObject({ __interrupt__: [{ value: { question: 'Which?' } }] });
     const { status, executed, body } = await alone('ask', { resume: 'this' }, asked.thread_id);
     expect([status, executed, body.ran]).toEqual(['success', ['ask'], ['before', 'ask this']]);
   });
 
-  test('an error that the node throws is the error of the run', async () => {
+  test('fails its run with the error that it throws', async () => {
     const { status, executed, body } = await alone('fails', { update: STATE, goto: 'fails' });
     expect([status, executed, body]).toEqual([
       'error',
@@ -82,19 +82,19 @@ describe('a tool on its own', () => {
     ['add', { a: 2 }, { status: 'success', content: '3' }],
     ['shout', { text: 'hey' }, { status: 'success', content: 'HEY' }],
     ['shout', { text: '' }, { status: 'error', content: expect.stringContaining('nothing to shout') }],
-  ])('%s answers with a message', async (name, args, answer) => {
+  ])('%s returns a message', async (name, args, answer) => {
     const { status, executed, body } = await call(name, args);
     expect([status, executed]).toEqual(['success', ['tools']]);
     expect(body.messages.at(-1)).toMatchObject({ type: 'tool', name, tool_call_id: 'call-1', ...answer });
   });
 
-  test('a tool that interrupts waits for the answer', async () => {
+  test('can interrupt and wait for the answer', async () => {
     const asked = await call('confirm', { what: 'go' });
     const { body } = await alone('tools', { resume: 'yes' }, asked.thread_id);
     expect(body.messages.at(-1)).toMatchObject({ content: 'go: yes' });
   });
 
-  test('the tools of a graph say what they take', async () => {
+  test('is listed with its input schema', async () => {
     const { status, body } = await http.get('/assistants/alone/nodes');
     expect(status).toBe(200);
     const tools = Object.fromEntries(
@@ -126,7 +126,7 @@ describe('a tool on its own', () => {
   });
 });
 
-test('the nodes of an assistant that does not exist are 404', async () => {
+test('the nodes of a missing assistant are 404', async () => {
   const { status, body } = await http.get(`/assistants/${crypto.randomUUID()}/nodes`);
   expect([status, body]).toEqual([404, { detail: 'Not Found' }]);
 });
@@ -138,18 +138,18 @@ describe('the absolute path of the code of a node', () => {
     return body.find(({ id }: { id: string }) => id === 'plain').source.file;
   }
 
-  test('is for a client on the machine of the server', async () => {
+  test('is returned to a client on the machine of the server', async () => {
     expect(await fileOf({ host: 'localhost:8123' })).toBe(fileURLToPath(FILE));
   });
 
   test.each([
     ['a proxy', { host: '127.0.0.1:8123', 'x-forwarded-for': '192.0.2.1' }],
     ['a proxy with the standard header', { host: '127.0.0.1:8123', forwarded: 'for=192.0.2.1' }],
-  ])('is not told through %s', async (_what, headers) => {
+  ])('is not returned through %s', async (_what, headers) => {
     expect(await fileOf(headers)).toBeNull();
   });
 
-  test('is for administrators, of a server that they call by a local name', async () => {
+  test('is returned only to administrators who call the server by a local name', async () => {
     const operator = { 'x-api-key': 'an-operator' };
     await using server = await openApp({
       graphs: ['alone'],
@@ -162,7 +162,7 @@ describe('the absolute path of the code of a node', () => {
   });
 });
 
-test('a node says where its function is, below the folder of the configuration', async () => {
+test('a node lists the path of its function relative to the folder of the configuration', async () => {
   const lines = (await readFile(FILE, 'utf8')).split('\n');
   const at = (text: string) => ({
     path: 'alone.ts',

@@ -121,7 +121,7 @@ async function reachFor(
   return calls;
 }
 
-test('no operation gives one user what another owns', async () => {
+test('no operation gives a user access to rows of another user', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   const ids = await belongings(server);
   expect(await reachFor(server, ids, { headers: BOB })).toBeGreaterThan(60);
@@ -144,7 +144,7 @@ test.each([
     { assistant_id: 'counter' },
     ['search_assistants', 'count_assistants', 'list_models', 'get_agent_card'],
   ],
-])('no operation gives a token for %s what it is not for', async (_limit, grant, own) => {
+])('no operation gives a token for %s access to anything else', async (_limit, grant, own) => {
   const operator = { 'x-api-key': 'operator' };
   await using server = await openApp({
     graphs: ['echo', 'counter'],
@@ -157,7 +157,7 @@ test.each([
   expect((await server.get(`/assistants/${ids.assistant_id}`, operator)).body.version).toBe(1);
 });
 
-test('handlers may send everybody to namespaces of their own in the store', async () => {
+test('auth handlers can give each user a separate namespace of the store', async () => {
   await using server = await openApp({ graphs: ['echo'], folder });
   const item = { namespace: ['notes'], key: 'a', value: { text: 'mine' } };
   await server.send('PUT', '/store/items', item, ALICE);

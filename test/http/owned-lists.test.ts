@@ -95,19 +95,19 @@ describe('the owner of a row', () => {
     alices = await belongings(ALICE);
   });
 
-  test.each(LISTS)('is the only one who finds it in %s', async (_name, url, body, of_one) => {
+  test.each(LISTS)('is the only user who finds it in %s', async (_name, url, body, of_one) => {
     const [own, others] = [await server.post(url, body, ALICE), await server.post(url, body, BOB)];
     expect([own.status, sizeOf(own.body)]).toEqual([200, of_one]);
     expect([others.status, sizeOf(others.body)]).toEqual([200, 0]);
   });
 
-  test('is the only one who finds it in reports of usage', async () => {
+  test('is the only user who finds it in reports of usage', async () => {
     const usage = async (headers: Headers) => (await server.get('/usage?by=user', headers)).body.groups;
     expect(await usage(ALICE)).toMatchObject([{ user: 'alice', calls: 1 }]);
     expect(await usage(BOB)).toEqual([]);
   });
 
-  test.each(PARTS)('is the only one who reads %s', async (_name, url) => {
+  test.each(PARTS)('is the only user who reads %s', async (_name, url) => {
     const [own, others] = [await server.get(url(alices), ALICE), await server.get(url(alices), BOB)];
     expect([own.status, /^(\[\]|\{\})?$/.test(own.text)]).toEqual([200, false]);
     expect([others.status, others.body.detail]).toEqual([404, expect.stringMatching(/not found/i)]);
@@ -120,7 +120,7 @@ describe('the owner of a row', () => {
     },
   );
 
-  test('finds the same when others own something too', async () => {
+  test('finds the same rows when other users own rows too', async () => {
     const bobs = await belongings(BOB);
     const idsOf = ({ asking, printed, spent }: Belongings) =>
       [asking, printed, spent].flatMap(({ run_id, thread_id }) => [run_id, thread_id]);

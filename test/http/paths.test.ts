@@ -52,13 +52,13 @@ test.each([
   '/.well-known/agent-card.json?assistant_id=../../etc/passwd',
   '/.well-known/../../etc/passwd',
   'http://localhost/../../etc/passwd',
-])('no file of the machine is found at %s', async (target) => {
+])('path %s leads to no file of the machine', async (target) => {
   const { status, text } = await raw('GET', target);
   expect([status >= 400 && status < 500, SECRET.test(text)]).toEqual([true, false]);
 });
 
 test.each(['../../package.json', '/etc/passwd', '..%2fecho', 'echo\0', '.', '__proto__', 'constructor'])(
-  'a name is a name and no path: %j',
+  'the id %j is not treated as a path',
   async (name) => {
     const asGraph = await raw('POST', '/assistants', JSON.stringify({ graph_id: name }));
     const asAssistant = await raw('POST', '/runs/wait', JSON.stringify({ assistant_id: name }));
@@ -70,7 +70,7 @@ test.each(['../../package.json', '/etc/passwd', '..%2fecho', 'echo\0', '.', '__p
 );
 
 test.each(['/', '/etc', '%2e%2e', 'a\0b', '__proto__', 'constructor', 'toString'])(
-  'the store keeps %j as it keeps any other name',
+  'the store accepts the name %j like any other',
   async (name) => {
     const put = await app.send('PUT', '/store/items', {
       namespace: ['names', name],
@@ -95,7 +95,7 @@ test.each([
   ['two lengths', '/ok', 'Content-Length: 1\r\nContent-Length: 2\r\n', 400],
   ['a length and chunks', '/ok', 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n', 400],
   ['a header with a line break', '/ok', 'X-A: b\nEvil: 1\r\n\0: 1\r\n', 400],
-])('%s is refused', async (_what, target, headers, status) => {
+])('path %s is refused', async (_what, target, headers, status) => {
   const socket = connect(port, '127.0.0.1');
   // The server may have hung up before all of it is written.
   socket.on('error', () => {});

@@ -44,7 +44,7 @@ async function inOrder(listener: RequestListener) {
   };
 }
 
-test('while a connection is answered a thousand requests that it sent at once, others are answered', async () => {
+test('a connection with a thousand pipelined requests does not block other connections', async () => {
   await using server = await bareServer();
   const url = await server.listen();
   using many = open(url);
@@ -57,7 +57,7 @@ test('while a connection is answered a thousand requests that it sent at once, o
   await until('all are answered', () => many.answers() === 1000);
 });
 
-test('a request of a connection is handled when the one before is answered', async () => {
+test('a pipelined request is handled after the response to the one before', async () => {
   const begun: string[] = [];
   const gates = new Map<string, () => void>();
   await using server = await inOrder(({ url = '' }, response) => {
@@ -75,7 +75,7 @@ test('a request of a connection is handled when the one before is answered', asy
   await until('the second has begun', () => gates.has('/2'));
 });
 
-test('requests with large bodies are all answered, in their order', async () => {
+test('pipelined requests with large bodies all get responses, in order', async () => {
   await using server = await inOrder(async (request, response) => {
     response.end(`${(await buffer(request)).length}\n`);
   });
@@ -86,7 +86,7 @@ test('requests with large bodies are all answered, in their order', async () => 
   expect(client.lines().map(Number)).toEqual(lengths);
 });
 
-test('no more is read from a connection while requests wait', async () => {
+test('a connection is not read while pipelined requests wait', async () => {
   const sockets = new Map<string, Socket>();
   await using server = await inOrder(({ url = '', socket }: IncomingMessage, response) => {
     sockets.set(url, socket);
@@ -103,7 +103,7 @@ test('no more is read from a connection while requests wait', async () => {
   expect(sockets.get('/held')?.bytesRead).toBeLessThan(1024 ** 2);
 });
 
-test('a connection that ends while requests wait takes them with it', async () => {
+test('pipelined requests that wait are dropped when their connection ends', async () => {
   const begun: string[] = [];
   await using server = await inOrder(({ url = '' }, response) => {
     begun.push(url);
@@ -121,7 +121,7 @@ test('a connection that ends while requests wait takes them with it', async () =
   expect(begun).toEqual(['/held', 'closed', '/other']);
 });
 
-test('requests that wait on a lost connection end without stack traces, which take longer than the requests', async () => {
+test('dropped pipelined requests create no stack traces', async () => {
   const seen: IncomingMessage[] = [];
   await using server = await inOrder(() => {});
   server.onRequest((request) => seen.push(request));

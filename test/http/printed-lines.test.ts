@@ -40,7 +40,7 @@ const logged = (run_id: string) =>
   server.log.filter((entry) => entry['run_id'] === run_id && entry['source'] !== undefined);
 const messages = (lines: readonly { message: string }[]) => lines.map(({ message }) => message);
 
-test('console lines have their level, the run, the node and the line of code, in the log and with the run', async () => {
+test('console output of a graph has its level, run, node and line of code, in the log and in the lines of the run', async () => {
   const run = await ended({ what: 'each_method' });
   await until('the lines are logged', () => logged(run.run_id).length === 5);
 
@@ -79,7 +79,7 @@ test('console lines have their level, the run, the node and the line of code, in
   });
 });
 
-test('what is written to stdout and stderr becomes lines', async () => {
+test('output of a graph to stdout and stderr is split into lines', async () => {
   const run = await ended({ what: 'streams' });
 
   const lines = await logsOf(run.run_id);
@@ -90,7 +90,7 @@ test('what is written to stdout and stderr becomes lines', async () => {
   ]);
 });
 
-test('secrets are neither logged nor kept', async () => {
+test('secrets in the output of a graph are neither logged nor stored', async () => {
   const run = await ended({ what: 'secrets' });
   await until('the lines are logged', () => logged(run.run_id).length === 2);
 
@@ -99,27 +99,27 @@ test('secrets are neither logged nor kept', async () => {
   expect(messages(logged(run.run_id))).toEqual(expected);
 });
 
-test('characters that no database takes are no reason to lose a line', async () => {
+test('printed characters that a database cannot store are replaced', async () => {
   const run = await ended({ what: 'odd' });
 
   const [line] = await logsOf(run.run_id);
   expect(line?.message.replaceAll('\u001b', 'ESC')).toMatch(/^nul ., half ., ESC\[31mredESC\[0m$/);
 });
 
-test('a long line is cut, with a note', async () => {
+test('a long printed line is truncated with a note', async () => {
   const run = await ended({ what: 'long' });
 
   const [line] = await logsOf(run.run_id);
   expect(line?.message).toMatch(/^x{8000,}… \(cut, [\d,]+ characters in all\)$/);
 });
 
-test('what a timer of a node prints belongs to the node', async () => {
+test('output of a timer belongs to the node that started it', async () => {
   const run = await ended({ what: 'later' });
 
   expect(await logsOf(run.run_id)).toMatchObject([{ message: 'from a timer', node: 'print' }]);
 });
 
-test('a failure is kept with the stack of the code that failed', async () => {
+test('a logged error is stored with the stack of the failing code', async () => {
   const run = await begin({ what: 'fails' });
   await run.join().catch(() => {});
 
@@ -134,13 +134,13 @@ test('a failure is kept with the stack of the code that failed', async () => {
   expect(lines[1]?.message).not.toContain(import.meta.dirname.replace(/\/http$/, ''));
 });
 
-test('a run that prints nothing has no lines', async () => {
+test('a run without output has no lines', async () => {
   const run = await ended({ what: 'nothing' });
 
   expect(await logsOf(run.run_id)).toEqual([]);
 });
 
-test('lines are read by pages: the newest, or those after a line', async () => {
+test('the lines of a run are read in pages: the newest, or those after a line', async () => {
   const run = await ended({ what: 'each_method' });
   const seqs = async (query: string) => (await logsOf(run.run_id, query)).map(({ seq }) => seq);
 
@@ -150,7 +150,7 @@ test('lines are read by pages: the newest, or those after a line', async () => {
   expect(await seqs('?after=5')).toEqual([]);
 });
 
-test('a follower gets the lines of a run as it prints them, until it ends', async () => {
+test('a follower gets the lines of a run while it executes, until it ends', async () => {
   const gate = join(folder, 'follow');
   const run = await begin({ what: 'each_method', gate });
   const answer = await fetch(`${server.url}/threads/${run.thread_id}/runs/${run.run_id}/logs`, {
@@ -174,7 +174,7 @@ test('a follower gets the lines of a run as it prints them, until it ends', asyn
   expect((await again.text()).match(/^id: \d+/gm)).toEqual(['id: 5', 'id: 6', 'id: 6']);
 });
 
-test('a follower gets the last lines of a run without a thread, which are deleted at its end', async () => {
+test('a follower gets the last lines of a stateless run, although they are deleted at its end', async () => {
   const gate = join(folder, 'stateless');
   const client = server.client.runs;
   const run = await client.create(null, 'prints', { input: { what: 'each_method', gate } });
@@ -190,7 +190,7 @@ test('a follower gets the last lines of a run without a thread, which are delete
   expect((await fetch(`${server.url}/runs/${run.run_id}/logs`)).status).toBe(404);
 });
 
-test('of a run that prints in a loop the newest lines are kept, and a part is logged', async () => {
+test('for a run that prints in a loop, the newest lines are stored and a part is logged', async () => {
   const run = await ended({ what: 'many', count: 100_000 });
 
   const lines = await logsOf(run.run_id);
@@ -203,7 +203,7 @@ test('of a run that prints in a loop the newest lines are kept, and a part is lo
   );
 });
 
-test('lines that were stored outlive a kill of the server, once each', async () => {
+test('stored lines of a run survive a kill of the server without duplicates', async () => {
   await using other = await startServer({ storage: 'sqlite' });
   const gate = join(folder, 'kill');
   const { thread_id } = await other.client.threads.create();
@@ -222,7 +222,7 @@ test('lines that were stored outlive a kill of the server, once each', async () 
   expect(ofAttempt(2)).toEqual([...ofAttempt(1), 'after the gate']);
 });
 
-test('an unknown run has no logs', async () => {
+test('the lines of an unknown run are 404', async () => {
   const unknown = '00000000-0000-4000-8000-000000000000';
   for (const path of [`/runs/${unknown}/logs`, `/runs/${unknown}/logs?stream=1`])
     expect((await fetch(server.url + path)).status).toBe(404);

@@ -44,14 +44,14 @@ describe.each(DOORS)('%s', (_door, method, path, body) => {
     expect(answer.detail).toEqual(naming('config.recursion_limit', 'steps'));
   });
 
-  test('names the limit of the server, and takes it', async () => {
+  test('names the limit of the server and accepts that limit', async () => {
     const refused = await http.send(method, path, body(101));
     expect(refused.body.detail).toContain(BOUNDS);
     expect((await http.send(method, path, body(100))).status).toBe(200);
   });
 });
 
-test('a command of event streaming is refused too', async () => {
+test('a command of event streaming above the recursion limit of the server is refused', async () => {
   const command = (limit: unknown) =>
     http.post(`/threads/${thread_id}/commands`, { id: 1, method: 'run.start', params: run(limit) });
   for (const limit of LIMITS) {
@@ -64,7 +64,7 @@ test('a command of event streaming is refused too', async () => {
   expect((await command(100)).body).toMatchObject({ type: 'success' });
 });
 
-test('an assistant with a larger limit than the server allows any more starts no runs, and says so', async () => {
+test('an assistant whose recursion limit exceeds a lowered limit of the server is refused new runs with the reason', async () => {
   const complaint =
     /^config\.recursion_limit of assistant [\w-]+: must be a whole number of steps from 1 to 100$/;
   const direct = await http.post('/runs/wait', { assistant_id: 'zod-state', input: { topic: 'tea' } });

@@ -7,7 +7,7 @@ afterAll(() => http[Symbol.asyncDispose]());
 
 const run = (assistant_id: string, input: object, more: object = {}) => ({ assistant_id, input, ...more });
 
-test('an input that the schema of a graph refuses is an error that names the fields', async () => {
+test('an input that violates the schema of a graph is an error that names the fields', async () => {
   const { body } = await http.post('/runs/wait', run('zod-state', { topic: 5, words: ['a', 6] }));
 
   expect(body['__error__']).toEqual({
@@ -19,7 +19,7 @@ test('an input that the schema of a graph refuses is an error that names the fie
 test.each([
   ['message', '"message" (did you mean "messages"?); expected one of "values", '],
   ['everything', '"everything"; expected one of "values", '],
-])('a stream mode %s that is none is told with the one that was meant', async (stream_mode, said) => {
+])('the error for unknown stream mode %s suggests the nearest one', async (stream_mode, said) => {
   for (const asked of [stream_mode, [stream_mode]]) {
     const { status, body } = await http.post('/runs/wait', run('echo', {}, { stream_mode: asked }));
 

@@ -23,7 +23,7 @@ async function isReadable(thread_id: string): Promise<void> {
 }
 
 for (const [graph, { bad, good }] of Object.entries(REFUSED)) {
-  test(`a thread of ${graph} outlives an input that a reducer refuses`, async () => {
+  test(`a thread of ${graph} stays usable after an input that a reducer refuses`, async () => {
     for (const durability of ['async', 'sync', 'exit']) {
       const thread_id = await server.thread();
       expect(await run(thread_id, graph, { input: bad, durability })).toBe(false);
@@ -35,7 +35,7 @@ for (const [graph, { bad, good }] of Object.entries(REFUSED)) {
     }
   });
 
-  test(`a thread of ${graph} outlives an update of a command that a reducer refuses`, async () => {
+  test(`a thread of ${graph} stays usable after a command update that a reducer refuses`, async () => {
     for (const durability of ['async', 'sync', 'exit']) {
       const thread_id = await server.thread();
       expect(await run(thread_id, graph, { input: good })).toBe(true);
@@ -47,7 +47,7 @@ for (const [graph, { bad, good }] of Object.entries(REFUSED)) {
   });
 }
 
-test('an answer whose update is refused can be given again', async () => {
+test('an answer whose state update is refused can be given again', async () => {
   const thread_id = await server.thread();
   await run(thread_id, 'interrupting', { input: { x: 1 } });
   const command = { resume: 'yes', update: { log: 1 } };
@@ -60,7 +60,7 @@ test('an answer whose update is refused can be given again', async () => {
   expect([values, next]).toEqual([{ x: 1, log: ['a:1', 'u', 'b:"yes"'] }, []]);
 });
 
-test('an update that is taken stays when the run stops at the next question', async () => {
+test('an accepted state update is kept when the run stops at the next interrupt', async () => {
   for (const durability of ['async', 'sync']) {
     const thread_id = await server.thread();
     await run(thread_id, 'interrupting', { input: { x: 1 } });
@@ -72,7 +72,7 @@ test('an update that is taken stays when the run stops at the next question', as
   }
 });
 
-test('metadata that looks like an object of LangChain breaks no thread', async () => {
+test('metadata that resembles a LangChain object breaks no thread', async () => {
   const thread_id = await server.thread();
   const odd = { lc: 1, type: 'constructor', id: ['langchain', 'llms', 'OpenAI'], kwargs: {} };
   expect(await run(thread_id, 'echo', { input: { x: 1 }, metadata: { odd } })).toBe(true);
@@ -85,7 +85,7 @@ test.each([
   ['in a message', (odd: object) => [{ role: 'user', content: [{ type: 'text', text: 'a', odd }] }]],
   ['beside a message', (odd: object) => [{ role: 'user', content: 'a', additional_kwargs: { odd } }]],
 ])(
-  'an object that only looks like one of LangChain ends its run, and spoils no thread: %s',
+  'an object that only resembles one of LangChain fails its run and breaks no thread: %s',
   async (_where, made) => {
     const odd = { lc: 1, type: 'constructor', id: ['langchain', 'llms', 'OpenAI'], kwargs: { apiKey: 'x' } };
     const thread_id = await server.thread();

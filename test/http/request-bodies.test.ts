@@ -25,7 +25,7 @@ async function patientServer(options: Parameters<typeof bareServer>[0] & object 
   };
 }
 
-test('a body over the limit is refused by the name of the setting, and the connection goes on', async () => {
+test('a body over the limit is refused with the name of the setting, and the connection stays usable', async () => {
   await using http = await patientServer({ options: { body_limit: KB } });
   const socket = await open(http.url);
   socket.write(head(2 * KB));
@@ -36,7 +36,7 @@ test('a body over the limit is refused by the name of the setting, and the conne
   socket.destroy();
 });
 
-test('a body without a length is cut off at the limit', async () => {
+test('a chunked body is refused as soon as it exceeds the limit', async () => {
   await using http = await patientServer({ options: { body_limit: KB } });
   const socket = await open(http.url);
   socket.write('POST /threads HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n');
@@ -45,7 +45,7 @@ test('a body without a length is cut off at the limit', async () => {
   socket.destroy();
 });
 
-test('large bodies over the budget are sent away for a second, small ones never', async () => {
+test('large bodies over the shared budget get 503 with Retry-After, but small ones never do', async () => {
   await using http = await patientServer({ options: { body_limit: 300 * KB, body_budget: 400 * KB } });
   const first = http.post(250 * KB);
   await until('the body has come', () => http.waiting.length === 1);
@@ -65,7 +65,7 @@ test('large bodies over the budget are sent away for a second, small ones never'
   expect((await again).status).toBe(200);
 });
 
-test('a half-sent body of a client that disconnects no longer counts', async () => {
+test('an incomplete body of a disconnected client no longer counts towards the budget', async () => {
   await using http = await bareServer({
     services: { threads: { create: async () => ({}) } },
     options: { body_limit: 300 * KB, body_budget: 300 * KB },
@@ -81,7 +81,7 @@ test('a half-sent body of a client that disconnects no longer counts', async () 
   await until('it is no longer', async () => (await post()) === 200);
 });
 
-test('more values than a body may have are refused before they are made, in each protocol', async () => {
+test('a body with too many values is refused before it is parsed, in each protocol', async () => {
   await using http = await patientServer({ options: { max_body_values: 1000 } });
   const many = `[${'1,'.repeat(1000)}1]`;
   const refused = await http.inject({
@@ -102,7 +102,7 @@ test('more values than a body may have are refused before they are made, in each
   expect((await taken).statusCode).toBe(200);
 });
 
-test('an empty list is one value', async () => {
+test('an empty list counts as one value of a body', async () => {
   await using http = await patientServer({ options: { max_body_values: 1000 } });
   const body = (members: number) => `{"metadata":{"a":[${'[],'.repeat(members)}1]}}`;
   const refused = await http.inject({ method: 'POST', url: '/threads', payload: body(1000) });
@@ -130,7 +130,7 @@ test.each([
     }),
   ],
   ['/mcp', 'http.mcp', (message: unknown) => rpcRefusal(message)],
-])('%s refuses a message over the limit of its protocol in its words', async (url, group, refusal) => {
+])('%s refuses a message over its limit with an error of its protocol', async (url, group, refusal) => {
   await using http = await bareServer({
     services: {
       a2a: async () => ({ cardDataOf: async () => ({ assistant: {} }) }),
@@ -151,7 +151,7 @@ test.each([
   expect([many.statusCode, many.json()]).toEqual([413, refusal(values)]);
 });
 
-test('the limit of a protocol is never more than that of the server', async () => {
+test('the body limit of a protocol is never above that of the server', async () => {
   await using http = await bareServer({
     options: { body_limit: KB, mcp: { cancel_on_disconnect: false, body_limit: 20 * KB } },
   });

@@ -45,11 +45,11 @@ test.each([
   ['a text before a transformation', z.string().transform(Number).pipe(z.int()), ['body: text']],
   ['a map', z.record(z.string(), z.int()).default({}), ['body: map', 'body{key}: text']],
   ['a branch of a union', z.union([z.literal('*'), z.string()]), ['body: text']],
-])('%s without a maximum is found', (_, schema, places) => {
+])('the check for maxima finds %s without one', (_, schema, places) => {
   expect(unboundedPlaces(schema, 'body')).toEqual(places);
 });
 
-test('bounded and free fields are not taken for unbounded ones', () => {
+test('the check for maxima does not report bounded and free fields', () => {
   const schema = z.looseObject({
     id: z.guid(),
     name: z.string().max(9).optional(),

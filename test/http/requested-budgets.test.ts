@@ -30,7 +30,7 @@ test.each([
   ['cost', { max_cost: 0.0001 }, ' of 0.0001 EUR (config.budget.max_cost)', 4],
   ['steps', { max_steps: 2 }, 'used 2 of 2 steps (config.budget.max_steps)', 2],
 ])(
-  'a run ends at the budget of %s that its request sets, and a new one goes on',
+  'a run ends at the budget of %s of its request, and a new run continues',
   async (_, budget, reason, done) => {
     await using server = await serverWith();
     const { body } = await server.spend(budget);
@@ -55,7 +55,7 @@ test('the lower one of the budgets of server, assistant and request applies', as
   expect(await reasonOf({ max_steps: 4, max_tokens: 100 }, assistant_id)).toContain('100 of 100 tokens');
 });
 
-test('a budget above that of the server, or that nothing counts, is refused wherever it is set', async () => {
+test('a budget above that of the server, or one that cannot be counted, is refused wherever it is set', async () => {
   await using server = await serverWith({ max_steps: 4, record: 'nodes' });
   const { http } = server;
   const at = { assistant_id: 'spender', schedule: '0 0 1 1 *' };
@@ -88,7 +88,7 @@ test('a budget above that of the server, or that nothing counts, is refused wher
   }
 });
 
-test('a budget of cost needs prices', async () => {
+test('a cost budget without prices is refused', async () => {
   const unpriced = resolve(import.meta.dirname, '../fixtures/budgets');
   await using http = await openApp({ graphs: ['nested'], folder: unpriced });
   const { status, body } = await http.post('/runs/wait', {
@@ -115,7 +115,7 @@ test('each run of a cron has the budget of the cron', async () => {
   });
 });
 
-test('with `on_budget: interrupt`, a run whose request sets its budget asks too', async () => {
+test('with `on_budget: interrupt`, a run that reaches the budget of its request interrupts', async () => {
   await using server = await serverWith({ on_budget: 'interrupt' });
   const { body } = await server.spend({ max_steps: 2 });
   expect(body.__interrupt__).toMatchObject([

@@ -41,7 +41,7 @@ test('the graph of a run is that of the version of its assistant that it was cre
   expect((await http.get(fresh)).body.assistant_version).toBe(2);
 });
 
-test('a configuration of the run itself shapes its graph too', async () => {
+test('the graph of a run reflects the configuration of its request', async () => {
   const { assistant_id } = (await http.post('/assistants', { graph_id: 'factory', ...withNode('mine') }))
     .body;
   const own = await run('factory', withNode('own'));
@@ -50,7 +50,7 @@ test('a configuration of the run itself shapes its graph too', async () => {
   expect(await inner(of)).toEqual(['mine']);
 });
 
-test('subgraphs are expanded if one asks for it', async () => {
+test('the graph of a run has expanded subgraphs on request', async () => {
   const path = await run('three-levels');
   const plain = await inner(path);
   const xrayed = await inner(`${path}?xray=true`);
@@ -72,7 +72,7 @@ test('schemas of a run and of its subgraphs are those of its graph', async () =>
   ]);
 });
 
-test('a factory acts for who asks for the graph, not for who created the run', async () => {
+test('the factory of a graph gets the user who requests the graph, not the one who created the run', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({ graphs: ['permitted'], folder });
   const [writer, reader] = ['alice-token', 'reader-token'].map((token) => ({
@@ -86,7 +86,7 @@ test('a factory acts for who asks for the graph, not for who created the run', a
   expect(drawn.body.nodes.map(({ id }: { id: string }) => id)).toContain('nothing');
 });
 
-test('a run that does not exist has no graph', async () => {
+test('the graph of a missing run is 404', async () => {
   const path = `/threads/${await http.thread()}/runs/${randomUUID()}`;
   for (const of of ['graph', 'schemas', 'subgraphs'])
     expect(await http.get(`${path}/${of}`)).toMatchObject({ status: 404, body: { detail: 'Run not found' } });

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 const http = await openApp({ graphs: ['echo', 'sleeper'] });
 afterAll(() => http[Symbol.asyncDispose]());
@@ -30,7 +31,7 @@ test('the id of a run that was rolled back is not given to another', async () =>
   expect((await http.post(at, { ...ECHO, run_id })).status).toBe(409);
 });
 
-test('of a batch two runs cannot have one id', async () => {
+test('a batch with two runs of one id is refused', async () => {
   const run_id = crypto.randomUUID();
   const batch = await http.post('/runs/batch', [
     { ...ECHO, run_id },
@@ -40,7 +41,7 @@ test('of a batch two runs cannot have one id', async () => {
   expect((await http.get(`/runs/${run_id}/explain`)).status).toBe(404);
 });
 
-test('a rejected run names the run that blocks it, and a run says where it is', async () => {
+test('a rejected run names the blocking run, and a created run has its location', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, SLEEP);
   const cancel = `/threads/${thread_id}/runs/${run.run_id}/cancel`;
@@ -50,8 +51,7 @@ test('a rejected run names the run that blocks it, and a run says where it is', 
   });
   expect([status, body.detail]).toEqual([
     409,
-    'Thread is already running a task. Wait for it to finish or choose a different multitask strategy. ' +
-      `Blocked by run ${run.run_id}. Cancel it with POST ${cancel}, or see GET /runs/${run.run_id}/explain.`,
+    naming('already running', `run ${run.run_id}`, `POST ${cancel}`, `GET /runs/${run.run_id}/explain`),
   ]);
 
   const { body: waiting } = await http.post(`/threads/${thread_id}/runs`, ECHO);

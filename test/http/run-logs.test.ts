@@ -15,7 +15,7 @@ afterAll(() => server[Symbol.asyncDispose]());
 const lines = (text: string) =>
   server.log.filter(({ message }) => message === text).map(({ fields }) => fields);
 
-test('the log line of a run that ended has its graph, its duration and its time in the queue', async () => {
+test('the log line of an ended run has its graph, duration and time in the queue', async () => {
   await server.post('/runs/wait', { assistant_id: 'echo', input: { messages: [] } });
 
   expect(lines('run ended')).toEqual([
@@ -34,7 +34,7 @@ test('the log line of a run that ended has its graph, its duration and its time 
   ]);
 });
 
-test('the log line of a run that failed names the node', async () => {
+test('the log line of a failed run names the node', async () => {
   await server.post('/runs/wait', { assistant_id: 'fails', input: {} });
 
   expect(lines('run failed')).toMatchObject([{ graph: 'fails', node: expect.stringMatching(/^\w+$/) }]);

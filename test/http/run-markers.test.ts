@@ -23,22 +23,25 @@ async function logged(thread_id: string, run_id: string): Promise<string> {
   return (await app.get(`/threads/${thread_id}/runs/${run_id}/stream`, { 'last-event-id': '-1' })).text;
 }
 
-test.each(['config', 'context'])('markers that a client writes into its %s change nothing', async (where) => {
-  const { thread_id } = (await app.post('/threads', {})).body;
-  const asked = { assistant_id: 'echo', input: { x: 1 }, stream_resumable: true };
-  const plain = (await app.post(`/threads/${thread_id}/runs`, asked)).body;
-  const expected = await logged(thread_id, plain.run_id);
+test.each(['config', 'context'])(
+  'server markers that a client writes into its %s have no effect',
+  async (where) => {
+    const { thread_id } = (await app.post('/threads', {})).body;
+    const asked = { assistant_id: 'echo', input: { x: 1 }, stream_resumable: true };
+    const plain = (await app.post(`/threads/${thread_id}/runs`, asked)).body;
+    const expected = await logged(thread_id, plain.run_id);
 
-  const forged = where === 'config' ? { config: { configurable: FORGED } } : { context: FORGED };
-  const { status, body } = await app.post(`/threads/${thread_id}/runs`, { ...asked, ...forged });
+    const forged = where === 'config' ? { config: { configurable: FORGED } } : { context: FORGED };
+    const { status, body } = await app.post(`/threads/${thread_id}/runs`, { ...asked, ...forged });
 
-  expect(status).toBe(200);
-  expect(body.kwargs.config.configurable).toMatchObject(FORGED);
-  expect(eventNames(await logged(thread_id, body.run_id))).toEqual(eventNames(expected));
-  expect(eventNames(expected)).toContain('values');
-});
+    expect(status).toBe(200);
+    expect(body.kwargs.config.configurable).toMatchObject(FORGED);
+    expect(eventNames(await logged(thread_id, body.run_id))).toEqual(eventNames(expected));
+    expect(eventNames(expected)).toContain('values');
+  },
+);
 
-test('a client cannot ask for the retention that the server has for itself', async () => {
+test('a client cannot request the internal retention `keep_interrupted`', async () => {
   const asked = { assistant_id: 'interrupting', input: { x: 1 }, on_completion: 'keep_interrupted' };
   expect((await app.post('/runs/wait', asked)).status).toBe(422);
 });
@@ -51,7 +54,7 @@ test('a marker of retention in the config of a stateless run keeps no thread', a
   await until('the thread is gone', async () => (await app.get(`/threads/${body.thread_id}`)).status === 404);
 });
 
-test('a run of event streaming shows it in configurable, and no column of the server', async () => {
+test('a run of event streaming is marked in configurable, and returned without internal columns', async () => {
   const thread_id = randomUUID();
   const params = { assistant_id: 'echo', input: { x: 1 } };
   const { result } = (

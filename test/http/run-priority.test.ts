@@ -21,7 +21,7 @@ async function runOf(payload: object) {
   };
 }
 
-test('an urgent run starts before one that has waited for longer', async () => {
+test('a run of a higher priority starts before one that has waited longer', async () => {
   const blocking = await runOf({ assistant_id: 'sleeper', input: { ms: 60_000 } });
   await expect.poll(async () => (await blocking.explain()).status).toBe('running');
   const patient = await runOf({});

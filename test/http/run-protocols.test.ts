@@ -110,14 +110,17 @@ describe('on a thread of another user', () => {
     },
   );
 
-  test.each(['do_nothing', 'raise'])('creating it with if_exists %s gives no access', async (if_exists) => {
-    const { server, thread_id } = place;
-    const metadata = { owner: 'bob' };
-    const answer = await server.post('/threads', { thread_id, if_exists, metadata }, BOB);
-    check(answer, [409, /already exists/]);
-    expect(await everything(server)).toEqual(before);
-    // Its owner does.
-    const own = await server.post('/threads', { thread_id, if_exists: 'do_nothing' }, ALICE);
-    expect(own.body).toMatchObject({ thread_id, metadata: { mark: MARK, owner: 'alice' } });
-  });
+  test.each(['do_nothing', 'raise'])(
+    'creating the thread with if_exists %s gives no access',
+    async (if_exists) => {
+      const { server, thread_id } = place;
+      const metadata = { owner: 'bob' };
+      const answer = await server.post('/threads', { thread_id, if_exists, metadata }, BOB);
+      check(answer, [409, /already exists/]);
+      expect(await everything(server)).toEqual(before);
+      // Its owner does.
+      const own = await server.post('/threads', { thread_id, if_exists: 'do_nothing' }, ALICE);
+      expect(own.body).toMatchObject({ thread_id, metadata: { mark: MARK, owner: 'alice' } });
+    },
+  );
 });

@@ -7,7 +7,7 @@ import { TEST_POSTGRES_URI } from '../support/postgres-schema.ts';
 const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
 
 test.runIf(TEST_POSTGRES_URI)(
-  'processes that only answer requests say what a run does now in the one that executes it',
+  'API processes report the current steps of a run in another process',
   async () => {
     await using server = await openAppOfProcesses({ graphs: ['waiting'], folder });
     const headers = { 'content-type': 'application/json' };

@@ -34,7 +34,7 @@ function outline(steps: readonly Step[], parent: number | null = null, indent = 
     ]);
 }
 
-test('a run tells each node, and each call of a model or a tool', async () => {
+test('the steps of a run include each node and each call of a model or a tool', async () => {
   const { run_id, trace_id, attempts, steps, next } = await record({ input: { ask: false } });
   expect(outline(steps)).toEqual([
     'node plan success',
@@ -60,7 +60,7 @@ test('a run tells each node, and each call of a model or a tool', async () => {
   expect(steps.find(({ name, parent }) => name === 'work' && parent !== null)?.namespace).toMatch(/^child:/);
 });
 
-test('models and tools have their own names, also if a node passes its configuration on to them', async () => {
+test('steps of models and tools have their own names, even if a node passes its configuration on', async () => {
   const { steps } = await record({ assistant_id: 'passing', input: {} });
   expect(outline(steps)).toEqual([
     'node passes success',
@@ -70,7 +70,7 @@ test('models and tools have their own names, also if a node passes its configura
   ]);
 });
 
-test('steps lie within their attempt, and parts within their step', async () => {
+test('the time of a step lies within its attempt, and that of a nested step within its parent', async () => {
   const { attempts, steps } = await record({ input: { ask: false } });
   const [attempt] = attempts;
   const byNumber = new Map(steps.map((step) => [step.number, step]));
@@ -82,7 +82,7 @@ test('steps lie within their attempt, and parts within their step', async () => 
   expect(new Set(steps.map(({ span_id }) => span_id)).size).toBe(steps.length);
 });
 
-test('a node that asks a person is interrupted, and answers in the next run', async () => {
+test('a node that interrupts is a step with status interrupted, and continues in the next run', async () => {
   const asked = await record({ input: { ask: true } });
   expect(outline(asked.steps).at(-1)).toBe('node last interrupted');
   const answered = await record({ command: { resume: 'me' } }, asked.thread_id);
@@ -91,7 +91,7 @@ test('a node that asks a person is interrupted, and answers in the next run', as
   expect(resumed).toEqual([null, asked.run_id]);
 });
 
-test('a run that answers names the run that asked, also at the same checkpoint', async () => {
+test('a run that answers an interrupt names the interrupted run, even at the same checkpoint', async () => {
   const first = await record({ assistant_id: 'asking', input: { ask: true } });
   const second = await record({ assistant_id: 'asking', command: { resume: 'a' } }, first.thread_id);
   const third = await record({ assistant_id: 'asking', command: { resume: 'b' } }, first.thread_id);
@@ -100,7 +100,7 @@ test('a run that answers names the run that asked, also at the same checkpoint',
   expect(resumed).toEqual([null, first.run_id, second.run_id, null]);
 });
 
-test('a run that goes on after a breakpoint, or from an earlier checkpoint, names the run that stopped there', async () => {
+test('a run that continues after a breakpoint, or from an earlier checkpoint, names the run that stopped there', async () => {
   const stopped = await record({ input: { ask: false }, interrupt_before: ['last'] });
   const { thread_id } = stopped;
   const { body: state } = await http.get(`/threads/${thread_id}/state`);
@@ -110,14 +110,14 @@ test('a run that goes on after a breakpoint, or from an earlier checkpoint, name
   expect(again.attempts).toMatchObject([{ resumed_from_run_id: stopped.run_id }]);
 });
 
-test('a run on the copy of a thread resumes no run of the original', async () => {
+test('a run on a copied thread does not name a run of the original as resumed', async () => {
   const asked = await record({ input: { ask: true } });
   const { body: copy } = await http.post(`/threads/${asked.thread_id}/copy`, {});
   const answered = await record({ command: { resume: 'me' } }, copy.thread_id);
   expect(answered.attempts).toMatchObject([{ status: 'success', resumed_from_run_id: null }]);
 });
 
-test('a run that executes tells what it does now, beside what is stored', async () => {
+test('the steps of an executing run include the current ones', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, { assistant_id: 'waiting', input: {} });
   const read = async () => (await http.get(`/runs/${run.run_id}/steps`)).body as RunSteps;
@@ -143,13 +143,13 @@ test('a run that executes tells what it does now, beside what is stored', async 
   expect([ended.current, ended.steps[1]?.span_id]).toEqual([[], executing.current?.[0]?.span_id]);
 });
 
-test('a node that throws ends the run, and says how', async () => {
+test('the step of a node that throws has its error', async () => {
   const { steps, attempts } = await record({ input: { fail: true } });
   expect(steps.at(-1)).toMatchObject({ name: 'last', error: { error: 'TypeError', message: 'it fails' } });
   expect(attempts).toMatchObject([{ status: 'error' }]);
 });
 
-test('tasks of the functional API are steps too', async () => {
+test('tasks of the functional API are steps', async () => {
   const { steps } = await record({ assistant_id: 'functional', input: 1 });
   expect(outline(steps)).toEqual([
     'node functional success',
@@ -160,7 +160,7 @@ test('tasks of the functional API are steps too', async () => {
 });
 
 test.each(['values', 'messages', 'tasks', 'debug', 'events'])(
-  'the same is recorded with stream mode %s',
+  'the same steps are recorded with stream mode %s',
   async (stream_mode) => {
     const usual = await record({ input: { ask: false } });
     const { steps } = await record({ input: { ask: false }, stream_mode });
@@ -168,7 +168,7 @@ test.each(['values', 'messages', 'tasks', 'debug', 'events'])(
   },
 );
 
-test('pages continue where the one before ended', async () => {
+test('pages of steps continue after the previous one', async () => {
   const { run_id, steps } = await record({ input: { ask: false } });
   const numbers: number[] = [];
   for (let after = ''; ; ) {
@@ -181,12 +181,12 @@ test('pages continue where the one before ended', async () => {
   expect(numbers).toEqual(steps.map(({ number }) => number));
 });
 
-test('a run that is not there has no steps', async () => {
+test('the steps of a missing run are 404', async () => {
   const { status, body: json } = await http.get('/runs/00000000-0000-0000-0000-000000000000/steps');
   expect([status, json]).toEqual([404, { detail: 'Run not found' }]);
 });
 
-test('models and tools, or everything, can be left out', async () => {
+test('recording of models and tools, or of all steps, can be disabled', async () => {
   await using nodes = await openApp({ graphs: ['recorded'], folder, runs: { record: 'nodes' } });
   const { steps } = await record({ input: { ask: false } }, undefined, nodes);
   expect(new Set(steps.map(({ kind }) => kind))).toEqual(new Set(['node']));
@@ -224,7 +224,7 @@ test('retrievers and calls of the long-term store are steps of their node', asyn
   expect(JSON.stringify(steps)).not.toMatch(/alice|marmalade/);
 });
 
-test('calls of the long-term store at the same time are one step', async () => {
+test('concurrent calls of the long-term store are one step', async () => {
   const { steps } = await record({ assistant_id: 'remembering', input: { query: 'tea', puts: 300 } });
   expect(outline(steps).slice(0, 7)).toEqual([
     'node recalls success',
@@ -237,7 +237,7 @@ test('calls of the long-term store at the same time are one step', async () => {
   ]);
 });
 
-test('a retriever that fails tells its error', async () => {
+test('the step of a failing retriever has its error', async () => {
   const { steps } = await record({ assistant_id: 'remembering', input: { query: 'fail' } });
   expect(steps.map(({ kind, status, error }) => [kind, status, error?.error])).toEqual([
     ['node', 'error', 'RangeError'],

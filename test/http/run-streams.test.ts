@@ -40,7 +40,7 @@ test('a run is streamed from its start to its end', async () => {
   ]);
 });
 
-test('events of subgraphs carry where they come from', async () => {
+test('events of subgraphs have their namespace', async () => {
   const { text } = await http.post('/runs/stream', {
     assistant_id: 'nested',
     input: {},
@@ -75,7 +75,7 @@ test('mode lifecycle reports the graphs inside a graph, live, replayed and by th
   expect(run.kwargs.stream_mode).toEqual(['lifecycle', 'values']);
 });
 
-test('a run of event streaming has the same lifecycle in the older streams', async () => {
+test('a run of event streaming has the same lifecycle events in streams by mode', async () => {
   const thread_id = await http.thread();
   const params = { assistant_id: 'nested', input: {} };
   const { body } = await http.post(`/threads/${thread_id}/commands`, { id: 1, method: 'run.start', params });
@@ -89,7 +89,7 @@ test('a run of event streaming has the same lifecycle in the older streams', asy
   ]);
 });
 
-test('a failure is the last event', async () => {
+test('the error of a run is the last event of its stream', async () => {
   const { status, text } = await http.post('/runs/stream', { assistant_id: 'fails', input: { x: 3 } });
   expect(status).toBe(200);
   expect(eventsOf(text).at(-1)).toMatchObject({
@@ -98,7 +98,7 @@ test('a failure is the last event', async () => {
   });
 });
 
-test('a mode that does not exist is refused before anything is made', async () => {
+test('an unknown stream mode is refused before anything is created', async () => {
   const thread_id = await http.thread();
   const answer = await http.post(`/threads/${thread_id}/runs/stream`, {
     assistant_id: 'echo',
@@ -108,7 +108,7 @@ test('a mode that does not exist is refused before anything is made', async () =
   expect((await http.get(`/threads/${thread_id}/runs`)).body).toEqual([]);
 });
 
-test('a resumable run is read again from any event, by thread or without it', async () => {
+test('the stream of a resumable run can be replayed from any event, with or without its thread', async () => {
   const thread_id = await http.thread();
   const first = await http.post(`/threads/${thread_id}/runs/stream`, {
     assistant_id: 'echo',
@@ -139,7 +139,7 @@ test('a run that is not resumable cannot be replayed', async () => {
   expect([joined.status, eventsOf(joined.text)]).toEqual([200, []]);
 });
 
-test('joining a run in flight brings what is still to come', async () => {
+test('joining an executing run yields its remaining events', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
     assistant_id: 'sleeper',

@@ -8,7 +8,7 @@ afterAll(() => http[Symbol.asyncDispose]());
 
 const ECHO = { assistant_id: 'echo', input: { x: 1 } };
 
-test('a background run answers at once and can be joined', async () => {
+test('creating a background run returns at once, and the run can be joined', async () => {
   const thread_id = await http.thread();
   const created = await http.post(`/threads/${thread_id}/runs`, {
     ...ECHO,
@@ -39,13 +39,13 @@ test('a background run answers at once and can be joined', async () => {
   expect((await http.get(`/threads/${thread_id}/runs/${run_id}`)).body.status).toBe('success');
 });
 
-test('the caller may name its request, and the run learns it', async () => {
+test('a run gets the request id of its caller', async () => {
   const thread_id = await http.thread();
   const { body } = await http.post(`/threads/${thread_id}/runs`, ECHO, { 'x-request-id': 'mine-1' });
   expect(body.kwargs.config.configurable.langgraph_request_id).toBe('mine-1');
 });
 
-test('waiting answers with values, with what waits, or with the error', async () => {
+test('waiting for a run returns its values, its interrupts, or its error', async () => {
   const wait = async (assistant_id: string) =>
     (await http.post(`/threads/${await http.thread()}/runs/wait`, { assistant_id, input: { x: 1 } })).body;
   expect(await wait('echo')).toEqual({ x: 1, log: ['a:1', 'b'] });
@@ -53,7 +53,7 @@ test('waiting answers with values, with what waits, or with the error', async ()
   expect(await wait('fails')).toEqual({ __error__: { error: 'BoomError', message: 'boom 1' } });
 });
 
-test('a run that waits is resumed with an answer', async () => {
+test('an interrupted run is resumed with an answer', async () => {
   const thread_id = await http.thread();
   await http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'interrupting', input: { x: 1 } });
   expect((await http.get(`/threads/${thread_id}`)).body.status).toBe('interrupted');
@@ -64,7 +64,7 @@ test('a run that waits is resumed with an answer', async () => {
   expect(resumed.body).toEqual({ x: 1, log: ['a:1', 'b:"yes"'] });
 });
 
-test('runs are listed newest first, with only what was asked for', async () => {
+test('runs are listed newest first, with only the requested fields', async () => {
   const thread_id = await http.thread();
   const ids: string[] = [];
   for (const x of [1, 2, 3]) {
@@ -92,7 +92,7 @@ test('runs are listed newest first, with only what was asked for', async () => {
   expect((await list('?select=password')).detail).toMatch(/^select\[0\]: /);
 });
 
-test('a missing run is 404, as is one on another thread', async () => {
+test('a missing run is 404, and so is one on another thread', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${await http.thread()}/runs`, ECHO);
   const at = `/threads/${thread_id}/runs/${run.run_id}`;
@@ -112,7 +112,7 @@ test('a missing run is 404, as is one on another thread', async () => {
   });
 });
 
-test('a run needs a thread and an assistant that exist', async () => {
+test('a run on a missing thread or of a missing assistant is refused', async () => {
   const nobody = crypto.randomUUID();
   const thread_id = await http.thread();
   const create = async (thread: string, payload: object) => {
@@ -132,7 +132,7 @@ test('a run needs a thread and an assistant that exist', async () => {
   expect(made.body).toEqual({ x: 1, log: ['a:1', 'b'] });
 });
 
-test('a second run can be rejected, and the first cancelled', async () => {
+test('a second run with multitask_strategy reject is refused, and the first can be cancelled', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
     assistant_id: 'sleeper',
@@ -165,14 +165,14 @@ test('a cancel that rolls back removes the run', async () => {
   expect((await http.get(`/threads/${thread_id}/runs/${run.run_id}`)).status).toBe(404);
 });
 
-test('a deleted run is gone', async () => {
+test('a deleted run is 404', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, ECHO);
   expect((await http.delete(`/threads/${thread_id}/runs/${run.run_id}`)).status).toBe(204);
   expect((await http.get(`/threads/${thread_id}/runs/${run.run_id}`)).status).toBe(404);
 });
 
-test('a stateless run waits on a thread of its own, which is gone afterwards', async () => {
+test('a stateless run executes on a temporary thread, which is deleted afterwards', async () => {
   const { status, headers, body } = await http.post('/runs/wait', ECHO);
   expect([status, body]).toEqual([200, { x: 1, log: ['a:1', 'b'] }]);
   expect(headers['location']).toMatch(/^\/threads\/[0-9a-f-]{36}\/runs\/[0-9a-f-]{36}\/join$/);
@@ -190,7 +190,7 @@ test('a stateless run can keep its thread', async () => {
   expect((await http.get(`/threads/${run.thread_id}`)).body).toMatchObject({ values: { x: 1 } });
 });
 
-test('a stateless run has nothing to resume', async () => {
+test('a stateless run with a resume command is refused', async () => {
   const answer = await http.post('/runs/wait', { assistant_id: 'interrupting', command: { resume: 1 } });
   expect([answer.status, answer.body]).toEqual([
     400,

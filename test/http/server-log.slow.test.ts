@@ -6,7 +6,7 @@ const KEY = 'an-operator';
 const headers = { 'x-api-key': KEY };
 const one_process = 'the log is that of the process that answers';
 
-test('following the log of a server writes nothing to it but that a follower left', async () => {
+test('following the log of a server adds only a line about the disconnect to it', async () => {
   await using server = await startServer({ api_keys: [KEY], one_process });
   const ask = () => server.client.threads.create();
   const messagesOf = (lines: readonly { message: string }[]) => lines.map(({ message }) => message);

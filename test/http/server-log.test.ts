@@ -27,28 +27,25 @@ async function withLog(json = true) {
   return { url, log, written, serverLog, [Symbol.asyncDispose]: () => server[Symbol.asyncDispose]() };
 }
 
-test.each([true, false])(
-  'what the log has is followed, and nothing that it has not: JSON %s',
-  async (json) => {
-    await using server = await withLog(json);
-    server.log.info('before', { run_id: 'a', header: `Authorization: Bearer ${SECRET}` });
-    using tail = await followServerLog(server.url);
-    server.log.debug('not of this level');
-    server.log.warn(`the key is ${SECRET}`, { error: new Error('why'), api_key: 'sk-abcdefghijklmnop' });
-    server.log.info('last');
-    const lines = await tail.until('last');
-    expect(lines.map(({ message }) => message)).toEqual(['before', 'the key is ***', 'last']);
-    expect(lines[0]).toMatchObject({ level: 'info', pid: process.pid, fields: { run_id: 'a' } });
-    expect(lines[1]?.fields['error']).toMatch(/^Error: why\n/);
-    expect(tail.ready).toMatchObject({ pid: process.pid, host: lines[0]?.host, is_resumed: false });
-    for (const secret of [SECRET, 'sk-abc']) {
-      expect(JSON.stringify(lines)).not.toContain(secret);
-      expect(server.written.join('')).not.toContain(secret);
-    }
-  },
-);
+test.each([true, false])('followers of the server log get exactly its lines (JSON: %s)', async (json) => {
+  await using server = await withLog(json);
+  server.log.info('before', { run_id: 'a', header: `Authorization: Bearer ${SECRET}` });
+  using tail = await followServerLog(server.url);
+  server.log.debug('not of this level');
+  server.log.warn(`the key is ${SECRET}`, { error: new Error('why'), api_key: 'sk-abcdefghijklmnop' });
+  server.log.info('last');
+  const lines = await tail.until('last');
+  expect(lines.map(({ message }) => message)).toEqual(['before', 'the key is ***', 'last']);
+  expect(lines[0]).toMatchObject({ level: 'info', pid: process.pid, fields: { run_id: 'a' } });
+  expect(lines[1]?.fields['error']).toMatch(/^Error: why\n/);
+  expect(tail.ready).toMatchObject({ pid: process.pid, host: lines[0]?.host, is_resumed: false });
+  for (const secret of [SECRET, 'sk-abc']) {
+    expect(JSON.stringify(lines)).not.toContain(secret);
+    expect(server.written.join('')).not.toContain(secret);
+  }
+});
 
-test('a level chooses among the lines', async () => {
+test('followers of the server log can choose a level', async () => {
   await using server = await withLog();
   for (const level of ['info', 'warn', 'error', 'info'] as const) server.log[level](`one ${level}`);
   using tail = await followServerLog(server.url, { query: '?level=warn' });
@@ -59,7 +56,7 @@ test('a level chooses among the lines', async () => {
   expect((await fetch(`${server.url}/system/server-logs?level=loud`)).status).toBe(422);
 });
 
-test('who reconnects gets what came meanwhile; who comes from another process gets all lines', async () => {
+test('a follower of the server log that reconnects gets the missed lines, or all lines if its position is unknown', async () => {
   await using server = await withLog();
   server.log.info('one');
   server.log.info('two');
@@ -74,7 +71,7 @@ test('who reconnects gets what came meanwhile; who comes from another process ge
   expect(await other.until('three')).toHaveLength(3);
 });
 
-test('a reader that falls behind is told how many lines are gone', async () => {
+test('a follower of the server log that falls behind gets the number of dropped lines', async () => {
   await using server = await withLog();
   server.log.info('first');
   const stop = new AbortController();
@@ -90,7 +87,7 @@ test('a reader that falls behind is told how many lines are gone', async () => {
   await reader.return?.();
 });
 
-test('a server whose log is that of its program has none to follow', async () => {
+test('an embedded server has no log to follow', async () => {
   await using server = await openApp({ graphs: [], one_process: 'a server that is embedded' });
   expect(await server.get('/system/server-logs')).toMatchObject({
     status: 404,

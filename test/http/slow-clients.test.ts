@@ -51,19 +51,22 @@ test.each([
   ['headers', HEAD, 'X-More: 1\r\n'],
   ['a body', `${HEAD}\r\n`, ' '],
   ['a body in chunks', `${HEAD.replace(/Content-Length.*/, 'Transfer-Encoding: chunked')}\r\n`, '1\r\n \r\n'],
-])('%s that come drop by drop are given up, and others are served meanwhile', async (_what, said, more) => {
-  await using http = await bareServer(QUICK);
-  const slow = trickle(http, said, more);
-  expect((await http.inject('/ok')).statusCode).toBe(200);
-  expect(await slow).toMatch(/^HTTP\/1.1 408 .*{"detail":"Request Timeout"}$/s);
-});
+])(
+  'a request whose %s arrives too slowly is a 408, and others are served in the meantime',
+  async (_what, said, more) => {
+    await using http = await bareServer(QUICK);
+    const slow = trickle(http, said, more);
+    expect((await http.inject('/ok')).statusCode).toBe(200);
+    expect(await slow).toMatch(/^HTTP\/1.1 408 .*{"detail":"Request Timeout"}$/s);
+  },
+);
 
-test('a connection that says nothing is closed', async () => {
+test('a connection without a request is closed', async () => {
   await using http = await bareServer(QUICK);
   expect(await text(await opened(http))).toMatch(/^HTTP\/1.1 408 /);
 });
 
-test('a body may take longer than headers', async () => {
+test('a body may take longer than the limit for headers', async () => {
   await using http = await bareServer({ options: { headers_timeout_seconds: 0.1 } });
   const connected = once(http.server.server, 'request');
   const socket = await opened(http);

@@ -51,7 +51,7 @@ test.each<[string, string, (value: object) => object]>([
   }
 });
 
-test('an item of the store has its limit, and an input is as large as a request', async () => {
+test('a store item has its own limit, and an input may be as large as a request', async () => {
   const item = { namespace: ['a'], key: 'k', value: HUGE };
   const refused = await app.send('PUT', '/store/items', JSON.stringify(item));
   expect([refused.status, refused.text]).toEqual([422, naming('1024 kB', '20000 values')]);
@@ -59,7 +59,7 @@ test('an item of the store has its limit, and an input is as large as a request'
   expect((await app.post('/runs/wait', { assistant_id: 'echo', input })).status).toBe(200);
 });
 
-test('a long list is found by what is in it, however often it is there', async () => {
+test('a thread with a long list in its metadata is found by an element, even a repeated one', async () => {
   const of = (list: unknown[]) => ({ metadata: { list } });
   const threads = await Promise.all([
     app.post('/threads', of(Array(9000).fill(1))),

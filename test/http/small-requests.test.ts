@@ -36,7 +36,7 @@ test('paths of the largest allowed length and number of steps are read', async (
   expect(body[0].extracted).toEqual({ long: 1, deep: null, short: 2 });
 });
 
-test('an id that is listed twice is looked up once', async () => {
+test('an id listed twice in a request is looked up once', async () => {
   const { thread_id } = (await server.post('/threads', {})).body;
   const { body } = await server.post('/threads/prune', { thread_ids: Array(10_000).fill(thread_id) });
   expect(body).toEqual({ pruned_count: 1 });

@@ -34,7 +34,7 @@ async function connect(server: Server, { query = '', headers = {} } = {}) {
   return { socket, thread_id, closed: closed.then(([{ code, reason }]) => [code, reason]) };
 }
 
-test('a key that was revoked starts no run over a socket that it opened before', async () => {
+test('a WebSocket whose API key was revoked is closed at the next command', async () => {
   await using server = await openApp({
     graphs: ['echo'],
     environment,
@@ -48,7 +48,7 @@ test('a key that was revoked starts no run over a socket that it opened before',
   expect((await server.get(`/threads/${thread_id}`, OPERATOR)).status).toBe(404);
 });
 
-test('a token that has expired starts no run over a socket that it opened before', async () => {
+test('a WebSocket whose token has expired is closed at the next command', async () => {
   const clock = { ms: Date.now(), now: () => clock.ms, monotonic: () => clock.ms };
   await using server = await openApp({ graphs: ['echo'], environment, clock });
   const grant = { user: 'jane', ttl_seconds: 60 };
@@ -60,7 +60,7 @@ test('a token that has expired starts no run over a socket that it opened before
   expect((await server.get(`/threads/${thread_id}`, OPERATOR)).status).toBe(404);
 });
 
-test('a command is carried out as who the caller is now, and answered if that is unknown for a moment', async () => {
+test('a WebSocket command is executed as the present caller, and gets an error while that cannot be checked', async () => {
   const names = ['ann', 'ann', new Unavailable('the database is away'), 'ann, who was promoted'];
   const callers: unknown[] = [];
   const eventStreaming = {
@@ -102,7 +102,7 @@ test.for([
   [new Unauthorized('This API key was revoked'), [4401, naming('API key', 'revoked')]],
   [new Forbidden('Forbidden'), [4403, 'Forbidden']],
 ] as const)(
-  'a caller that is refused is disconnected without a command, too: %s',
+  'a WebSocket whose caller is refused is closed, even without a command: %s',
   async ([refusal, code]) => {
     const closed = Promise.withResolvers<unknown>();
     const socket = Object.assign(new EventEmitter(), {
@@ -126,7 +126,7 @@ test.for([
 );
 
 test.for(['per_key_per_minute', 'per_address_per_minute'])(
-  'commands count as requests: %s',
+  'WebSocket commands count towards the rate limit: %s',
   async (limit) => {
     await using server = await openApp({
       graphs: ['echo'],

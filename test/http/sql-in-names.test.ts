@@ -30,7 +30,7 @@ async function served(environment: Record<string, string>) {
 }
 
 function tests(environment: () => Promise<AsyncDisposable & { env: Record<string, string> }>) {
-  test('words of a search mean nothing but themselves', async () => {
+  test('SQL in the words of a search has no effect', async () => {
     await using place = await environment();
     await using server = await served(place.env);
     for (const word of WORDS) {
@@ -53,7 +53,7 @@ function tests(environment: () => Promise<AsyncDisposable & { env: Record<string
     expect((await server.post('/threads/count', {})).body).toBe(WORDS.length + 1);
   });
 
-  test('words of the store mean nothing but themselves', async () => {
+  test('SQL in the words of the store has no effect', async () => {
     await using place = await environment();
     await using server = await served(place.env);
     for (const word of WORDS.filter((word) => !word.includes('.'))) {

@@ -11,7 +11,7 @@ function run(at: string, call: object) {
 const stateOf = (at: string, checkpoint_ns: string) =>
   http.post(`${at}/state/checkpoint`, { checkpoint: { checkpoint_ns } });
 
-test('a subgraph with a checkpointer of its own remembers what it heard in earlier runs', async () => {
+test('a subgraph with its own checkpointer remembers earlier runs', async () => {
   const at = `/threads/${await http.thread()}`;
   await run(at, { input: { said: 'one' } });
   expect((await run(at, { input: { said: 'two' } })).body.heard).toEqual(['one', 'two']);
@@ -27,7 +27,7 @@ test('a subgraph with a checkpointer of its own remembers what it heard in earli
   expect((await stateOf(at, 'child')).body.values.memory).toEqual(['one', 'two', 'three', 'both']);
 });
 
-test('its state can be updated by its namespace, and goes with a copy of the thread', async () => {
+test('the state of a stateful subgraph can be updated by its namespace, and is copied with the thread', async () => {
   const thread_id = await http.thread();
   const at = `/threads/${thread_id}`;
   await run(at, { input: { said: 'one' } });

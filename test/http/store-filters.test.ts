@@ -32,7 +32,7 @@ test('the owner of an item finds it by every route', async () => {
   expect((await server.get(ADDRESS, ANN)).body).toBeNull();
 });
 
-test('get finds nothing that the filter hides', async () => {
+test('get of an item that the auth filter hides is 404', async () => {
   expect((await server.get(ADDRESS, BEN)).body).toBeNull();
   expect((await server.get(`${ADDRESS}&refresh_ttl=true`, BEN)).body).toBeNull();
 });
@@ -44,25 +44,25 @@ test.each([
   { query: 'tea' },
   { filter: { owner: 'ann' } },
   { filter: { owner: { $ne: 'x' } } },
-])('search finds nothing that the filter hides: %j', async (query) => {
+])('search does not find items that the auth filter hides: %j', async (query) => {
   expect((await search(query, BEN)).body).toEqual({ items: [] });
 });
 
 test.each([{}, { prefix: ['shared'] }, { suffix: ['ann'] }, { prefix: ['*', 'ann'] }, { max_depth: 1 }])(
-  'list_namespaces returns no namespace that the filter hides: %j',
+  'list_namespaces returns no namespace that the auth filter hides: %j',
   async (query) => {
     expect((await namespaces(query, BEN)).body).toEqual({ namespaces: [] });
   },
 );
 
-test('delete leaves what the filter hides, and says no more than of what is not there', async () => {
+test('delete keeps an item that the auth filter hides, and answers as for a missing one', async () => {
   const foreign = await server.send('DELETE', '/store/items', AT, BEN);
   const missing = await server.send('DELETE', '/store/items', { ...AT, key: 'none' }, BEN);
   expect([foreign.status, foreign.text]).toEqual([missing.status, missing.text]);
   expect((await server.get(ADDRESS, ANN)).body).toMatchObject(ITEM);
 });
 
-test('put replaces nothing that the filter hides, and makes nothing that it would hide', async () => {
+test('put neither replaces nor creates an item that the auth filter hides', async () => {
   const over = await server.send('PUT', '/store/items', { ...AT, value: { owner: 'ben' } }, BEN);
   expect([over.status, over.body]).toEqual([409, { detail: 'Conflict' }]);
   const given = { namespace: ['shared', 'ben'], key: 'k', value: { owner: 'ann' } };

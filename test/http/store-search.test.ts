@@ -39,7 +39,7 @@ store:
 const files = { 'graph.ts': GRAPH, 'embed.ts': BAG, 'agent.config.yaml': CONFIG };
 const at = { namespace: ['memories', 'ada'] };
 
-test('with an index clients and graphs search by meaning', async () => {
+test('with an index, clients and graphs search the store by meaning', async () => {
   await using folder = await project(files);
   await using http = await openApp({ graphs: ['memory'], folder: folder.root });
   const put = (item: object) => http.send('PUT', '/store/items', { ...at, ...item });
@@ -81,7 +81,7 @@ test.each([
   ['./nowhere.ts:embed', 'there is no file'],
   ['./embed.ts:other', "embed.ts has no export 'other', only: embed"],
   ['./graph.ts:nothing', "has no export 'nothing'"],
-])('%s is a problem of the configuration', async (embed, problem) => {
+])('an index with %s is a problem of the configuration', async (embed, problem) => {
   await using folder = await project({
     ...files,
     'agent.config.yaml': CONFIG.replace('./embed.ts:embed', embed),

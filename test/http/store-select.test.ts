@@ -22,7 +22,7 @@ function tests(database: () => Promise<Environment>) {
     };
   }
 
-  test('a search has only the selected fields of items', async () => {
+  test('a search of the store returns only the selected fields', async () => {
     await using store = await open();
     await store.put({ key: 'a', value: { kind: 'fact', text: 'likes tea' } });
     await store.put({ key: 'b', value: { kind: 'rule', text: 'no coffee' } });
@@ -35,7 +35,7 @@ function tests(database: () => Promise<Environment>) {
     expect(Object.keys(whole)).toEqual(['namespace', 'key', 'value', 'created_at', 'updated_at', 'score']);
   });
 
-  test('a preview has the beginning of a value, however large that is', async () => {
+  test('a search of the store returns a bounded preview of a value of any size', async () => {
     await using store = await open();
     const short = { cups: 3, hot: true, note: 'black', none: null, tags: ['a', { b: 1 }] };
     await store.put({ key: 'short', value: short });
@@ -55,7 +55,7 @@ function tests(database: () => Promise<Environment>) {
     expect(whole.value.text).toBe(LONG);
   });
 
-  test('items whose values are too large for one answer are listed without them', async () => {
+  test('store items whose values are too large for one response are listed without them', async () => {
     await using store = await open();
     const text = 'x'.repeat(1_000_000);
     for (let n = 0; n < 68; n++) await store.put({ key: `key-${n}`, value: { text }, index: false });
@@ -64,7 +64,7 @@ function tests(database: () => Promise<Environment>) {
     expect(found).toHaveLength(68);
   });
 
-  test('what of an item is indexed is told on request, if it is its own', async () => {
+  test('the index setting of a store item is returned on request', async () => {
     await using store = await open();
     const value = { title: 'tea', text: 'green' };
     for (const [key, index] of Object.entries({ none: false, own: ['title'], usual: null }))

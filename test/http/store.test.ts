@@ -13,7 +13,7 @@ async function keys(query: object): Promise<string[]> {
   return (await search(query)).body.items.map((item: { key: string }) => item.key).sort();
 }
 
-test('an item is put, got, replaced and deleted', async () => {
+test('a store item is put, read, replaced and deleted', async () => {
   const at = { namespace: ['users', 'ü 1/2'], key: 'profile' };
   const address = '/store/items?namespace=users.%C3%BC%201%2F2&key=profile';
   expect(await http.get(address)).toMatchObject({ status: 200, text: 'null' });
@@ -42,7 +42,7 @@ test('an item is put, got, replaced and deleted', async () => {
   expect((await http.get(address)).body).toBeNull();
 });
 
-test('when an item expires is told on request', async () => {
+test('the expiry of a store item is returned on request', async () => {
   const at = { namespace: ['expiring'], key: 'soon' };
   const address = '/store/items?namespace=expiring&refresh_ttl=false';
   await put({ ...at, value: {}, ttl: 30 });
@@ -54,7 +54,7 @@ test('when an item expires is told on request', async () => {
   expect((await http.get(`${address}&key=never&include=ttl`)).body).not.toHaveProperty('ttl');
 });
 
-test('a key may be empty, and anything but NUL', async () => {
+test('the key of a store item may be empty and have any character except NUL', async () => {
   for (const key of ['', 'a.b', '*', 'ключ 🔑', "'; drop table store_items; --"]) {
     expect((await put({ namespace: ['keys'], key, value: { key } })).status).toBe(204);
     const found = await http.get(`/store/items?namespace=keys&key=${encodeURIComponent(key)}`);
@@ -62,7 +62,7 @@ test('a key may be empty, and anything but NUL', async () => {
   }
 });
 
-test('items are searched below a namespace, by fields of their values, page by page', async () => {
+test('store items are searched below a namespace, by fields of their values, in pages', async () => {
   await put({ namespace: ['find', 'a'], key: 'one', value: { n: 1, kind: 'x' } });
   await put({ namespace: ['find', 'a', 'deep'], key: 'two', value: { n: 2, kind: 'x' } });
   await put({ namespace: ['find', 'ab'], key: 'three', value: { n: 3, kind: 'y' } });
@@ -87,7 +87,7 @@ test('items are searched below a namespace, by fields of their values, page by p
   });
 });
 
-test('namespaces are listed by their ends, cut to a depth', async () => {
+test('namespaces of the store are listed by prefix and suffix, up to a depth', async () => {
   for (const namespace of [
     ['tree', 'a', 'x'],
     ['tree', 'b', 'x'],
@@ -134,12 +134,12 @@ test.each([
     'ttl: must be a number of minutes from -525600000 to 525600000 (1000 years)',
   ],
   [422, { namespace: ['a'], key: 'k' }, 'value is required'],
-])('%i for %j', async (status, item, detail) => {
+])('a put of an invalid store item is %i: %j', async (status, item, detail) => {
   const answer = await put(item);
   expect([answer.status, answer.body]).toEqual([status, { detail: expect.stringContaining(detail) }]);
 });
 
-test('what cannot be read, deleted, searched or listed is refused in words', async () => {
+test('an invalid get, delete, search or list of the store is refused with the reason', async () => {
   const answers = [
     [400, await http.get('/store/items?namespace=a'), 'Key is required'],
     [422, await http.get('/store/items?key=k'), 'Namespace cannot be empty.'],
@@ -161,7 +161,7 @@ test('what cannot be read, deleted, searched or listed is refused in words', asy
   }
 });
 
-test('without its routes the store is not there', async () => {
+test('with its routes disabled the store is 404', async () => {
   await using without = await openApp({
     graphs: ['echo'],
     environment: { LANGGRAPH_HTTP: '{"disable_store": true}' },

@@ -36,7 +36,7 @@ async function chunksOf(frames: () => AsyncIterable<{ seq: number; event: string
 
 const frame = (seq: number, data = '"token"') => ({ seq, event: 'custom', data });
 
-test('the first event leaves at once, and those that come together leave together', async () => {
+test('the first event of a stream is sent at once, and later events of one turn are sent together', async () => {
   const { lengths, body } = await chunksOf(async function* () {
     for (let seq = 1; seq <= 100; seq++) yield frame(seq);
   });
@@ -45,7 +45,7 @@ test('the first event leaves at once, and those that come together leave togethe
   expect(body.match(/event: custom\r\ndata: "token"\r\n\r\n/g)).toHaveLength(100);
 });
 
-test('what comes together without end is sent in parts', async () => {
+test('a stream with endless events in one turn is sent in parts', async () => {
   const large = JSON.stringify('x'.repeat(10_000));
   const { lengths, body } = await chunksOf(async function* () {
     for (let seq = 1; seq <= 50; seq++) yield frame(seq, large);

@@ -151,7 +151,7 @@ test.for([
   expect(await refused(EVENTS, undefined, {}, refusal)).toBe(first + last);
 });
 
-test('a stream that the custom app passes on ends with the credential that came to the app', async () => {
+test('a stream through the custom app ends when the credential of its client ends', async () => {
   await using relay = await bareServer({
     authenticate,
     authenticate_every_ms: 1,
@@ -163,13 +163,13 @@ test('a stream that the custom app passes on ends with the credential that came 
   expect(text).toEqual(naming('401: ', 'revoked'));
 });
 
-test('the run of a stream whose credential ended goes on, also one that a disconnect cancels', async () => {
+test('the run of a stream whose credential ended continues, even with on_disconnect cancel', async () => {
   const path = `/threads/${run.thread_id}/runs/${run.run_id}/stream?cancel_on_disconnect=1`;
   expect(await refused(path)).toEqual(naming('401: ', 'revoked'));
   expect(abandoned).toBe(0);
 });
 
-test('event streaming ends with an error of its protocol', async () => {
+test('event streaming whose credential ends gets an error of its protocol', async () => {
   const data = '{"type":"error","id":null,"error":"unknown_error","message":"401: This API key was revoked"}';
   const text = await refused(`${EVENTS}/events`, { channels: ['values'] });
   expect(text).toBe(`event: values\ndata: {"x":1}\nid: 1\n\nevent: error\ndata: ${data}\n\n`);
@@ -186,14 +186,17 @@ test.for([
     {},
     { error: { code: 401, status: 'UNAUTHENTICATED', message: REVOKED.message } },
   ],
-] as const)('a stream of A2A ends with an error of its protocol: %s', async ([path, body, error]) => {
-  const text = await refused(path, body, { 'a2a-version': '1.0' });
-  const messages = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(String(data)));
-  expect(messages).toHaveLength(2);
-  expect(messages[1]).toMatchObject(error);
-});
+] as const)(
+  'an A2A stream whose credential ends gets an error of its protocol: %s',
+  async ([path, body, error]) => {
+    const text = await refused(path, body, { 'a2a-version': '1.0' });
+    const messages = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => JSON.parse(String(data)));
+    expect(messages).toHaveLength(2);
+    expect(messages[1]).toMatchObject(error);
+  },
+);
 
-test('a chat completion ends with an error of its API', async () => {
+test('a chat completion whose credential ends gets an error of its API', async () => {
   const messages = [{ role: 'user', content: 'Hello!' }];
   const text = await refused('/v1/chat/completions', { model: 'echo', messages, stream: true });
   const [first, last, ...more] = [...text.matchAll(/^data: (.+)$/gm)].map(([, data]) => String(data));
@@ -202,7 +205,7 @@ test('a chat completion ends with an error of its API', async () => {
   expect([JSON.parse(String(last)), more]).toEqual([{ error }, []]);
 });
 
-test('a listener of MCP is disconnected', async () => {
+test('an MCP listener whose credential ends is disconnected', async () => {
   const _meta = {
     'io.modelcontextprotocol/protocolVersion': '2026-07-28',
     'io.modelcontextprotocol/clientInfo': { name: 'test', version: '1' },
@@ -216,7 +219,7 @@ test('a listener of MCP is disconnected', async () => {
 });
 
 test.for(['2025-06-18', '2026-07-28'])(
-  'a call of an MCP tool ends with an error, and its run goes on, also one that a disconnect cancels: %s',
+  'an MCP tool call whose credential ends gets an error, and its run continues, even one that a disconnect cancels: %s',
   async (version) => {
     const _meta = {
       progressToken: 1,
@@ -240,7 +243,7 @@ test.for(['2025-06-18', '2026-07-28'])(
   },
 );
 
-test('a caller who cannot be authenticated for a moment keeps the stream, and streams of a key share its check', async () => {
+test('a caller who temporarily cannot be authenticated keeps the stream, and streams of a key share one check', async () => {
   const key = randomUUID();
   const gone = new AbortController();
   const open = async () => {

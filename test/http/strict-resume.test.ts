@@ -16,7 +16,7 @@ function answer(at: string, resume: unknown, strict_resume?: boolean) {
   return http.post(`${at}/runs/wait`, { assistant_id: 'interrupting', command: { resume }, strict_resume });
 }
 
-test('an answer to an interrupt that does not wait fails the run, and the thread is as it was', async () => {
+test('a strict answer to a missing interrupt fails the run and leaves the thread unchanged', async () => {
   const { at, id } = await asking();
   const { updated_at: _before, ...thread } = (await http.get(at)).body;
   const { body: state } = await http.get(`${at}/state`);
@@ -38,7 +38,7 @@ test('an answer to an interrupt that does not wait fails the run, and the thread
   expect((await answer(at, { [id]: 'yes' }, true)).body).toMatchObject({ log: ['a:1', 'b:"yes"'] });
 });
 
-test('an answer that comes twice fails the second time', async () => {
+test('a strict answer that is sent twice fails the second time', async () => {
   const { at, id } = await asking();
   await answer(at, { [id]: 'yes' }, true);
   const { body } = await answer(at, { [id]: 'yes' }, true);
@@ -51,14 +51,14 @@ test('an answer that comes twice fails the second time', async () => {
   });
 });
 
-test('without it, or without an id, nothing is strict', async () => {
+test('an answer without strict_resume, or without an id, is not checked', async () => {
   const { at } = await asking();
   expect((await answer(at, { [UNKNOWN]: 'yes' })).body.__error__).toBeUndefined();
   const other = await asking();
   expect((await answer(other.at, 'yes', true)).body).toMatchObject({ log: ['a:1', 'b:"yes"'] });
 });
 
-test('an empty map is refused, and the interrupt still waits', async () => {
+test('an empty map as a strict answer is refused, and the interrupt still waits', async () => {
   const { at, id } = await asking();
   const { body } = await answer(at, {}, true);
   expect(body.__error__).toMatchObject({
@@ -73,7 +73,7 @@ test('an empty map is refused, and the interrupt still waits', async () => {
   expect((await answer(at, { [id]: 'yes' }, true)).body).toMatchObject({ log: ['a:1', 'b:"yes"'] });
 });
 
-test('a plain answer to several interrupts is refused with all of them', async () => {
+test('a strict answer without an id to several interrupts is refused with the list of them', async () => {
   const at = `/threads/${await http.thread()}`;
   const assistant_id = 'parallel-send';
   const { body } = await http.post(`${at}/runs/wait`, { assistant_id, input: { items: [2, 3], ask: true } });
@@ -89,7 +89,7 @@ test('a plain answer to several interrupts is refused with all of them', async (
   expect((await http.get(at)).body.status).toBe('interrupted');
 });
 
-test('the refusal is in the error event of a stream and in the list of runs', async () => {
+test('the refusal of a strict answer is in the error event of a stream and in the list of runs', async () => {
   const { at, id } = await asking();
   const command = { resume: { [UNKNOWN]: 'yes' } };
   const refusal = { reason: 'not_pending', interrupt_ids: [UNKNOWN], pending_ids: [id] };

@@ -25,7 +25,7 @@ async function build(): Promise<string> {
   return folder;
 }
 
-test('each view is the page, which finds its files under any prefix', async () => {
+test('each view of Studio is the same page, which finds its files under any prefix', async () => {
   await using server = await serve(await build());
   for (const [url, path] of [
     ['/agents/studio', 'studio/assets'],
@@ -40,7 +40,7 @@ test('each view is the page, which finds its files under any prefix', async () =
   }
 });
 
-test('files are sent compressed, for ever, and nothing else of the disk', async () => {
+test('files of Studio are served compressed and immutable, and no other files', async () => {
   await using server = await serve(await build());
   const url = '/agents/studio/assets/index-1.js';
   const plain = await server.inject(url);
@@ -61,7 +61,7 @@ test('files are sent compressed, for ever, and nothing else of the disk', async 
     expect((await server.inject(`/agents/studio/assets/${path}`)).body).not.toBe('secret');
 });
 
-test('the policy for content allows nothing but the own files', async () => {
+test('the Content-Security-Policy of Studio allows only its own files', async () => {
   await using server = await serve(await build());
   for (const url of ['/agents/studio', '/agents/studio/assets/index-1.js']) {
     const policy = String((await server.inject(url)).headers['content-security-policy']);
@@ -70,7 +70,7 @@ test('the policy for content allows nothing but the own files', async () => {
   }
 });
 
-test('the page for components of graphs has no origin, connects to nothing, and is shown by Studio alone', async () => {
+test('the page for UI components has an opaque origin, no connections, and can be framed only by Studio', async () => {
   await using server = await serve(await build());
   const { headers, body } = await server.inject('/agents/studio/component-frame.html');
   const policy = String(headers['content-security-policy']).split('; ');
@@ -80,13 +80,13 @@ test('the page for components of graphs has no origin, connects to nothing, and 
   expect(body).toContain('src="./assets/index-1.js"');
 });
 
-test('a server without the build says how to make it', async () => {
+test('a server without a build of Studio says how to build it', async () => {
   await using server = await serve(await makeDataFolder());
   const { statusCode, body } = await server.inject('/agents/studio');
   expect([statusCode, body.includes('npm run build:studio')]).toEqual([503, true]);
 });
 
-test('the path to the files follows the depth of the view', () => {
+test('the relative path to the files of Studio follows the depth of the view', () => {
   expect(pathToStudio('/studio/a/b/c', '/studio')).toBe('../../');
 });
 
@@ -98,7 +98,7 @@ test.each([
   ['/agents/studio/assets/%ff', undefined],
   ['/agents/threads/studio/%ff', undefined],
   ['/studio/%ff', undefined],
-])('a view that cannot be decoded is at an address that can be: %#', (url, view) => {
+])('a view of Studio whose URL cannot be decoded redirects to one that can: %#', (url, view) => {
   const found = viewOfInvalid(url, ['/agents'], '/studio');
   if (view === undefined) expect(found).toBeUndefined();
   else {
@@ -107,7 +107,7 @@ test.each([
   }
 });
 
-test('an asset that could not be read is read again at the next request', async () => {
+test('a file of Studio that could not be read is read again at the next request', async () => {
   const folder = await build();
   const file = join(folder, 'assets/late-1.js');
   mkdirSync(file);

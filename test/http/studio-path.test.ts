@@ -9,7 +9,7 @@ const http = await openApp({
 });
 afterAll(() => http[Symbol.asyncDispose]());
 
-test('Studio is at the path that is configured, and at no other', async () => {
+test('Studio is served only at the configured path', async () => {
   const page = await http.get('/con/console/runs/1');
   expect(page.headers['content-type']).toBe('text/html; charset=utf-8');
   expect(page.headers['content-security-policy']).toContain("default-src 'none'");
@@ -21,7 +21,7 @@ test('Studio is at the path that is configured, and at no other', async () => {
   expect((await http.get('/con/console/runs/%ff')).headers['location']).toBe('../runs/%25ff');
 });
 
-test('its session is where the API has it, and its cookie is sent to all of the API', async () => {
+test('the session of Studio at another path has the usual URL, and a cookie for the whole API', async () => {
   const answer = await http.post(
     '/con/studio/session',
     { key: 'operator' },

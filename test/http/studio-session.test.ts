@@ -28,7 +28,7 @@ async function newKey(scope: string) {
   return body as { key: string; key_id: string };
 }
 
-test('a key becomes a cookie that no script reads and no other site sends', async () => {
+test('signing in to Studio sets a cookie that scripts cannot read and other sites cannot send', async () => {
   expect((await http.get('/studio/session')).body).toMatchObject({ signed_in: false, authentication: true });
   const answer = await http.post('/studio/session', { key: 'operator' }, OWN);
   expect(answer.body).toMatchObject({ signed_in: true, scope: 'admin', unrestricted: true, user: null });
@@ -38,7 +38,7 @@ test('a key becomes a cookie that no script reads and no other site sends', asyn
   expect(cookie).not.toContain('operator');
 });
 
-test('over HTTPS, also behind a proxy that is not trusted, the cookie is secure and of this host alone', async () => {
+test('over HTTPS, even behind an untrusted proxy, the session cookie is Secure and limited to this host', async () => {
   const browser = { ...OWN, origin: 'https://agents.example' };
   const answer = await http.post('/studio/session', { key: 'operator' }, browser);
   const cookie = String(answer.headers['set-cookie']);
@@ -52,7 +52,7 @@ test('over HTTPS, also behind a proxy that is not trusted, the cookie is secure 
   );
 });
 
-test('a session does what its key may', async () => {
+test('a session has the rights of its key', async () => {
   const own = { ...OWN, ...(await signIn({ key: 'operator' })) };
   expect((await http.get('/keys', own)).status).toBe(200);
   expect((await http.post('/threads', {}, own)).status).toBe(200);
@@ -62,7 +62,7 @@ test('a session does what its key may', async () => {
   expect((await http.post('/threads', {}, reader)).status).toBe(403);
 });
 
-test('a page of another site changes nothing and cannot sign in', async () => {
+test('a page of another site cannot use the session or sign in', async () => {
   const session = await signIn({ key: 'operator' });
   expect((await http.post('/threads', {}, { ...FOREIGN, ...session })).status).toBe(403);
   expect((await http.post('/threads', {}, { host: OWN.host, ...session })).status).toBe(403);
@@ -71,7 +71,7 @@ test('a page of another site changes nothing and cannot sign in', async () => {
   expect((await http.post('/threads', {}, proxied)).status).toBe(200);
 });
 
-test('a page of another port does nothing with the session, not even by a picture or a frame', async () => {
+test('a page of another port cannot use the session, not even by an image or a frame', async () => {
   const session = await signIn({ key: 'operator' });
   const { body: thread } = await http.post('/threads', {}, { 'x-api-key': 'operator' });
   const sleeping = { assistant_id: 'sleeper', input: { ms: 60_000 } };
@@ -90,7 +90,7 @@ test('a page of another port does nothing with the session, not even by a pictur
   expect((await http.get('/', linked)).headers['location']).toBe('/studio');
 });
 
-test('where browsers do not say which page a picture is for, it cancels no run by leaving it', async () => {
+test('an image request without Sec-Fetch headers cannot cancel a run by disconnecting', async () => {
   const session = { host: OWN.host, ...(await signIn({ key: 'operator' })) };
   const { body: thread } = await http.post('/threads', {}, { 'x-api-key': 'operator' });
   const run = { assistant_id: 'echo', input: {} };
@@ -106,7 +106,7 @@ test('where browsers do not say which page a picture is for, it cancels no run b
   }
 });
 
-test('a route of the project takes a session only where the browser says which page has sent the request', async () => {
+test('a custom route accepts a session only if the browser names the requesting site', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/own-app');
   const app = { app: './hono.ts:app', enable_custom_route_auth: true };
   await using own = await openApp({ graphs: ['echo'], folder, environment: ENVIRONMENT, http: app });
@@ -121,7 +121,7 @@ test('a route of the project takes a session only where the browser says which p
   expect(await status('/keys', {})).toBe(200);
 });
 
-test('a web page of another port uses its own token where the browser also has a session of Studio', async () => {
+test('a page of another port can use its own token although the browser also has a session', async () => {
   const session = await signIn({ key: 'operator' });
   const { body } = await http.post('/auth/tokens', { user: 'jane' }, { 'x-api-key': 'operator' });
   const page = { host: OWN.host, 'sec-fetch-site': 'same-site', ...session };
@@ -130,7 +130,7 @@ test('a web page of another port uses its own token where the browser also has a
   expect((await http.get('/assistants/echo?access_token=none', page)).status).toBe(401);
 });
 
-test('a session does not stand in the way of what the handlers of a project accept from other pages', async () => {
+test('a session does not affect what auth handlers accept from other pages', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using own = await openApp({ graphs: ['echo'], folder, environment: ENVIRONMENT });
   const begun = await own.post('/studio/session', { key: 'operator' }, OWN);
@@ -148,7 +148,7 @@ test('revoking a key ends its sessions', async () => {
   expect((await http.get('/studio/session', session)).body).toMatchObject({ signed_in: false });
 });
 
-test('a wrong key, a foreign cookie and an empty body are refused', async () => {
+test('signing in with a wrong key, a foreign cookie or an empty body is refused', async () => {
   expect((await http.post('/studio/session', { key: 'wrong' }, OWN)).status).toBe(401);
   expect((await http.post('/studio/session', {}, OWN)).status).toBe(422);
   const [name] = (await signIn({ key: 'operator' })).cookie.split('=');
@@ -158,7 +158,7 @@ test('a wrong key, a foreign cookie and an empty body are refused', async () => 
   }
 });
 
-test('a session says whether another one is of the same caller, and not who that is', async () => {
+test('a session reports whether another one has the same caller, but not who that is', async () => {
   const { key, key_id } = await newKey('read');
   const callerOf = async (body: object) => {
     const begun = await http.post('/studio/session', body, OWN);
@@ -175,7 +175,7 @@ test('a session says whether another one is of the same caller, and not who that
   expect((await http.get('/studio/session')).body.caller).toBeNull();
 });
 
-test('a browser token is another caller than the key that made it', async () => {
+test('a browser token is a different caller from the key that created it', async () => {
   const callerOf = async (body: object) => {
     const begun = await http.post('/studio/session', body, OWN);
     expect(begun.body.caller).toEqual(expect.any(String));
@@ -193,7 +193,7 @@ test('a browser token is another caller than the key that made it', async () => 
   expect(await Promise.all(grants.map(ofToken))).toEqual(callers);
 });
 
-test('an administrator takes the view of a user, and gives it back', async () => {
+test('an administrator can view as a user, and stop it', async () => {
   const session = { ...OWN, ...(await signIn({ key: 'operator' })) };
   await http.post('/threads', { metadata: { owner: 'bob' } }, session);
   const viewing = await http.post('/studio/session', { view_as: 'jane' }, session);
@@ -212,14 +212,14 @@ test('an administrator takes the view of a user, and gives it back', async () =>
   expect((await http.post('/studio/session', { view_as: 'jane' }, limited)).status).toBe(403);
 });
 
-test('after signing out, a key is required again', async () => {
+test('after signing out of Studio, a key is required again', async () => {
   const session = await signIn({ key: 'operator' });
   const answer = await http.send('DELETE', '/studio/session', undefined, { ...OWN, ...session });
   expect(String(answer.headers['set-cookie'])).toContain('Max-Age=0');
   expect(answer.body).toMatchObject({ signed_in: false });
 });
 
-test('studio.trace_url is told to who is signed in, and needs an http address with the id', async () => {
+test('studio.trace_url is returned only to signed-in users, and requires an http URL with the id', async () => {
   const trace_url = 'https://tempo.example/trace/{trace_id}';
   await using traced = await openApp({ graphs: ['echo'], environment: ENVIRONMENT, studio: { trace_url } });
   expect((await traced.get('/studio/session')).body).toMatchObject({ signed_in: false, trace_url: null });
@@ -232,7 +232,7 @@ test('studio.trace_url is told to who is signed in, and needs an http address wi
   }
 });
 
-test('with studio.read_only a session changes nothing', async () => {
+test('with studio.read_only a session cannot change anything', async () => {
   await using readOnly = await openApp({
     graphs: ['echo'],
     environment: ENVIRONMENT,
@@ -245,13 +245,13 @@ test('with studio.read_only a session changes nothing', async () => {
   expect((await readOnly.post('/threads', {}, session)).status).toBe(403);
 });
 
-test('without authentication everything is open, and no session is begun', async () => {
+test('without authentication everything is open, and no session is created', async () => {
   await using open = await openApp({ graphs: ['echo'] });
   expect((await open.get('/studio/session')).body).toMatchObject({ signed_in: true, authentication: false });
   expect((await open.post('/studio/session', { key: 'any' })).status).toBe(422);
 });
 
-test('a browser that opens the root comes to Studio, a program to the health of the server', async () => {
+test('the root redirects a browser to Studio and returns the health to a program', async () => {
   const browser = await http.get('/', { accept: 'text/html,application/xhtml+xml' });
   expect([browser.status, browser.headers['location']]).toEqual([302, '/studio']);
   expect((await http.get('/')).body).toMatchObject({ ok: true });

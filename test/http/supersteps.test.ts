@@ -9,7 +9,7 @@ const STEPS = [
   { updates: [{ values: { log: ['a:1'] }, as_node: 'a' }] },
 ];
 
-test('a thread begins with a history of its own and goes on from there', async () => {
+test('a thread created with supersteps has their history and continues from it', async () => {
   const created = await http.post('/threads', { metadata: { graph_id: 'echo' }, supersteps: STEPS });
   expect([created.status, created.body]).toEqual([
     200,
@@ -22,7 +22,7 @@ test('a thread begins with a history of its own and goes on from there', async (
   expect(body).toEqual({ x: 1, log: ['a:1', 'b'] });
 });
 
-test('a superstep may hold a command', async () => {
+test('a superstep may contain a command', async () => {
   const command = { update: { x: 3 } };
   const { body } = await http.post('/threads', {
     metadata: { graph_id: 'echo' },
@@ -31,7 +31,7 @@ test('a superstep may hold a command', async () => {
   expect(body.values).toMatchObject({ x: 3 });
 });
 
-test('without a known graph the thread is created, and the error says why it has no history', async () => {
+test('supersteps without a known graph create the thread, and the error says why it has no history', async () => {
   for (const metadata of [{}, { graph_id: 'nobody' }]) {
     const thread_id = crypto.randomUUID();
     const answer = await http.post('/threads', { thread_id, metadata, supersteps: STEPS });
@@ -47,7 +47,7 @@ test('without a known graph the thread is created, and the error says why it has
   }
 });
 
-test('an unknown node is refused, and the thread is there all the same', async () => {
+test('supersteps with an unknown node create the thread and report the error', async () => {
   const thread_id = crypto.randomUUID();
   const answer = await http.post('/threads', {
     thread_id,
@@ -58,7 +58,7 @@ test('an unknown node is refused, and the thread is there all the same', async (
   expect((await http.get(`/threads/${thread_id}`)).status).toBe(200);
 });
 
-test('a thread that is there already keeps the history it has', async () => {
+test('supersteps for an existing thread leave its history unchanged', async () => {
   const thread_id = await http.thread();
   const answer = await http.post('/threads', { thread_id, if_exists: 'do_nothing', supersteps: STEPS });
   expect([answer.status, answer.body.values]).toEqual([200, null]);

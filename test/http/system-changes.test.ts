@@ -11,7 +11,7 @@ import { watchChanges } from '../support/watched-changes.ts';
 const OPERATOR = { 'x-api-key': 'operator' };
 const environment = { AGENT_SERVER_API_KEYS: 'operator' };
 
-test('a caller without limits is notified of every change', async () => {
+test('an unrestricted caller is notified of every change', async () => {
   await using server = await openApp({ graphs: ['echo'], environment });
   const { url } = await server.app.listen();
   using changes = await watchChanges(url, OPERATOR);
@@ -31,7 +31,7 @@ test('a caller without limits is notified of every change', async () => {
   await changes.until('key', (await server.post('/keys', { name: 'a' }, OPERATOR)).body.key_id);
 });
 
-test('changes that come all the time are told in at most four events a second, each of them', async () => {
+test('continuous changes are sent in at most four events a second, without losing any', async () => {
   vi.useFakeTimers();
   const end = new AbortController();
   try {
@@ -68,7 +68,7 @@ test('changes that come all the time are told in at most four events a second, e
   }
 });
 
-test('a change of values and the deletion of a thread are reported', async () => {
+test('the stream of changes reports changed values and a deleted thread', async () => {
   await using server = await openApp({ graphs: ['echo'], environment });
   const { url } = await server.app.listen();
   const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;
@@ -111,7 +111,7 @@ test('users are notified only of their own rows', async () => {
   expect([...(changes.seen.get('run') ?? [])]).toEqual([run_id]);
 });
 
-test('the stream ends when the server stops', async () => {
+test('the stream of changes ends when the server stops', async () => {
   const server = await openApp({ graphs: ['echo'], environment });
   const { url } = await server.app.listen();
   using changes = await watchChanges(url, OPERATOR);
@@ -120,7 +120,7 @@ test('the stream ends when the server stops', async () => {
 });
 
 test.runIf(TEST_POSTGRES_URI)(
-  'changes in another process are reported',
+  'the stream of changes reports those of another process',
   async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     const graphs = { echo: 'test/fixtures/graphs/echo.ts:graph' };

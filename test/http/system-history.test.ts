@@ -40,7 +40,7 @@ function listsOf(value: unknown): unknown[][] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(listsOf) : [];
 }
 
-test('what a process measured at each time is kept, with totals since its start', async () => {
+test('the history of a process has its measurements, with totals since its start', async () => {
   let waiting = 0;
   const history = historyAt({ queueCounts: async () => ({ n_pending: waiting, n_running: 1 }) });
   await history.sampleAfter(10 * SECOND);
@@ -71,7 +71,7 @@ test('what a process measured at each time is kept, with totals since its start'
   expect(new Set(listsOf(read).map(({ length }) => length))).toEqual(new Set([3]));
 });
 
-test('an hour is kept at most, however long the process lives', async () => {
+test('the history of a process is limited to an hour', async () => {
   const history = historyAt();
   for (let n = 0; n < 1000; n++) await history.sampleAfter(10 * SECOND);
   const { at } = await history.read();
@@ -83,14 +83,14 @@ test('an hour is kept at most, however long the process lives', async () => {
   expect((await history.read()).at).toHaveLength(1);
 });
 
-test('times that lie ahead after the clock was set back are left out', async () => {
+test('the history omits times in the future after the clock was set back', async () => {
   const history = historyAt();
   for (let n = 0; n < 3; n++) await history.sampleAfter(10 * SECOND);
   history.setClock(START + 15 * SECOND);
   expect((await history.read()).at).toEqual(['2026-01-01T00:00:10.000Z', '2026-01-01T00:00:15.000Z']);
 });
 
-test('what needs no database is measured while the database does not answer, which is asked once', async () => {
+test('the history continues while the database does not answer, with one pending query', async () => {
   const asked: PromiseWithResolvers<{ n_pending: number; n_running: number }>[] = [];
   const history = historyAt({
     queueCounts() {
@@ -112,7 +112,7 @@ test('what needs no database is measured while the database does not answer, whi
   expect(memory_bytes.every((bytes) => bytes > 0)).toBe(true);
 });
 
-test('a server answers with its own process, and counts runs and requests', async () => {
+test('a server returns the history of its own process, with runs and requests', async () => {
   await using server = await openApp({
     graphs: ['echo', 'fails'],
     environment: { AGENT_SERVER_API_KEYS: 'operator' },

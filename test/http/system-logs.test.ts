@@ -41,7 +41,7 @@ async function watch(query: string, headers: Record<string, string>, address = u
   };
 }
 
-test('lines of every run come once, in order, with their run, and none from before', async () => {
+test('the stream of logs has the new lines of every run once, in order', async () => {
   await print(ALICE);
   using logs = await watch('', ALICE);
   const [first, second] = [await print(ALICE), await print(ALICE)];
@@ -57,7 +57,7 @@ test('lines of every run come once, in order, with their run, and none from befo
   );
 });
 
-test('the lines of a run come also if they are deleted in the same moment, with its thread', async () => {
+test('the stream of logs has the lines of a run even if they are deleted at once with its thread', async () => {
   await using open = await openApp({ graphs: ['prints'] });
   const address = await open.app.listen();
   using logs = await watch('', {}, address.url);
@@ -75,7 +75,7 @@ test('the lines of a run come also if they are deleted in the same moment, with 
   );
 });
 
-test('users see the lines of their own runs', async () => {
+test('the stream of logs gives users only lines of their own runs', async () => {
   using logs = await watch('', BOB);
   await print(ALICE);
   const own = await print(BOB);
@@ -83,7 +83,7 @@ test('users see the lines of their own runs', async () => {
   expect(new Set(lines.map(({ run_id }) => run_id))).toEqual(new Set([own]));
 });
 
-test('users see the lines of their own runs also if these are deleted with their thread', async () => {
+test('the stream of logs gives users lines of their own runs that are deleted with their thread', async () => {
   using logs = await watch('', BOB);
   const body = { assistant_id: 'prints', input: { what: 'each_method' } };
   await server.post('/runs/wait', body, ALICE);
@@ -94,7 +94,7 @@ test('users see the lines of their own runs also if these are deleted with their
   expect(Object.keys(lines[0] ?? {})).not.toContain('thread_metadata');
 });
 
-test('a level and an assistant choose among the lines', async () => {
+test('the stream of logs can be filtered by level and assistant', async () => {
   const { assistant_id } = (await server.post('/assistants', { graph_id: 'prints' }, ALICE)).body;
   using logs = await watch(`?assistant_id=${assistant_id}&level=warn`, ALICE);
   using ofGraph = await watch('?assistant_id=prints&level=error', ALICE);
@@ -108,7 +108,7 @@ test('a level and an assistant choose among the lines', async () => {
   expect([line?.level, line?.assistant_id === assistant_id]).toEqual(['error', false]);
 });
 
-test('what is no assistant and no level is refused', async () => {
+test('the stream of logs refuses an invalid assistant or level', async () => {
   expect((await server.get('/system/logs?assistant_id=nobody', ALICE)).status).toBe(422);
   expect((await server.get('/system/logs?level=loud', ALICE)).status).toBe(422);
 });

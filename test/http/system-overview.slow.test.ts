@@ -1,12 +1,13 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 const OPERATOR = { 'x-api-key': 'operator' };
 const environment = { AGENT_SERVER_API_KEYS: 'operator' };
 
-test('the overview shows the runs of everybody, the processes, the storage and the versions', async () => {
+test('the overview shows the runs of all users, the processes, the storage and the versions', async () => {
   await using server = await openApp({ graphs: ['echo', 'interrupting'], environment });
   const run = (body: object, path = '/runs/wait') => server.post(path, body, OPERATOR);
   // Deleted with its thread when it ends.
@@ -36,7 +37,7 @@ test('the overview shows the runs of everybody, the processes, the storage and t
   });
 });
 
-test('the overview counts failures of the last hour as a search of runs finds them', async () => {
+test('the overview counts the failures of the last hour that a search of runs finds', async () => {
   await using server = await openApp({ graphs: ['fails', 'echo'], environment });
   for (const assistant_id of ['fails', 'echo', 'fails']) {
     const run = { assistant_id, input: { x: 1 }, on_completion: 'keep' };
@@ -52,7 +53,7 @@ test('the overview counts failures of the last hour as a search of runs finds th
   expect((await server.post('/runs/count', { ended_from: 'yesterday' }, OPERATOR)).status).toBe(422);
 });
 
-test('the overview warns of what the doctor would, and names the run that waits for longest', async () => {
+test('the overview has the warnings of the doctor, and names the run that has waited longest', async () => {
   await using server = await openApp({ graphs: ['echo'], environment, runs: { concurrency: 0 } });
   const short = { name: 'short', scope: 'run', expires_in_days: 2 };
   const { key, key_id } = (await server.post('/keys', short, OPERATOR)).body;
@@ -68,11 +69,11 @@ test('the overview warns of what the doctor would, and names the run that waits 
   expect(warnings).toContainEqual({
     check: 'keys',
     level: 'notice',
-    message: expect.stringContaining(`Key ${key_id} (short) is in use and expires at`),
+    message: naming(key_id, 'short', 'expires'),
   });
 });
 
-test('the overview is for callers without limits only', async () => {
+test('only unrestricted callers can read the overview', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({ graphs: ['echo'], folder, environment });
   const { key } = (await server.post('/keys', { name: 'a', scope: 'run' }, OPERATOR)).body;
@@ -81,7 +82,7 @@ test('the overview is for callers without limits only', async () => {
   expect((await server.get('/system/overview', OPERATOR)).status).toBe(200);
 });
 
-test('leases tell which process executes which run, until when', async () => {
+test('the overview lists which process executes which run, until when', async () => {
   await using server = await openApp({ graphs: ['sleeper', 'echo'], environment });
   expect((await server.get('/system/leases', OPERATOR)).body).toEqual([]);
   const { thread_id } = (await server.post('/threads', {}, OPERATOR)).body;

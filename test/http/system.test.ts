@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { bareServer } from '../support/bare-server.ts';
+import { naming } from '../support/naming.ts';
 
 test('a healthy server reports ok', async () => {
   await using http = await bareServer();
@@ -13,19 +14,19 @@ test('a healthy server reports ok', async () => {
   expect((await http.inject({ method: 'HEAD', url: '/ok' })).statusCode).toBe(200);
 });
 
-test('an unresponsive database is reported when the check is requested', async () => {
+test('a health check with check_db reports an unresponsive database', async () => {
   await using http = await bareServer({ engine: { ping: () => Promise.reject(new Error('refused')) } });
   expect((await http.inject('/ok')).statusCode).toBe(200);
   const answer = await http.inject('/ok?check_db=1');
-  expect([answer.statusCode, answer.json()]).toEqual([503, { detail: 'The database does not respond' }]);
+  expect([answer.statusCode, answer.json()]).toEqual([503, { detail: naming('database') }]);
 });
 
-test('a server that is about to stop takes itself out', async () => {
+test('the readiness check of a stopping server fails', async () => {
   await using http = await bareServer({ engine: { isDraining: () => true } });
   expect((await http.inject('/ok')).statusCode).toBe(503);
 });
 
-test('liveness is progress, not readiness: a server that shuts down is alive, one that is stuck is not', async () => {
+test('the liveness check of a stopping server succeeds, and that of a stuck one fails', async () => {
   await using draining = await bareServer({ engine: { isDraining: () => true } });
   expect((await draining.inject('/ok')).statusCode).toBe(503);
   expect((await draining.inject('/ok?live=1')).json()).toEqual({ ok: true, services: {} });
@@ -36,7 +37,7 @@ test('liveness is progress, not readiness: a server that shuts down is alive, on
   expect([answer.statusCode, answer.json()]).toEqual([503, { detail: 'Its heartbeat has stalled.' }]);
 });
 
-test('what clients look at before they offer a feature', async () => {
+test('/info has the flags that clients check before they offer a feature', async () => {
   await using http = await bareServer();
   expect((await http.inject('/info')).json()).toMatchObject({
     version: '0.16.7',
@@ -48,7 +49,7 @@ test('what clients look at before they offer a feature', async () => {
   });
 });
 
-test('metrics for Prometheus', async () => {
+test('metrics are exported for Prometheus', async () => {
   await using http = await bareServer();
   await http.inject('/ok');
   await http.inject('/threads/x');
@@ -77,7 +78,7 @@ test('metrics for Prometheus', async () => {
   );
 });
 
-test('metrics as JSON', async () => {
+test('metrics are exported as JSON', async () => {
   await using http = await bareServer();
   await http.inject('/ok');
   await http.inject('/ok');
@@ -94,7 +95,7 @@ test('metrics as JSON', async () => {
   });
 });
 
-test('every request is one line, without keys and queries', async () => {
+test('every request is logged in one line, without keys and queries', async () => {
   await using http = await bareServer({ authenticate: async () => UNRESTRICTED });
   const headers = { 'x-api-key': 'secret-key', authorization: 'Bearer secret-token' };
   await http.inject({ url: '/info?token=secret-query', headers });
@@ -110,7 +111,7 @@ test('every request is one line, without keys and queries', async () => {
   expect(JSON.stringify(http.log)).not.toContain('secret');
 });
 
-test('every route moves under the prefix; health also stays at the root', async () => {
+test('with a mount prefix every route is below it, and health also at the root', async () => {
   await using http = await bareServer({ options: { mount_prefix: '/agents/v1' } });
   const statusOf = async (url: string) => (await http.inject(url)).statusCode;
   for (const path of [
@@ -133,7 +134,7 @@ test('every route moves under the prefix; health also stays at the root', async 
   );
 });
 
-test('groups of routes can be left out, health cannot', async () => {
+test('groups of routes can be disabled, but health cannot', async () => {
   const options = { disable_assistants: true, disable_threads: true, disable_runs: true, disable_meta: true };
   await using http = await bareServer({ options });
   const statusOf = async (url: string) => (await http.inject(url)).statusCode;

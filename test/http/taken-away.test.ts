@@ -13,7 +13,7 @@ async function sleeping(assistant_id: string) {
   return { at, run: `${at}/runs/${body.run_id}` };
 }
 
-test('the thread of a run whose assistant is deleted stands where the run was', async () => {
+test('a thread keeps the state of a run whose assistant is deleted', async () => {
   const { body: assistant } = await http.post('/assistants', { graph_id: 'sleeper' });
   const { at, run } = await sleeping(assistant.assistant_id);
   expect((await http.delete(`/assistants/${assistant.assistant_id}`)).status).toBe(204);
@@ -22,7 +22,7 @@ test('the thread of a run whose assistant is deleted stands where the run was', 
   expect((await http.get(at)).body.status).toBe('interrupted');
 });
 
-test('the thread of a run that is deleted stands where it was before', async () => {
+test('a thread of a deleted executing run has the status from before it', async () => {
   const { at, run } = await sleeping('sleeper');
   expect((await http.get(at)).body.status).toBe('busy');
   expect((await http.delete(run)).status).toBe(204);
@@ -30,7 +30,7 @@ test('the thread of a run that is deleted stands where it was before', async () 
   expect((await http.get(at)).body.status).toBe('idle');
 });
 
-test('the interrupt of a deleted run is gone', async () => {
+test('the interrupt of a deleted run is no longer on its thread', async () => {
   const at = `/threads/${await http.thread()}`;
   await http.post(`${at}/runs/wait`, { assistant_id: 'echo', input: { x: 1 } });
   const { headers } = await http.post(`${at}/runs/wait`, { assistant_id: 'interrupting', input: { x: 2 } });
@@ -39,7 +39,7 @@ test('the interrupt of a deleted run is gone', async () => {
   expect((await http.get(at)).body).toMatchObject({ status: 'idle', interrupts: {} });
 });
 
-test('a thread with a run that waits stays busy', async () => {
+test('deleting one of two runs leaves their thread busy', async () => {
   const { at, run } = await sleeping('sleeper');
   const waiting = { assistant_id: 'echo', input: { x: 1 }, after_seconds: 600 };
   await http.post(`${at}/runs`, waiting);

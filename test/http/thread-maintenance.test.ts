@@ -32,7 +32,7 @@ test('a thread reports the size of its history', async () => {
   });
 });
 
-test('pruned to its newest checkpoint, a thread goes on where it was', async () => {
+test('a thread pruned to its newest checkpoint continues from it', async () => {
   const thread_id = await ran('interrupting');
   const pruned = await http.post('/threads/prune', { thread_ids: [thread_id], strategy: 'keep_latest' });
   expect([pruned.status, pruned.body]).toEqual([200, { pruned_count: 1 }]);
@@ -47,7 +47,7 @@ test('pruned to its newest checkpoint, a thread goes on where it was', async () 
   });
 });
 
-test('threads are pruned away, all or none', async () => {
+test('pruning with strategy delete deletes all threads or none', async () => {
   const [one, other] = [await ran('echo'), await ran('echo')];
   const missing = await http.post('/threads/prune', { thread_ids: [one, crypto.randomUUID()] });
   expect([missing.status, missing.body]).toEqual([
@@ -62,7 +62,7 @@ test('threads are pruned away, all or none', async () => {
   expect((await http.post('/threads/prune', { thread_ids: ['x'] })).status).toBe(422);
 });
 
-test('a thread that is busy keeps its history', async () => {
+test('pruning leaves the history of a busy thread', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
     assistant_id: 'sleeper',

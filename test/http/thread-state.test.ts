@@ -13,7 +13,7 @@ async function threadAfter(assistant_id: string, input: object): Promise<string>
 
 const idOf = (state: { checkpoint: { checkpoint_id: string } }) => state.checkpoint.checkpoint_id;
 
-test('the state of a thread that never ran is empty', async () => {
+test('the state of a thread without runs is empty', async () => {
   const { status, body } = await http.get(`/threads/${await http.thread()}/state`);
   expect([status, body]).toEqual([
     200,
@@ -21,7 +21,7 @@ test('the state of a thread that never ran is empty', async () => {
   ]);
 });
 
-test('the newest state includes its interrupts', async () => {
+test('the newest state of a thread includes its interrupts', async () => {
   const thread_id = await threadAfter('interrupting', { x: 1 });
   const { body } = await http.get(`/threads/${thread_id}/state?subgraphs=true`);
   expect(body).toMatchObject({
@@ -33,7 +33,7 @@ test('the newest state includes its interrupts', async () => {
   });
 });
 
-test('an earlier state is found by its checkpoint, in the path or the body', async () => {
+test('an earlier state is read by its checkpoint, in the path or the body', async () => {
   const thread_id = await threadAfter('echo', { x: 1 });
   const { body: history } = await http.get(`/threads/${thread_id}/history`);
   const checkpoint_id = idOf(history[1]);
@@ -46,7 +46,7 @@ test('an earlier state is found by its checkpoint, in the path or the body', asy
   expect((await http.get(`/threads/${thread_id}/state/${crypto.randomUUID()}`)).status).toBe(404);
 });
 
-test('history has ten states with GET and one with POST by default', async () => {
+test('the history of a thread has ten states with GET and one with POST by default', async () => {
   const thread_id = await http.thread();
   for (const x of [1, 2, 3]) {
     await http.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'echo', input: { x } });
@@ -59,7 +59,7 @@ test('history has ten states with GET and one with POST by default', async () =>
   expect([wrong.status, wrong.body.detail]).toEqual([422, naming('limit', 1, 1000)]);
 });
 
-test('history before a checkpoint, in every form that clients send', async () => {
+test('the history before a checkpoint can be requested in every form that clients send', async () => {
   const thread_id = await threadAfter('echo', { x: 1 });
   const { body: history } = await http.get(`/threads/${thread_id}/history`);
   const checkpoint_id = idOf(history[0]);
@@ -74,7 +74,7 @@ test('history before a checkpoint, in every form that clients send', async () =>
   expect(byMetadata.body).toHaveLength(1);
 });
 
-test('a state can be changed from outside', async () => {
+test('the state of a thread can be updated', async () => {
   const thread_id = await threadAfter('echo', { x: 1 });
   const changed = await http.post(`/threads/${thread_id}/state`, { values: { x: 5 }, as_node: 'b' });
   const checkpoint = { thread_id, checkpoint_ns: '', checkpoint_id: expect.any(String) };
@@ -86,7 +86,7 @@ test('a state can be changed from outside', async () => {
   expect((await http.get(`/threads/${thread_id}`)).body.values).toMatchObject({ x: 5 });
 });
 
-test('a state cannot be changed by an unknown node, or without a graph', async () => {
+test('a state update by an unknown node, or without a graph, is refused', async () => {
   const thread_id = await threadAfter('echo', { x: 1 });
   const wrong = await http.post(`/threads/${thread_id}/state`, { values: { x: 5 }, as_node: 'nobody' });
   expect([wrong.status, wrong.body.detail]).toEqual([400, expect.stringContaining('nobody')]);
@@ -94,7 +94,7 @@ test('a state cannot be changed by an unknown node, or without a graph', async (
   expect(fresh.status).toBe(400);
 });
 
-test('a state cannot be changed while a run is in flight', async () => {
+test('a state update while a run is in flight is refused', async () => {
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
     assistant_id: 'sleeper',
@@ -108,7 +108,7 @@ test('a state cannot be changed while a run is in flight', async () => {
   await http.post(`/threads/${thread_id}/runs/${run.run_id}/cancel?wait=1`);
 });
 
-test('a state and a history have only what was asked for', async () => {
+test('a state and a history have only the requested fields', async () => {
   const thread_id = await threadAfter('echo', { x: 1 });
   const at = `/threads/${thread_id}`;
   expect((await http.get(`${at}/state?select=next&select=values.x`)).body).toEqual({
@@ -130,7 +130,7 @@ test('a state and a history have only what was asked for', async () => {
   expect((await http.get(`${at}/state?select=password`)).status).toBe(422);
 });
 
-test('the metadata of a thread can be changed where its state is', async () => {
+test('the metadata of a thread can be changed by PATCH on its state', async () => {
   const thread_id = await http.thread({ metadata: { a: 1 } });
   const patched = await http.send('PATCH', `/threads/${thread_id}/state`, { metadata: { b: 2 } });
   expect([patched.status, patched.text]).toEqual([204, '']);
@@ -141,7 +141,7 @@ test('the metadata of a thread can be changed where its state is', async () => {
 });
 
 test.each(['chat', 'delta-chat'])(
-  'the history of %s has what each state has alone, however messages changed',
+  'the history of %s equals the single states, for any change of messages',
   async (assistant_id) => {
     const thread_id = await threadAfter(assistant_id, {
       messages: [{ role: 'user', content: 'one', id: 'one' }],

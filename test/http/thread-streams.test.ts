@@ -55,7 +55,7 @@ test('a thread stream has the events of every run, from its beginning to its end
   expect(seen.map(({ id }) => Number(id))).toEqual(seen.map((_, index) => index + 1));
 });
 
-test('a client that comes back gets what it missed, across runs, or everything', async () => {
+test('a client that rejoins a thread stream gets the missed events across runs, or all of them', async () => {
   await using server = await opened();
   const thread_id = await server.thread();
   const first = await run(server, thread_id);
@@ -78,7 +78,7 @@ test('a client that comes back gets what it missed, across runs, or everything',
   expect(zero).toEqual(all);
 });
 
-test('without an id, or with one from elsewhere, only what is to come is sent', async () => {
+test('joining a thread stream without an id, or with an unknown one, yields only new events', async () => {
   await using server = await opened();
   const thread_id = await server.thread();
   await run(server, thread_id);
@@ -96,7 +96,7 @@ test.for([
   'stream_mode=lifecycle&stream_mode=state_update',
   'stream_modes=lifecycle,state_update',
   'stream_modes=%5B%22lifecycle%22,%22state_update%22%5D',
-])('modes choose what is sent: %s', async (query) => {
+])('the modes of a thread stream select its events: %s', async (query) => {
   await using server = await opened();
   const thread_id = await server.thread();
   const { events } = await listen(server, `/threads/${thread_id}/stream?${query}`);
@@ -108,7 +108,7 @@ test.for([
   expect(names(await take(events, expected.length))).toEqual(expected);
 });
 
-test('a change of the state shows the new state, also to who comes back', async () => {
+test('a state update is sent on the thread stream, even to a client that rejoins', async () => {
   await using server = await opened();
   const thread_id = await server.thread();
   await run(server, thread_id);
@@ -119,7 +119,7 @@ test('a change of the state shows the new state, also to who comes back', async 
   expect(JSON.parse(update?.data ?? '')).toEqual({ state, thread_id });
 });
 
-test('what cannot be followed is said before the stream begins', async () => {
+test('an invalid request for a thread stream is refused before the stream begins', async () => {
   await using server = await opened();
   const thread_id = await server.thread();
   const missing = '00000000-0000-0000-0000-000000000000';
@@ -139,7 +139,7 @@ test('what cannot be followed is said before the stream begins', async () => {
 const ALICE = { authorization: 'Bearer alice-token' };
 const BOB = { authorization: 'Bearer bob-token' };
 
-test('a thread stream ends when its thread is deleted and another user makes one of its id', async () => {
+test('a thread stream ends when its thread is deleted and another user creates one with its id', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({ graphs: ['echo'], folder });
   const { stream } = httpClient((await server.app.listen()).url);
@@ -153,7 +153,7 @@ test('a thread stream ends when its thread is deleted and another user makes one
   expect(await Array.fromAsync(events)).toEqual([]);
 });
 
-test('a thread stream goes on with a thread that the same user makes under the id of a deleted one', async () => {
+test('a thread stream continues when its user creates a thread with the id of the deleted one', async () => {
   const folder = resolve(import.meta.dirname, '../fixtures/auth');
   await using server = await openApp({ graphs: ['echo'], folder });
   const { stream } = httpClient((await server.app.listen()).url);

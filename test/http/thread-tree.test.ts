@@ -50,7 +50,7 @@ test('the tree of a thread has its steps, runs and forks, and no values', async 
   expect(last.headers).not.toHaveProperty('x-pagination-next');
 });
 
-test('the tree names the nodes of each step, also those that Send starts, and those of a copy', async () => {
+test('the tree of a thread names the nodes of each step, including those of Send and of a copied thread', async () => {
   await using server = await openApp({ graphs: ['parallel-send', 'ten-steps'] });
   const nodesOf = async (thread_id: string) => {
     const tree: CheckpointNode[] = (await server.get(`/threads/${thread_id}/tree`)).body;
@@ -73,7 +73,7 @@ test('the tree names the nodes of each step, also those that Send starts, and th
   expect((await nodesOf(copy.thread_id)).slice(0, expected.length)).toEqual(expected);
 });
 
-test('subgraphs are in the tree if they are asked for', async () => {
+test('the tree of a thread has subgraphs on request', async () => {
   await using server = await openApp({ graphs: ['nested'] });
   const thread_id = await server.thread();
   await server.post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'nested', input: { x: 1 } });

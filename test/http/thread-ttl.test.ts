@@ -29,7 +29,7 @@ test('a thread with strategy keep_latest loses its history when its TTL expires 
   });
 });
 
-test('the configuration has the defaults of a request, and the expiry is returned only on request', async () => {
+test('the default TTL comes from the configuration, and the expiry is returned only on request', async () => {
   const thread_id = await http.thread();
   expect(await ttlOf(thread_id)).toEqual({
     strategy: 'keep_latest',
@@ -46,7 +46,7 @@ test('the configuration has the defaults of a request, and the expiry is returne
   expect(await ttlOf(copy.thread_id)).toMatchObject({ ttl_minutes: 60 });
 });
 
-test('a time that is a bare number is refused', async () => {
+test('a TTL that is a bare number is refused', async () => {
   expect((await http.post('/threads', { ttl: 5 })).status).toBe(422);
   expect((await http.post('/threads', { ttl: { ttl: 5, strategy: 'archive' } })).status).toBe(422);
 });

@@ -40,7 +40,7 @@ test.each(Object.keys(ODD_THROWS))(
   },
 );
 
-test('an error message that is not a string is reported as text, in the state too', async () => {
+test('an error message that is not a string is reported as text, even in the state', async () => {
   const at = `/threads/${await server.thread()}`;
   const run = { assistant_id: 'odd', input: { what: 'a number too large as the message' } };
   const { body } = await server.post(`${at}/runs/wait`, run);

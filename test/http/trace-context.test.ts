@@ -36,7 +36,7 @@ test('a run is part of the trace of its caller, and its code can pass its own sp
   expect(configurable.tracestate).toBe('vendor=1');
 });
 
-test('a caller that does not record its trace is told of by the flags', async () => {
+test('a run of a caller that does not sample its trace has the flag for it', async () => {
   const { configurable } = await run({ traceparent: CALLER.replace(/01$/, '00') });
   expect(configurable.traceparent).toMatch(/-00$/);
 });
@@ -47,13 +47,13 @@ test.each([
   ['a trace of zeros', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
   ['a span of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
   ['capital letters', CALLER.toUpperCase()],
-])('%s is ignored', async (_, traceparent) => {
+])('trace context %s is ignored', async (_, traceparent) => {
   const { run_id, configurable, trace_id } = await run({ traceparent });
   expect(trace_id).toBe(run_id.replaceAll('-', ''));
   expect(configurable).not.toHaveProperty('traceparent');
 });
 
-test('code of a graph finds the span of its run if that has a caller; others look as they always did', async () => {
+test('code of a graph gets the span of its run only if the run has a traced caller', async () => {
   const told = async (headers = {}) => {
     const call = { assistant_id: 'telling', input: { traceparent: '' } };
     const answer = await http.post('/runs/wait', call, headers);
@@ -66,7 +66,7 @@ test('code of a graph finds the span of its run if that has a caller; others loo
   expect(called.traceparent).toBe(`00-${TRACE}-${runSpanIdOf(called.run_id)}-01`);
 });
 
-test('the configuration of a run or its assistant names no caller', async () => {
+test('the configuration of a run or assistant cannot set its traced caller', async () => {
   const configurable = { __traceparent__: CALLER.replace(/01$/, '00') };
   const { body: assistant } = await http.post('/assistants', {
     graph_id: 'recorded',
@@ -84,7 +84,7 @@ test('the configuration of a run or its assistant names no caller', async () => 
   }
 });
 
-test('a webhook has the span of its run', async () => {
+test('a webhook has the trace context of its run', async () => {
   const before = hook.received.length;
   const call = { assistant_id: 'recorded', input: { ask: false }, webhook: hook.url };
   const { body: run } = await http.post('/runs', call, { traceparent: CALLER });
@@ -108,7 +108,7 @@ test.each([
     }),
   ],
 ])(
-  '%s of A2A brings the span of its caller, and its push notifications have the one of its run',
+  'A2A %s has the trace context of its caller, and its push notifications that of its run',
   async (method, params) => {
     const before = hook.received.length;
     const call = { jsonrpc: '2.0', id: 1, method, params: params() };
@@ -125,7 +125,7 @@ test.each([
   ['2025', askLegacy],
   ['2026', askModern],
 ])(
-  'a call of an MCP tool in the form of %s brings the span of its caller in its metadata',
+  'an MCP tool call in the form of %s has the trace context of its caller in its metadata',
   async (form, ask) => {
     const call = {
       name: 'recorded',

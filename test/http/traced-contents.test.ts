@@ -30,7 +30,7 @@ async function traced(capture: string | undefined) {
 }
 
 test.each(['true', 'SPAN_ONLY'])(
-  'spans have what runs, models and tools are given and return if that is asked for (%s)',
+  'spans have the inputs and outputs of runs, models and tools if enabled (%s)',
   async (capture) => {
     const { run = {}, model = {}, tool, steps } = await traced(capture);
     const text = (content: string) => ({ type: 'text', content });
@@ -63,7 +63,7 @@ test.each(['true', 'SPAN_ONLY'])(
   },
 );
 
-test('spans of retrievers and of the long-term store have contents likewise', async () => {
+test('spans of retrievers and of the long-term store have contents if enabled', async () => {
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', sink.url);
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '10');
   vi.stubEnv('OTEL_INSTRUMENTATION_GENAI_CAPTURE_MESSAGE_CONTENT', 'true');
@@ -90,14 +90,17 @@ test('spans of retrievers and of the long-term store have contents likewise', as
   expect(search?.attributes['output.value']).toContain('marmalade');
 });
 
-test.each([undefined, 'false', 'EVENT_ONLY'])('otherwise they never have (%s)', async (capture) => {
-  const { spans } = await traced(capture);
-  const names = spans.flatMap(({ attributes }) => Object.keys(attributes));
-  expect(names.filter((name) => /messages|arguments|result|value|mime/.test(name))).toEqual([]);
-  expect(JSON.stringify(spans)).not.toContain('found it');
-});
+test.each([undefined, 'false', 'EVENT_ONLY'])(
+  'spans have no contents unless enabled (%s)',
+  async (capture) => {
+    const { spans } = await traced(capture);
+    const names = spans.flatMap(({ attributes }) => Object.keys(attributes));
+    expect(names.filter((name) => /messages|arguments|result|value|mime/.test(name))).toEqual([]);
+    expect(JSON.stringify(spans)).not.toContain('found it');
+  },
+);
 
-test('secrets in contents are masked', () => {
+test('secrets in the contents of spans are masked', () => {
   const run = {
     ...{ run_id: '01890000-0000-7000-8000-000000000000', thread_id: 't', assistant_id: 'a', graph_id: 'g' },
     ...{ agent_name: 'g', agent_version: undefined },

@@ -44,12 +44,12 @@ test.each([
   ['it comes from the proxy', ['10.0.0.0/8'], PROXY, OUTSIDE],
   ['its network has a name', ['uniquelocal'], PROXY, OUTSIDE],
   ['it comes from somebody else', ['10.0.0.0/8', 'loopback'], STRANGER, ITSELF],
-])('when %s, links lead to …', async (_when, trusted, from, origin) => {
+])('X-Forwarded headers are used for links only if trusted: %s', async (_when, trusted, from, origin) => {
   await using server = await served(trusted);
   expect(await addressesSaid(server, from)).toEqual([origin, origin]);
 });
 
-test('a forwarded host that is none is not repeated', async () => {
+test('an invalid forwarded host is ignored', async () => {
   await using server = await served(['loopback']);
   for (const host of ['evil"><script>', 'a b', 'user@evil.example', 'evil.example/path', 'evil.example:x']) {
     const headers = { ...FORWARDED, 'x-forwarded-host': host };
@@ -60,7 +60,7 @@ test('a forwarded host that is none is not repeated', async () => {
   }
 });
 
-test('the log has the address of the client, not what somebody writes', async () => {
+test('the log has the address of the client, not a forged one', async () => {
   await using server = await served(['10.0.0.0/8']);
   const headers = { ...FORWARDED, 'x-forwarded-for': '1.1.1.1, 198.51.100.4, 10.9.9.9' };
   await server.get('/info', PROXY, headers);
@@ -88,7 +88,7 @@ test('clients behind a trusted proxy have separate rate limits', async () => {
   expect([await ask(STRANGER, '198.51.100.6'), await ask(STRANGER, '198.51.100.7')]).toEqual([200, 429]);
 });
 
-test('addresses of one IPv6 network share a rate limit', async () => {
+test('IPv6 addresses of one network share a rate limit', async () => {
   await using server = await served([], ONE_A_MINUTE);
   const ask = async (from: string) => (await server.get('/info', from)).statusCode;
   expect([await ask('2001:db8:1:2::1'), await ask('2001:db8:1:2:3::4')]).toEqual([200, 429]);
@@ -96,13 +96,13 @@ test('addresses of one IPv6 network share a rate limit', async () => {
   expect([await ask('203.0.113.2'), await ask('::ffff:203.0.113.2')]).toEqual([200, 429]);
 });
 
-test('without a trusted proxy a header does not change the rate limit', async () => {
+test('without a trusted proxy, X-Forwarded-For does not affect the rate limit', async () => {
   await using server = await served([], ONE_A_MINUTE);
   const ask = async (address: string) => (await server.get('/info', PROXY, client(address))).statusCode;
   expect([await ask('198.51.100.4'), await ask('198.51.100.5')]).toEqual([200, 429]);
 });
 
-test('a server without keys checks the forwarded name too, and still that of the request', async () => {
+test('a server without keys checks the forwarded host name and that of the request', async () => {
   await using server = await served([], {
     environment: { AGENT_SERVER_TRUST_PROXY: 'loopback' },
     server: { allowed_hosts: ['agents.example.com'], trust_proxy: ['loopback'] },
@@ -114,7 +114,7 @@ test('a server without keys checks the forwarded name too, and still that of the
   expect(await ask('evil.example', 'agents.example.com')).toBe(403);
 });
 
-test('the project’s own app sees where the client sees it, and so does what it lets through', async () => {
+test('the custom app and the server behind it get the public URL of a request', async () => {
   await using server = await served([], {
     graphs: ['echo'],
     environment: {},
@@ -125,7 +125,7 @@ test('the project’s own app sees where the client sees it, and so does what it
   expect(await addressesSaid(server, PROXY)).toEqual([OUTSIDE, OUTSIDE]);
 });
 
-test('only addresses and networks can be trusted', async () => {
+test('trusted_proxies accepts only addresses and networks', async () => {
   const problem = 'must be an address, a network such as 10.0.0.0/8, or loopback, linklocal or uniquelocal';
   expect(
     await problemsOf('graphs: { a: "./a.ts:a" }\nserver: { trust_proxy: [proxy.example, 10.0.0.0/8] }'),

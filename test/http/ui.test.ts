@@ -30,7 +30,7 @@ async function served(files: Record<string, string> = {}, more = '', environment
   };
 }
 
-test('a component is HTML that loads a script and renders into the element of the page', async () => {
+test('a UI component is HTML that loads a script and renders into the element of the page', async () => {
   await using http = await served();
   const { status, headers, text } = await http.load('agent', 'card', { host: 'localhost:8123' });
 
@@ -52,7 +52,7 @@ test('an assistant has the UI of its graph, also by its id', async () => {
   expect((await http.load('5f0c2b1e-8d3a-4c56-9e7f-1a2b3c4d5e6f')).status).toBe(404);
 });
 
-test('other hosts keep the scheme of the page, and the mount prefix is part of the address', async () => {
+test('script URLs of a UI keep the scheme of the page and include the mount prefix', async () => {
   await using http = await served({}, 'http: { mount_prefix: /agents }', KEYS);
   const headers = { ...KEY, host: 'agents.example.com' };
 
@@ -61,7 +61,7 @@ test('other hosts keep the scheme of the page, and the mount prefix is part of t
   expect((await http.app.get('/agents/ui/agent/entrypoint.js')).status).toBe(200);
 });
 
-test('style sheets come before the script, and images are part of them', async () => {
+test('style sheets of a UI come before the script and contain their images', async () => {
   await using http = await served({
     'ui/card.tsx': "import './card.css';\nexport default { card: () => <p className='card' /> };\n",
     'ui/card.css': '.card { background: url(dot.svg) }',
@@ -75,7 +75,7 @@ test('style sheets come before the script, and images are part of them', async (
   expect(css.text).toContain('data:image/svg+xml');
 });
 
-test('a file is sent once for each content, and a change is seen at once', async () => {
+test('files of a UI are cached by content, and a change is served at once', async () => {
   await using http = await served();
   const first = await http.app.get('/ui/agent/entrypoint.js');
   const etag = String(first.headers['etag']);
@@ -87,7 +87,7 @@ test('a file is sent once for each content, and a change is seen at once', async
   expect([second.status, second.text]).toEqual([200, expect.stringContaining('Second')]);
 });
 
-test('pages load files without a key; to ask for a component needs one', async () => {
+test('files of a UI need no key, but requesting a component does', async () => {
   await using http = await served({}, '', KEYS);
 
   expect((await http.load('agent')).status).toBe(401);
@@ -97,7 +97,7 @@ test('pages load files without a key; to ask for a component needs one', async (
   expect(script.headers['cross-origin-resource-policy']).toBe('cross-origin');
 });
 
-test('nothing but the files of a bundle is served', async () => {
+test('only the files of a UI bundle are served', async () => {
   await using http = await served();
   const addresses = [
     '/ui/agent/card.tsx',
@@ -113,7 +113,7 @@ test('nothing but the files of a bundle is served', async () => {
   expect(statuses).toEqual(addresses.map(() => 404));
 });
 
-test('requested names cannot break out of the HTML', async () => {
+test('the requested name of a UI component cannot break out of the HTML', async () => {
   await using http = await served({}, '', KEYS);
   const name = `x');alert(1)//'"</script>`;
   const { text } = await http.load('agent', name, { ...KEY, host: `a"onerror='alert(1)'` });
@@ -124,7 +124,7 @@ test('requested names cannot break out of the HTML', async () => {
   );
 });
 
-test('errors name the way out', async () => {
+test('errors of UI requests name the way out', async () => {
   await using http = await served({ 'ui/card.tsx': "import x from './gone.ts';\nexport default { x };\n" });
 
   expect(await http.load('none')).toMatchObject({
@@ -144,7 +144,7 @@ test('errors name the way out', async () => {
   expect((await http.load('agent')).status).toBe(200);
 });
 
-test('without a UI, or without the routes, there is nothing', async () => {
+test('UI routes are 404 without a UI, or if disabled', async () => {
   await using none = await openApp({ graphs: ['sleeper'] });
   expect((await none.post('/ui/sleeper', { name: 'x' })).body).toEqual({
     detail: naming('sleeper', 'weather'),

@@ -11,7 +11,7 @@ import { TEST_KEY } from '../support/encryption.ts';
 const root = await mkdtemp(join(tmpdir(), 'agent-server-unreadable-'));
 afterAll(() => rm(root, { recursive: true }));
 
-test('a value that was exchanged in the database is a 500 without details, and a line in the log', async () => {
+test('an encrypted value that was swapped in the database is a logged 500 without details', async () => {
   const file = join(root, 'server.db');
   const environment = { LANGGRAPH_AES_KEY: TEST_KEY, DATABASE_URI: `sqlite:${file}` };
   await using server = await openApp({ graphs: ['echo'], environment });
@@ -31,7 +31,7 @@ test('a value that was exchanged in the database is a 500 without details, and a
   expect((await server.get(`/threads/${other}`)).body.values).toMatchObject({ x: 2 });
 });
 
-test('a damaged value of a state is replaced by a note, and the thread goes on', async () => {
+test('a damaged value of a state is replaced by a note, and the thread stays usable', async () => {
   const file = join(root, 'states.db');
   await using server = await openApp({
     graphs: ['odd-values'],

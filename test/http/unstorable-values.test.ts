@@ -30,7 +30,7 @@ const read = async (thread_id: string) => {
 
 describe.each(UNSTORABLE)('a node that returns a %s', (want, reason) => {
   test.each(['async', 'sync', 'exit'])(
-    'fails its run, and the thread stays (durability %s)',
+    'fails its run and leaves the thread usable (durability %s)',
     async (durability) => {
       const thread_id = await http.thread();
       await run(thread_id, 'text');
@@ -58,7 +58,7 @@ describe.each(UNSTORABLE)('a node that returns a %s', (want, reason) => {
   );
 });
 
-test('the step that made it is the last: nothing is executed after it', async () => {
+test('a step with an unstorable value is the last one that executes', async () => {
   const thread_id = await http.thread();
   const body = { assistant_id: 'odd-values', input: { want: 'function' }, stream_mode: ['updates'] };
   const { text } = await http.post(`/threads/${thread_id}/runs/stream`, body);
@@ -66,7 +66,7 @@ test('the step that made it is the last: nothing is executed after it', async ()
   expect((await http.get(`/threads/${thread_id}/state`)).body.next).toEqual(['make']);
 });
 
-test.each(['a picture', 'a long list'])('%s beside a key of the serialiser is stored', async (want) => {
+test.each(['a picture', 'a long list'])('%s next to a key of the serializer is stored', async (want) => {
   const thread_id = await http.thread();
   expect((await run(thread_id, want)).status).toBe('success');
   await read(thread_id);

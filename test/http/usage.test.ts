@@ -44,7 +44,7 @@ async function sumOfSteps(run_ids: readonly string[]): Promise<Usage> {
   return { ...sum, cost: expect.closeTo(sum.cost, 9) as number };
 }
 
-test('the sums of random runs equal those of their steps, whatever is deleted later', async () => {
+test('the usage of random runs equals the sum of their steps, even after deletions', async () => {
   const random = seededRandom(9);
   const kept: string[] = [];
   const of = { alice: [] as string[], bob: [] as string[] };
@@ -85,7 +85,7 @@ test('the sums of random runs equal those of their steps, whatever is deleted la
   expect(await report('by=user')).toEqual(before);
 });
 
-test('a report has the keys that it is asked for, in their order', async () => {
+test('a usage report is grouped by the requested keys, in their order', async () => {
   await spend('dora', ['small', 'large-2026', 'small', 'nameless']);
   const { groups, ...rest } = await report('by=day,user,model&user=dora');
   expect(rest).toMatchObject({ currency: 'EUR', to: TODAY, next: null });
@@ -107,7 +107,7 @@ test('a report has the keys that it is asked for, in their order', async () => {
   ]);
 });
 
-test('usage is told by API key, and runs without a key have none', async () => {
+test('usage can be grouped by API key, which is null for runs without a key', async () => {
   const call = (headers: Record<string, string>) =>
     http.post('/runs/wait', { assistant_id: 'spender', input: { calls: ['keyed'] } }, headers);
   const { body: made } = await http.post('/keys', { name: 'backend' }, { 'x-api-key': 'operator' });
@@ -172,7 +172,7 @@ test('the usage of a rolled-back run is counted', async () => {
   expect((await report('user=heidi')).groups[0]?.calls).toBeGreaterThan(1);
 });
 
-test('a report of days without usage is of zeros, and days have an order', async () => {
+test('a usage report of days without usage has zeros, and the first day must not be after the last', async () => {
   const { groups, from, to } = await report('from=2020-02-29&to=2020-03-01');
   expect({ from, to }).toEqual({ from: '2020-02-29', to: '2020-03-01' });
   expect(groups).toEqual([

@@ -31,7 +31,7 @@ async function run({ runs = {}, headers = {} }: { runs?: object; headers?: Recor
 
 const sendTraces = () => vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', sink.url);
 
-test('spans of the code of a node are below the span of the node, also in a subgraph', async () => {
+test('spans created by code of a node are children of the span of the node, even in a subgraph', async () => {
   sendTraces();
   const { found, recorded } = await run();
   const { trace_id, steps } = recorded;
@@ -42,7 +42,7 @@ test('spans of the code of a node are below the span of the node, also in a subg
   expect(found).toEqual(expected);
 });
 
-test('without recorded steps they are below the span of the attempt', async () => {
+test('without recorded steps, spans created by code of a node are children of the span of the attempt', async () => {
   sendTraces();
   const [whole, none] = [await run({ runs: { record: 'nodes' } }), await run({ runs: { record: 'off' } })];
   expect(whole.found.map(({ span_id }) => span_id)).toContain(whole.recorded.steps[0]?.span_id);
@@ -50,7 +50,7 @@ test('without recorded steps they are below the span of the attempt', async () =
   expect(none.found[0]).toMatchObject({ trace_id: none.recorded.trace_id, flags: 1 });
 });
 
-test('a trace that is not sent is not recorded by user code either', async () => {
+test('spans of user code are not recorded if the trace is not sampled', async () => {
   sendTraces();
   vi.stubEnv('OTEL_TRACES_SAMPLER', 'always_off');
   const { found, recorded } = await run();
@@ -59,13 +59,13 @@ test('a trace that is not sent is not recorded by user code either', async () =>
   );
 });
 
-test('a server that sends no traces leaves user code with the span of the caller', async () => {
+test('on a server without tracing, spans of user code are children of the span of the caller', async () => {
   const headers = { traceparent: `00-${CALLER.trace_id}-${CALLER.span_id}-01` };
   const { found } = await run({ headers });
   expect(found).toEqual(['first', 'inner', 'last'].map((node) => ({ node, ...CALLER, flags: 1 })));
 });
 
-test('without traces and without a caller user code has no span that is not its own', async () => {
+test('without tracing and without a caller, user code has no parent span', async () => {
   const { found } = await run();
   expect(found).toEqual(['first', 'inner', 'last'].map((node) => ({ node })));
 });

@@ -51,7 +51,7 @@ test.for([
   },
 );
 
-test('the run of a wait whose credential ended goes on, also one that a disconnect cancels', async () => {
+test('the run of a wait whose credential ended continues, even with on_disconnect cancel', async () => {
   let abandoned = 0;
   const onDisconnect = async () => {
     abandoned += 1;
@@ -60,7 +60,7 @@ test('the run of a wait whose credential ended goes on, also one that a disconne
   expect(abandoned).toBe(0);
 });
 
-test('a wait of another protocol ends with an error of that protocol', async () => {
+test('a wait over another protocol whose credential ends gets an error of that protocol', async () => {
   const refusal = ({ status, message }: ServerError) => ({ code: status, message });
   const { body } = await refused(REVOKED, { refusal });
   expect(body).toEqual({ code: 401, message: REVOKED.message });

@@ -3,6 +3,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, expect, test, vi } from 'vitest';
 import { InsufficientStorage, NotFound, Unavailable } from '../../src/core/errors.ts';
 import { bareServer } from '../support/bare-server.ts';
+import { naming } from '../support/naming.ts';
 
 const ID = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 
@@ -55,7 +56,7 @@ async function afterFirstNewline(url: string, on_disconnect?: string): Promise<I
   return answered;
 }
 
-test('a result within five seconds is plain JSON', async () => {
+test('the result of a wait within five seconds is plain JSON', async () => {
   const { services, result } = slowRun();
   result.resolve('{"x":1}');
   await using http = await bareServer({ services });
@@ -69,7 +70,7 @@ test('a result within five seconds is plain JSON', async () => {
   });
 });
 
-test('a newline every five seconds keeps a waiting connection alive', async () => {
+test('a wait sends a newline every five seconds to keep the connection alive', async () => {
   const { services, result } = slowRun();
   await using http = await bareServer({ services });
   const answer = await afterFirstNewline(await http.listen());
@@ -85,7 +86,7 @@ test('a newline every five seconds keeps a waiting connection alive', async () =
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a failure has a status of its own, until the first newline', async () => {
+test('a failure of a wait before the first newline has its own status', async () => {
   const { services, result } = slowRun();
   result.reject(new NotFound('Run not found'));
   await using http = await bareServer({ services });
@@ -96,7 +97,7 @@ test('a failure has a status of its own, until the first newline', async () => {
 test.each([
   [new NotFound('Run not found'), { error: 'NotFound', message: 'Run not found' }],
   [new Error('secret'), { error: 'InternalServerError', message: 'Internal Server Error' }],
-])('after the first newline a failure is the body: %s', async (error, __error__) => {
+])('a failure of a wait after the first newline is the body: %s', async (error, __error__) => {
   const { services, result } = slowRun();
   await using http = await bareServer({ services });
   const answer = await afterFirstNewline(await http.listen());
@@ -108,7 +109,7 @@ test.each([
   new Unavailable('The database cannot be reached right now.'),
   new InsufficientStorage('The disk of the database is full.'),
 ])(
-  'after the first newline a server that loses its database aborts the response, and the run continues: %s',
+  'a wait is aborted after the first newline if the server loses its database, and the run continues: %s',
   async (error) => {
     const { services, result, abandon } = slowRun();
     await using http = await bareServer({ services });
@@ -117,7 +118,7 @@ test.each([
     await expect(text(answer)).rejects.toThrow('aborted');
     expect(abandon).not.toHaveBeenCalled();
     expect(http.log.filter(({ level }) => level === 'error')).toMatchObject([
-      { message: 'request failed after its headers were sent' },
+      { message: naming('after its headers') },
     ]);
   },
 );
@@ -125,7 +126,7 @@ test.each([
 test.each([
   ['cancel', 1],
   ['continue', 0],
-])('a client that leaves, with on_disconnect %s', async (on_disconnect, times) => {
+])('a client that disconnects from a wait, with on_disconnect %s', async (on_disconnect, times) => {
   const { services, result, abandon, asked } = slowRun();
   await using http = await bareServer({ services });
   const sent = request(await http.listen(), { path: '/runs/wait', method: 'POST' });
@@ -136,7 +137,7 @@ test.each([
   expect(abandon).toHaveBeenCalledTimes(times);
 });
 
-test('a server that closes asks clients to come back', async () => {
+test('a closing server answers a wait with 503 and Retry-After', async () => {
   const { services, abandon, asked } = slowRun();
   await using http = await bareServer({ services });
   const answered = wait(await http.listen(), 'cancel');
@@ -144,12 +145,12 @@ test('a server that closes asks clients to come back', async () => {
   const closed = http.server.close();
   const answer = await answered;
   expect([answer.statusCode, answer.headers['retry-after']]).toEqual([503, '1']);
-  expect(await text(answer)).toBe('{"detail":"The server is shutting down"}');
+  expect(JSON.parse(await text(answer))).toEqual({ detail: naming('shutting down') });
   await closed;
   expect(abandon).not.toHaveBeenCalled();
 });
 
-test('cancelling answers at once, or when the run has stopped', async () => {
+test('cancelling a run returns at once, or when the run has stopped if requested', async () => {
   const { services, result } = slowRun();
   await using http = await bareServer({ services });
   const cancel = (query: string) =>

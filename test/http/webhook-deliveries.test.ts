@@ -23,7 +23,7 @@ async function delivered(answer = 200) {
   return await find();
 }
 
-test('a delivery is shown with its attempts and without its secrets', async () => {
+test('a webhook delivery is returned with its attempts and without its secrets', async () => {
   const { delivery_id, run_id, thread_id } = await delivered();
 
   const { status, text, body } = await http.get(`/webhooks/deliveries/${delivery_id}`);
@@ -61,7 +61,7 @@ test('a delivery is shown with its attempts and without its secrets', async () =
   expect(JSON.stringify(http.log)).not.toContain('s3cret');
 });
 
-test('deliveries are listed by status and address, in pages, the newest first', async () => {
+test('webhook deliveries are listed by status and URL, in pages, newest first', async () => {
   const dead = await delivered(410);
   const last = await delivered();
 
@@ -79,7 +79,7 @@ test('deliveries are listed by status and address, in pages, the newest first', 
   }
 });
 
-test('a dead delivery is sent again under its id', async () => {
+test('a dead webhook delivery can be redelivered under its id', async () => {
   const dead = await delivered(410);
   const before = hook.received.length;
 
@@ -94,7 +94,7 @@ test('a dead delivery is sent again under its id', async () => {
   expect((await find()).attempts).toMatchObject([{ status_code: 410 }, { attempt: 2, status_code: 200 }]);
 });
 
-test('a missing delivery is 404', async () => {
+test('a missing webhook delivery is 404', async () => {
   const unknown = '/webhooks/deliveries/7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
   expect(await http.get(unknown)).toMatchObject({ status: 404 });
   expect(await http.post(`${unknown}/redeliver`)).toMatchObject({ status: 404 });
@@ -104,7 +104,7 @@ test('a missing delivery is 404', async () => {
   });
 });
 
-test('a receiver can be tried out: a signed sample, once', async () => {
+test('a test of a webhook receiver sends a signed sample once', async () => {
   const { status, body } = await http.post('/webhooks/test', { url: `${hook.url}/try` });
   expect(status).toBe(200);
   expect(body).toMatchObject({ kind: 'test', status: 'delivered', attempts: [{ status_code: 200 }] });
@@ -115,7 +115,7 @@ test('a receiver can be tried out: a signed sample, once', async () => {
   });
 });
 
-test('a failed test of a receiver returns its response', async () => {
+test('a failed test of a webhook receiver returns its response', async () => {
   hook.answers.push((_request, response) => response.writeHead(500).end('no such table'));
   const { status, body } = await http.post('/webhooks/test', { url: hook.url });
   expect(status).toBe(200);
@@ -125,7 +125,7 @@ test('a failed test of a receiver returns its response', async () => {
   });
 });
 
-test('a try of an address that must not be called is refused', async () => {
+test('a test of a forbidden webhook URL is refused', async () => {
   expect(await http.post('/webhooks/test', { url: 'https://10.0.0.1/' })).toMatchObject({
     status: 422,
     body: { detail: naming('private IP range') },
@@ -134,14 +134,14 @@ test('a try of an address that must not be called is refused', async () => {
 });
 
 const isElsewhere = isOneProcessMissing('the process that delivers has the metrics');
-test.skipIf(isElsewhere)('metrics count what waits, what was given up and what was tried', async () => {
+test.skipIf(isElsewhere)('metrics count pending and dead webhook deliveries and their attempts', async () => {
   const { text } = await http.get('/metrics');
   expect(text).toMatch(/^agent_server_webhooks_pending 0$/m);
   expect(text).toMatch(/^agent_server_webhooks_dead [1-9]/m);
   expect(text).toMatch(/^agent_server_webhook_tries_total\{outcome="delivered"\} [1-9]/m);
 });
 
-test('lines about a delivery name the assistant and the trace of its run, also of one that is gone', async () => {
+test('log lines about a delivery name the assistant and the trace of its run, even of a deleted one', async () => {
   const trace_id = 'ab'.repeat(16);
   const caller = { traceparent: `00-${trace_id}-${'cd'.repeat(8)}-01` };
   const [{ assistant_id }] = (await http.post('/assistants/search', { graph_id: 'echo' })).body;
@@ -154,7 +154,7 @@ test('lines about a delivery name the assistant and the trace of its run, also o
       http.log.find(({ message, fields }) => message.startsWith('webhook') && fields?.['run_id'] === run_id);
     await until('the failure is logged', () => line() !== undefined);
     expect(line()).toMatchObject({
-      message: 'webhook failed, giving up',
+      message: naming('giving up'),
       fields: { run_id, thread_id, assistant_id, trace_id },
     });
   }

@@ -41,23 +41,26 @@ const NEW_RUNS: [string, boolean][] = [
   ['/runs/batch', true],
 ];
 
-test.each(NEW_RUNS)('POST %s tells its webhook the end of the run once, signed', async (route, isBatch) => {
-  const { path, webhook } = address();
-  const run = { ...ECHO, webhook };
-  const { status } = await http.post(route.replace('{t}', await http.thread()), isBatch ? [run] : run);
-  expect(status).toBe(200);
+test.each(NEW_RUNS)(
+  'POST %s calls its webhook once at the end of the run, signed',
+  async (route, isBatch) => {
+    const { path, webhook } = address();
+    const run = { ...ECHO, webhook };
+    const { status } = await http.post(route.replace('{t}', await http.thread()), isBatch ? [run] : run);
+    expect(status).toBe(200);
 
-  const { headers, text, body, path: asked } = await told(path);
+    const { headers, text, body, path: asked } = await told(path);
 
-  expect(asked).toBe(`${path}?token=s3cret`);
-  expect(new Webhook(SECRET).verify(text, headers)).toEqual(body);
-  expect(body).toMatchObject({ status: 'success', kwargs: { input: { x: 1 }, webhook } });
-  const { body: deliveries } = await http.get(`/webhooks/deliveries?run_id=${body['run_id']}`);
-  expect(deliveries).toMatchObject([{ kind: 'run', delivery_id: headers['webhook-id'] }]);
-  expect(hook.received.filter((one) => one.path.startsWith(path))).toHaveLength(1);
-});
+    expect(asked).toBe(`${path}?token=s3cret`);
+    expect(new Webhook(SECRET).verify(text, headers)).toEqual(body);
+    expect(body).toMatchObject({ status: 'success', kwargs: { input: { x: 1 }, webhook } });
+    const { body: deliveries } = await http.get(`/webhooks/deliveries?run_id=${body['run_id']}`);
+    expect(deliveries).toMatchObject([{ kind: 'run', delivery_id: headers['webhook-id'] }]);
+    expect(hook.received.filter((one) => one.path.startsWith(path))).toHaveLength(1);
+  },
+);
 
-test('the payload is the run as a client sees it, and what came of it', async () => {
+test('the webhook payload is the run as a client sees it, with its outcome', async () => {
   const { path, webhook } = address();
   const thread_id = await http.thread();
   await http.post(`/threads/${thread_id}/runs/wait`, { ...ECHO, webhook, metadata: { m: 1 } });
@@ -72,7 +75,7 @@ test('the payload is the run as a client sees it, and what came of it', async ()
     expect(at).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 });
 
-test('the webhook of a stateless run has no values, because nothing of it is stored', async () => {
+test('the webhook of a stateless run has no values', async () => {
   const { path, webhook } = address();
   await http.post('/runs/wait', { ...ECHO, webhook });
   expect((await told(path)).body).toMatchObject({ status: 'success', values: null });
@@ -100,7 +103,7 @@ test('the webhook of an interrupted run has status success', async () => {
 test.each([
   ['interrupt', 'interrupted', 'UserInterrupt'],
   ['rollback', 'rollback', 'UserRollback'],
-])('a run that is cancelled with %s tells it: %s', async (action, status, error) => {
+])('the webhook of a run that is cancelled with %s has status %s', async (action, status, error) => {
   const { path, webhook } = address();
   const thread_id = await http.thread();
   const sleep = { assistant_id: 'sleeper', input: { ms: 60_000 }, webhook };
@@ -135,7 +138,7 @@ test('the webhook of a superseded run names the run that replaced it', async () 
   });
 });
 
-test('time limits of a delivery may have a fraction of a millisecond', async () => {
+test('time limits of a webhook delivery may have a fraction of a millisecond', async () => {
   const { LANGGRAPH_WEBHOOKS } = TO_RECEIVER;
   const delivery = { timeout_seconds: 20.0005, connect_timeout_seconds: 5.0005 };
   const environment = { LANGGRAPH_WEBHOOKS: JSON.stringify({ ...JSON.parse(LANGGRAPH_WEBHOOKS), delivery }) };
@@ -145,7 +148,7 @@ test('time limits of a delivery may have a fraction of a millisecond', async () 
   expect((await told(path)).body).toMatchObject({ status: 'success' });
 });
 
-test('the webhook of a run that timed out says so', async () => {
+test('the webhook of a run that timed out has status timeout', async () => {
   await using impatient = await openApp({
     graphs: ['sleeper'],
     environment: { ...TO_RECEIVER, BG_JOB_TIMEOUT_SECS: '1' },
@@ -155,7 +158,7 @@ test('the webhook of a run that timed out says so', async () => {
   expect((await told(path)).body).toMatchObject({ status: 'timeout', error: { error: 'TimeoutError' } });
 });
 
-test('a run that never began calls no webhook', async () => {
+test('a run that never started calls no webhook', async () => {
   const { webhook } = address();
   const thread_id = await http.thread();
   const { body: run } = await http.post(`/threads/${thread_id}/runs`, {
@@ -167,7 +170,7 @@ test('a run that never began calls no webhook', async () => {
   expect((await http.get(`/webhooks/deliveries?run_id=${run.run_id}`)).body).toEqual([]);
 });
 
-test.each(NEW_RUNS)('POST %s refuses an address that must not be called', async (route, isBatch) => {
+test.each(NEW_RUNS)('POST %s refuses a forbidden webhook URL', async (route, isBatch) => {
   const run = { ...ECHO, webhook: 'http://169.254.169.254/latest' };
   const thread_id = await http.thread();
   const answer = await http.post(route.replace('{t}', thread_id), isBatch ? [ECHO, run] : run);
@@ -176,13 +179,13 @@ test.each(NEW_RUNS)('POST %s refuses an address that must not be called', async 
   expect((await http.get(`/threads/${thread_id}/runs`)).body).toEqual([]);
 });
 
-test('an address is text of a length', async () => {
+test('a webhook URL must be text of bounded length', async () => {
   for (const webhook of ['', 7, 'x'.repeat(65_537)]) {
     expect(await http.post('/runs', { ...ECHO, webhook })).toMatchObject({ status: 422 });
   }
 });
 
-test('by default this machine is refused, with the line that opens it', async () => {
+test('by default webhooks to this machine are refused, with the setting that allows them', async () => {
   await using closed = await openApp({ graphs: ['echo'] });
   const { status, body } = await closed.post('/runs', { ...ECHO, webhook: hook.url });
   expect(status).toBe(422);

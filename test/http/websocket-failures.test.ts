@@ -47,7 +47,7 @@ test('an event that cannot be written to its WebSocket is counted', async () => 
   expect(counts).toEqual({ protocol_v2_transport_send_failure: 1 });
 });
 
-test('a client that is refused and then sends no frame at all is disconnected, and nothing else happens', async () => {
+test('a refused WebSocket client that sends no close frame is disconnected without an error', async () => {
   const environment = { AGENT_SERVER_API_KEYS: 'operator' };
   await using server = await openApp({ graphs: ['echo'], environment });
   const { port } = await server.app.listen();

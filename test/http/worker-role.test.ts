@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { handleInProcess } from '../../src/http/in-process.ts';
 import { openApp } from '../support/app.ts';
 
-test('a process that only executes runs answers health and metrics, and nothing else over the network', async () => {
+test('a worker process serves only health and metrics over the network', async () => {
   await using server = await openApp({ graphs: ['echo'], server: { role: 'worker' } });
   for (const path of ['/ok', '/ok?live=1', '/info', '/metrics']) {
     expect([path, (await server.get(path)).status]).toEqual([path, 200]);
@@ -15,7 +15,7 @@ test('a process that only executes runs answers health and metrics, and nothing 
   expect(refused.body.detail).toContain('server.role');
 });
 
-test('its graphs still reach its own API', async () => {
+test('graphs in a worker process can call its API in process', async () => {
   await using server = await openApp({ graphs: ['echo'], server: { role: 'worker' } });
   const request = new Request('http://localhost/assistants/search', {
     method: 'POST',
@@ -27,7 +27,7 @@ test('its graphs still reach its own API', async () => {
   expect(await answer.json()).toMatchObject([{ graph_id: 'echo' }]);
 });
 
-test('a process that only answers requests takes them and executes none', async () => {
+test('an API process accepts runs and executes none', async () => {
   await using server = await openApp({ graphs: ['echo'], server: { role: 'api' } });
   const thread_id = await server.thread();
   const run = await server.post(`/threads/${thread_id}/runs`, { assistant_id: 'echo', input: {} });

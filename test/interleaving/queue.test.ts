@@ -32,7 +32,7 @@ test.runIf(TEST_POSTGRES_URI)(
 );
 
 test.for(['fresh-rows', 'log-closing', 'recovery-webhook', 'failure-count'])(
-  'a queue without %s breaks an invariant, and does so again from the seed that is printed',
+  'a queue without %s breaks an invariant, and does so again from the printed seed',
   { timeout: 60_000 },
   async (name) => {
     const without = MECHANISMS[name];

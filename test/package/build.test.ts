@@ -33,14 +33,14 @@ function libraries(files: Readonly<Record<string, Importing>>, entry: string): s
   return [...found].sort();
 }
 
-test.each(ENTRY_POINTS)('%s loads the same libraries at its start as its source', (path) => {
+test.each(ENTRY_POINTS)('the built %s loads the same libraries at startup as its source', (path) => {
   const fromSource = libraries(built.inputs, `src/${path}.ts`);
 
   expect(fromSource).not.toEqual([]);
   expect(libraries(built.outputs, `dist/${path}.js`)).toEqual(fromSource);
 });
 
-test('the log names the line of the source at which an error was thrown, and keeps its class', async () => {
+test('an error of the built server is logged with its source line and class', async () => {
   const program = join(folder.path, 'embedding.mjs');
   await writeFile(
     program,
@@ -57,7 +57,7 @@ test('the log names the line of the source at which an error was thrown, and kee
   expect(source.split('\n')[Number(line) - 1]).toContain('new ConfigError(');
 });
 
-test('the command line of the build answers, and finds the files of its package', async () => {
+test('the built command line works and finds the files of its package', async () => {
   const program = `const { main } = await import('./dist/cli/main.js'); process.exitCode = await main(['version'])`;
   const { version } = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
 

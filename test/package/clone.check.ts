@@ -46,7 +46,7 @@ test.each<[Program, 20 | 24]>([
   },
 );
 
-test('a project that `init` makes beside a clone is installed from its lock file, and checked', async () => {
+test('a project that `init` creates next to a clone can be installed from its lock file and checked', async () => {
   await using folder = await emptyFolder();
   const app = await bareMachine(join(folder.path, 'app'), 24, 'npm-10');
   await mkdir(app.root);

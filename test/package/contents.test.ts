@@ -23,12 +23,12 @@ test('every relative link of a page in the package leads to a file in the packag
   );
 });
 
-test('Studio is in the package', () => {
+test('the package contains Studio', () => {
   expect(paths).toContain('dist/studio/index.html');
   expect(paths.filter((path) => /^dist\/studio\/assets\/.+\.(js|css)$/.test(path))).not.toEqual([]);
 });
 
-test('the examples that the README names are in the package, and no sources or tests', () => {
+test('the package contains the examples of the README, but no sources or tests', () => {
   for (const example of ['echo', 'assistant', 'research', 'a2a-two-agents', 'mcp-tools'])
     expect(paths.filter((path) => path.startsWith(`examples/${example}/`))).not.toEqual([]);
   expect(paths.filter((path) => /^(src|test)\/.*\.ts$/.test(path))).toEqual([]);

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => folder[Symbol.asyncDispose]());
 
 test.each([24, 22])(
-  'the package that npm installs on Node %i serves graphs, and its command line answers',
+  'the package that npm installs on Node %i serves graphs, and its command line works',
   async (major) => {
     const root = join(folder.path, `node-${major}`);
     const project = await installedProject({ root, node: nodeOf(major), tarball });
@@ -50,21 +50,21 @@ test.each([24, 22])(
   },
 );
 
-test('on an old Node the package explains itself, and the way that it names leads out', async () => {
+test('on an old Node the package names the required version and a command that installs it', async () => {
   const root = join(folder.path, 'old');
   const project = await installedProject({ root, node: nodeOf(20), tarball });
 
   expect(await project.run('npx agent-server --help')).toContain('Usage: agent-server <command>');
   expect(await project.run('npx agent-server start --help')).toContain('--port N');
   await expect(project.run('npx agent-server check')).rejects.toThrow(
-    /ended with 2:\n[\s\S]*agent-server: needs Node 22\.19 or newer, but this is 20\.[\d.]+: npm install --save-dev node@24, then npx agent-server\n/,
+    /ended with 2:\n[\s\S]*agent-server: .* 22\.19 .* 20\.[\d.]+: npm install --save-dev node@24/,
   );
 
   await project.run('npm install --save-dev node@24');
   expect(await project.run('npx agent-server check')).toContain('ok      greeter');
 });
 
-test('from the tarball alone, init makes a project that is tested, checked, served and asked', async () => {
+test('init from the tarball creates a project that can be tested, checked, served and asked', async () => {
   const node = nodeOf(22);
   const place = join(folder.path, 'by-init');
   await mkdir(place);

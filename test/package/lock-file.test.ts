@@ -52,7 +52,7 @@ test('package.json decides for each install script of the repository whether npm
   expect(Object.keys(manifest.allowScripts).sort()).toEqual(scripts.sort());
 });
 
-test('the programs of esbuild that users install are of the version of the library in the package', () => {
+test('the esbuild binaries that users install have the version of the library in the package', () => {
   const programs = Object.entries(manifest.optionalDependencies).filter(([name]) =>
     name.startsWith('@esbuild/'),
   );
@@ -63,6 +63,6 @@ test('the programs of esbuild that users install are of the version of the libra
   );
 });
 
-test('what the package contains itself is no dependency of it', () => {
+test('bundled packages are not dependencies of the package', () => {
   expect(Object.keys(VENDORED).filter((name) => name in manifest.dependencies)).toEqual([]);
 });

@@ -15,16 +15,16 @@ test.each<[RunStatus, string]>([
   ['interrupted', 'TASK_STATE_CANCELED'],
   ['error', 'TASK_STATE_FAILED'],
   ['timeout', 'TASK_STATE_FAILED'],
-])('a task whose run is %s and is not finalized is in %s', (run_status, name) => {
+])('an A2A task whose run is %s and that is not finalized has state %s', (run_status, name) => {
   expect(stateNameOf({ state: null, run_status })).toBe(name);
   expect(taskStateToJSON(taskStateFromJSON(name))).toBe(name);
 });
 
-test('a finalized task has its own state, whatever its run says', () => {
+test('a finalized A2A task has its own state, not that of its run', () => {
   expect(stateNameOf({ state: 'TASK_STATE_REJECTED', run_status: 'success' })).toBe('TASK_STATE_REJECTED');
 });
 
-test('a search looks for the stored state, and for the runs that stand for it', () => {
+test('a search for an A2A state includes tasks by stored state and by status of their runs', () => {
   expect(inStates(['TASK_STATE_FAILED'])).toEqual({
     finalized: ['TASK_STATE_FAILED'],
     run_statuses: ['error', 'timeout'],
@@ -33,7 +33,7 @@ test('a search looks for the stored state, and for the runs that stand for it', 
   expect(inStatesByRun(['TASK_STATE_COMPLETED'])).toEqual({ finalized: [], run_statuses: ['success'] });
 });
 
-test('the interrupted states are those of the protocol', () => {
+test('the interrupted states of A2A tasks are those of the protocol', () => {
   expect(INTERRUPTED_STATE_NAMES.map(taskStateFromJSON)).toEqual([
     TaskState.TASK_STATE_INPUT_REQUIRED,
     TaskState.TASK_STATE_AUTH_REQUIRED,

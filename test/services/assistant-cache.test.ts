@@ -24,7 +24,7 @@ function cacheOf(bytes: number) {
   return { bus, list: () => list(actor), reads: () => reads };
 }
 
-test('a list is read once until an assistant changes', async () => {
+test('the cached list of assistants is read once until an assistant changes', async () => {
   const { bus, list, reads } = cacheOf(1000);
   const first = await list();
   expect(await list()).toBe(first);
@@ -34,7 +34,7 @@ test('a list is read once until an assistant changes', async () => {
   expect(reads()).toBe(2);
 });
 
-test('a list of many megabytes does not stay in memory', async () => {
+test('a list of assistants of many megabytes is not cached', async () => {
   const { list, reads } = cacheOf(40 * 1024 * 1024);
   await list();
   await list();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
+import { naming } from '../support/naming.ts';
 import { openServices } from '../support/services.ts';
 
 const actor = systemActor('test');
@@ -21,7 +22,7 @@ async function threeVersions(services: Awaited<ReturnType<typeof openServices>>)
   return assistant_id;
 }
 
-test('versions come newest first, without updated_at', async () => {
+test('versions of an assistant are listed newest first, without updated_at', async () => {
   await using services = await openServices();
   const assistant_id = await threeVersions(services);
   const versions = await services.assistants.versions(actor, assistant_id, ALL);
@@ -40,7 +41,7 @@ test('versions come newest first, without updated_at', async () => {
   expect(versions[2]).toMatchObject({ graph_id: 'echo', context: { of: 1 }, metadata: { first: true } });
 });
 
-test('versions can be searched and paged; nothing found is a 404', async () => {
+test('versions of an assistant can be searched and paged, and an empty result is a 404', async () => {
   await using services = await openServices();
   const assistant_id = await threeVersions(services);
   const { assistants } = services;
@@ -71,7 +72,7 @@ test('switching to an earlier version restores every field', async () => {
   expect(await services.assistants.get(actor, assistant_id)).toEqual(back);
 });
 
-test('a change after going back is numbered after the highest version', async () => {
+test('an update after a switch to an earlier version is numbered after the highest version', async () => {
   await using services = await openServices();
   const assistant_id = await threeVersions(services);
   await services.assistants.setLatest(actor, assistant_id, 1);
@@ -83,12 +84,12 @@ test('a change after going back is numbered after the highest version', async ()
   });
 });
 
-test('a version that does not exist is named in the refusal', async () => {
+test('the error for a missing version of an assistant names the version', async () => {
   await using services = await openServices();
   const assistant_id = await threeVersions(services);
   await expect(services.assistants.setLatest(actor, assistant_id, 99)).rejects.toMatchObject({
     status: 404,
-    message: `Version 99 not found for assistant ${assistant_id}`,
+    message: naming(99, assistant_id),
   });
   await expect(services.assistants.setLatest(actor, MISSING, 1)).rejects.toMatchObject({
     status: 404,

@@ -29,7 +29,7 @@ test('an assistant has exactly the fields and defaults of the contract', async (
   expect(await services.assistants.get(actor, made.assistant_id)).toEqual(made);
 });
 
-test('an unknown graph is refused, and the graphs that exist are named', async () => {
+test('an assistant of an unknown graph is refused with the list of graphs', async () => {
   await using services = await openServices({ graphs: ['echo', 'counter'] });
   const refusal = { status: 404, message: "Graph 'nope' not found. Expected one of: ['echo', 'counter']" };
   const { assistant_id } = await services.assistants.create(actor, create());
@@ -42,7 +42,7 @@ test('an unknown graph is refused, and the graphs that exist are named', async (
   await expect(search).rejects.toMatchObject(refusal);
 });
 
-test('a taken id is a conflict, or what is stored when asked for', async () => {
+test('creating an assistant with a taken id is a conflict, or returns the stored one on request', async () => {
   await using services = await openServices();
   const first = await services.assistants.create(actor, create({ assistant_id: MISSING, name: 'first' }));
   const again = create({ assistant_id: MISSING, name: 'second', graph_id: 'counter' });
@@ -53,7 +53,7 @@ test('a taken id is a conflict, or what is stored when asked for', async () => {
   expect(await services.assistants.create(actor, { ...again, if_exists: 'do_nothing' })).toEqual(first);
 });
 
-test('configurable and context are mirrored into each other', async () => {
+test('configurable and context of an assistant are copied to each other', async () => {
   await using services = await openServices();
   const old = await services.assistants.create(actor, create({ config: { configurable: { a: 1 } } }));
   expect(old).toMatchObject({ config: { configurable: { a: 1 } }, context: { a: 1 } });
@@ -64,7 +64,7 @@ test('configurable and context are mirrored into each other', async () => {
   expect(modern).toMatchObject({ config: { tags: ['t'], configurable: { a: 1 } }, context: { a: 1 } });
 });
 
-test('configurable and context together are a bad request, also in a change', async () => {
+test('an assistant with both configurable and context is a bad request, even in an update', async () => {
   await using services = await openServices();
   const both = { config: { configurable: { a: 1 } }, context: { a: 1 } };
   const refusal = {
@@ -78,7 +78,7 @@ test('configurable and context together are a bad request, also in a change', as
   await expect(services.assistants.update(actor, assistant_id, both)).rejects.toMatchObject(refusal);
 });
 
-test('a change replaces config and context, merges metadata and is a new version', async () => {
+test('an update of an assistant replaces config and context, merges metadata and creates a version', async () => {
   await using services = await openServices();
   const { assistant_id } = await services.assistants.create(
     actor,
@@ -104,7 +104,7 @@ test('a change replaces config and context, merges metadata and is a new version
   });
 });
 
-test('a new context alone leaves tags and recursion limit', async () => {
+test('an update of only the context of an assistant keeps tags and recursion limit', async () => {
   await using services = await openServices();
   const config = { tags: ['kept'], recursion_limit: 7, configurable: { a: 1 } };
   const { assistant_id } = await services.assistants.create(actor, create({ config }));
@@ -117,7 +117,7 @@ test('a new context alone leaves tags and recursion limit', async () => {
   expect(emptied.config).not.toHaveProperty('configurable');
 });
 
-test('two changes at the same time lose nothing of each other', async () => {
+test('concurrent updates of an assistant lose no change', async () => {
   await using services = await openServices();
   const { assistants } = services;
   const { assistant_id } = await assistants.create(actor, create({ config: { tags: ['old'] } }));
@@ -128,7 +128,7 @@ test('two changes at the same time lose nothing of each other', async () => {
   expect(await assistants.get(actor, assistant_id)).toMatchObject({ version: 3, config: { tags: ['new'] } });
 });
 
-test('a missing assistant is answered with the message of each operation', async () => {
+test('a missing assistant is an error with the message of each operation', async () => {
   await using services = await openServices();
   const { assistants } = services;
   await expect(assistants.get(actor, MISSING)).rejects.toMatchObject({ status: 404, message: 'Not Found' });
@@ -151,7 +151,7 @@ test('a missing assistant is answered with the message of each operation', async
   });
 });
 
-test('a search is a page, and a selection cuts its rows', async () => {
+test('a search of assistants is paged, and a selection limits its fields', async () => {
   await using services = await openServices();
   for (const name of ['one', 'two', 'three']) {
     await services.assistants.create(actor, create({ name, metadata: { of: 'three' } }));
@@ -164,7 +164,7 @@ test('a search is a page, and a selection cuts its rows', async () => {
   expect(await services.assistants.count(actor, { metadata: { of: 'three' } })).toBe(3);
 });
 
-test('a deleted assistant is gone, and so are its runs', async () => {
+test('deleting an assistant deletes its runs', async () => {
   await using services = await openServices();
   const { assistant_id } = await services.assistants.create(actor, create());
   const thread = await services.threads.create(actor, { if_exists: 'raise' });
@@ -188,7 +188,7 @@ test('the threads of a deleted assistant are deleted on request', async () => {
   expect(await services.threads.get(actor, other.thread_id)).toMatchObject({ status: 'idle' });
 });
 
-test('a user who may not delete threads cannot delete an assistant with its threads, and its runs stay', async () => {
+test('a user who may not delete threads cannot delete an assistant with its threads, and its runs are kept', async () => {
   await using services = await openServices();
   const { assistant_id } = await services.assistants.create(actor, create());
   const { thread_id } = await services.threads.create(actor, { if_exists: 'raise' });

@@ -39,7 +39,7 @@ async function story(actor: Actor = ME) {
   return { bus, next, asked, end, changeItem };
 }
 
-test('changes of a moment are one event, each row once', async () => {
+test('changes within a short time are one event, with each row once', async () => {
   const { bus, next } = await story();
   for (const id of ['r1', 'r2', 'r1']) bus.emit('row.changed', 'run', id);
   bus.emit('row.changed', 'thread', 't1');
@@ -55,7 +55,7 @@ test('changes of a moment are one event, each row once', async () => {
   ]);
 });
 
-test('a stream sends at most four events a second, however many rows change', async () => {
+test('a stream of changes sends at most four events a second, for any number of changed rows', async () => {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const { bus, next, end } = await story();
@@ -74,7 +74,7 @@ test('a stream sends at most four events a second, however many rows change', as
   await reading;
 });
 
-test('a reader that falls behind gets at most 1,000 ids and is told that there are more', async () => {
+test('a reader of changes that falls behind gets at most 1,000 ids and a flag that there are more', async () => {
   const { bus, next } = await story();
   for (let i = 0; i < 5000; i++) bus.emit('row.changed', 'run', `r${i}`);
   const [, changes] = (await next()) ?? [];
@@ -82,7 +82,7 @@ test('a reader that falls behind gets at most 1,000 ids and is told that there a
   expect(changes.run.more).toBe(true);
 });
 
-test('after lost notifications every list may have changed', async () => {
+test('after lost notifications, readers of changes are told to reload every list', async () => {
   const { bus, next } = await story();
   bus.emit('reconnected');
   const [, changes] = (await next()) ?? [];
@@ -90,7 +90,7 @@ test('after lost notifications every list may have changed', async () => {
   expect(changes.run).toEqual({ ids: [], more: true });
 });
 
-test('a user is notified only of their own rows', async () => {
+test('a reader of changes is notified only of rows that it may see', async () => {
   const { bus, next } = await story(JANE);
   bus.emit('row.changed', 'run', 'john-1');
   bus.emit('row.changed', 'run', 'jane-1');
@@ -100,7 +100,7 @@ test('a user is notified only of their own rows', async () => {
   expect(await next()).toEqual(['changes', { run: { ids: ['jane-1'], more: false } }]);
 });
 
-test('items of the store are named by namespace and key', async () => {
+test('changes of store items name namespace and key', async () => {
   const { next, changeItem } = await story();
   for (let times = 0; times < 3; times++) changeItem('memories', 'jöhn');
   const [, changes] = (await next()) ?? [];
@@ -128,7 +128,7 @@ test('a user is notified only of store items that their own search would find', 
   expect(await next()).toEqual(['changes', { item: { ids: ['mary/a%2C%20b%2Fc'], more: false } }]);
 });
 
-test('many items with long addresses are told in notifications that PostgreSQL accepts', async () => {
+test('changes of many items with long keys are split into notifications that PostgreSQL accepts', async () => {
   const { bus, next, changeItem } = await story();
   const lengths: number[] = [];
   using _sent = bus.on('rows.changed', (_kind, ids) => lengths.push(Buffer.byteLength(ids)));
@@ -141,7 +141,7 @@ test('many items with long addresses are told in notifications that PostgreSQL a
   ]);
 });
 
-test('kinds that a user may not read are left out, and a user who may read none is refused', async () => {
+test('changes omit kinds that a user may not read, and refuse a user who may read none', async () => {
   const onlyCrons: Actor = {
     ...ME,
     rules: [
@@ -167,7 +167,7 @@ test('kinds that a user may not read are left out, and a user who may read none 
   await expect(story(nothing)).rejects.toThrow('no');
 });
 
-test('the stream ends with its connection', async () => {
+test('the stream of changes ends with its connection', async () => {
   const { next, end } = await story();
   const last = next();
   end.abort();

@@ -1,15 +1,17 @@
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
+import { Conflict, NotFound } from '../../src/core/errors.ts';
 import { columns } from '../../src/db/columns.ts';
 import { sql } from '../../src/db/sql.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { failure } from '../support/naming.ts';
 
 const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
-describeEachDatabase('times that came while no server ran', (open) => {
-  test('make one run for all of them', async () => {
+describeEachDatabase('cron times that passed while no server ran', (open) => {
+  test('create one run for all of them', async () => {
     await using db = await open();
     const clock = settableClock();
     const { cron_id } = await (await cronServer(db, { clock })).create({});
@@ -22,7 +24,7 @@ describeEachDatabase('times that came while no server ran', (open) => {
     expect((await restarted.get(cron_id)).next_run_date).toBe('2026-06-01T18:00:00.000Z');
   });
 
-  test('make none when that is configured, and say so', async () => {
+  test('create no run if configured so, which the cron reports', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock, missed: 'skip' });
@@ -38,7 +40,7 @@ describeEachDatabase('times that came while no server ran', (open) => {
     });
   });
 
-  test('make none when the cron has ended meanwhile', async () => {
+  test('create no run when the cron has ended in the meantime', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -50,8 +52,8 @@ describeEachDatabase('times that came while no server ran', (open) => {
   });
 });
 
-describeEachDatabase('clocks that are set', (open) => {
-  test('back: fired times do not fire again, and the cron does not wait for the old date', async () => {
+describeEachDatabase('clocks that are changed', (open) => {
+  test('back do not fire past times again or delay the cron until the old date', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -71,7 +73,7 @@ describeEachDatabase('clocks that are set', (open) => {
     expect(await server.history(cron_id)).toEqual(served);
   });
 
-  test('far ahead and back again: the cron continues', async () => {
+  test('far ahead and back again do not stop a cron', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -87,7 +89,7 @@ describeEachDatabase('clocks that are set', (open) => {
     expect(await server.history(cron_id)).toEqual(['13:00 started', '14:00 started']);
   });
 
-  test('or rules of a time zone that changed: dates are put right at the next start', async () => {
+  test('or changed time zone rules have the date of a cron corrected at the next start', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -99,7 +101,7 @@ describeEachDatabase('clocks that are set', (open) => {
 });
 
 describeEachDatabase('several servers on one database', (open) => {
-  test('make one run of each time: 100 crons, 4 times, 4 servers', async () => {
+  test('create one run for each time: 100 crons, 4 times, 4 servers', async () => {
     await using db = await open();
     const clock = settableClock();
     const servers = await Promise.all(Array.from({ length: 4 }, () => cronServer(db, { clock })));
@@ -122,7 +124,7 @@ describeEachDatabase('several servers on one database', (open) => {
     expect(crons).toHaveLength(100);
   });
 
-  test('whose clocks differ make one run of each time too', async () => {
+  test('whose clocks differ create one run for each time', async () => {
     await using db = await open();
     const [fast, slow] = [settableClock('2026-06-01T12:00:30.000Z'), settableClock()];
     const ahead = await cronServer(db, { clock: fast });
@@ -137,8 +139,8 @@ describeEachDatabase('several servers on one database', (open) => {
   });
 });
 
-describeEachDatabase('a run that somebody triggers', (open) => {
-  test('is made now, also of a cron that is paused, and the schedule stays as it is', async () => {
+describeEachDatabase('a manually triggered run of a cron', (open) => {
+  test('is created at once, even for a paused cron, and the schedule is unchanged', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -163,18 +165,16 @@ describeEachDatabase('a run that somebody triggers', (open) => {
     ]);
   });
 
-  test('is refused while another is in the way, and when what it needs is gone', async () => {
+  test('is refused while another run blocks it, and when its thread is deleted', async () => {
     await using db = await open();
     const server = await cronServer(db, { clock: settableClock() });
     const me = systemActor('r1');
     const thread_id = await server.thread();
     const { cron_id } = await server.create({ multitask_strategy: 'reject' }, thread_id);
     await server.crons.trigger(me, cron_id);
-    await expect(server.crons.trigger(me, cron_id)).rejects.toThrow('Thread is already running a task');
+    await expect(server.crons.trigger(me, cron_id)).rejects.toThrow(failure(Conflict, 'already running'));
     await server.threads.delete(thread_id);
-    await expect(server.crons.trigger(me, cron_id)).rejects.toThrow(
-      `Thread with ID '${thread_id}' not found`,
-    );
+    await expect(server.crons.trigger(me, cron_id)).rejects.toThrow(failure(NotFound, thread_id));
     expect(await server.get(cron_id)).toMatchObject({ enabled: true });
     expect(await server.history(cron_id)).toEqual(['triggered started']);
   });

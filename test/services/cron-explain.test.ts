@@ -6,6 +6,7 @@ import type { Db } from '../../src/db/db.ts';
 import { cronExplain } from '../../src/services/crons/cron-explain.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { naming } from '../support/naming.ts';
 import { WORKER } from '../support/queued-runs.ts';
 
 const HOUR = 3_600_000;
@@ -22,7 +23,7 @@ async function story(
 }
 
 describeEachDatabase('the explanation of a cron', (open) => {
-  test('says when it fires next, and that it has not fired yet', async () => {
+  test('names its next date, and reports that it has not fired yet', async () => {
     await using db = await open();
     const { create, explain } = await story(db);
     const { cron_id } = await create({ timezone: 'Europe/Berlin' });
@@ -30,8 +31,11 @@ describeEachDatabase('the explanation of a cron', (open) => {
     expect(await explain(cron_id)).toEqual({
       cron_id,
       state: 'scheduled',
-      summary:
-        'Fires next at 2026-06-01T13:00:00.000Z (schedule "0 * * * *", Europe/Berlin). It has not fired yet, or its history has expired.',
+      summary: naming(
+        'Fires next at 2026-06-01T13:00:00.000Z',
+        '"0 * * * *", Europe/Berlin',
+        'not fired yet',
+      ),
       schedule: '0 * * * *',
       timezone: 'Europe/Berlin',
       next_run_date: '2026-06-01T13:00:00.000Z',
@@ -42,7 +46,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
     });
   });
 
-  test('says what its last times came to, at most five of them', async () => {
+  test('lists the outcomes of its last five times', async () => {
     await using db = await open();
     const { create, explain, clock, ticks } = await story(db);
     const { cron_id } = await create({});
@@ -60,7 +64,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
     );
   });
 
-  test('says that the handlers of its user do not answer, and when they are asked again', async () => {
+  test('reports that the auth handlers do not answer, and when they are called again', async () => {
     await using db = await open();
     const rule = () => {
       throw new Unavailable('The handler of threads:create_run did not answer within 5 seconds.');
@@ -74,12 +78,17 @@ describeEachDatabase('the explanation of a cron', (open) => {
     await ticks.fireDue();
     const { state, summary } = await explain(cron_id);
     expect(state).toBe('due');
-    expect(summary).toContain(
-      'Due since 2026-06-01T13:00:00.000Z; this process has tried 2 times and will try again at 2026-06-01T13:00:15.000Z. The handler of threads:create_run did not answer within 5 seconds.',
+    expect(summary).toEqual(
+      naming(
+        'Due since 2026-06-01T13:00:00.000Z',
+        '2 times',
+        'again at 2026-06-01T13:00:15.000Z',
+        'threads:create_run',
+      ),
     );
   });
 
-  test('says why a due time created no run', async () => {
+  test('reports why a due time created no run', async () => {
     await using db = await open();
     const { create, explain, clock, ticks, thread } = await story(db);
     const thread_id = await thread();
@@ -95,18 +104,16 @@ describeEachDatabase('the explanation of a cron', (open) => {
     );
   });
 
-  test('says that it was triggered by hand', async () => {
+  test('reports that it was triggered manually', async () => {
     await using db = await open();
     const { create, explain, crons } = await story(db);
     const { cron_id } = await create({});
     const { run_id } = await crons.trigger(ME, cron_id);
 
-    expect((await explain(cron_id)).summary).toMatch(
-      new RegExp(`It was last triggered at .*; its run ${run_id} is pending\\.$`),
-    );
+    expect((await explain(cron_id)).summary).toEqual(naming('triggered at', `${run_id} is pending`));
   });
 
-  test('says that it is due, then overdue, and where to look', async () => {
+  test('reports that it is due, then overdue, and where to look', async () => {
     await using db = await open();
     const { create, explain, clock } = await story(db);
     const { cron_id } = await create({});
@@ -117,27 +124,23 @@ describeEachDatabase('the explanation of a cron', (open) => {
     expect(await explain(cron_id)).toMatchObject({
       state: 'overdue',
       overdue_ms: HOUR + 1000,
-      summary: expect.stringMatching(
-        /^Overdue since 2026-06-01T13:00:00\.000Z: this process will fire it as soon as the database answers; see its log for errors\./,
-      ),
+      summary: naming('Overdue since 2026-06-01T13:00:00.000Z', 'this process', 'log'),
     });
   });
 
-  test('says that no process fires crons', async () => {
+  test('reports that no process fires crons', async () => {
     await using db = await open();
     const { create, explain, clock, queue } = await story(db, { fires_crons: false });
     const { cron_id } = await create({});
     clock.pass(2 * HOUR);
-    expect((await explain(cron_id)).summary).toContain(
-      'and no other process is running: start one that fires crons.',
-    );
+    expect((await explain(cron_id)).summary).toEqual(naming('no other process'));
 
     await queue.heartbeat(WORKER, 60_000);
     await queue.heartbeat({ ...WORKER, worker_id: randomUUID() }, 60_000);
-    expect((await explain(cron_id)).summary).toContain('the other process must have crons.enabled');
+    expect((await explain(cron_id)).summary).toEqual(naming('the other process', 'crons.enabled'));
   });
 
-  test('says who paused it', async () => {
+  test('reports who paused it', async () => {
     await using db = await open();
     const { create, explain, clock, ticks, thread, threads, crons } = await story(db);
     const paused = await create({ enabled: false });
@@ -162,7 +165,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
     expect((await explain(cron_id)).state).toBe('scheduled');
   });
 
-  test('says that it has ended', async () => {
+  test('reports that it has ended', async () => {
     await using db = await open();
     const { create, explain, clock, ticks } = await story(db);
     const { cron_id } = await create({ end_time: '2026-06-01T13:30:00Z' });
@@ -172,9 +175,7 @@ describeEachDatabase('the explanation of a cron', (open) => {
     expect(await explain(cron_id)).toMatchObject({
       state: 'ended',
       next_run_date: null,
-      summary: expect.stringContaining(
-        'Ended: the schedule has no further date before end_time 2026-06-01T13:30:00Z.',
-      ),
+      summary: naming('Ended: ', 'end_time 2026-06-01T13:30:00Z'),
     });
   });
 

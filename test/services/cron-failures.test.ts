@@ -20,8 +20,8 @@ function needsHandler({ metadata }: Record<string, unknown>): boolean {
   return (metadata as { needs?: string } | undefined)?.needs === 'handler';
 }
 
-describeEachDatabase('a cron that cannot make its run', (open) => {
-  test('is paused with the reason when its thread is gone, until it is resumed', async () => {
+describeEachDatabase('a cron that cannot create its run', (open) => {
+  test('is paused with the reason when its thread is deleted, until it is resumed', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -41,7 +41,7 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     expect(on).toMatchObject({ disabled_reason: null, next_run_date: '2026-06-01T14:00:00.000Z' });
   });
 
-  test('makes the thread when it may', async () => {
+  test('creates the missing thread if it may', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -64,7 +64,7 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     expect(await server.get(cron_id)).toMatchObject({ enabled: false, disabled_reason });
   });
 
-  test('is paused when its time zone is not known any more; others are served', async () => {
+  test('is paused when its time zone is no longer known, and other crons fire', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -88,7 +88,7 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     expect(await server.history(fine.cron_id)).toEqual(['13:00 started']);
   });
 
-  test('is paused when its user may not, and goes on when the rules themselves break; others are served', async () => {
+  test('is paused when its user is refused, but not when the auth rules themselves fail, and other crons fire', async () => {
     await using db = await open();
     const clock = settableClock();
     const ruled = (_event: string, value: Record<string, unknown>) => {
@@ -142,7 +142,7 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     },
   );
 
-  test('stays due while the handler of its user is not there; as many as there are, others are served', async () => {
+  test('stays due while the auth handlers are unavailable, and other crons fire', async () => {
     await using db = await open();
     const clock = settableClock();
     let isThere = false;
@@ -164,7 +164,7 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     for (const { cron_id } of waiting) expect(await server.history(cron_id)).toEqual(['13:00 started']);
   });
 
-  test('is tried again less and less often while the handler of its user is not there, and is not in the way', async () => {
+  test('is retried with increasing delays while the auth handlers are unavailable, and delays no other cron', async () => {
     await using db = await open();
     const clock = settableClock();
     let tries = 0;
@@ -204,7 +204,7 @@ describeEachDatabase('a cron that cannot make its run', (open) => {
     expect(server.deferrals.ids).toEqual([]);
   });
 
-  test('goes on after the handler of its user never answered; as many as there are, others are served', async () => {
+  test('continues after the auth handlers never answered, and other crons fire', async () => {
     await using db = await open();
     const clock = settableClock();
     let isHanging = true;

@@ -10,7 +10,7 @@ const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
 describeEachDatabase('a time of a cron', (open) => {
-  test('fails while a budget of the day is used up, and the cron stays enabled', async () => {
+  test('creates no run while a daily budget is exhausted, and the cron stays enabled', async () => {
     await using db = await open();
     const clock = settableClock();
     const budgets = { day: { max_steps: 10 } };
@@ -33,7 +33,7 @@ describeEachDatabase('a time of a cron', (open) => {
     expect(await server.history(cron_id)).toEqual(['13:00 failed', '13:00 started']);
   });
 
-  test('makes a run with what the cron says, and the cron moves on', async () => {
+  test('creates a run with the payload of the cron, and sets the next date', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -77,7 +77,7 @@ describeEachDatabase('a time of a cron', (open) => {
     expect(thread?.metadata).toMatchObject({ report: 'daily', cron_id, graph_id: 'echo' });
   });
 
-  test('on a thread does to the runs in flight what the strategy says', async () => {
+  test('applies the multitask strategy to runs in flight on its thread', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -107,7 +107,7 @@ describeEachDatabase('a time of a cron', (open) => {
     expect(await server.fires(waiting.cron_id)).toMatchObject([{ status: 'interrupted' }]);
   });
 
-  test('is the last one at the end of the cron', async () => {
+  test('before its end_time is the last one', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -121,7 +121,7 @@ describeEachDatabase('a time of a cron', (open) => {
     expect(await server.ticks.nextDue()).toBeUndefined();
   });
 
-  test('is not lost to a patch of something else, and is not served while the cron is paused', async () => {
+  test('survives a patch of other fields, and does not fire while the cron is paused', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -140,7 +140,7 @@ describeEachDatabase('a time of a cron', (open) => {
     expect(await server.history(cron_id)).toEqual(['13:00 started', '17:00 started']);
   });
 
-  test('makes the run of whoever made the cron', async () => {
+  test('creates the run for the user who created the cron', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });

@@ -50,7 +50,7 @@ const fails = async () => {
   throw new Error('killed');
 };
 
-test('another deployment with the name finds no files of one whose deletion has not ended', async () => {
+test('a new deployment with the name of one that is being deleted finds none of its files', async () => {
   await using deployment = await stored(({ files }) => ({ files: { ...files, remove: fails } }));
   const { files, remove, restart } = deployment;
   await expect(remove()).rejects.toThrow('killed');
@@ -63,7 +63,7 @@ test('another deployment with the name finds no files of one whose deletion has 
   expect(await files.idsAside()).toEqual([]);
 });
 
-test('a deployment that a killed server did not come to delete has its files again', async () => {
+test('a deployment whose deletion a killed server had only begun gets its files back', async () => {
   await using deployment = await stored();
   const { files, deployment_id, restart } = deployment;
   await files.setAside(deployment_id, 'agent');

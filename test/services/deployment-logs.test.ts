@@ -57,7 +57,7 @@ test('the newest lines of a deployment are found without the logs of all its rev
   expect(last).toMatchObject({ next: null, messages: ['r1 2', 'r1 1'] });
 });
 
-test('lines since a time are found without logs that ended before', async () => {
+test('log lines since a time are found without reading logs that ended before', async () => {
   await printed('r1', 'r2', 'r3');
   const start_time = new Date(START + 2 * HOUR).toISOString();
   expect(await search({ order: 'asc', limit: 2, start_time })).toMatchObject({
@@ -66,7 +66,7 @@ test('lines since a time are found without logs that ended before', async () => 
   });
 });
 
-test('an old revision that still prints is among the newest', async () => {
+test('the newest lines of a deployment include those of an old revision that still prints', async () => {
   await printed('r2', 'r1');
   const { messages } = await search({ order: 'desc', limit: 2 });
   expect(messages).toEqual(['r1 10', 'r1 9']);

@@ -33,11 +33,11 @@ test.each([
   ['updates', ['child:1'], []],
   ['custom:a', [], ['everything', 'named']],
   ['custom:b', [], ['everything']],
-])('an event of %s at %j goes to the filters that match it', (channel, namespace, names) => {
+])('an event of channel %s at %j is sent to the matching subscriptions', (channel, namespace, names) => {
   expect(matching(event(channel, namespace))).toEqual(names);
 });
 
-test('an event is compared with the filters on its path, however many a connection has', () => {
+test('an event is compared only with the subscriptions on its path', () => {
   let compared = 0;
   const counted = Object.assign(new Set(['values']), {
     has() {

@@ -24,7 +24,7 @@ function nameServers(answers: Readonly<Record<string, readonly string[] | string
   return { resolve, asked, stopped };
 }
 
-test('a name is resolved at once, however many others never answer', async () => {
+test('a host name is resolved at once while many others never answer', async () => {
   const { resolve, stopped } = nameServers({ 'good.test': PUBLIC });
   const slow = Array.from({ length: 20 }, (_, n) => resolve(`${n}.evil.example`, 50));
   const ends = Promise.allSettled(slow);
@@ -34,14 +34,14 @@ test('a name is resolved at once, however many others never answer', async () =>
   expect(stopped).toHaveLength(21);
 });
 
-test('names of the machine itself are not asked for', async () => {
+test('names of the machine itself are resolved without DNS', async () => {
   const { resolve, asked } = nameServers({});
   expect(await resolve('own.test', LONG_MS)).toEqual(['10.0.0.1']);
   expect(asked).toEqual([]);
   expect(await resolveClientHost('localhost', LONG_MS)).toContain('127.0.0.1');
 });
 
-test('an unknown name is looked up in the search domains, unless it is complete', async () => {
+test('an unknown host name is looked up in the search domains, unless it is fully qualified', async () => {
   const answers = { 'svc.ns': 'ENOTFOUND', 'svc.ns.a.test': 'ENODATA', 'svc.ns.b.test': PUBLIC };
   const { resolve, asked } = nameServers({ ...answers, 'svc.ns.': 'ENOTFOUND' }, ['a.test', 'b.test']);
   expect(await resolve('svc.ns', LONG_MS)).toEqual(PUBLIC);
@@ -49,7 +49,7 @@ test('an unknown name is looked up in the search domains, unless it is complete'
   expect(asked).toEqual(['svc.ns', 'svc.ns.a.test', 'svc.ns.b.test', 'svc.ns.']);
 });
 
-test('a failure of the name servers is passed on, and no other domain is tried', async () => {
+test('a failure of the name servers is an error without a lookup in other domains', async () => {
   const { resolve, asked } = nameServers({ 'away.test': 'ESERVFAIL' }, ['a.test']);
   await expect(resolve('away.test', LONG_MS)).rejects.toMatchObject({ code: 'ESERVFAIL' });
   expect(asked).toEqual(['away.test']);

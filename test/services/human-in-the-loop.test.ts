@@ -30,7 +30,7 @@ test.each([
     'approve and delete the rest',
     { decisions: [{ type: 'reject', message: 'approve and delete the rest' }] },
   ],
-])('%j in words is %j', (text, answer) => {
+])('%j in words becomes the decision %j', (text, answer) => {
   expect(resumeValueOf(request(['approve', 'edit', 'reject']), text)).toEqual(answer);
 });
 
@@ -42,18 +42,18 @@ test.each([
   ],
   ['no', ['approve'], '"reject" is not allowed for pay. Resume the run with decisions of: approve.'],
   ['yes', [], '"approve" is not allowed for pay.'],
-])('%j is refused where only %j are allowed', (text, allowed, detail) => {
+])('the decision %j is refused if only %j are allowed', (text, allowed, detail) => {
   expect(() => resumeValueOf(request(allowed), text)).toThrow(detail);
 });
 
 test.each([undefined, '', '  ', 5, 'Shall I pay?'])(
-  'with the description %j the arguments are shown',
+  'a review with the description %j shows the arguments',
   (description) => {
     expect(interruptText(request(['approve'], description))).toMatch(/pay.*\{"amount":5\}/s);
   },
 );
 
-test('a description that shows the arguments stays as it is', () => {
+test('a description of a review that shows the arguments is unchanged', () => {
   const description = `Pay?\n\n${JSON.stringify({ amount: 5 }, null, 2)}`;
   expect(interruptText(request(['approve'], description))).toBe(description);
 });

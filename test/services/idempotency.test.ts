@@ -34,7 +34,7 @@ describeEachDatabase('a repeated request', (open) => {
     expect([first.status, second.status].sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  test('holds a key that the first one has released, also if that one hears of it later', async () => {
+  test('takes a key that the first one released, even if that one learns of the release later', async () => {
     const [deleted, heard] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     await using story = await begun(open, (keys) => ({
       release: async (...key) => {

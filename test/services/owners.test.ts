@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type AccessEvent, type Actor, systemActor } from '../../src/auth/actor.ts';
+import { NotFound } from '../../src/core/errors.ts';
 import { openServices } from '../support/services.ts';
 
 const signal = new AbortController().signal;
@@ -25,7 +26,7 @@ const ALICE = owner('alice');
 const BOB = owner('bob');
 const RUN = { assistant_id: 'echo', input: {} };
 
-test('a created row has its user as the owner, whatever the client sends', async () => {
+test('a created row has its user as the owner, even if the client sends another one', async () => {
   await using services = await openServices();
   const thread = await services.threads.create(ALICE, {
     if_exists: 'raise',
@@ -54,9 +55,7 @@ test("another user's thread is 404", async () => {
   await expect(threads.storage(BOB, thread_id)).rejects.toThrow(missing);
   await expect(threads.copy(BOB, thread_id)).rejects.toThrow('Conflict');
   await expect(threads.create(BOB, { thread_id, if_exists: 'do_nothing' })).rejects.toThrow('already exists');
-  await expect(threads.prune(BOB, { thread_ids: [thread_id], strategy: 'delete' })).rejects.toThrow(
-    'At least one thread not found or not authorized',
-  );
+  await expect(threads.prune(BOB, { thread_ids: [thread_id], strategy: 'delete' })).rejects.toThrow(NotFound);
   await expect(threadState.get(BOB, thread_id, {})).rejects.toThrow(missing);
   await expect(threadState.history(BOB, thread_id, { limit: 1 })).rejects.toThrow(missing);
   await expect(threadState.update(BOB, thread_id, { values: {} })).rejects.toThrow(missing);
@@ -66,23 +65,19 @@ test("another user's thread is 404", async () => {
   await expect(runs.join(BOB, thread_id, run_id, signal)).rejects.toThrow('not found');
   await expect(runs.delete(BOB, thread_id, run_id)).rejects.toThrow('Run not found');
   const how = { action: 'interrupt', wait: false } as const;
-  await expect(runs.cancel(BOB, thread_id, run_id, how, signal)).rejects.toThrow('No runs found to cancel.');
-  await expect(runs.cancelMany(BOB, { status: 'all' }, 'interrupt')).rejects.toThrow(
-    'No runs found to cancel.',
-  );
-  await expect(runs.cancelMany(BOB, { thread_id, run_ids: [run_id] }, 'interrupt')).rejects.toThrow(
-    'No runs found to cancel.',
-  );
+  await expect(runs.cancel(BOB, thread_id, run_id, how, signal)).rejects.toThrow(NotFound);
+  await expect(runs.cancelMany(BOB, { status: 'all' }, 'interrupt')).rejects.toThrow(NotFound);
+  await expect(runs.cancelMany(BOB, { thread_id, run_ids: [run_id] }, 'interrupt')).rejects.toThrow(NotFound);
   for (const if_not_exists of ['reject', 'create'] as const) {
     const create = runs.create(BOB, thread_id, { ...RUN, if_not_exists }, 'background');
-    await expect(create).rejects.toThrow('Thread or assistant not found.');
+    await expect(create).rejects.toThrow(NotFound);
   }
 
   expect((await threads.get(ALICE, thread_id)).metadata['owner']).toBe('alice');
   expect((await runs.get(ALICE, thread_id, run_id)).status).toBe('pending');
 });
 
-test('listings and counts leave out rows of other users', async () => {
+test('lists and counts omit rows of other users', async () => {
   await using services = await openServices();
   const { threads, assistants } = services;
   const mine = await threads.create(ALICE, { if_exists: 'raise' });
@@ -119,7 +114,7 @@ test("another user's assistant is 404, and system assistants are visible to all 
   expect((await runs.create(BOB, thread_id, RUN, 'background')).status).toBe('pending');
 });
 
-test('rules hear what is done to which resource', async () => {
+test('auth handlers get the action and the resource', async () => {
   await using services = await openServices();
   const seen: AccessEvent[] = [];
   const actor = owner('carol', seen);

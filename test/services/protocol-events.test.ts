@@ -37,14 +37,14 @@ test.for([
   ]);
 });
 
-test('a run whose first attempt came to nothing begins with the one that is logged first', async () => {
+test('a run whose first attempt logged nothing starts with the events of the next one', async () => {
   expect(await told([begins(2), end])).toEqual([
     [11, 'lifecycle', { event: 'running' }],
     [12, 'lifecycle', { event: 'completed' }],
   ]);
 });
 
-test('a custom event with a name is sent as it is, on a channel of its own', async () => {
+test('a named custom event is sent unchanged on its own channel', async () => {
   const translate = translator({ runs: { get: async () => undefined }, log, clock: systemClock });
   const sent = async (seq: number, data: object) => {
     const frame = { seq, event: 'custom', data: JSON.stringify(data) };
@@ -74,7 +74,7 @@ test('lost events are reported by a custom event, errors of the run by its end',
   ]);
 });
 
-test('states of a run that continues are as new as now, so that a client does not take them for old ones', async () => {
+test('states of a continued run have the current time, so that clients do not drop them as old', async () => {
   const run = {
     status: 'running',
     created_at: '2026-01-01T00:00:00.000Z',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { pruneDefinitions } from '../../src/services/mcp/tool-schemas.ts';
 
-test('definitions that nothing refers to go, those behind others stay', () => {
+test('pruning a JSON schema removes unreferenced definitions and keeps those referenced by others', () => {
   const schema = {
     type: 'object',
     properties: { a: { $ref: '#/definitions/A%3Cstring%3E' }, self: { items: [{ $ref: '#' }] } },
@@ -17,12 +17,12 @@ test('definitions that nothing refers to go, those behind others stay', () => {
   expect(pruneDefinitions(schema)).toEqual({ ...rest, definitions: used });
 });
 
-test('a definition with a name of its own stays, for it may be meant from anywhere', () => {
+test('pruning a JSON schema keeps a definition with an $anchor, which can be referenced from anywhere', () => {
   const schema = { type: 'object', $defs: { named: { $anchor: 'here', type: 'string' } } };
   expect(pruneDefinitions(schema)).toEqual(schema);
 });
 
-test('definitions that refer to each other in a circle end', () => {
+test('pruning a JSON schema with circular definitions terminates', () => {
   const schema = {
     properties: { a: { $ref: '#/$defs/A' } },
     $defs: { A: { items: { $ref: '#/$defs/B' } }, B: { items: { $ref: '#/$defs/A' } } },

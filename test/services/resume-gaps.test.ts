@@ -16,7 +16,7 @@ import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 import { recordingMeter } from '../support/recording-meter.ts';
 
 describeEachDatabase('a client of event streaming that resumes', (open) => {
-  test('counts the gap that it meets, what it was sent, and how much of it was past', async () => {
+  test('is counted with its gap, the events sent, and how many of them were old', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();

@@ -8,6 +8,7 @@ import { runExplain } from '../../src/services/runs/run-explain.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { naming } from '../support/naming.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
 
 const actor = systemActor('test');
@@ -37,7 +38,7 @@ function story(db: Db, hosts: readonly GraphHost[] = []) {
 }
 
 describeEachDatabase('an explanation', (open) => {
-  test('says which runs go first', async () => {
+  test('names the runs that execute first', async () => {
     await using db = await open();
     const { add, explain } = story(db);
     const thread_id = randomUUID();
@@ -45,15 +46,15 @@ describeEachDatabase('an explanation', (open) => {
     expect(await explain(second)).toMatchObject({
       status: 'pending',
       behind: [first],
-      summary: `Waits behind run ${first} of the same thread.`,
+      summary: naming(`Waits behind run ${first} of`),
     });
     expect(await explain(third)).toMatchObject({
       behind: [first, second],
-      summary: `Waits behind run ${first} and 1 more of the same thread.`,
+      summary: naming(`Waits behind run ${first} and 1 more`),
     });
   });
 
-  test('says when a run is due', async () => {
+  test('names the time when a run is due', async () => {
     await using db = await open();
     const { add, explain } = story(db);
     const later = await explain(await add(randomUUID(), { delay_ms: 3_600_000 }));
@@ -61,11 +62,11 @@ describeEachDatabase('an explanation', (open) => {
     expect(Date.parse(later.due_at as string)).toBeGreaterThan(Date.now() + 3_000_000);
   });
 
-  test('says what a run that is ready waits for', async () => {
+  test('names what a ready run waits for', async () => {
     await using db = await open();
     const { add, explain, queue, take } = story(db);
     const run_id = await add(randomUUID());
-    expect((await explain(run_id)).summary).toMatch(/^Ready, but no worker is running/);
+    expect((await explain(run_id)).summary).toMatch(/^Ready, but no worker/);
     await queue.heartbeat({ ...WORKER, slots: 1 }, 60_000);
     expect((await explain(run_id)).summary).toMatch(/^Ready; the next worker/);
     await take();
@@ -74,14 +75,14 @@ describeEachDatabase('an explanation', (open) => {
     );
   });
 
-  test('says who executes a run, until when, and why not for the first time', async () => {
+  test('names the worker of a run, its lease, and the reason for a retry', async () => {
     await using db = await open();
     const { add, explain, queue, take } = story(db);
     const run_id = await add(randomUUID());
     await take();
     await queue.reap(REAP);
-    expect((await explain(run_id)).summary).toMatch(
-      / Its next attempt is 2, because its worker was lost \(failure 1 of at most 3 in a row\)\.$/,
+    expect((await explain(run_id)).summary).toEqual(
+      naming('next attempt is 2', 'worker was lost', 'failure 1 of at most 3'),
     );
 
     await queue.heartbeat(WORKER, 60_000);
@@ -95,16 +96,21 @@ describeEachDatabase('an explanation', (open) => {
       worker: { worker_id: WORKER.worker_id, host: 'here', pid: 1, lease_until: expect.any(String) },
       due_at: null,
     });
-    expect(executed.summary).toBe(
-      `Attempt 2 because its worker was lost (failure 1 of at most 3 in a row); executed by worker ${WORKER.worker_id} (process 1 on here), ` +
-        `whose lease ends at ${executed.worker?.lease_until} unless it is renewed.`,
+    expect(executed.summary).toEqual(
+      naming(
+        'Attempt 2',
+        'worker was lost',
+        'failure 1 of at most 3',
+        `${WORKER.worker_id} (process 1 on here)`,
+        `lease ends at ${executed.worker?.lease_until}`,
+      ),
     );
 
     await queue.requeue(run!.lease, { charge: false, delay_ms: 0, batch: EMPTY });
     expect(await explain(run_id)).toMatchObject({ attempt: 1, retry_reason: 'server stopped' });
   });
 
-  test('says that a cancel is on its way, and how a run ended', async () => {
+  test('reports a pending cancel, and the outcome of an ended run', async () => {
     await using db = await open();
     const { add, explain, queue, take } = story(db);
     const thread_id = randomUUID();
@@ -114,9 +120,7 @@ describeEachDatabase('an explanation', (open) => {
     await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, log_retention_ms: 1000 });
     expect(await explain(run_id)).toMatchObject({
       cancel_action: 'interrupt',
-      summary: expect.stringContaining(
-        'It was cancelled (interrupt) and its worker has not released it yet.',
-      ),
+      summary: naming('cancelled (interrupt)', 'not released'),
     });
     await queue.finish(run!.lease, successful());
     expect(await explain(run_id)).toMatchObject({
@@ -150,7 +154,7 @@ describeEachDatabase('an explanation', (open) => {
       [host(1, { blocked_ms: 3000 }), host(2, { blocked_ms: 12_400, blockedBy })],
       /all 2 are computing; the event loop of host 1 has been blocked for 3 s; the event loop of host 2 has been blocked for 12 s in node `summarize` of run r9\.$/,
     ],
-  ])('says which graph host a claimed run waits for: %j', async (hosts, summary) => {
+  ])('names the graph host that a claimed run waits for: %j', async (hosts, summary) => {
     await using db = await open();
     const { add, take, explain } = story(db, hosts);
     const run_id = await add(randomUUID());
@@ -158,7 +162,7 @@ describeEachDatabase('an explanation', (open) => {
     expect((await explain(run_id)).summary).toMatch(summary);
   });
 
-  test('says in which graph host a run executes', async () => {
+  test('names the graph host that executes a run', async () => {
     await using db = await open();
     const hosts: GraphHost[] = [];
     const { add, take, explain } = story(db, hosts);

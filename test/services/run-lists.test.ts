@@ -6,7 +6,7 @@ import { openServices } from '../support/services.ts';
 
 const actor = systemActor('test');
 
-test('a list of runs that is too large for one response is refused and names the limit', async () => {
+test('a list of runs that is too large for one response is refused with the limit', async () => {
   await using services = await openServices({ max_list_bytes: 5000 });
   const { thread_id } = await services.threads.create(actor, { if_exists: 'raise' });
   const input = { text: 'x'.repeat(10_000) };

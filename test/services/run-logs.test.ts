@@ -49,7 +49,7 @@ function openRun(stored: RunLogLine[]) {
   };
 }
 
-test('a run is not over for a follower before its last lines were passed on, even if it is deleted', async () => {
+test('a follower of a run gets its last lines before the end, even if the run is deleted', async () => {
   const run = openRun([line(1)]);
   const frames = await run.follow();
   expect((await frames.next()).value).toMatchObject({ event: 'log', seq: 1 });
@@ -73,7 +73,7 @@ test('a run is not over for a follower before its last lines were passed on, eve
   expect((await frames.next()).value).toMatchObject({ event: 'end', seq: 3 });
 });
 
-test('lines that are stored and passed on come once, in order', async () => {
+test('a follower gets lines from storage and from other processes once, in order', async () => {
   const stored = [1, 2].map(line);
   const run = openRun(stored);
   const frames = await run.follow();

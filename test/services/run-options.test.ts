@@ -30,7 +30,7 @@ const CONTEXT: RunContext = {
 const kwargs = (input: object, context: Partial<RunContext> = {}) =>
   runKwargs(RunCreate.parse({ assistant_id: 'echo', ...input }), { ...CONTEXT, ...context });
 
-test('the request wins over the assistant, and the server over both', () => {
+test('options of a request override those of the assistant, and those of the server override both', () => {
   const { config, context } = kwargs({
     config: { tags: ['mine'], configurable: { model: 'large', thread_id: 'another' } },
   });
@@ -49,7 +49,7 @@ test('the request wins over the assistant, and the server over both', () => {
   expect(context).toMatchObject({ model: 'large', depth: 1 });
 });
 
-test('the user is the one that authenticated, else who the client says', () => {
+test('the user of a run is the authenticated one, else the one that the client names', () => {
   const asked = { config: { configurable: { user_id: 'mallory', langgraph_auth_user_id: 'mallory' } } };
   const actor = { ...CONTEXT.actor, user: { identity: 'ana', permissions: [] } };
 
@@ -60,7 +60,7 @@ test('the user is the one that authenticated, else who the client says', () => {
   expect(kwargs(asked).config.configurable).toMatchObject({ user_id: 'mallory', langgraph_auth_user_id: '' });
 });
 
-test('context becomes configurable too, and both at once are refused', () => {
+test('context is copied to configurable, and a request with both is refused', () => {
   const { config, context } = kwargs({ context: { model: 'large' } });
   expect(config.configurable['model']).toBe('large');
   expect(context).toEqual({ model: 'large', depth: 1 });
@@ -90,11 +90,11 @@ test.for([
   [{ stream_mode: [] }, ['values']],
   [{ stream_mode: 'updates' }, ['updates']],
   [{ stream_mode: ['updates', 'messages', 'updates'] }, ['updates', 'messages']],
-] as const)('the stream modes of %o are %o', ([input, modes]) => {
+] as const)('a run with stream mode %o has the modes %o', ([input, modes]) => {
   expect(kwargs(input).stream_mode).toEqual(modes);
 });
 
-test('a client that waits gets values whatever it asked for', () => {
+test('a run that a client waits for has mode values in any case', () => {
   expect(kwargs({ stream_mode: 'updates' }, { kind: 'wait' }).stream_mode).toEqual(['updates', 'values']);
 });
 
@@ -103,11 +103,11 @@ test.for([
   [{ checkpoint_during: true }, 'async', true],
   [{ checkpoint_during: false }, 'exit', false],
   [{ durability: 'sync', checkpoint_during: false }, 'sync', true],
-] as const)('the durability of %o is %s', ([input, durability, checkpoint_during]) => {
+] as const)('a run with %o has durability %s', ([input, durability, checkpoint_during]) => {
   expect(kwargs(input)).toMatchObject({ durability, checkpoint_during });
 });
 
-test('a run may begin at a checkpoint, named whole or by its id', () => {
+test('a run can start at a checkpoint, given as an object or by id', () => {
   const checkpoint = { thread_id: 'x', checkpoint_ns: '', checkpoint_id: '1f0', checkpoint_map: null };
   expect(kwargs({ checkpoint }).config.configurable['checkpoint_id']).toBe('1f0');
   expect(kwargs({ checkpoint_id: '1f1' }).config.configurable['checkpoint_id']).toBe('1f1');
@@ -133,7 +133,7 @@ test.each<[string, object, Partial<RunContext> & { is_of_task?: boolean }, objec
     { temporary: true },
     { thread_retention: 'delete' },
   ],
-])('the server marks %s', (_, input, context, markers) => {
+])('the server marks a run in its kwargs: %s', (_, input, context, markers) => {
   expect(runMarkers(input, { ...CONTEXT, is_of_task: false, ...context })).toEqual({
     is_event_streaming: false,
     is_of_cron: false,

@@ -8,25 +8,25 @@ async function* frames(...events: [event: string, data: unknown][]) {
 
 const thread = (fields: Partial<Thread>) => ({ status: 'idle', values: null, ...fields }) as Thread;
 
-test('a finished run answers with its last values', async () => {
+test('the result of a finished run is its last values', async () => {
   const result = await resultOf(frames(['metadata', {}], ['values', { n: 1 }], ['values', { n: 2 }]));
   expect(result).toBe('{"n":2}');
 });
 
-test('a failed run answers with its error, flat', async () => {
+test('the result of a failed run is its error, as a flat object', async () => {
   const error = { error: 'TypeError', message: 'boom' };
   const result = await resultOf(frames(['values', { n: 1 }], ['error', error]));
   expect(JSON.parse(result as string)).toEqual({ __error__: error });
 });
 
-test('a cancelled run answers with the values so far', async () => {
+test('the result of a cancelled run is the values so far', async () => {
   const result = await resultOf(
     frames(['values', { n: 1 }], ['error', { error: 'UserInterrupt', message: '' }]),
   );
   expect(result).toBe('{"n":1}');
 });
 
-test('events that were lost are no failure of the run, and leave only what came after them', async () => {
+test('lost events do not fail a run, and its result comes from later events', async () => {
   const lost = { error: 'EventsLost', message: 'Event 2 of this run was lost in a failure of the database.' };
   const last = await resultOf(frames(['values', { n: 1 }], ['error', lost], ['values', { n: 3 }]));
   expect(last).toBe('{"n":3}');
@@ -38,7 +38,7 @@ test('a state that merely contains the word __interrupt__ is not taken for an in
   expect(resultOfThread(thread({ values }))).toBe(JSON.stringify(values));
 });
 
-test('a run that ended long ago answers with what its thread is now', () => {
+test('the result of a run whose events have expired is the state of its thread', () => {
   const interrupt = { id: 'a', value: 'ok?' };
   const error = { error: 'Error', message: 'boom' };
   expect(resultOfThread(thread({ status: 'error', error }))).toBe(JSON.stringify({ __error__: error }));

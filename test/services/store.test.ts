@@ -23,8 +23,8 @@ const ownerOf = (owner: string): Rule => {
   return () => ({ metadata: { contains: { owner } } });
 };
 
-describeEachStorage('the store for somebody', (open) => {
-  test('is below the namespace that a rule puts them in', async () => {
+describeEachStorage('the store of a user', (open) => {
+  test('is limited to the namespace that an auth rule sets', async () => {
     await using db = await open();
     const service = storeService({ store: storeOver(db) });
     const [ada, bob, all] = [actor(below('ada')), actor(below('bob')), actor()];
@@ -40,7 +40,7 @@ describeEachStorage('the store for somebody', (open) => {
     expect((await service.search(all, PAGE)).map(({ value }) => value)).toEqual([{ of: 'bob' }]);
   });
 
-  test('is checked again when a rule made a namespace that cannot be', async () => {
+  test('refuses an invalid namespace set by an auth rule', async () => {
     await using db = await open();
     const service = storeService({ store: storeOver(db) });
     const mail = actor(below('ada@example.com'));
@@ -50,7 +50,7 @@ describeEachStorage('the store for somebody', (open) => {
     await expect(service.namespaces(actor(below('')), PAGE)).rejects.toThrow('cannot be empty');
   });
 
-  test('hides items that a rule does not let them see', async () => {
+  test('hides items that an auth rule excludes', async () => {
     await using db = await open();
     const service = storeService({ store: storeOver(db) });
     const [ada, bob, all] = [actor(ownerOf('ada')), actor(ownerOf('bob')), actor()];

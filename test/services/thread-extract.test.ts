@@ -28,7 +28,7 @@ test.each([
   ['metadata.odd-key.1', 'one'],
   ['interrupts.task[0].value.question', 'ok?'],
   ['config', { configurable: {} }],
-])('the path %s reads what is there', (path, expected) => {
+])('the extract path %s returns the value at it', (path, expected) => {
   expect(at(path)).toEqual(expected);
 });
 
@@ -41,7 +41,7 @@ test.each([
   'values.log.length',
   'values.a[0]',
   'values.constructor.name',
-])('the path %s leads nowhere and is null', (path) => {
+])('the extract path %s without a value returns null', (path) => {
   expect(at(path)).toBeNull();
 });
 
@@ -54,11 +54,11 @@ test.each([
   'values.log[]',
   'values.',
   'values.a["b"]',
-])('the path %s is beyond the grammar and is null', (path) => {
+])('the unsupported extract path %s returns null', (path) => {
   expect(at(path)).toBeNull();
 });
 
-test('each alias has its own value', () => {
+test('each alias of extract has its own value', () => {
   const paths = parsePaths({ first: 'values.log[0]', owner: 'metadata.owner' });
   expect(extract(thread, paths)).toEqual({
     first: 'a',

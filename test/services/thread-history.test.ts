@@ -19,7 +19,7 @@ function totals(states: ThreadState[]): unknown[] {
   return states.map(({ values }) => (values as { total: number }).total);
 }
 
-test('history comes newest first and as long as asked for', async () => {
+test('history has the newest states first, up to the limit', async () => {
   await using services = await openServices();
   const thread_id = await threadWithTotals(services, [1, 2, 3]);
   const history = (limit: number) => services.threadState.history(actor, thread_id, { limit });
@@ -29,7 +29,7 @@ test('history comes newest first and as long as asked for', async () => {
   expect(newest?.parent_checkpoint_id).toBe(middle?.checkpoint_id);
 });
 
-test('`before` may be an id, a checkpoint or a config; without an id it asks for nothing', async () => {
+test('`before` of a history may be an id, a checkpoint or a config, and is ignored without an id', async () => {
   await using services = await openServices();
   const thread_id = await threadWithTotals(services, [1, 2, 3]);
   const [newest] = await services.threadState.history(actor, thread_id, { limit: 1 });
@@ -47,7 +47,7 @@ test('`before` may be an id, a checkpoint or a config; without an id it asks for
   for (const form of [null, {}, { configurable: {} }]) expect(await before(form)).toEqual([6, 3, 1]);
 });
 
-test('metadata filters checkpoints by containment', async () => {
+test('metadata filters the states of a history by containment', async () => {
   await using services = await openServices();
   const thread_id = await threadWithTotals(services, [1, 2, 3]);
   const found = (metadata: Record<string, unknown>) =>
@@ -80,7 +80,7 @@ test('the checkpoints of a subgraph have their own history and state', async () 
   expect(without.tasks[0]).toMatchObject({ state: null, checkpoint: { checkpoint_ns } });
 });
 
-test('history has every state, however many are read at a time', async () => {
+test('history has every state for any page size of its reads', async () => {
   await using services = await openServices();
   const thread_id = await threadWithTotals(services, Array(25).fill(1));
   const history = async (limit: number) =>

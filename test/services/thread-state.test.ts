@@ -26,7 +26,7 @@ async function threadOf(services: TestServices, graph_id?: string): Promise<stri
   return thread.thread_id;
 }
 
-test('a thread that never ran has the empty state and no history, with or without a graph', async () => {
+test('a thread without runs has an empty state and no history, with or without a graph', async () => {
   await using services = await openServices();
   for (const graph_id of [undefined, 'counter']) {
     const thread_id = await threadOf(services, graph_id);
@@ -36,7 +36,7 @@ test('a thread that never ran has the empty state and no history, with or withou
   }
 });
 
-test('a missing thread and an unknown checkpoint are not found', async () => {
+test('the state of a missing thread or an unknown checkpoint is not found', async () => {
   await using services = await openServices();
   const { threadState } = services;
   const refusal = { status: 404, message: `Thread with ID ${MISSING} not found` };
@@ -49,7 +49,7 @@ test('a missing thread and an unknown checkpoint are not found', async () => {
   }
 });
 
-test('a state update shows at once in the state and in the thread', async () => {
+test('a state update is visible at once in the state and in the thread', async () => {
   await using services = await openServices();
   const thread_id = await threadOf(services, 'interrupting');
   const result = await services.threadState.update(actor, thread_id, {
@@ -75,7 +75,7 @@ test('a state update shows at once in the state and in the thread', async () => 
   });
 });
 
-test('an update of a finished graph leaves the thread idle', async () => {
+test('a state update of a finished graph leaves the thread idle', async () => {
   await using services = await openServices();
   const thread_id = await threadOf(services, 'counter');
   await services.threadState.update(actor, thread_id, { values: { total: 2 }, as_node: 'count' });
@@ -89,7 +89,7 @@ test('an update of a finished graph leaves the thread idle', async () => {
   });
 });
 
-test('an empty update writes a checkpoint of the same state', async () => {
+test('an empty state update creates a checkpoint with the same state', async () => {
   await using services = await openServices();
   const thread_id = await threadOf(services, 'counter');
   const first = await services.threadState.update(actor, thread_id, {
@@ -102,7 +102,7 @@ test('an empty update writes a checkpoint of the same state', async () => {
   expect(state).toMatchObject({ values: { total: 2 }, parent_checkpoint_id: first.checkpoint_id });
 });
 
-test('an update from an earlier checkpoint forks the history there', async () => {
+test('a state update from an earlier checkpoint forks the history there', async () => {
   await using services = await openServices();
   const thread_id = await threadOf(services, 'counter');
   const { threadState } = services;
@@ -119,7 +119,7 @@ test('an update from an earlier checkpoint forks the history there', async () =>
   await expect(unknown).rejects.toMatchObject({ status: 404, message: `Checkpoint ${MISSING} not found` });
 });
 
-test('a checkpoint of another thread is none of this one', async () => {
+test('a checkpoint of another thread is not found', async () => {
   await using services = await openServices();
   const [mine, theirs] = [await threadOf(services, 'counter'), await threadOf(services, 'counter')];
   const { checkpoint } = await services.threadState.update(actor, theirs, {
@@ -132,7 +132,7 @@ test('a checkpoint of another thread is none of this one', async () => {
   });
 });
 
-test('an update the graph cannot take is a bad request and changes nothing', async () => {
+test('a state update that the graph refuses is a bad request and changes nothing', async () => {
   await using services = await openServices();
   const { threadState } = services;
   const nowhere = await threadOf(services);
@@ -152,7 +152,7 @@ test('an update the graph cannot take is a bad request and changes nothing', asy
   expect(await services.threads.get(actor, thread_id)).toMatchObject({ status: 'idle', values: null });
 });
 
-test('an update is refused while a run is in flight', async () => {
+test('a state update is refused while a run is in flight', async () => {
   await using services = await openServices();
   const thread_id = await threadOf(services, 'counter');
   await services.runs.create(actor, thread_id, { assistant_id: 'counter' }, 'background');
@@ -161,7 +161,7 @@ test('an update is refused while a run is in flight', async () => {
   expect(await services.threadState.history(actor, thread_id, { limit: 10 })).toEqual([]);
 });
 
-test('an interrupt that waits shows in the state and in the thread, under its task', async () => {
+test('a waiting interrupt is in the state and in the thread, under its task', async () => {
   await using services = await openServices();
   const thread_id = await threadOf(services, 'interrupting');
   await services.execute(thread_id, 'interrupting', { x: 1 });

@@ -23,7 +23,7 @@ test('a new thread has exactly the fields of the contract', async () => {
   expect(await services.threads.get(actor, thread.thread_id)).toEqual(thread);
 });
 
-test('a taken id is a conflict, or the stored thread unchanged when asked for', async () => {
+test('creating a thread with a taken id is a conflict, or returns the stored thread unchanged on request', async () => {
   await using services = await openServices();
   const first = await services.threads.create(actor, ThreadCreate.parse({ metadata: { first: true } }));
   const again = ThreadCreate.parse({ thread_id: first.thread_id, metadata: { second: true } });
@@ -34,7 +34,7 @@ test('a taken id is a conflict, or the stored thread unchanged when asked for', 
   expect(await services.threads.create(actor, { ...again, if_exists: 'do_nothing' })).toEqual(first);
 });
 
-test('metadata keys of the server are dropped, others kept', async () => {
+test('metadata of a thread loses keys of the server and keeps others', async () => {
   await using services = await openServices();
   const reserved = { thread_id: 'x', run_id: 'x', cron_id: 'x', assistant_id: 'x' };
   const kept = { graph_id: 'echo', created_by: 'me', langgraph_auth_user_id: 'u' };
@@ -49,7 +49,7 @@ test('metadata keys of the server are dropped, others kept', async () => {
   expect(changed.metadata).toEqual({ ...kept, more: null });
 });
 
-test('a change merges metadata shallow and always moves updated_at', async () => {
+test('updating a thread merges metadata shallowly and always changes updated_at', async () => {
   await using services = await openServices();
   const thread = await services.threads.create(
     actor,
@@ -64,7 +64,7 @@ test('a change merges metadata shallow and always moves updated_at', async () =>
   expect(touched).toMatchObject({ created_at: thread.created_at, state_updated_at: thread.state_updated_at });
 });
 
-test('a missing thread is answered with the message of each operation', async () => {
+test('a missing thread is an error with the message of each operation', async () => {
   await using services = await openServices();
   const { threads } = services;
   const named = { status: 404, message: `Thread with ID ${MISSING} not found` };
@@ -88,7 +88,7 @@ test('a thread is busy while a run is in flight, and its deletion notifies the w
   await expect(services.runs.get(actor, thread_id, run.run_id)).rejects.toMatchObject({ status: 404 });
 });
 
-test('a search is a page whose total says only whether more follow', async () => {
+test('a search of threads is a page whose total shows only whether more follow', async () => {
   await using services = await openServices();
   for (let n = 0; n < 5; n += 1) {
     services.clock.advance(1);
@@ -108,7 +108,7 @@ test('a search is a page whose total says only whether more follow', async () =>
   expect(await services.threads.count(actor, { metadata: { of: 'five' } })).toBe(5);
 });
 
-test('paths are extracted from values and metadata, whatever is selected', async () => {
+test('extract reads paths of values and metadata regardless of the selection', async () => {
   await using services = await openServices();
   const { thread_id } = await services.threads.create(
     actor,
@@ -128,7 +128,7 @@ test('paths are extracted from values and metadata, whatever is selected', async
   ]);
 });
 
-test('a copy has its own id and the state, but not the runs, of its source', async () => {
+test('a copied thread has its own id and the state of its source, but not the runs', async () => {
   await using services = await openServices();
   const source = await services.threads.create(
     actor,
@@ -150,7 +150,7 @@ test('a copy has its own id and the state, but not the runs, of its source', asy
   expect(copied).toMatchObject({ values: { total: 3 }, checkpoint: { thread_id: copy.thread_id } });
 });
 
-test('a search ignores fields of its body that only the server sets', async () => {
+test('a search of threads ignores fields of its body that only the server sets', async () => {
   await using services = await openServices();
   const thread = await services.threads.create(actor, ThreadCreate.parse({}));
   const fields = { parts: { a: 'x' }, after: { sort: '', id: '' }, has_keys: true };

@@ -21,11 +21,11 @@ test.each([
   ['Größe (cm) v1.2-b_c', 'Gre_cm_v1.2-b_c'],
   ['a'.repeat(70), 'a'.repeat(64)],
   ['日本', 'assistant-00000000'],
-])('%j is the tool %j', (name, tool) => {
+])('assistant name %j becomes tool name %j', (name, tool) => {
   expect([...toolNames(assistants({ name })).keys()]).toEqual([tool]);
 });
 
-test('of several with one name the oldest keeps it', () => {
+test('if several assistants have one tool name, the oldest keeps it', () => {
   const same = assistants({ name: 'My tool' }, { name: 'My  tool' }, { name: 'b'.repeat(64) });
   const more = [...(same as unknown as object[]), { ...(same[2] as object), assistant_id: '77777777-x' }];
   expect([...toolNames(more as never).keys()]).toEqual([
@@ -38,14 +38,14 @@ test('of several with one name the oldest keeps it', () => {
 
 const GRAPHS = { loads: () => 1 };
 
-test('an assistant may want another name, or be no tool', () => {
+test('metadata of an assistant can set another tool name, or hide the tool', () => {
   const own = { mcp: { name: 'poet!' } };
   const hidden = { mcp: { expose: false } };
   const tools = toolNames(assistants({ name: 'a', metadata: own }, { name: 'b', metadata: hidden }));
   expect([...tools.keys()]).toEqual(['poet']);
 });
 
-test('a call finds its tool by its name, by the name of the assistant, by its id, and by its graph', async () => {
+test('a tool call finds an assistant by tool name, name, id and graph', async () => {
   await using services = await openServices({ graphs: ['echo'] });
   const tools = toolCatalog({ ...services, graphs: GRAPHS });
   const { assistant_id } = await services.assistants.create(ACTOR, {
@@ -66,7 +66,7 @@ test('a call finds its tool by its name, by the name of the assistant, by its id
   for (const name of ['Critic', assistant_id]) expect(await tools.find(ACTOR, name)).toBeUndefined();
 });
 
-test('what another process has made is found at once, and listed soon', async () => {
+test('an assistant created by another process can be called at once, and is listed soon', async () => {
   await using services = await openServices({ graphs: ['echo'] });
   await using other = await openServices({ graphs: ['echo'], storage: services.storage });
   const tools = toolCatalog({ ...services, graphs: GRAPHS });

@@ -107,7 +107,7 @@ test.each([
   ['/\\127.0.0.1/', CHARACTERS],
   ['example.com/hook', /^Webhook must be an absolute URL/],
   ['/own/route', RELATIVE],
-])('%s is refused', async (url, reason) => {
+])('webhook URL %s is refused', async (url, reason) => {
   expect(await refusalOf(url)).toMatch(reason);
 });
 
@@ -120,7 +120,7 @@ test.each([
   'https://both.example/',
   // The name service does not answer now; the address is checked again when it is called.
   'https://away.example/',
-])('%s is allowed', async (url) => {
+])('webhook URL %s is allowed', async (url) => {
   expect(await refusalOf(url)).toBeUndefined();
 });
 
@@ -152,7 +152,7 @@ test.each<[string, string, Partial<WebhookRules>]>([
     'Webhook host blocked: blocked IP range',
     { allow_private: ['metadata.example'] },
   ],
-])('%s: %s', async (url, reason, rules) => {
+])('webhook URL %s is refused: %s', async (url, reason, rules) => {
   expect(await refusalOf(url, rules)).toContain(reason);
 });
 
@@ -168,11 +168,11 @@ test.each<[string, Partial<WebhookRules>]>([
   ['http://intranet.example/', { allow_private: ['*.example'] }],
   ['http://169.254.169.254/', { allow_private: ['169.254.169.254'] }],
   ['https://a.example.com/', { https: 'always', allowed_domains: ['*.example.com'], allowed_ports: [443] }],
-])('%s is allowed with %j', async (url, rules) => {
+])('webhook URL %s is allowed with %j', async (url, rules) => {
   expect(await refusalOf(url, rules)).toBeUndefined();
 });
 
-test('a name service that never answers does not hold up a run for good', async () => {
+test('a name server that never answers delays a run with a webhook only for a limited time', async () => {
   await policy(
     {},
     hostLookups({
@@ -183,7 +183,7 @@ test('a name service that never answers does not hold up a run for good', async 
   ).check('https://slow.example/');
 });
 
-test('an address that a name has resolved to since is refused when the webhook is sent', () => {
+test('a webhook is refused when it is sent if its host name has come to resolve to a forbidden address', () => {
   const { blockedReason: refusal } = policy({ allow_private: ['intranet.example'] });
   expect(refusal('example.com', '127.0.0.1')).toMatch(/loopback IP range \(example\.com\)/);
   expect(refusal('example.com', '93.184.216.34')).toBeUndefined();

@@ -112,7 +112,7 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
     expect(await outbox.search({ limit: 10, offset: 0 })).toHaveLength(1);
   });
 
-  test('that are deleted take their pending deliveries along', async () => {
+  test('that are deleted lose their pending deliveries', async () => {
     await using db = await open();
     const { task_id, push, settle, sent } = await story(db);
     await settle();
@@ -130,7 +130,7 @@ describeEachStorage('subscribers of a task of A2A', (open) => {
     expect(await push.save(randomUUID(), subscriber())).toBeUndefined();
   });
 
-  test('their deliveries are seen by who may see the thread', async () => {
+  test('have deliveries that only users who may see the thread can see', async () => {
     await using db = await open();
     const { outbox, settle } = await story(db);
     await settle();

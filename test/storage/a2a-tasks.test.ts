@@ -37,7 +37,7 @@ describeEachStorage('tasks of A2A', (open) => {
     expect(await tasks.turns(task_id)).toEqual([{ task_id, run_id: task_id, position: 0, message: MESSAGE }]);
   });
 
-  test('go on with another run, which no late settling of the one before undoes', async () => {
+  test('continue with another run, which a late finalization of the previous run does not undo', async () => {
     await using db = await open();
     const { tasks, add, continued, found, set } = taskStory(db);
     const task_id = await add();
@@ -67,7 +67,7 @@ describeEachStorage('tasks of A2A', (open) => {
     expect((await continued(task_id, undefined)).outcome).toBe('task changed');
   });
 
-  test('are unsettled from the end of their run on, page by page', async () => {
+  test('are listed as unfinalized from the end of their run, page by page', async () => {
     await using db = await open();
     const { tasks, add, set, settle } = taskStory(db);
     const ids = [await add(), await add(), await add(), await add()].toSorted();
@@ -104,7 +104,7 @@ describeEachStorage('tasks of A2A', (open) => {
     ]);
   });
 
-  test('that wait are found by an index, which many others do not slow down', async () => {
+  test('that wait are found by an index that many other tasks do not slow down', async () => {
     await using db = await open();
     const { add } = taskStory(db);
     await add();
@@ -119,7 +119,7 @@ describeEachStorage('tasks of A2A', (open) => {
     expect(reader.plans[0]).toContain('a2a_tasks_state');
   });
 
-  test('keep the logs of their runs until they have read them', async () => {
+  test('keep the logs of their runs until they are finalized', async () => {
     await using db = await open();
     const { tasks, add, found, set } = taskStory(db);
     const events = runEventRepository(db);
@@ -184,7 +184,7 @@ describeEachStorage('tasks of A2A', (open) => {
     expect(seen).toEqual(ids.toSorted().toReversed());
   });
 
-  test('are not there for who may not see their thread, and go with it', async () => {
+  test('are hidden from users who may not see their thread, and deleted with it', async () => {
     await using db = await open();
     const { tasks, add, found } = taskStory(db);
     const { task_id, thread_id } = await found(await add());

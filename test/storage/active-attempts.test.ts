@@ -38,7 +38,7 @@ async function executing(db: Db) {
 }
 
 describeEachDatabase('a reader of a thread while a run executes on it', (open) => {
-  test('finds the checkpoint of what a client may have seen already', async () => {
+  test('finds the checkpoint behind everything that a client may have seen', async () => {
     await using db = await open();
     const { writes, found } = await executing(db);
     expect(await found()).toEqual(['c1']);
@@ -59,7 +59,7 @@ describeEachDatabase('a reader of a thread while a run executes on it', (open) =
     expect(await active.currentSteps(thread_id, run_id)).toBeUndefined();
   });
 
-  test('finds each step stored that its attempt does not name any more, in another process too', async () => {
+  test('finds each step that is no longer current as stored, in another process too', async () => {
     await using db = await open();
     const { lease, writes, open: active } = await executing(db);
     writes.observe(() => []);
@@ -71,7 +71,7 @@ describeEachDatabase('a reader of a thread while a run executes on it', (open) =
     writes[Symbol.dispose]();
   });
 
-  test('waits for the end of a run that is being written', async () => {
+  test('waits while the end of a run is being committed', async () => {
     await using db = await open();
     const { queue, lease, writes, found } = await executing(db);
     const batch = await writes.drain();
@@ -81,7 +81,7 @@ describeEachDatabase('a reader of a thread while a run executes on it', (open) =
     expect(await reading).toEqual(['c1']);
   });
 
-  test('is not held up by an attempt that may write nothing any more', async () => {
+  test('does not wait for an attempt that lost its lease', async () => {
     await using db = await open();
     const { queue, lease, writes, found } = await executing(db);
     await queue.deleteRun(lease.thread_id, lease.run_id);

@@ -4,6 +4,7 @@ import type { Assistant } from '../../src/schemas/assistants.ts';
 import { assistantRepository } from '../../src/storage/assistants/assistants.ts';
 import { insertAssistant } from '../../src/storage/assistants/row.ts';
 import { describeEachDatabase } from '../support/databases.ts';
+import { failure } from '../support/naming.ts';
 import { at, threadId } from '../support/stored-threads.ts';
 
 const TEXT = 'x'.repeat(10_000);
@@ -35,7 +36,7 @@ async function insert(db: Db, assistants: readonly Assistant[]): Promise<void> {
 const all = [1, 2, 3];
 
 describeEachDatabase('the summaries of assistants', (open) => {
-  test('have what names are made of, oldest first, of those that are visible', async () => {
+  test('have the fields for tool names of visible assistants, oldest first', async () => {
     await using db = await open();
     const mcp = { name: 'tool', expose: false };
     const described = { description: 'Answers.', metadata: { owner: 'ann', mcp, more: TEXT } };
@@ -51,7 +52,7 @@ describeEachDatabase('the summaries of assistants', (open) => {
     expect((await summaries(own)).list).toEqual([list[0]]);
   });
 
-  test('are read however large the rest is', async () => {
+  test('are read without the other, large columns', async () => {
     await using db = await open();
     const large = { context: { TEXT }, config: { TEXT }, metadata: { TEXT } };
     await insert(
@@ -72,9 +73,7 @@ describeEachDatabase('the summaries of assistants', (open) => {
       all.map((n) => assistant(n, large)),
     );
     const { summaries } = assistantRepository(db);
-    await expect(summaries(undefined, MAX_BYTES)).rejects.toThrow(
-      'shorten names, descriptions and metadata.mcp',
-    );
+    await expect(summaries(undefined, MAX_BYTES)).rejects.toThrow(failure(Error, 'metadata.mcp'));
     expect((await summaries()).list).toHaveLength(3);
   });
 

@@ -36,7 +36,7 @@ async function found(assistants: AssistantRepository, query: object): Promise<st
 }
 
 describeEachStorage('assistants', (open) => {
-  test('come back as they were stored', async () => {
+  test('are read as they were stored', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     const stored = assistant(1, {
@@ -118,7 +118,7 @@ describeEachStorage('assistants', (open) => {
     expect(await assistants.update(id(2), () => ({ name: 'x' }), at(6))).toBeUndefined();
   });
 
-  test('updates at the same time get versions of their own', async () => {
+  test('concurrent updates create separate versions', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     await assistants.insert(assistant(1));
@@ -131,7 +131,7 @@ describeEachStorage('assistants', (open) => {
     expect(Object.keys((await assistants.get(id(1)))?.metadata ?? {})).toHaveLength(8);
   });
 
-  test('a change is made of what is stored when its turn comes', async () => {
+  test('an update applies to the row as it is under the lock', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     await assistants.insert(assistant(1, { context: { count: 0 } }));
@@ -146,7 +146,7 @@ describeEachStorage('assistants', (open) => {
     expect(await assistants.get(id(1))).toMatchObject({ version: 9, context: { count: 8 } });
   });
 
-  test('versions are listed newest first, and any of them can be made current with all it kept', async () => {
+  test('versions are listed newest first, and any of them can be made current with all its fields', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     const first = assistant(1, { name: 'one', context: { a: 1 }, metadata: { v: 1 } });
@@ -174,7 +174,7 @@ describeEachStorage('assistants', (open) => {
     expect((await assistants.update(id(1), () => ({}), at(5)))?.version).toBe(3);
   });
 
-  test('deleting takes the versions along', async () => {
+  test('deleting an assistant deletes its versions', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     await assistants.insert(assistant(1));
@@ -194,7 +194,7 @@ describeEachStorage('system assistants', (open) => {
       ...fields,
     });
 
-  test('follow the names of the configuration and keep what clients changed', async () => {
+  test('follow the names of the configuration and keep changes by clients', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     await assistants.upsertSystemAssistants([system('echo')]);
@@ -210,7 +210,7 @@ describeEachStorage('system assistants', (open) => {
     expect(await assistants.count({})).toBe(2);
   });
 
-  test('take the place of what a client made under their id before the graph was there', async () => {
+  test('replace an assistant that a client created with their id before the graph existed', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     const assistant_id = systemAssistantId('counter');
@@ -224,7 +224,7 @@ describeEachStorage('system assistants', (open) => {
     }
   });
 
-  test('take the place of such an assistant with its crons, and keep their own', async () => {
+  test('replace such an assistant together with its crons, and keep their own crons', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     const assistant_id = systemAssistantId('counter');
@@ -244,7 +244,7 @@ describeEachStorage('system assistants', (open) => {
     expect((await crons()).toSorted()).toEqual([own.cron_id, other.cron_id].toSorted());
   });
 
-  test('of graphs that are gone are deleted, and nothing that a client made', async () => {
+  test('of removed graphs are deleted, but not assistants created by clients', async () => {
     await using db = await open();
     const assistants = assistantRepository(db);
     await assistants.upsertSystemAssistants([system('kept'), system('gone')]);

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { InvalidInput } from '../../src/core/errors.ts';
 import { sqlitePath } from '../../src/db/engines/sqlite-files.ts';
 import { raw } from '../../src/db/sql.ts';
 import { backupDatabase } from '../../src/storage/backup/backup.ts';
@@ -12,6 +13,7 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { testSealer } from '../support/encryption.ts';
 import { fillEveryTable, useDatabases } from '../support/every-row.ts';
+import { failure } from '../support/naming.ts';
 import { nextRelease } from '../support/next-release.ts';
 import { agentServer } from '../support/program.ts';
 import { rowsOf } from '../support/rows-of.ts';
@@ -53,7 +55,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     await using _served = await openStorage({ url: target, synchronous: 'full' });
   });
 
-  test('is one moment of a server that keeps writing, in one file that only its owner can read', async () => {
+  test('is a consistent snapshot of a server that keeps writing, in one file that only its owner can read', async () => {
     const url = await filled('sqlite', 100);
     await using server = await openStorage({ url, synchronous: 'full' });
     const before = await rowsOf(url);
@@ -72,28 +74,28 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     ]);
   });
 
-  test('says whether it is encrypted, and holds no key', async () => {
+  test('records whether it is encrypted, and contains no key', async () => {
     const url = places.sqlite();
     const file = newFile();
     await (await openStorage({ url, synchronous: 'full', encryptor: testSealer() }))[Symbol.asyncDispose]();
     expect(await backupDatabase({ url, file })).toMatchObject({ encrypted: true });
     const to = await places.postgres();
-    await expect(restoreDatabase({ file, url: to })).rejects.toThrow('no key is configured');
+    await expect(restoreDatabase({ file, url: to })).rejects.toThrow(failure(Error, 'LANGGRAPH_AES_KEY'));
     await restoreDatabase({ file, url: to, encryptor: testSealer() });
     await using _served = await openStorage({ url: to, synchronous: 'full', encryptor: testSealer() });
   });
 
-  test('replaces no file unless told to, and never the database itself', async () => {
+  test('replaces a file only with force, and never the database itself', async () => {
     const url = await filled('sqlite');
     const file = await backupOf(url);
     const bytes = readFileSync(file);
-    await expect(backupDatabase({ url, file })).rejects.toThrow(
-      /exists\. Name another file, or replace it with --force/,
-    );
+    await expect(backupDatabase({ url, file })).rejects.toThrow(failure(Error, file, '--force'));
     expect(readFileSync(file).equals(bytes)).toBe(true);
     await backupDatabase({ url, file, force: true });
     const path = sqlitePath(url) as string;
-    await expect(backupDatabase({ url, file: path, force: true })).rejects.toThrow('file of the database');
+    await expect(backupDatabase({ url, file: path, force: true })).rejects.toThrow(
+      failure(InvalidInput, 'database itself'),
+    );
     await expect(backupDatabase({ url: places.sqlite('none'), file: newFile() })).rejects.toThrow(
       'no database',
     );
@@ -150,7 +152,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     expect(existsSync(`${sqlitePath(url)}.restore`)).toBe(false);
   });
 
-  test('replaces a database that is damaged, with its log', async () => {
+  test('replaces a damaged database and its write-ahead log', async () => {
     const file = await backupOf(await filled('sqlite'));
     const url = await filled('sqlite');
     const path = sqlitePath(url) as string;
@@ -176,7 +178,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
       expect(after[table]).toEqual(before[table]);
   });
 
-  test('leaves PostgreSQL as it was when it fails half-way', async () => {
+  test('leaves PostgreSQL unchanged when its restore fails half-way', async () => {
     const url = await filled('postgres');
     const before = await rowsOf(url);
     const file = await backupOf(await filled('sqlite', 30));

@@ -28,7 +28,7 @@ async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON, account
 }
 
 describeEachDatabase('budgets', (open) => {
-  test('hold what all attempts of a run have used, and what runs share', async () => {
+  test('count the usage of all attempts of a run, and that of the runs that share them', async () => {
     await using db = await open();
     const subjects = { user_day: 'alice', key_day: 'key', day: '' };
     using first = await begun(db, subjects);
@@ -53,7 +53,7 @@ describeEachDatabase('budgets', (open) => {
     expect(again.charge()?.totals).toEqual({ tokens: 15, cost_nanos: 0, steps: 3 });
   });
 
-  test('are charged once if a batch is stored again because its answer was lost', async () => {
+  test('are charged once if a batch is stored again after a lost acknowledgement', async () => {
     await using db = await open();
     const subjects = { user_day: 'alice' };
     using run = await begun(db, subjects);
@@ -65,7 +65,7 @@ describeEachDatabase('budgets', (open) => {
     expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
   });
 
-  test('count what a run that is rolled back has used', async () => {
+  test('count the usage of a run that is rolled back', async () => {
     await using db = await open();
     const subjects = { user_day: 'alice' };
     using run = await begun(db, subjects);
@@ -75,7 +75,7 @@ describeEachDatabase('budgets', (open) => {
     expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
   });
 
-  test('count calls of models beyond the limit of steps once, and without a row each', async () => {
+  test('count model calls beyond the limit of steps once, without a row for each', async () => {
     await using db = await open();
     const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
     const subjects = { user_day: 'alice' };
@@ -106,7 +106,7 @@ describeEachDatabase('budgets', (open) => {
     expect(row?.n).toBe(2);
   });
 
-  test('count what a run has used whose thread is deleted, and nothing twice', async () => {
+  test('count the usage of a run whose thread is deleted, and nothing twice', async () => {
     await using db = await open();
     const { sum } = usageRepository(db);
     const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
@@ -130,7 +130,7 @@ describeEachDatabase('budgets', (open) => {
     expect(await sum(ALL_DAYS)).toMatchObject([{ calls: 2, tokens_in: 15 }]);
   });
 
-  test('count what an attempt has used that lost its run to another one, with its steps and nothing else', async () => {
+  test('count the usage and steps of an attempt that lost its lease, and nothing else', async () => {
     await using db = await open();
     const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
     const subjects = { user_day: 'alice' };

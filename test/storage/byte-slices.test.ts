@@ -20,7 +20,7 @@ const SLICES = Math.ceil(ROWS / 8);
 const NUMBERS = Array.from({ length: ROWS }, (_, n) => n);
 const IDS = NUMBERS.map(threadId);
 
-test('rows are divided by their bytes, in their order, and a large one stands alone', () => {
+test('rows are grouped into slices by bytes, in order, and a large one is its own slice', () => {
   const rows = [3, 4, 3, 11, 1, 9, 1].map((bytes, n) => ({ n, bytes }));
   expect(slicesOf(rows, 10).map((slice) => slice.map(({ n }) => n))).toEqual([[0, 1, 2], [3], [4, 5], [6]]);
   expect(slicesOf([], 10)).toEqual([]);

@@ -90,7 +90,7 @@ describeEachStorage('the tree of a thread', (open) => {
     expect(await checkpoints.tree({ thread_id: randomUUID(), subgraphs: true, limit: 2 })).toEqual([]);
   });
 
-  test('does not guess what changed since a checkpoint that was pruned', async () => {
+  test('names no changes since a pruned checkpoint', async () => {
     await using db = await open();
     const { thread_id, checkpoints } = await history(db);
     await db.run(

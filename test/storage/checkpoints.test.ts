@@ -51,7 +51,7 @@ async function nothingIsStored(memory: Memory): Promise<void> {
 }
 
 describeEachStorage('checkpoints', (open) => {
-  test('come back with their values and the writes of their tasks', async () => {
+  test('are read with their values and the writes of their tasks', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
@@ -73,7 +73,7 @@ describeEachStorage('checkpoints', (open) => {
     ]);
   });
 
-  test('come back with the writes of their tasks by path, in the order of code points, then by task', async () => {
+  test('are read with the writes of their tasks sorted by path, in the order of code points, then by task', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
@@ -87,7 +87,7 @@ describeEachStorage('checkpoints', (open) => {
     expect(found?.writes.at(-1)?.task_path).toBe(paths.a);
   });
 
-  test('are listed newest first, narrowed by each condition', async () => {
+  test('are listed newest first and filtered by each condition', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
@@ -109,7 +109,7 @@ describeEachStorage('checkpoints', (open) => {
     expect(await ids({ thread_id: 'another' })).toEqual([]);
   });
 
-  test('of two writes with one place the first counts, of what a task has one of the last', async () => {
+  test('keep the first of two writes at one index, and the last of a special write', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
@@ -164,7 +164,7 @@ describeEachStorage('checkpoints', (open) => {
     await refused(lease);
   });
 
-  test('an interrupted run may still write what it came to', async () => {
+  test('an interrupted run may still write its last steps', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const lease = await memory.begin();
@@ -172,7 +172,7 @@ describeEachStorage('checkpoints', (open) => {
     await put(memory, { attempt: memory.writes(lease) }, 1);
   });
 
-  test('outside of runs nothing is written while one waits or executes, or when the thread is gone', async () => {
+  test('are not written outside of runs while a run is in flight, or when the thread is deleted', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { idle_thread_id: memory.thread_id };
@@ -191,7 +191,7 @@ describeEachStorage('checkpoints', (open) => {
     expect(await memory.checkpoints.put(fence, checkpoint(memory, 3), 'sync')).toBe(false);
   });
 
-  test('a checkpoint that cannot be stored leaves none of its values', async () => {
+  test('that cannot be stored leave none of their values', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };
@@ -200,7 +200,7 @@ describeEachStorage('checkpoints', (open) => {
     await nothingIsStored(memory);
   });
 
-  test('ancestors are the parents up to the first, not the neighbours of a fork', async () => {
+  test('have only their own branch of a fork as ancestors', async () => {
     await using db = await open();
     const memory = await memoryOf(db);
     const fence = { attempt: memory.writes(await memory.begin()) };

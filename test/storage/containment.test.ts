@@ -76,8 +76,8 @@ function jsonType(db: Db): string {
 
 const answered: string[][] = [];
 
-describeEachDatabase('containment', (open) => {
-  test('is answered for every kind of JSON', async () => {
+describeEachDatabase('SQL expressions', (open) => {
+  test('containment is decided for every kind of JSON', async () => {
     await using db = await open({ migrated: false });
     const lines = await answers(db);
     answered.push(lines);
@@ -90,7 +90,7 @@ describeEachDatabase('containment', (open) => {
     expect(lines).toContain('{"toString":null} is in ');
   });
 
-  test('merging replaces keys, keeps others, and lets a null be', async () => {
+  test('merging JSON replaces keys, keeps others, and stores null', async () => {
     await using db = await open({ migrated: false });
     await db.run(raw(`create table documents (document ${jsonType(db)})`));
     await db.run(sql`insert into documents values (${toJson({ a: { x: 1 }, b: 1, c: null })})`);
@@ -101,7 +101,7 @@ describeEachDatabase('containment', (open) => {
     expect(JSON.parse(row?.document as string)).toEqual({ a: { y: 2 }, b: null, c: null, 'd\uFFFD': [1] });
   });
 
-  test('very many ids can be asked for at once', async () => {
+  test('a query may name very many ids', async () => {
     await using db = await open();
     const ids = Array.from(
       { length: 70_000 },

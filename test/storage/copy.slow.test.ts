@@ -10,6 +10,7 @@ import { openStorage } from '../../src/storage/storage.ts';
 import { HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { testSealer } from '../support/encryption.ts';
 import { fillEveryTable, useDatabases } from '../support/every-row.ts';
+import { failure } from '../support/naming.ts';
 import { rowsOf } from '../support/rows-of.ts';
 import { columnsOf, commonColumns } from '../support/table-types.ts';
 
@@ -93,7 +94,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
   });
 
   test.each(['sqlite', 'postgres'] as const)(
-    'numbers new rows on %s behind those of the source',
+    'on %s numbers new rows after those of the source',
     async (to) => {
       const from = await filled(to === 'sqlite' ? await places.postgres() : places.sqlite());
       {
@@ -114,7 +115,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
   test.each([
     ['plain', undefined],
     ['encrypted', testSealer()],
-  ])('finds %s items of the store by their words on the other side', async (_, encryptor) => {
+  ])('has %s items of the store that can be found by their words', async (_, encryptor) => {
     const [from, there, back] = [places.sqlite(), await places.postgres(), places.sqlite()];
     const open = (url: string) => openStorage({ url, synchronous: 'normal', encryptor });
     {
@@ -139,7 +140,9 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     }
     if (!encryptor) return;
     expect(await rowsOf(back)).toEqual(await rowsOf(from));
-    await expect(copyDatabase({ from, to: places.sqlite() })).rejects.toThrow('no key is configured');
+    await expect(copyDatabase({ from, to: places.sqlite() })).rejects.toThrow(
+      failure(Error, 'LANGGRAPH_AES_KEY'),
+    );
   });
 
   /** Fails after this many batches, as a process that is killed. */
@@ -151,7 +154,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     return copyDatabase({ ...options, report: { onBatch } });
   }
 
-  test('continues behind the last batch of a copy that was interrupted', async () => {
+  test('continues after the last batch of an interrupted copy', async () => {
     const from = await filled(places.sqlite(), 520);
     const to = await places.postgres();
     await expect(interrupted({ from, to }, 3)).rejects.toThrow('killed');
@@ -171,7 +174,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     await using _served = await openStorage({ url: to, synchronous: 'full' });
   }, 60_000);
 
-  test('notices a row of the source that changed after it was copied, and begins anew on request', async () => {
+  test('detects a row of the source that changed after it was copied, and restarts on request', async () => {
     const from = await filled(places.sqlite());
     const to = await places.postgres();
     await expect(interrupted({ from, to }, 20)).rejects.toThrow('killed');
@@ -179,20 +182,16 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
       await using db = await openTarget(from);
       await db.run(raw("update api_keys set name = 'changed'"));
     }
-    await expect(copyDatabase({ from, to })).rejects.toThrow(
-      /^api_keys differs: .* run it again with --restart\.$/,
-    );
+    await expect(copyDatabase({ from, to })).rejects.toThrow(failure(Error, 'api_keys', '--restart'));
     await copyDatabase({ from, to, restart: true });
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
   });
 
-  test('goes only into an empty database, and continues only that of the same source', async () => {
+  test('requires an empty target, and continues only a copy of the same source', async () => {
     const [from, other] = [await filled(places.sqlite()), await filled(places.sqlite())];
     const to = await places.postgres();
-    await expect(copyDatabase({ from: other, to: from })).rejects.toThrow(
-      /^The target is not empty: it has rows in /,
-    );
-    await expect(copyDatabase({ from, to: from })).rejects.toThrow('name the same database');
+    await expect(copyDatabase({ from: other, to: from })).rejects.toThrow(failure(Error, 'not empty'));
+    await expect(copyDatabase({ from, to: from })).rejects.toThrow(failure(Error, 'same database'));
     await expect(interrupted({ from, to }, 2)).rejects.toThrow('killed');
     await expect(copyDatabase({ from: other, to })).rejects.toThrow('unfinished copy');
   });
@@ -211,12 +210,12 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
       await db.run(raw('update schema_migrations set version = 12'));
     }
     await expect(copyDatabase({ from: old, to: await places.postgres() })).rejects.toThrow(
-      /The source is at schema version 12, but this program needs version \d+\. Migrate it first with agent-server migrate/,
+      failure(Error, 'version 12', 'agent-server migrate'),
     );
   });
 
   test.each(['sqlite', 'postgres'] as const)(
-    'refuses a source on %s that a server uses, unless told otherwise',
+    'refuses a source on %s that a server uses, unless while_running is set',
     async (engine) => {
       const from = await filled(engine === 'sqlite' ? places.sqlite() : await places.postgres());
       const to = engine === 'sqlite' ? await places.postgres() : places.sqlite();

@@ -21,7 +21,7 @@ async function found(crons: CronRepository, query: object, owner?: string): Prom
 }
 
 describeEachStorage('crons', (open) => {
-  test('come back as they were stored', async () => {
+  test('are read as they were stored', async () => {
     await using db = await open();
     const crons = cronRepository(db);
     const stored = storedCron({
@@ -42,7 +42,7 @@ describeEachStorage('crons', (open) => {
     expect(await crons.get(randomUUID())).toBeUndefined();
   });
 
-  test('are sorted by each field; those without it come last, up and down', async () => {
+  test('are sorted by each field in both directions, with those without it last', async () => {
     await using db = await open();
     const crons = cronRepository(db);
     await numbered(
@@ -60,7 +60,7 @@ describeEachStorage('crons', (open) => {
     expect(await found(crons, { limit: 1, offset: 1 })).toEqual([2]);
   });
 
-  test('are found by what their metadata contains, and only by who may see them', async () => {
+  test('are found by contained metadata, and only by users who may see them', async () => {
     await using db = await open();
     const crons = cronRepository(db);
     await numbered(
@@ -84,7 +84,7 @@ describeEachStorage('crons', (open) => {
     expect((await crons.get(cron_id))?.enabled).toBe(true);
   });
 
-  test('change one after the other', async () => {
+  test('are updated one after the other', async () => {
     await using db = await open();
     const crons = cronRepository(db);
     const stored = storedCron({ metadata: { n: 0 } });
@@ -114,7 +114,7 @@ describeEachStorage('crons', (open) => {
     expect(await crons.stats(AT)).toEqual({ n_crons: 3, n_overdue_crons: 2 });
   });
 
-  test('are due page by page, each once, also those of one minute', async () => {
+  test('that are due are listed page by page, each once, even with equal dates', async () => {
     await using db = await open();
     const crons = cronRepository(db);
     const dates = ['2026-06-01T10:00:00.000Z', '2026-06-01T10:00:00.000Z', '2026-06-01T10:00:00.000Z'];
@@ -129,7 +129,7 @@ describeEachStorage('crons', (open) => {
     expect(await crons.due(AT, whole.at(-1), 10)).toEqual([]);
   });
 
-  test('are moved and disabled only while nobody else has moved them', async () => {
+  test('are moved or disabled only if their date has not changed in the meantime', async () => {
     await using db = await open();
     const crons = cronRepository(db);
     const stored = storedCron();

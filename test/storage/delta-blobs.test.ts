@@ -5,6 +5,7 @@ import {
   encodeVersion,
   type StoredValue,
 } from '../../src/storage/checkpoints/delta-blobs.ts';
+import { naming } from '../support/naming.ts';
 
 /** What is stored of one channel: each version written on top of the one before, as an attempt does it. */
 class Channel {
@@ -70,7 +71,7 @@ test('a list that grew is stored as what was appended', () => {
   expect(JSON.parse(channel.text('v3'))).toEqual(messages(8));
 });
 
-test('every version of a long list reads as it was written, from few rows and at most twice its size', () => {
+test('every version of a long list is read as written, from few rows and at most twice its size', () => {
   const channel = new Channel();
   for (let count = 1; count <= 300; count++) {
     channel.write(messages(count));
@@ -103,7 +104,7 @@ test.each([
   expect(JSON.parse(channel.text())).toEqual(next());
 });
 
-test('a list of numbers is not taken for a longer one that begins alike', () => {
+test('a list of numbers is not confused with a longer one that starts the same', () => {
   const channel = new Channel();
   const numbers = Array.from({ length: 100 }, (_, n) => n + 1000);
   channel.write(numbers);
@@ -121,7 +122,7 @@ test('a value that did not change is not stored again', () => {
   expect(JSON.parse(channel.text())).toEqual({ ...document, title: 'u' });
 });
 
-test('a list may stay as it is and grow again', () => {
+test('a list that stayed unchanged can be appended to again', () => {
   const channel = new Channel();
   for (const count of [4, 4, 5, 5, 5, 6]) channel.write(messages(count));
   for (let count = 6; count < 40; count += 2) {
@@ -131,7 +132,7 @@ test('a list may stay as it is and grow again', () => {
   expect(JSON.parse(channel.reopened().text())).toEqual(messages(38));
 });
 
-test('what is small, of another type, or has more than doubled is stored whole', () => {
+test('a value that is small, of another type, or has more than doubled is stored whole', () => {
   const channel = new Channel();
   channel.write([1]);
   expect(channel.write([1, 2])).toMatchObject({ base_version: null });
@@ -151,11 +152,11 @@ test('a value with a missing part is damaged, not a shorter value', () => {
   const damaged = (rows: readonly BlobRow[]) =>
     decodeVersion(new Map(rows.map((row) => [row.version, row])), 'v2');
 
-  expect(damaged([second])).toMatchObject({ damage: 'a part of it is missing', bytes: new Uint8Array() });
+  expect(damaged([second])).toMatchObject({ damage: naming('missing'), bytes: new Uint8Array() });
   const sealed = { ...first, damage: 'it cannot be decrypted', value: new Uint8Array() };
   expect(damaged([sealed, second])).toMatchObject({ damage: 'it cannot be decrypted' });
   expect(damaged([{ ...first, base_version: 'v2' }, second])).toMatchObject({
-    damage: 'a part of it is missing',
+    damage: naming('missing'),
   });
 });
 

@@ -36,7 +36,7 @@ test('the log of a serving revision keeps its newest lines', async () => {
   ]);
 });
 
-test('the id of a line stays the same when older lines are deleted', async () => {
+test('the id of a log line does not change when older lines are deleted', async () => {
   const log = logOf('deploy');
   fill(log, 6000);
   const before = new Map((await log.read()).map(({ id, message }) => [message, id]));
@@ -48,7 +48,7 @@ test('the id of a line stays the same when older lines are deleted', async () =>
   for (const { id, message } of kept) expect(id).toBe(before.get(message));
 });
 
-test('the log of a build keeps its first lines, says that it is full, and still has errors', async () => {
+test('the log of a build keeps its first lines, notes that it is full, and still takes errors', async () => {
   const log = logOf('build');
   fill(log, 9000);
   const lines = await log.read();

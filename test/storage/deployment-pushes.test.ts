@@ -65,7 +65,7 @@ describeEachStorage('changes of a deployment at once', (open) => {
     });
   });
 
-  test('queue all their revisions, of which the last waits', async () => {
+  test('queue all their revisions, and skip all but the last', async () => {
     await using db = await open();
     const { revisions, deployment_id, listed } = await followed(db);
     const revision = () => ({
@@ -121,7 +121,7 @@ describeEachStorage('pushes', (open) => {
     ]);
   });
 
-  test('of a commit that failed build it again; polls do not', async () => {
+  test('of a failed commit build it again, but polls do not', async () => {
     await using db = await open();
     const { revisions, push, poll, listed } = await followed(db);
     await push(SHA);
@@ -133,7 +133,7 @@ describeEachStorage('pushes', (open) => {
     expect(await listed()).toHaveLength(2);
   });
 
-  test('that a poll has found before an operator went back stay undone', async () => {
+  test('found by a poll before a rollback are not deployed again', async () => {
     await using db = await open();
     const { revisions, deployment_id, poll, push } = await followed(db);
     await push(SHA);
@@ -144,7 +144,7 @@ describeEachStorage('pushes', (open) => {
     expect(await poll(OTHER_SHA)).toBeUndefined();
   });
 
-  test('polls wait for a revision whose commit is not known, and forget branches that are no longer followed', async () => {
+  test('and polls wait for a revision whose commit is unknown, and are forgotten for branches that are no longer followed', async () => {
     await using db = await open();
     const { deployments, revisions, deployment_id, poll } = await followed(db);
     const source_revision_config = { repo_ref: 'main' };
@@ -160,7 +160,7 @@ describeEachStorage('pushes', (open) => {
 });
 
 describeEachStorage('the access to a repository', (open) => {
-  test('keeps secrets, forgets them, and shows none of them', async () => {
+  test('stores and deletes secrets, and never shows them', async () => {
     await using db = await open();
     const { deployment_id } = await followed(db);
     const access = repositoryAccessRepository(db);

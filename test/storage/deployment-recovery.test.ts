@@ -33,7 +33,7 @@ async function left(db: Db, status: string, { tries = 1, build = false } = {}) {
 }
 
 describeEachDatabase('revisions that a killed server has left', (open) => {
-  test.for(OPEN_STATUSES)('one that was %s waits again', async (status) => {
+  test.for(OPEN_STATUSES)('are queued again if they were %s', async (status) => {
     await using db = await open();
     const { revisions, found } = await left(db, status);
     await revisions.recover(MAX_TRIES, FAILURE);
@@ -44,7 +44,7 @@ describeEachDatabase('revisions that a killed server has left', (open) => {
   test.for([
     ['BUILDING', false, 'BUILD_FAILED'],
     ['DEPLOYING', true, 'DEPLOY_FAILED'],
-  ] as const)('one that was %s in its last try fails with the reason', async ([status, build, end]) => {
+  ] as const)('fail with the reason if they were %s in their last attempt', async ([status, build, end]) => {
     await using db = await open();
     const { revisions, found } = await left(db, status, { tries: MAX_TRIES, build });
     await revisions.recover(MAX_TRIES, FAILURE);
@@ -52,7 +52,7 @@ describeEachDatabase('revisions that a killed server has left', (open) => {
     expect(await revisions.claim()).toBeUndefined();
   });
 
-  test('one is skipped if a newer one waits', async () => {
+  test('are skipped if a newer one waits', async () => {
     await using db = await open();
     const { deployment_id, revisions, again, found } = await left(db, 'BUILDING');
     await revisions.insert(deployment_id, again);

@@ -38,7 +38,7 @@ test('an unfinished upload is not visible yet', async () => {
   expect(await files.hasUpload(id, path)).toBe(true);
 });
 
-test('a file that goes while old uploads are deleted does not keep them', async () => {
+test('a file that disappears while old uploads are deleted does not stop the deletion', async () => {
   await using folder = await project({});
   const files = deploymentFiles(folder.root);
   const [id, path] = pathOfUpload();

@@ -14,6 +14,7 @@ import { freePages, writeAheadLog } from '../../src/storage/doctor/sqlite.ts';
 import { openStorage } from '../../src/storage/storage.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { DOCTOR_RULES, IDS, inMinutes, insert, insertHealthyRows } from '../support/healthy-rows.ts';
+import { naming } from '../support/naming.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../support/postgres-server.ts';
 import { until } from '../support/until.ts';
 
@@ -34,35 +35,29 @@ async function messages(url: string, fix = false): Promise<string[]> {
 }
 
 describe('the doctor of a SQLite file', () => {
-  test('finds a file that is damaged', async () => {
+  test('finds a damaged file', async () => {
     const url = await healthy(places.sqlite());
     const path = sqlitePath(url) as string;
     const bytes = readFileSync(path);
     // The root of an index: everything else can still be read.
     bytes.fill(0x55, bytes.length - 4096);
     writeFileSync(path, bytes);
-    expect(await messages(url)).toEqual([
-      expect.stringMatching(/^The database file is damaged \(.*"agent-server restore"\.$/s),
-    ]);
+    expect(await messages(url)).toEqual([naming('damaged', 'agent-server restore')]);
     bytes.fill(0x55, 100);
     writeFileSync(path, bytes);
-    expect(await messages(url)).toEqual([
-      expect.stringMatching(/cannot be opened: .* or restore a backup with "agent-server restore"\.$/),
-    ]);
+    expect(await messages(url)).toEqual([naming('cannot be opened', 'agent-server restore')]);
   });
 
-  test('finds a row that names a missing one', async () => {
+  test('finds a row that references a missing one', async () => {
     const url = await healthy(places.sqlite());
     const db = new Database(sqlitePath(url) as string);
     db.pragma('foreign_keys = off');
     db.exec(insert('thread_values', { thread_id: IDS.other, value: '{}' }));
     db.close();
-    expect(await messages(url)).toEqual([
-      expect.stringContaining('a row of thread_values references a missing row of threads'),
-    ]);
+    expect(await messages(url)).toEqual([naming('thread_values', 'missing', 'threads')]);
   });
 
-  test('empties a write-ahead log that a reader kept', async () => {
+  test('truncates a large write-ahead log', async () => {
     const url = await healthy(places.sqlite());
     const path = sqlitePath(url) as string;
     await using server = await openStorage({ url, synchronous: 'normal' });
@@ -75,7 +70,7 @@ describe('the doctor of a SQLite file', () => {
     expect(await writeAheadLog({ path }, 0)).toEqual([]);
   });
 
-  test('gives free pages back to the disk, but not below a server', async () => {
+  test('returns free pages to the disk, but not while a server runs', async () => {
     const url = await healthy(places.sqlite());
     const path = sqlitePath(url) as string;
     await using db = openSqlite(path, { synchronous: 'full', shared: true });
@@ -86,7 +81,7 @@ describe('the doctor of a SQLite file', () => {
     expect(await freePages(context)).toEqual([]);
     expect((await freePages({ ...context, is_served: true }, 0))[0]?.fix).toBeUndefined();
     const [found] = await freePages(context, 0);
-    expect(found?.message).toMatch(/^\d MiB of the \d MiB of the database file are free: --fix/);
+    expect(found).toMatchObject({ check: 'bloat', message: naming('MiB', '--fix') });
     await found?.fix?.();
     expect(await freePages(context, 0)).toEqual([]);
   });
@@ -114,7 +109,7 @@ describe('the doctor of a SQLite file', () => {
 });
 
 describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
-  test('finds an index that PostgreSQL does not use, and builds it anew', async () => {
+  test('finds an invalid index and rebuilds it', async () => {
     const url = await healthy(await places.postgres());
     const same = (key_id: string) =>
       insert('api_keys', { key_id, name: 'same', digest: key_id, scope: 'run', created_at: inMinutes(0) });
@@ -126,13 +121,13 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
     ).rejects.toThrow();
     expect(await messages(url)).toEqual([expect.stringContaining('The index api_keys_name is invalid')]);
     expect(await messages(url, true)).toEqual(
-      expect.arrayContaining([expect.stringMatching(/\(--fix failed: .*could not create unique index/)]),
+      expect.arrayContaining([naming('api_keys_name', '--fix failed: ')]),
     );
     await db.run(raw(`delete from api_keys where key_id = '${IDS.other}'`));
     expect(await messages(url, true)).toEqual([]);
   });
 
-  test('creates a missing index while others write', async () => {
+  test('creates a missing index concurrently with writes', async () => {
     const url = await healthy(await places.postgres());
     const [writer, slow] = [new pg.Client(url), new pg.Client(url)];
     await Promise.all([writer.connect(), slow.connect()]);
@@ -179,7 +174,7 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
   });
 
   // On a server of its own: transactions of others would keep the rows.
-  test.runIf(POSTGRES_BINARIES)('finds dead rows that autovacuum left, and removes them', async () => {
+  test.runIf(POSTGRES_BINARIES)('finds dead rows left by autovacuum and removes them', async () => {
     await using server = await startPostgres({ fsync: 'off' });
     const url = await healthy(server.url);
     const client = new pg.Client(url);
@@ -191,15 +186,11 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
     await client.query('select pg_stat_force_next_flush()');
     await client.query('select 1');
     await client.end();
-    expect(await messages(url)).toEqual([
-      expect.stringMatching(
-        /^cron_fires has 15000 dead rows beside 0 live ones, so autovacuum does not keep up/,
-      ),
-    ]);
+    expect(await messages(url)).toEqual([naming('cron_fires', '15000 dead rows', 'autovacuum')]);
     expect(await messages(url, true)).toEqual([]);
   });
 
-  test('finds a transaction that stays open', async () => {
+  test('finds a transaction that is open for too long', async () => {
     const url = await healthy(await places.postgres());
     const client = new pg.Client({ connectionString: url, application_name: `held ${randomUUID()}` });
     await client.connect();

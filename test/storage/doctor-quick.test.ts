@@ -29,25 +29,28 @@ describe.runIf(HAS_POSTGRES)('the warnings of a server', () => {
   });
   afterAll(() => places[Symbol.asyncDispose]());
 
-  test.each(['sqlite', 'postgres'] as const)('are what the doctor finds at once, on %s', async (engine) => {
-    const url = engine === 'sqlite' ? places.sqlite() : await places.postgres();
-    const warnings = async () => {
-      await using storage = await openStorage({ url, synchronous: 'full' });
-      // Those of the engine depend on what else uses the same PostgreSQL.
-      return (await storage.warnings()).filter(({ check }) => check !== 'connections' && check !== 'bloat');
-    };
-    await withDb(url, insertHealthyRows);
-    expect(await warnings()).toEqual([]);
-    await withDb(url, async (db) => {
-      for (const statement of BREAKAGES) await db.run(raw(statement));
-    });
-    expect((await warnings()).map(({ check, level }) => [check, level])).toEqual([
-      ['indexes', 'problem'],
-      ['runs', 'problem'],
-      ['crons', 'problem'],
-      ['keys', 'notice'],
-    ]);
-  });
+  test.each(['sqlite', 'postgres'] as const)(
+    'are the quick findings of the doctor, on %s',
+    async (engine) => {
+      const url = engine === 'sqlite' ? places.sqlite() : await places.postgres();
+      const warnings = async () => {
+        await using storage = await openStorage({ url, synchronous: 'full' });
+        // Those of the engine depend on what else uses the same PostgreSQL.
+        return (await storage.warnings()).filter(({ check }) => check !== 'connections' && check !== 'bloat');
+      };
+      await withDb(url, insertHealthyRows);
+      expect(await warnings()).toEqual([]);
+      await withDb(url, async (db) => {
+        for (const statement of BREAKAGES) await db.run(raw(statement));
+      });
+      expect((await warnings()).map(({ check, level }) => [check, level])).toEqual([
+        ['indexes', 'problem'],
+        ['runs', 'problem'],
+        ['crons', 'problem'],
+        ['keys', 'notice'],
+      ]);
+    },
+  );
 
   async function withDb(url: string, use: (db: Db) => Promise<unknown>): Promise<void> {
     await using db = await openTarget(url);

@@ -10,6 +10,7 @@ import { BREAKAGES } from '../support/breakages.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
 import { testSealer } from '../support/encryption.ts';
 import { DOCTOR_RULES, IDS, inMinutes, insertHealthyRows } from '../support/healthy-rows.ts';
+import { naming } from '../support/naming.ts';
 import { rowsOf } from '../support/rows-of.ts';
 
 describe.runIf(HAS_POSTGRES)('the doctor', () => {
@@ -50,7 +51,7 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
   }
 
   describe.each(['sqlite', 'postgres'] as const)('on %s', (engine) => {
-    test('finds nothing in a healthy database, and nothing to mend', async () => {
+    test('finds nothing to report or fix in a healthy database', async () => {
       const url = await healthy(engine);
       const before = await rowsOf(url);
       expect(await look(url)).toEqual({ findings: [], fixed: [] });
@@ -58,7 +59,7 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
       expect(await rowsOf(url)).toEqual(before);
     });
 
-    test.each(BREAKAGES)('finds $does, and mends only that', async (breakage) => {
+    test.each(BREAKAGES)('finds $does, and fixes only that', async (breakage) => {
       const url = await healthy(engine);
       const before = await rowsOf(url);
       await withDb(url, (db) => execute(db, breakage.breaks()));
@@ -81,7 +82,7 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
       expect(changed.filter((table) => !breakage.fix_leaves?.includes(table))).toEqual([]);
     });
 
-    test('leaves a delivery alone for as long as its receiver asked to wait, and one that is being sent', async () => {
+    test('ignores a delivery that waits for Retry-After, and one that is being sent', async () => {
       const url = await healthy(engine);
       const nothing = { findings: [], fixed: [] };
       await withDb(url, (db) => execute(db, [`update webhook_outbox set next_at = '${inMinutes(23 * 60)}'`]));
@@ -91,30 +92,26 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
       expect(await mend(url)).toEqual(nothing);
     });
 
-    test('reports a clock that is not that of the database', async () => {
+    test('reports a clock that differs from that of the database', async () => {
       const url = await healthy(engine);
       const clock = { ...systemClock, now: () => Date.now() + 3_600_000 };
       const { findings } = await look(url, { clock });
       expect(findings.map(({ message }) => message)).toEqual([
-        expect.stringMatching(
-          /^The clock of this machine is 3(5\d\d\.\d|600\.0) s ahead of that of the database: synchronize both with NTP\.$/,
-        ),
+        expect.stringMatching(/clock .* 3(5\d\d\.\d|600\.0) s ahead .*NTP/),
       ]);
     });
 
-    test('examines nothing else in a database of another version', async () => {
+    test('reports only the version of a database with another schema version', async () => {
       const url = await healthy(engine);
       await withDb(url, (db) =>
         execute(db, ['update schema_migrations set version = 12', 'drop table api_keys']),
       );
       expect((await look(url)).findings.map(({ message }) => message)).toEqual([
-        expect.stringMatching(
-          /^The database is at schema version 12, but this program needs version \d+: make a backup/,
-        ),
+        naming('version 12', 'backup'),
       ]);
     });
 
-    test('says that a database is empty, and which key it lacks', async () => {
+    test('reports an empty database, and a missing encryption key', async () => {
       const url = engine === 'sqlite' ? places.sqlite() : await places.postgres();
       if (engine === 'sqlite')
         expect((await look(url)).findings[0]?.message).toMatch(/^There is no database /);

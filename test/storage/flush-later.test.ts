@@ -20,7 +20,7 @@ function attempts(isFull: () => boolean = () => true) {
   return { flushed, add };
 }
 
-test('attempts of hosts that have waited for half of the interval are flushed with the one that is due', () => {
+test('attempts of hosts that have waited for half of the interval are flushed together with a due one', () => {
   const { flushed, add } = attempts();
 
   using _due = add('due');
@@ -64,7 +64,7 @@ test('an attempt does not flush others before it is due itself', () => {
   expect(flushed).toEqual(['other']);
 });
 
-test('one timer serves all attempts, and none is left without them', () => {
+test('one timer serves all attempts, and it is removed with the last one', () => {
   const { add } = attempts();
 
   const all = [add('a'), add('b'), add('c')];
@@ -74,7 +74,7 @@ test('one timer serves all attempts, and none is left without them', () => {
   expect(vi.getTimerCount()).toBe(0);
 });
 
-test('a large batch waits only for the short interval, however busy the host is', () => {
+test('a large batch waits only for the short interval, even if the host is busy', () => {
   let isFull = false;
   const { flushed, add } = attempts(() => isFull);
 

@@ -26,7 +26,7 @@ async function claimed(
 }
 
 describeEachStorage('a key of a request', (open) => {
-  test('stands for one request of one client', async () => {
+  test('belongs to one request of one client', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     const outcomes = await Promise.all([keys.claim(KEY, 'one', RULES), keys.claim(KEY, 'one', RULES)]);
@@ -35,14 +35,14 @@ describeEachStorage('a key of a request', (open) => {
     expect(await keys.claim({ ...KEY, owner: 'eve' }, 'other', RULES)).toMatchObject({ outcome: 'new' });
   });
 
-  test('brings back the answer', async () => {
+  test('returns the stored response', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     await keys.saveResponse(await claimed(keys, KEY), ANSWER);
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'answered', answer: ANSWER });
   });
 
-  test('is kept with the run in one transaction, or not at all', async () => {
+  test('is stored in the transaction of its run, or not at all', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     const { queue, add } = queueStory(db);
@@ -58,7 +58,7 @@ describeEachStorage('a key of a request', (open) => {
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
   });
 
-  test('keeps the answer of the retry when the request before it was slower than its claim', async () => {
+  test('keeps the response of the retry when the first request outlives its claim', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     const slow = await claimed(keys, KEY, { claim_ms: -1 });
@@ -82,7 +82,7 @@ describeEachStorage('a key of a request', (open) => {
     expect(await keys.claim({ ...KEY, key: 'k2' }, 'one', RULES)).toEqual({ outcome: 'in progress' });
   });
 
-  test('stays with the process that took it over when the one before it gives up', async () => {
+  test('stays with the process that took it over when the previous one releases it', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     const first = await claimed(keys, KEY, { claim_ms: -1 });
@@ -94,7 +94,7 @@ describeEachStorage('a key of a request', (open) => {
     expect(await keys.claim(KEY, 'other', RULES)).toMatchObject({ outcome: 'new' });
   });
 
-  test('is free again when the only server starts anew', async () => {
+  test('is released when the only server restarts', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     await claimed(keys, { ...KEY, key: 'open' });
@@ -106,7 +106,7 @@ describeEachStorage('a key of a request', (open) => {
     });
   });
 
-  test('makes one run, also when two servers believe that it is theirs', async () => {
+  test('creates one run even if two servers claim it', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     const { queue } = queueStory(db);
@@ -123,7 +123,7 @@ describeEachStorage('a key of a request', (open) => {
     expect(await keys.claim(KEY, 'one', RULES)).toMatchObject({ outcome: 'run made', run: first });
   });
 
-  test('is forgotten after its time', async () => {
+  test('expires after its retention', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);
     for (const key of ['a', 'b', 'c']) {

@@ -33,7 +33,7 @@ const numbered = (wanted: (n: number) => boolean, count = 40) =>
     .reverse();
 
 describeEachStorage('a search of answers', (open) => {
-  test('gives each of them once, in both orders, by each condition', async () => {
+  test('returns each of them once, in both orders, by each condition', async () => {
     await using db = await open();
     await seedThreads(db, 20);
     await seedRuns(db, 40, 20);
@@ -54,7 +54,7 @@ describeEachStorage('a search of answers', (open) => {
     expect(await runsOf(db, { user_id: 'bob' })).toEqual([]);
   });
 
-  test('shows those of threads that the caller may see', async () => {
+  test('returns only those of threads that the caller may see', async () => {
     await using db = await open();
     await seedThreads(db, 20);
     await seedRuns(db, 40, 20);

@@ -27,7 +27,7 @@ async function idsOf(db: Db, query: Partial<InterruptQuery> = {}) {
 }
 
 describeEachStorage('a search of interrupts', (open) => {
-  test('gives each of them once, in both orders, and counts the same', async () => {
+  test('returns each of them once, in both orders, and the count matches', async () => {
     await using db = await open();
     await seedThreads(db, 700);
     const ids = (await seedInterrupts(db, 3)).sort();
@@ -111,7 +111,7 @@ describeEachStorage('a search of interrupts', (open) => {
     expect(await countNewest()).toEqual({ waiting: 1500, more: true });
   });
 
-  test('passes over threads that stopped without one', async () => {
+  test('skips threads that stopped without one', async () => {
     await using db = await open();
     await seedThreads(db, 300);
     const ids = (await seedInterrupts(db, 1)).sort();

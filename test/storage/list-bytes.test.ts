@@ -95,7 +95,7 @@ const LISTS: Record<string, (db: Db) => Promise<(limit: number, max_bytes?: numb
 
 describeEachDatabase('a list', (open) => {
   test.for(Object.entries(LISTS))(
-    'of %s that are too large for one reply is refused, however small its number',
+    'of few %s that are too large for one response is refused',
     async ([what, fill]) => {
       await using db = await open();
       const list = await fill(db);

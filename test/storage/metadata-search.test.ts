@@ -35,7 +35,7 @@ function randomFilter(random: RandomJson, documents: readonly Document[], levels
 
 const COUNT = 1000;
 
-test('metadata in memory matches the same filters', () => {
+test('a filter matches the same metadata in memory as in the database', () => {
   const random = new RandomJson(20261);
   const documents = Array.from({ length: 50 }, () => random.object());
   const kept = documents.map(stored);
@@ -52,7 +52,7 @@ test('metadata in memory matches the same filters', () => {
 });
 
 describeEachDatabase('searching by metadata', (open) => {
-  test('finds what contains the filter and nothing else, for any documents and filters', async () => {
+  test('finds exactly the documents that contain the filter, for any documents and filters', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const random = new RandomJson(20260);
@@ -86,7 +86,7 @@ describeEachDatabase('searching by metadata', (open) => {
     }
   });
 
-  test('finds what lies far behind in the order of the page, be it little or much', async () => {
+  test('finds few or many documents that are late in the order of the page', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     // Beyond all that SQLite reads at once; PostgreSQL has statistics and no such bounds.
@@ -123,7 +123,7 @@ describeEachDatabase('searching by metadata', (open) => {
     expect([await count({ user: 'b' }), await count({ tags: ['y'] })]).toEqual([0, 1]);
   });
 
-  test('finds documents with more values than are indexed, and among their deepest ones', async () => {
+  test('finds documents by values beyond the indexed number, and by deeply nested ones', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const many = Object.fromEntries(Array.from({ length: 500 }, (_, n) => [`key${n}`, n]));

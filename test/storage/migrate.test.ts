@@ -50,7 +50,7 @@ async function schemaOf(db: Db): Promise<string[]> {
 }
 
 describeEachDatabase('migrations', (open) => {
-  test('make what other tests begin with', async () => {
+  test('create the schema that other tests start from', async () => {
     const made: string[][] = [];
     for (const migrated of [true, false]) {
       await using db = await open({ migrated });
@@ -61,24 +61,24 @@ describeEachDatabase('migrations', (open) => {
     expect(made[0]).toEqual(made[1]);
   });
 
-  test('are listed in the order of their numbers', () => {
+  test('are listed in numerical order', () => {
     const versions = migrations.map((migration) => migration.version);
     expect(versions).toEqual([...new Set(versions)].sort((one, other) => one - other));
   });
 
-  test('a second start finds nothing to do', async () => {
+  test('are not applied again at a second start', async () => {
     await using db = await open();
     await migrate(db);
     expect(await applied(db)).toEqual(migrations.map((migration) => migration.version));
   });
 
-  test('servers that start together apply each migration once', async () => {
+  test('are each applied once by servers that start together', async () => {
     await using db = await open({ migrated: false });
     await Promise.all([migrate(db), migrate(db), migrate(db)]);
     expect(await applied(db)).toEqual(migrations.map((migration) => migration.version));
   });
 
-  test('a newer program applies what is new and keeps the data', async () => {
+  test('of a newer program are applied and keep the data', async () => {
     await using db = await open({ migrated: false });
     await migrate(db, [notes]);
     await db.run(sql`insert into notes (id) values ('00000000-0000-0000-0000-000000000001')`);
@@ -87,20 +87,20 @@ describeEachDatabase('migrations', (open) => {
     expect(await applied(db)).toEqual([1, 2]);
   });
 
-  test('an older program refuses a database that is ahead of it', async () => {
+  test('newer than the program make it refuse the database', async () => {
     await using db = await open({ migrated: false });
     await migrate(db, [notes, authors]);
     await expect(migrate(db, [notes])).rejects.toThrow('at schema version 2');
   });
 
-  test('a migration that fails leaves nothing of itself', async () => {
+  test('that fail leave no changes', async () => {
     await using db = await open({ migrated: false });
     await expect(migrate(db, [notes, broken])).rejects.toThrow('notes');
     expect(await applied(db)).toEqual([1]);
     await expect(db.all(sql`select 1 from half`)).rejects.toThrow('half');
   });
 
-  test('an unknown type is named', async () => {
+  test('with an unknown column type fail with its name', async () => {
     await using db = await open({ migrated: false });
     const wrong = { version: 1, name: 'wrong', text: 'create table x (id {uid});' };
     await expect(migrate(db, [wrong])).rejects.toThrow('{uid}');

@@ -7,7 +7,7 @@ import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { NOW, nowPlus } from '../../src/db/time.ts';
 import { describeEachDatabase, describePostgresServer } from '../support/databases.ts';
-import { failure } from '../support/naming.ts';
+import { failure, naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
 
 const notes: Migration = { version: 1, name: 'notes', text: 'create table notes (id integer);' };
@@ -32,7 +32,7 @@ async function versions(db: Db): Promise<number[]> {
 }
 
 describeEachDatabase('a newer schema', (open) => {
-  test('that only adds is served by an older program, also when it starts', async () => {
+  test('that only adds can be used by an older program, even at its start', async () => {
     await using db = await open();
     await migrate(db, [...migrations, added]);
     await migrate(db, migrations);
@@ -40,7 +40,7 @@ describeEachDatabase('a newer schema', (open) => {
     expect(await versions(db)).toContain(901);
   });
 
-  test('that takes something away is refused by an older program', async () => {
+  test('that removes something is refused by an older program', async () => {
     await using db = await open();
     await migrate(db, [...migrations, added, taken]);
     await expect(migrate(db, migrations)).rejects.toThrow(
@@ -58,7 +58,7 @@ describeEachDatabase('a newer schema', (open) => {
   });
 });
 
-test('a migration that says that it only adds does nothing else', () => {
+test('each migration marked as additive only adds', () => {
   // Storage parameters change nothing that a program sees.
   const ADDS = /^(create (unique )?index|create table|alter table \w+ (add column|set \()|--|insert into|$)/;
   for (const { name, text } of migrations.filter(({ expands }) => expands)) {
@@ -84,14 +84,14 @@ describePostgresServer('a migration', (open) => {
     await held.promise;
     const migrating = migrate(db, [notes], (message) => log.push(message));
     await until('it waits', () => log.length > 0);
-    expect(log[0]).toBe('migration waits: another process is migrating the database');
+    expect(log[0]).toEqual(naming('migration waits: ', 'another process'));
     over.resolve();
     await Promise.all([other, migrating]);
     expect(log.at(-1)).toBe('migrating the database');
     expect(await versions(db)).toEqual([1]);
   });
 
-  test('that takes something away waits until no server of an earlier version is left', async () => {
+  test('that removes something waits until no server of an earlier version is left', async () => {
     await using db = await open();
     await migrate(db, [...migrations, added]);
     const worker_id = randomUUID();
@@ -113,10 +113,10 @@ describePostgresServer('a migration', (open) => {
       values (${randomUUID()}, 'earlier', 1, '0', 1, '[]', ${NOW}, ${nowPlus(3_600_000)})`);
     const log: string[] = [];
     await migrate(db, [...migrations, added], (message) => log.push(message));
-    expect(log).not.toContainEqual(expect.stringContaining('servers of an earlier version'));
+    expect(log).not.toContainEqual(naming('waits'));
   });
 
-  test('does not hold up statements of others while it waits for a long transaction', async () => {
+  test('does not block other statements while it waits for a long transaction', async () => {
     await using db = await open({ migrated: false });
     await migrate(db, [notes]);
     const log: string[] = [];
@@ -146,7 +146,7 @@ describePostgresServer('a migration', (open) => {
     expect(await versions(db)).toEqual([1, 2]);
   });
 
-  test('is not applied twice by many that begin at once', async () => {
+  test('is applied once by many servers that start at once', async () => {
     await using db = await open({ migrated: false });
     const applied: string[] = [];
     const slow: Migration = {

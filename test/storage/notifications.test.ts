@@ -3,12 +3,13 @@ import type { Db } from '../../src/db/db.ts';
 import { openChannel } from '../../src/db/engines/postgres-channel.ts';
 import { type Notifications, notifications } from '../../src/storage/notifications.ts';
 import { describePostgresServer } from '../support/databases.ts';
+import { naming } from '../support/naming.ts';
 import { busOf, directUrl } from '../support/postgres-bus.ts';
 import { PostgresRelay } from '../support/postgres-relay.ts';
 import { until } from '../support/until.ts';
 
 describePostgresServer('notifications', (open) => {
-  test('processes on one schema hear each other, on another schema they do not', async () => {
+  test('are received by processes of the same schema only', async () => {
     await using db = await open();
     await using elsewhere = await open();
     await using one = await busOf(db, 'one');
@@ -25,7 +26,7 @@ describePostgresServer('notifications', (open) => {
     expect([one, two, stranger].map(({ bus }) => bus.poll_rate)).toEqual(['rare', 'rare', 'rare']);
   });
 
-  test('a connection that is lost is made again, and everyone polls once', async () => {
+  test('that lose their connection get a new one, and the process polls once', async () => {
     await using db = await open();
     await using relay = await PostgresRelay.listen(await directUrl(db));
     await using one = await busOf(db, 'one', { listen_url: relay.url });
@@ -35,11 +36,11 @@ describePostgresServer('notifications', (open) => {
     await until('it knows of the loss', () => one.bus.poll_rate === 'usual');
     relay.mend();
     await until('it polls', () => polls.length > 0);
-    expect(one.log.map(({ message }) => message)).toContain('notifications between processes restored');
+    expect(one.log.map(({ message }) => message)).toContainEqual(naming('notifications', 'restored'));
     await until('its own messages come back', () => one.bus.poll_rate === 'rare');
   });
 
-  test('where they do not arrive, processes poll more often, and say so once', async () => {
+  test('that do not arrive make the process poll more often, with one warning', async () => {
     await using db = await open();
     const deaf = { ...(notifications(db) as Notifications), notify: async () => {} };
     await using one = await busOf(db, 'one', { notifications: deaf });
@@ -48,16 +49,14 @@ describePostgresServer('notifications', (open) => {
     expect(one.log[0]?.message).toContain('storage.listen_url');
   });
 
-  test('a channel that cannot be opened does not keep the server from starting', async () => {
+  test('whose connection cannot be opened do not keep the server from starting', async () => {
     await using db = await open();
     await using one = await busOf(db, 'one', { listen_url: 'postgres://postgres@127.0.0.1:1/postgres' });
     expect(one.bus.poll_rate).toBe('usual');
-    expect(one.log.map(({ message }) => message)).toEqual([
-      'lost the connection for notifications between processes, reconnecting',
-    ]);
+    expect(one.log).toMatchObject([{ level: 'warn', message: naming('notifications', 'reconnecting') }]);
   });
 
-  test('a silent dead connection is replaced', async () => {
+  test('with a silently dead connection get a new one', async () => {
     await using db = await open();
     const name = (await notifications(db)?.channelName()) as string;
     const events: string[] = [];

@@ -112,7 +112,7 @@ describeEachDatabase('the overview', (open) => {
     expect(await overview.totalThreads()).toBe(302);
   });
 
-  test('reads nothing but indexes of runs', async () => {
+  test('reads only indexes of runs', async () => {
     await using db = await open();
     await seedThreads(db, 2000);
     await ended(db, 'success', HOUR_MS);
@@ -129,7 +129,7 @@ describeEachDatabase('the overview', (open) => {
     expect(reader.plans.join('\n')).toMatch('threads_status');
   });
 
-  test('says which engine stores how much', async () => {
+  test('names the engine and the size of the database', async () => {
     await using db = await open();
     const { engine, size_bytes } = await overviewReader(db).size();
     expect([engine, size_bytes > 50_000]).toEqual([db.dialect, true]);
@@ -137,7 +137,7 @@ describeEachDatabase('the overview', (open) => {
 });
 
 describeEachDatabase('the processes of a database', (open) => {
-  test('are those that have a lease, with what they say of themselves', async () => {
+  test('are those with a lease, with their own data', async () => {
     await using db = await open();
     const processes = processRepository(db);
     const older = { ...WORKER, worker_id: randomUUID(), slots: 0 };
@@ -179,7 +179,7 @@ describeEachDatabase('the processes of a database', (open) => {
     expect(await processes.leases(1)).toHaveLength(1);
   });
 
-  test('say when the attempt began that they execute now, whichever were not counted before', async () => {
+  test('have the start time of each current attempt, even of uncharged ones', async () => {
     await using db = await open();
     const { add, queue } = queueStory(db);
     await heartbeat(db, WORKER, 60_000);

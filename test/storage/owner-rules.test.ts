@@ -56,7 +56,7 @@ function randomFilter(random: RandomJson, levels = 2): Row {
 }
 
 describeEachStorage('owner rules', (open) => {
-  test('no listing, count or look-up gives a row that the rule leaves out, and none is missing', async () => {
+  test('apply to every list, count and lookup: no excluded row is returned, and no other is missing', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const runs = runRepository(db);
@@ -102,7 +102,7 @@ describeEachStorage('owner rules', (open) => {
     expect(await threads.count({})).toBe(ROWS);
   });
 
-  test('the same holds in the store, for namespaces, keys and values', async () => {
+  test('apply to the store: namespaces, keys and values', async () => {
     await using db = await open();
     const items = storeItemRepository(db);
     const random = new RandomJson(11);

@@ -4,10 +4,10 @@ import type { ServerInfo } from '../../src/db/engines/postgres-server.ts';
 import { checkConnections, poolSizes } from '../../src/storage/pool-sizes.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { naming } from '../support/naming.ts';
+import { failure, naming } from '../support/naming.ts';
 
 describe('the connections of a process', () => {
-  test('are divided between its pools, each of which has one at least', () => {
+  test('are divided between its pools, with at least one each', () => {
     expect(poolSizes()).toEqual({ total: 20, requests: 10, work: 8, heartbeat: 1, listener: 1 });
     expect(poolSizes(5)).toEqual({ total: 5, requests: 2, work: 1, heartbeat: 1, listener: 1 });
     for (let total = 5; total <= 1000; total++) {
@@ -30,9 +30,7 @@ describeEachDatabase('the connections of all processes', (open) => {
       checkConnections(db, info(allowed, is_pooled), poolSizes());
     expect(await check(20)).toBeUndefined();
     expect(await check(Number.POSITIVE_INFINITY)).toBeUndefined();
-    await expect(check(19)).rejects.toThrow(
-      'A process may open 20 connections, but PostgreSQL grants this user only 19. Lower "storage.max_connections"',
-    );
+    await expect(check(19)).rejects.toThrow(failure(Error, 20, 19, 'storage.max_connections'));
     expect(await check(1, true)).toBeUndefined();
 
     const queue = runQueue(db);

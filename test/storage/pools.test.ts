@@ -25,7 +25,7 @@ async function occupied(monitor: Db, ask: () => Promise<unknown>): Promise<Promi
 }
 
 test.runIf(TEST_POSTGRES_URI)(
-  'a burst of requests that wait keeps no attempt from its end and no lease from being renewed',
+  'a burst of waiting requests delays neither the end of an attempt nor the renewal of a lease',
   async () => {
     await using schema = await postgresSchema(URI);
     await using storage = await openStorage({ url: schema.url, synchronous: 'full' });
@@ -65,7 +65,7 @@ test.runIf(TEST_POSTGRES_URI)(
 // Behind a pooler the server sees the pooler's connections.
 const COUNTS_CONNECTIONS = TEST_POSTGRES_URI !== undefined && process.env['TEST_PGBOUNCER'] !== '1';
 
-test.runIf(COUNTS_CONNECTIONS)('a process has fewer than 20 connections, whatever it is asked', async () => {
+test.runIf(COUNTS_CONNECTIONS)('a process has fewer than 20 connections under any load', async () => {
   await using schema = await postgresSchema(URI);
   const url = new URL(schema.url);
   const name = `pools ${randomUUID()}`;

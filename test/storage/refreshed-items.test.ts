@@ -7,7 +7,7 @@ const ALL = { namespace_prefix: ['notes'], conditions: [], limit: 10, offset: 0 
 
 describePostgresServer('refreshing times to live', (open) => {
   // Two such searches that wait for each other's items would be a deadlock.
-  test('a search leaves items alone that another transaction holds, and refreshes the others', async () => {
+  test('a search skips items that another transaction has locked, and refreshes the others', async () => {
     await using db = await open();
     const items = storeItemRepository(db);
     for (const key of ['held', 'free']) {

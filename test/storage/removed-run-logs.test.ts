@@ -67,7 +67,7 @@ async function rows(db: Db): Promise<number | undefined> {
 }
 
 describeEachStorage('the lines of a run that is removed at its end', (open) => {
-  test('stay until they expire, with those that it printed last', async () => {
+  test('are kept until they expire, including the last ones', async () => {
     await using db = await open();
     using run = await statelessRun(db);
     await run.print('a', 'b');
@@ -83,7 +83,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     expect(await runLogRepository(db).deleteRemoved(10)).toBe(0);
   });
 
-  test('stay also if it ends before they are stored', async () => {
+  test('are kept even if it ends before they are stored', async () => {
     await using db = await open();
     using run = await statelessRun(db);
     run.attempt.print('a');
@@ -114,7 +114,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     ]);
   });
 
-  test('are deleted in batches once they have expired, which is when its events do at the latest', async () => {
+  test('are deleted in batches when they expire, at the latest with its events', async () => {
     await using db = await open();
     using run = await statelessRun(db);
     for (const message of ['a', 'b']) await run.print(message);
@@ -126,7 +126,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     expect(await run.messages()).toEqual([]);
   });
 
-  test('stay if a client cancels it before its next attempt, and if its attempts are used up', async () => {
+  test('are kept if a client cancels it before its next attempt, or its attempts are used up', async () => {
     await using db = await open();
     using cancelled = await statelessRun(db);
     await cancelled.print('before the cancel');
@@ -144,7 +144,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     expect(await runRepository(db).get(undefined, failed.run_id)).toBeUndefined();
   });
 
-  test('are deleted at once if it is rolled back, or a client deletes it or its thread', async () => {
+  test('are deleted at once if it is rolled back, or if a client deletes it or its thread', async () => {
     await using db = await open();
     using rolledBack = await statelessRun(db);
     const { queue } = rolledBack;
@@ -165,7 +165,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     expect(await rows(db)).toBe(0);
   });
 
-  test('reach a follower in another process, to the end, and no new request', async () => {
+  test('reach a follower in another process to the end, but no new request', async () => {
     await using db = await open();
     using run = await statelessRun(db);
     const service = runLogService({
@@ -198,7 +198,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     );
   });
 
-  test('reach who follows the lines of all runs in another process, once and in order', async () => {
+  test('reach a follower of all runs in another process once and in order', async () => {
     await using db = await open();
     using run = await statelessRun(db);
     const service = newestLogService({
@@ -228,7 +228,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     expect(JSON.parse(((await next()) as Frame).data)).toMatchObject({ run_id: second.run_id, message: 'd' });
   });
 
-  test('are not in the list of callers who may see some threads only', async () => {
+  test('are hidden from callers who may see only some threads', async () => {
     await using db = await open();
     using run = await statelessRun(db);
     await run.print('a');
@@ -250,7 +250,7 @@ describeEachStorage('the lines of a run that is removed at its end', (open) => {
     expect(await run.queue.enqueue(again)).toMatchObject({ outcome: 'queued' });
   });
 
-  test('take no statement if there are none', async () => {
+  test('need no statement if there are none', async () => {
     await using db = await open();
     using run = await statelessRun(db);
     const statements: string[] = [];

@@ -24,7 +24,7 @@ describeEachDatabase('the rows of a statement', (open) => {
     >();
   });
 
-  test('of a union are told apart by a column', async () => {
+  test('of a union are distinguished by a column', async () => {
     await using db = await open();
     const one = sql`select 'one' as ${text('kind', 'one')}, 1 as ${number('n')}, ${nulls('word')}`;
     const other = sql`select 'other' as ${text('kind', 'other')}, ${nulls('n')}, 'x' as ${text('word')}`;

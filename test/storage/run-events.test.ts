@@ -6,7 +6,7 @@ import { describeEachStorage } from '../support/databases.ts';
 const KILOBYTE = 1024;
 
 describeEachStorage('the event log', (open) => {
-  test('is read from any position, as many frames as asked for', async () => {
+  test('is read from any position, up to a number of frames', async () => {
     await using db = await open();
     const log = await logOf(db, Array(5).fill(1));
 
@@ -15,7 +15,7 @@ describeEachStorage('the event log', (open) => {
     expect(await log.seqsAfter(5, 500)).toEqual([]);
   });
 
-  test('is read in pieces that fit into memory, however large its frames are', async () => {
+  test('is read in chunks that fit into memory, even with large frames', async () => {
     await using db = await open();
     const log = await logOf(
       db,
@@ -27,7 +27,7 @@ describeEachStorage('the event log', (open) => {
     expect(await log.seqsAfter(4, 500)).toEqual([5]);
   });
 
-  test('says whether a page was the last one, whatever ends the page', async () => {
+  test('reports whether a page was the last one', async () => {
     await using db = await open();
     const log = await logOf(db, [1, 1, 100 * KILOBYTE, 40 * KILOBYTE, 1], 'é');
 
@@ -48,7 +48,7 @@ describeEachStorage('the event log', (open) => {
     expect(await log.log.readAfter(log.run_id, 2, 500)).toMatchObject({ isLast: false });
   });
 
-  test('of a talkative run expires in batches, and never has a gap', async () => {
+  test('of a run with many events expires in batches and never has a gap', async () => {
     await using db = await open();
     const log = await logOf(db, Array(2500).fill(1));
     const other = await logOf(db, [1]);
@@ -70,7 +70,7 @@ describeEachStorage('the event log', (open) => {
     expect(await other.seqsAfter(0, 500)).toEqual([1]);
   });
 
-  test('is deleted once, however many processes delete at the same time', async () => {
+  test('is deleted once, even by concurrent processes', async () => {
     await using db = await open();
     const logs = [await logOf(db, Array(700).fill(1)), await logOf(db, Array(700).fill(1))];
     for (const { run_id } of logs) await db.transaction('async', async (tx) => setLogExpiry(tx, run_id, -1));

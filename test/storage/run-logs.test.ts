@@ -41,7 +41,7 @@ describeEachStorage('the lines of a run', (open) => {
     ]);
   });
 
-  test('come once, though the response to their commit was lost', async () => {
+  test('are stored once although the acknowledgement of their commit was lost', async () => {
     await using db = await open();
     const story = queueStory(db);
     const run_id = await story.add(randomUUID());
@@ -74,7 +74,7 @@ describeEachStorage('the lines of a run', (open) => {
     expect(await runLogRepository(db).read(run_id, undefined, ALL)).toEqual([]);
   });
 
-  test('are the newest thousand, and take no more place than that', async () => {
+  test('are limited to the newest thousand, in that many rows', async () => {
     await using db = await open();
     const story = queueStory(db);
     const run_id = await story.add(randomUUID());
@@ -90,7 +90,7 @@ describeEachStorage('the lines of a run', (open) => {
     expect((await stored(db)).commits).toBeLessThanOrEqual(16);
   });
 
-  test('that are long are kept within the bytes of a run', async () => {
+  test('that are long are kept within the byte limit of a run', async () => {
     await using db = await open();
     const story = queueStory(db);
     await story.add(randomUUID());
@@ -102,7 +102,7 @@ describeEachStorage('the lines of a run', (open) => {
     expect((await stored(db)).bytes).toBeLessThan(1024 * 1024);
   });
 
-  test('are deleted with their run, or a while after its end', async () => {
+  test('are deleted with their run, or after their retention', async () => {
     await using db = await open();
     const story = queueStory(db);
     const logs = runLogRepository(db);

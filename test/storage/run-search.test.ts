@@ -30,7 +30,7 @@ async function idsOf(search: Search, query: Partial<RunQuery>, visibility?: Para
 }
 
 describeEachDatabase('a search of runs over all threads', (open) => {
-  test('finds by each condition, newest first, and counts the same', async () => {
+  test('finds by each condition, newest first, and the count matches', async () => {
     await using db = await open();
     await seedThreads(db, THREADS);
     await seedRuns(db, RUNS, THREADS);
@@ -89,7 +89,7 @@ describeEachDatabase('a search of runs over all threads', (open) => {
     expect(await count({}, { ids: [] })).toBe(0);
   });
 
-  test('gives each run once while runs are added', async () => {
+  test('returns each run once while runs are added', async () => {
     await using db = await open();
     const { add } = queueStory(db);
     const { search } = runSearchRepository(db);
@@ -106,7 +106,7 @@ describeEachDatabase('a search of runs over all threads', (open) => {
     expect(rest.next).toBeUndefined();
   });
 
-  test('gives runs of the same time once, by their ids', async () => {
+  test('returns runs with equal times once, ordered by id', async () => {
     await using db = await open();
     await seedThreads(db, THREADS);
     await seedRuns(db, 30, 10);
@@ -201,7 +201,7 @@ describeEachStorage('a run in a list over all threads', (open) => {
 });
 
 describeEncrypted('a search of runs over all threads', (open) => {
-  test('says that it cannot search errors', async () => {
+  test('refuses to search encrypted errors', async () => {
     await using db = await open();
     expect(runSearchRepository(db).encrypts_errors).toBe(true);
   });

@@ -5,7 +5,7 @@ import { KWARGS, newRun, queueStory, request } from '../support/queued-runs.ts';
 import { at, threadId } from '../support/stored-threads.ts';
 
 describeEachStorage('runs', (open) => {
-  test('come back as they were queued', async () => {
+  test('are read as they were queued', async () => {
     await using db = await open();
     const runs = runRepository(db);
     const run = {
@@ -44,7 +44,7 @@ describeEachStorage('runs', (open) => {
     expect(await list({ limit: 10, offset: 0, status: 'no such status' })).toEqual([]);
   });
 
-  test('are measured before they are listed, by what is selected of them', async () => {
+  test('are measured by their selected fields before they are listed', async () => {
     await using db = await open();
     const runs = runRepository(db);
     const { queue } = queueStory(db);
@@ -86,7 +86,7 @@ describeEachStorage('runs', (open) => {
     expect(await runs.findByAssistant(assistant_id, 2)).toHaveLength(2);
   });
 
-  test('have the reason of a cancel if that is selected', async () => {
+  test('have the reason of a cancel if selected', async () => {
     await using db = await open();
     const runs = runRepository(db);
     const { queue, add } = queueStory(db);
@@ -107,7 +107,7 @@ describeEachStorage('runs', (open) => {
     expect(await runs.exist(threadId(2), [one])).toBe(false);
   });
 
-  test('in flight are found by status, without those that are cancelled already', async () => {
+  test('in flight are found by status, without those already cancelled', async () => {
     await using db = await open();
     const { queue, add, claimed } = queueStory(db);
     const [executing, waiting, behind] = [

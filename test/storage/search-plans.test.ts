@@ -22,7 +22,7 @@ const WHOLE_TABLE = /SCAN threads$|SCAN threads\n|Seq Scan on threads/;
 const SORTED = /TEMP B-TREE FOR ORDER BY|Sort Key/;
 
 describeEachDatabase('the plan of a search', (open) => {
-  test('has an index for each filter and order', async () => {
+  test('uses an index for each filter and order', async () => {
     await using db = await open();
     await seedThreads(db, 4000);
     const search = (query: object) =>
@@ -63,7 +63,7 @@ describeEachDatabase('the plan of a search', (open) => {
     expect(await search({ ids: [seededThreadId(3)], sort_by: 'created_at' })).not.toMatch(/threads_created/);
   });
 
-  test('has an index for values, and reads a state only if its summary does not decide', async () => {
+  test('uses an index for values, and reads a state only if its summary is not enough', async () => {
     await using db = await open();
     await seedThreads(db, 2000);
     const plan = await plansOf(db, (reader) => countThreads(reader, { values: { topic: 'topic-3' } }));
@@ -74,7 +74,7 @@ describeEachDatabase('the plan of a search', (open) => {
     expect(plan).not.toMatch(/SCAN thread_values|Seq Scan on thread_values/);
   });
 
-  test('counts a status in its index', async () => {
+  test('uses an index to count a status', async () => {
     await using db = await open();
     await seedThreads(db, 2000);
     const plan = await plansOf(db, (reader) => countThreads(reader, { status: 'interrupted' }));
@@ -82,7 +82,7 @@ describeEachDatabase('the plan of a search', (open) => {
     expect(plan).not.toMatch(WHOLE_TABLE);
   });
 
-  test('has an index for each order of assistants', async () => {
+  test('uses an index for each order of assistants', async () => {
     await using db = await open();
     for (const sort_by of ['assistant_id', 'created_at', 'updated_at', 'name', 'graph_id']) {
       const query = AssistantSearch.parse({ sort_by });
@@ -92,7 +92,7 @@ describeEachDatabase('the plan of a search', (open) => {
     }
   });
 
-  test('has an index for the runs of a thread, and for those that did not end well', async () => {
+  test('uses an index for the runs of a thread, and for failed ones', async () => {
     await using db = await open();
     for (const [status, index] of [
       [undefined, 'runs_thread'],
@@ -107,7 +107,7 @@ describeEachDatabase('the plan of a search', (open) => {
     }
   });
 
-  test('has an index for each order of the runs of all threads', async () => {
+  test('uses an index for each order of the runs of all threads', async () => {
     await using db = await open();
     await seedThreads(db, 400);
     await seedRuns(db, 4000, 400);

@@ -3,7 +3,7 @@ import { serverSecretRepository } from '../../src/storage/access/server-secrets.
 import { describeEachStorage } from '../support/databases.ts';
 
 describeEachStorage('server secrets', (open) => {
-  test('a secret is made once and stays', async () => {
+  test('are created once and kept', async () => {
     await using db = await open();
     const secrets = serverSecretRepository(db);
     expect(await secrets.getOrCreate('states', 'first')).toBe('first');
@@ -11,7 +11,7 @@ describeEachStorage('server secrets', (open) => {
     expect(await secrets.getOrCreate('tokens', 'other')).toBe('other');
   });
 
-  test('of several processes that make it at once all have the same', async () => {
+  test('created by several processes at once are the same in all', async () => {
     await using db = await open();
     const secrets = serverSecretRepository(db);
     const made = await Promise.all(['a', 'b', 'c', 'd'].map((fresh) => secrets.getOrCreate('states', fresh)));

@@ -71,7 +71,7 @@ test('a new database is readable only by its owner, and an existing one keeps it
 });
 
 describe.each(Object.entries(LINKS))('%s', (_name, make) => {
-  test('leads to the same database, with one lock, whether or not the file is there yet', async () => {
+  test('opens the same database with one lock, whether or not the file exists yet', async () => {
     for (const isThere of [false, true]) {
       const folder = newFolder();
       const real = join(folder, 'real/server.db');
@@ -95,7 +95,7 @@ describe.each(Object.entries(LINKS))('%s', (_name, make) => {
   });
 });
 
-test('encryption is rotated through a link, beside a server', async () => {
+test('the encryption key is rotated through a link while a server runs', async () => {
   const folder = newFolder();
   const link = LINKS['a link to the file']?.(folder) as string;
   const sealer = testSealer();
@@ -108,7 +108,7 @@ test('encryption is rotated through a link, beside a server', async () => {
   expect(await encryption.rotate({ everything: false, onTable: () => {} })).toMatchObject({ unreadable: [] });
 });
 
-test('a file with a second name is refused under both, by every command', async () => {
+test('a database file with a hard link is refused under both names, by every command', async () => {
   const folder = newFolder();
   const [one, other] = [join(folder, 'one.db'), join(folder, 'other.db')];
   await (await open(one))[Symbol.asyncDispose]();
@@ -136,7 +136,7 @@ describe.each([
     return path;
   }
 
-  test('is named and left as it is', async () => {
+  test('is refused by name and left unchanged', async () => {
     const path = foreign(newFolder());
     const before = readFileSync(path);
     const refusal = `The database ${path} belongs to another program: it has tables, but not those of this server. Set another "storage.url".`;
@@ -146,7 +146,7 @@ describe.each([
   });
 });
 
-test('the commands say so in one line', async () => {
+test('is refused by the commands in one line', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { a: "./a.mjs:graph" }\nstorage: { url: "sqlite:./foreign.db" }',
     'a.mjs': 'export const graph = { async *stream() {}, async getState() {} };',

@@ -18,7 +18,7 @@ test.each([
   [bytes(1, 0), bytes(0, 3), 1],
   [bytes(0.3, -0.5, 0.7), bytes(0.1, 0.9, 0.2), 1.3314],
   [bytes(0, 0), bytes(1, 0), null],
-])('our own distance of vectors is that of sqlite-vec (%#)', async (one, other, distance) => {
+])('the built-in distance of vectors equals that of sqlite-vec (%#)', async (one, other, distance) => {
   await using db = openSqlite(join(folder, `${Math.random()}`, 'server.db'), { synchronous: 'normal' });
   const row = await db.get(
     sql`select vec_distance_cosine(${one}, ${other}) as ${nullable(number('distance'))}`,
@@ -31,7 +31,7 @@ test.each([
   }
 });
 
-test('vectors may begin anywhere in the memory, and must be equally long', () => {
+test('vectors may have any alignment in memory, and must have equal lengths', () => {
   const odd = Buffer.concat([Buffer.from([0]), bytes(0.6, 0.8)]).subarray(1);
   expect(cosineDistance(odd, bytes(0.6, 0.8))).toBeCloseTo(0, 5);
   expect(() => cosineDistance(bytes(1), bytes(1, 0))).toThrow('different lengths');

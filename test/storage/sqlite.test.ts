@@ -14,6 +14,7 @@ import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { connect } from '../../src/db/engines/sqlite-connection.ts';
 import { WalSync } from '../../src/db/engines/wal-sync.ts';
 import { raw, sql } from '../../src/db/sql.ts';
+import { failure } from '../support/naming.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'agent-server-sqlite-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
@@ -62,7 +63,7 @@ async function startServer(path: string): Promise<AsyncDisposable & { kill(): Pr
   return { kill, [Symbol.asyncDispose]: kill };
 }
 
-test('transactions of one turn share a commit', async () => {
+test('transactions of one turn of the event loop share a commit', async () => {
   const path = newFile();
   await using db = await openWithNotes(path);
   const before = commits(path);
@@ -75,7 +76,7 @@ test('transactions of one turn share a commit', async () => {
   expect(await db.get(sql`select count(*) as count from notes`)).toEqual({ count: 50 });
 });
 
-test('what shares a commit with a transaction that fails is executed again, and only once beside the next that fail', async () => {
+test('a transaction that shares a commit with a failing one is executed again, but not next to later failing ones', async () => {
   await using db = await openWithNotes(newFile());
   let executions = 0;
   const besideOneThatFails = async (id: number) => {
@@ -156,7 +157,7 @@ test('a disk that fails while the reserve is used fails that delete alone', asyn
   connection.close();
 });
 
-test('one flush serves all who come while another runs, and never one that came after it began', async () => {
+test('one flush serves all callers that arrived before it started, and none that arrived later', async () => {
   const path = newFile();
   await using db = await openWithNotes(path);
   using walSync = new WalSync(path);
@@ -169,7 +170,7 @@ test('one flush serves all who come while another runs, and never one that came 
   await db.run(sql`insert into notes values (1, 'x')`);
 });
 
-test('a body that waits for anything else fails alone, and cannot write later', async () => {
+test('a transaction that awaits anything else fails alone and cannot write later', async () => {
   await using db = await openWithNotes(newFile());
   let later: Promise<unknown> | undefined;
   const nested = db.transaction('sync', async (tx) => {
@@ -180,7 +181,7 @@ test('a body that waits for anything else fails alone, and cannot write later', 
     await later;
   });
   const neighbour = db.run(sql`insert into notes values (4, 'neighbour')`);
-  await expect(nested).rejects.toThrow('nothing but its own statements');
+  await expect(nested).rejects.toThrow('its own statements');
   await neighbour;
   await db.run(sql`insert into notes values (5, 'after')`);
   await expect(later).rejects.toThrow('over');
@@ -208,7 +209,7 @@ test('a full disk refuses writes with 507, keeps reads, and recovers', async () 
   expect(await db.all(sql`select id from notes`)).toEqual([{ id: 1 }, { id: 2 }]);
 });
 
-test('closing waits for what was begun; what comes later is refused', async () => {
+test('closing waits for open transactions and refuses later ones', async () => {
   const path = newFile();
   const db = await openWithNotes(path);
   const last = db.run(sql`insert into notes values (1, 'last')`);
@@ -220,7 +221,7 @@ test('closing waits for what was begun; what comes later is refused', async () =
   expect(await again.all(sql`select id from notes`)).toEqual([{ id: 1 }]);
 });
 
-test('more texts than are kept prepared work on', async () => {
+test('more statements than are cached as prepared still work', async () => {
   await using db = await openWithNotes(newFile());
   for (let i = 0; i < 1100; i++) expect(await db.get(raw(`select ${i} as i`))).toEqual({ i });
 });
@@ -229,29 +230,29 @@ test('two servers cannot open one file', async () => {
   const path = newFile();
   await using _first = openSqlite(path, { synchronous: 'full' });
   expect(() => openSqlite(path, { synchronous: 'full' })).toThrow(
-    `Another server uses the database ${path} (it holds ${path}.lock). Stop that server, or set another "storage.url"`,
+    failure(Unavailable, path, `${path}.lock`, 'storage.url'),
   );
 });
 
-test('a file that is not a database is named, and its lock released', async () => {
+test('a file that is not a database is refused by name, and its lock is released', async () => {
   const folder = join(root, `folder-${++made}`);
   mkdirSync(folder);
   writeFileSync(join(folder, 'notes.txt'), 'no database at all '.repeat(100));
   const open = (name: string) => () => openSqlite(join(folder, name), { synchronous: 'full' });
-  expect(open('notes.txt')).toThrow(`${folder}/notes.txt cannot be opened: file is not a database`);
-  expect(open('notes.txt')).toThrow('cannot be opened');
+  expect(open('notes.txt')).toThrow(failure(Unavailable, `${folder}/notes.txt`, 'not a database'));
+  expect(open('notes.txt')).toThrow(failure(Unavailable, 'not a database'));
   expect(open('notes.txt/server.db')).toThrow(`${folder}/notes.txt/server.db cannot be opened`);
 });
 
-test('a folder is named as such, and the file to use instead', () => {
+test('a folder in place of a database is refused with the file to use instead', () => {
   const folder = join(root, `folder-${++made}`);
   mkdirSync(join(folder, 'of', 'folders'), { recursive: true });
   expect(() => openSqlite(folder, { synchronous: 'full' })).toThrow(
-    `The database ${folder} is a folder. Name a file, such as ${folder}/server.db.`,
+    failure(Unavailable, `${folder} is a folder`, `${folder}/server.db`),
   );
 });
 
-test('the lock of a killed server is free, and what it had committed is there', async () => {
+test('after a server was killed, its lock is free and its commits are there', async () => {
   const path = newFile();
   await using server = await startServer(path);
   expect(() => openSqlite(path, { synchronous: 'full' })).toThrow('Another server');

@@ -60,7 +60,7 @@ describeEachDatabase('filters of the store read large values in slices by bytes 
 });
 
 describeEncrypted('comparisons of the store decrypt values in slices by bytes', (open) => {
-  test('and find what is beyond the first one', async () => {
+  test('and find items beyond the first slice', async () => {
     await using db = await open();
     await putItems(db);
     const { keys, slices } = await search(db, { filter: { n: { $lt: 3 }, half: 0 } });

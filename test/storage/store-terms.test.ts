@@ -5,7 +5,7 @@ import { OMITTED, parseWordQuery, withoutRepetition } from '../../src/storage/st
 import { describeEachStorage } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 
-test('a query has at most 32 words, and a phrase eight', () => {
+test('a query of the store has at most 32 words, and a phrase eight', () => {
   const phrases = Array.from({ length: 31 }, (_, n) => `"${'word '.repeat(n + 1)}"`);
   const { any = [] } = parseWordQuery(phrases.join(' ')) ?? {};
   expect(any.map((words) => words.length)).toEqual([1, 2, 3, 4, 5, 6, 7, 4].slice(0, any.length));
@@ -15,7 +15,7 @@ test('a query has at most 32 words, and a phrase eight', () => {
   expect(parseWordQuery(`"${words.join(' ')}"`)?.any).toEqual([words.slice(0, 8)]);
 });
 
-test('a word is indexed with its first 256 positions', () => {
+test('a word of a store item is indexed with its first 256 positions', () => {
   const indexed = indexedWords(plainCipher, { text: `${'word '.repeat(300)} end` }, null);
   expect(indexed).toHaveLength(301);
   expect(indexed.filter((word) => word === 'word')).toHaveLength(256);
@@ -25,7 +25,7 @@ test('a word is indexed with its first 256 positions', () => {
 });
 
 describeEachStorage('an item that repeats a word', (open) => {
-  test('is found by that word and by those that follow, but no phrase spans what is omitted', async () => {
+  test('is found by that word and by later ones, but no phrase spans omitted positions', async () => {
     await using db = await open();
     const store = storeOver(db);
     const value = { text: `${'word '.repeat(300)} tea time` };

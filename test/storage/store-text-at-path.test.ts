@@ -34,21 +34,21 @@ test.each([
   ['..', [JSON.stringify(VALUE)]],
   ['$', [JSON.stringify(VALUE)]],
   ['', [JSON.stringify(VALUE)]],
-])('%s leads to %j', (path, texts) => {
+])('store path %s finds %j', (path, texts) => {
   expect(textsAtPaths(VALUE, [path])).toEqual(texts);
 });
 
-test('the same text at two paths is one', () => {
+test('the same text at two store paths is indexed once', () => {
   expect(textsAtPaths(VALUE, ['title', '{title}', 'author.name'])).toEqual(['Tea', 'Ada']);
 });
 
-test('a search by words sees what the whole value says, or what is at the paths', () => {
+test('a search by words sees the whole value, or the texts at the paths', () => {
   expect(searchText(VALUE, ['$'])).toBe('Tea\nAda\n1815\nx\ny\none\n\nthree');
   expect(searchText(VALUE, ['chapters[*].text', 'title'])).toBe('one\n\nthree\nTea');
 });
 
 /** Looked for one by one, the ways would be a billion. */
-test('a path with many ways to the same value is looked for once', () => {
+test('a store path with many ways to one value is evaluated in linear time', () => {
   const levels = 30;
   let value: Record<string, unknown> = { text: 'deep' };
   for (let level = 0; level < levels; level += 1) value = { a: value };

@@ -33,7 +33,7 @@ describeEachDatabase('the budget of a thread', (open) => {
     return { thread_id, use, answer, used };
   }
 
-  test('begins again with the first of two answers at one time, and with no run that waits behind it', async () => {
+  test('is renewed by the first of two concurrent answers, and not by a run that waits behind it', async () => {
     await using db = await open();
     const { use, answer, used } = await asking(db, 'thread');
     expect(await used()).toBe(10);
@@ -44,7 +44,7 @@ describeEachDatabase('the budget of a thread', (open) => {
     expect(await used()).toBe(10);
   });
 
-  test('goes on after an answer that is refused, that resumes elsewhere, or to another question', async () => {
+  test('is not renewed by an answer that is refused, resumes elsewhere, or answers another interrupt', async () => {
     await using db = await open();
     const thread = await asking(db, 'thread');
     const run = newRun(thread.thread_id);

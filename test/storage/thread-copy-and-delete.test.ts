@@ -64,7 +64,7 @@ describeEachStorage('deleting a thread', (open) => {
 });
 
 describeEachStorage('copying a thread', (open) => {
-  test('takes metadata, values, status and interrupts over', async () => {
+  test('copies metadata, values, status and interrupts', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1, { metadata: { a: [1] } }));
@@ -84,7 +84,7 @@ describeEachStorage('copying a thread', (open) => {
     expect(await threads.get(threadId(5))).toEqual(copy);
   });
 
-  test('of a busy thread gives one that is not, without its runs', async () => {
+  test('that is busy creates an idle one, without its runs', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await usedThread(db, 1);
@@ -95,7 +95,7 @@ describeEachStorage('copying a thread', (open) => {
     expect(await rows(db)).toEqual({ ...before, threads: 2, thread_values: 2 });
   });
 
-  test('of a thread without a state has none either', async () => {
+  test('without a state creates one without a state', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1));
@@ -111,8 +111,8 @@ describeEachStorage('copying a thread', (open) => {
   });
 });
 
-describePostgresServer('copying a thread beside other transactions', (open) => {
-  test('copies a run as a whole that is deleted meanwhile', async () => {
+describePostgresServer('copying a thread concurrently with other transactions', (open) => {
+  test('copies a concurrently deleted run completely', async () => {
     await using db = await open();
     const { add, queue } = queueStory(db);
     await threadRepository(db).insert(freshThread(1));

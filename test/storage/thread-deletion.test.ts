@@ -66,7 +66,7 @@ describeEachDatabase('deleting a thread with a long history', (open) => {
     expect(await left(db, 1)).toEqual([0, 0, 0]);
   });
 
-  test('is resumed by the sweep of any process when the one that began it is gone', async () => {
+  test('is resumed by the sweep of any process after the one that started it has ended', async () => {
     await using db = await open();
     const threads = await threadWithHistory(db, 1);
     await threads.delete(threadId(1));
@@ -77,7 +77,7 @@ describeEachDatabase('deleting a thread with a long history', (open) => {
     expect(await left(db, 1)).toEqual([0, 0, 0]);
   });
 
-  test('a second deletion finds no thread, and two that finish it delete every row once', async () => {
+  test('a second deletion finds no thread, and two processes that finish it delete every row once', async () => {
     await using db = await open();
     const threads = await threadWithHistory(db, 1, 3 * LONG);
     const first = threads.delete(threadId(1));
@@ -90,7 +90,7 @@ describeEachDatabase('deleting a thread with a long history', (open) => {
     expect(await left(db, 1)).toEqual([0, 0, 0]);
   });
 
-  test('no thread of its id is created before its history is gone, with a run or without one', async () => {
+  test('no thread with its id is created before its history is deleted, with a run or without one', async () => {
     await using db = await open();
     const threads = await threadWithHistory(db, 1);
     const { add } = queueStory(db);
@@ -107,7 +107,7 @@ describeEachDatabase('deleting a thread with a long history', (open) => {
     expect((await threads.get(threadId(1)))?.status).toBe('busy');
   });
 
-  test('a copy is whole or not there', async () => {
+  test('a concurrent copy is complete or does not exist', async () => {
     await using db = await open();
     const threads = await threadWithHistory(db, 1);
     const copying = threads.copy({ source_id: threadId(1), target_id: threadId(2), at: at(9) });

@@ -29,7 +29,7 @@ describeEachStorage('searching threads', (open) => {
     expect(await threads.count({ metadata: { user: 'b' } })).toBe(1);
   });
 
-  test('finds by words of the title and their parts, with other conditions', async () => {
+  test('finds by words of the title and parts of them, with other conditions', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await insertAll(threads, [
@@ -54,7 +54,7 @@ describeEachStorage('searching threads', (open) => {
     expect(await threads.count({ title: 'none', status: 'idle' })).toBe(0);
   });
 
-  test('reads the first thousand characters of a title', async () => {
+  test('searches the first thousand characters of a title', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await insertAll(threads, [{ title: `${'a'.repeat(996)} bee` }, { title: `${'a'.repeat(998)} bee` }]);
@@ -62,7 +62,7 @@ describeEachStorage('searching threads', (open) => {
     expect(await threads.count({ title: 'aaa' })).toBe(2);
   });
 
-  test('finds by values, and threads without values when nothing is asked of them', async () => {
+  test('finds by values, and threads without values if the filter is empty', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await insertAll(threads, [{}, {}, {}]);
@@ -89,7 +89,7 @@ describeEachStorage('searching threads', (open) => {
     expect(await foundThreads(threads, { sort_by: 'status', sort_order: 'asc' })).toEqual([0, 2, 1]);
   });
 
-  test('finds by ids; an empty list asks for nothing', async () => {
+  test('finds by ids, and an empty list finds nothing', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await insertAll(threads, [{}, {}, {}]);
@@ -97,7 +97,7 @@ describeEachStorage('searching threads', (open) => {
     expect(await foundThreads(threads, { ids: [] })).toEqual([2, 1, 0]);
   });
 
-  test('sorts by what is asked, newest first else, and pages without gaps', async () => {
+  test('sorts by the requested field, newest first by default, and pages without gaps', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await insertAll(threads, [{}, {}, {}, {}]);
@@ -115,7 +115,7 @@ describeEachStorage('searching threads', (open) => {
     { sort_by: 'updated_at', sort_order: 'desc' },
     { sort_by: 'state_updated_at', sort_order: 'asc' },
     { sort_by: 'thread_id', sort_order: 'desc' },
-  ] as const)('pages after a key have each thread once: $sort_by $sort_order', async (order) => {
+  ] as const)('returns each thread once in pages by key: $sort_by $sort_order', async (order) => {
     await using db = await open();
     const threads = threadRepository(db);
     for (let n = 0; n < 12; n++) {
@@ -146,7 +146,7 @@ describeEachStorage('searching threads', (open) => {
     }
   });
 
-  test('reads the size of the history of each thread, if it is asked for', async () => {
+  test('returns the size of the history of each thread on request', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await insertAll(threads, [{}, {}]);
@@ -157,7 +157,7 @@ describeEachStorage('searching threads', (open) => {
     expect(Object.keys((await threads.search(ThreadSearch.parse({})))[0] ?? {})).not.toContain('total_bytes');
   });
 
-  test('equal times are ordered by the id, in the same direction', async () => {
+  test('orders equal times by id, in the same direction', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     for (const n of [2, 0, 1]) await threads.insert({ ...freshThread(0), thread_id: threadId(n) });

@@ -20,8 +20,8 @@ async function expired(threads: ThreadRepository, limit: number): Promise<number
   return (await threads.expire(limit)).expired;
 }
 
-describeEachDatabase('threads with a time', (open) => {
-  test('return when they expire', async () => {
+describeEachDatabase('threads with a TTL', (open) => {
+  test('are returned with their expiry', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1), HOUR);
@@ -36,7 +36,7 @@ describeEachDatabase('threads with a time', (open) => {
     expect(await threads.expiry(threadId(2))).toMatchObject({ strategy: 'keep_latest', ttl_minutes: 0.5 });
   });
 
-  test('are deleted when it expires, and others stay', async () => {
+  test('are deleted when it expires, and others are kept', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     for (const n of [1, 2, 3]) await threads.insert(freshThread(n), OVER);
@@ -48,7 +48,7 @@ describeEachDatabase('threads with a time', (open) => {
     expect(await threads.count({})).toBe(2);
   });
 
-  test('keep their newest checkpoint if a client asks for that in the last moment', async () => {
+  test('keep their newest checkpoint if a client requests that shortly before', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1), OVER);
@@ -68,7 +68,7 @@ describeEachDatabase('threads with a time', (open) => {
     expect(await threads.get(threadId(1))).toBeDefined();
   });
 
-  test('wait for their runs', async () => {
+  test('are not deleted before their runs end', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const { add, queue } = queueStory(db);
@@ -82,7 +82,7 @@ describeEachDatabase('threads with a time', (open) => {
     expect(await threads.get(threadId(1))).toBeUndefined();
   });
 
-  test('that keep their newest checkpoint get their time anew with each state', async () => {
+  test('that keep their newest checkpoint expire anew after each state', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1), { strategy: 'keep_latest', ttl: 0 });
@@ -101,7 +101,7 @@ describeEachDatabase('threads with a time', (open) => {
     expect(await expired(threads, 10)).toBe(1);
   });
 
-  test('do not pass it on to a copy', async () => {
+  test('do not pass their TTL on to a copy', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1), OVER);
@@ -111,7 +111,7 @@ describeEachDatabase('threads with a time', (open) => {
     expect(await threads.expiry(threadId(3))).toMatchObject({ ttl_minutes: 60 });
   });
 
-  test('are made with it by runs too', async () => {
+  test('can be created with a TTL by a run', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await queueStory(db).add(threadId(1), { thread_ttl: HOUR });

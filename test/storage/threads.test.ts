@@ -25,7 +25,7 @@ describeEachStorage('threads', (open) => {
     expect((await threads.get(threadId(1)))?.metadata).toEqual({});
   });
 
-  test('an update merges metadata shallow and always moves updated_at', async () => {
+  test('an update merges metadata shallowly and always changes updated_at', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1, { metadata: { a: { x: 1 }, b: 1 } }));
@@ -35,7 +35,7 @@ describeEachStorage('threads', (open) => {
     expect(await threads.update(threadId(2), { metadata: {} }, at(6))).toBeUndefined();
   });
 
-  test('are busy while a run is in the queue, and what they were before is not lost', async () => {
+  test('are busy while a run is in the queue, and return to their previous status', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const story = queueStory(db);
@@ -47,7 +47,7 @@ describeEachStorage('threads', (open) => {
     expect((await threads.get(threadId(1)))?.status).toBe('idle');
   });
 
-  test('show the state that a run left', async () => {
+  test('have the state that a run left', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const { add, queue } = queueStory(db);
@@ -99,7 +99,7 @@ describeEachStorage('a state update from outside', (open) => {
     });
   });
 
-  test('gives a thread that never ran its configuration, and replaces the values of one that did', async () => {
+  test('gives a thread without runs its configuration, and replaces the values of one with runs', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1));
@@ -112,7 +112,7 @@ describeEachStorage('a state update from outside', (open) => {
     });
   });
 
-  test('is refused while a run is in flight, and for a thread that is not there', async () => {
+  test('is refused while a run is in flight, and for a missing thread', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await queueStory(db).add(threadId(1));
@@ -121,7 +121,7 @@ describeEachStorage('a state update from outside', (open) => {
     expect(await threads.setState(threadId(2), newState({ n: 1 }), at(2))).toBe('missing');
   });
 
-  test('show where they stand when a run was taken away, unless another is in flight or the last one failed', async () => {
+  test('get the status of their state when a run is deleted, unless another is in flight or the last one failed', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const asks = { task: [{ id: 'i', value: 'ok?' }] };

@@ -23,7 +23,7 @@ const SPANS = [
 ];
 
 describeEachDatabase('the longest times', (open) => {
-  test.each(SPANS)('%d ms from now is a date', async (ms) => {
+  test.each(SPANS)('%d ms from now is a valid date', async (ms) => {
     await using db = await open({ migrated: false });
     const read = async (time: Sql | DialectSql) =>
       (await db.get(sql`select ${time} as ${text('at')}`))?.at as string;

@@ -20,7 +20,7 @@ async function ids(target: Db | Transaction): Promise<number[]> {
 }
 
 describeEachDatabase('transactions', (open) => {
-  test('what a transaction wrote is there when it resolves', async () => {
+  test('writes of a transaction are visible when it resolves', async () => {
     await using db = await openWithNotes(open);
     await db.transaction('sync', (tx) => insert(tx, 1));
     await db.transaction('async', (tx) => insert(tx, 2));
@@ -38,7 +38,7 @@ describeEachDatabase('transactions', (open) => {
     expect(seen).toEqual([1]);
   });
 
-  test('a body that throws leaves nothing, and its error comes back as it was', async () => {
+  test('a body that throws leaves no writes, and its error is rethrown unchanged', async () => {
     await using db = await openWithNotes(open);
     const reason = new Error('changed my mind');
     const failed = db.transaction('sync', async (tx) => {
@@ -49,7 +49,7 @@ describeEachDatabase('transactions', (open) => {
     expect(await ids(db)).toEqual([]);
   });
 
-  test('deferred statements are executed in order, before what is awaited and before the commit', async () => {
+  test('deferred statements are executed in order, before awaited ones and before the commit', async () => {
     await using db = await openWithNotes(open);
     const [read, last] = await db.transaction('sync', async (tx) => {
       tx.defer(sql`insert into notes (id, note) values (1, 'a'), (2, 'b')`);
@@ -85,7 +85,7 @@ describeEachDatabase('transactions', (open) => {
     expect(await ids(db)).toEqual([4]);
   });
 
-  test('a body that throws leaves nothing of what it deferred, nor of what it did not await', async () => {
+  test('a body that throws leaves no deferred or unawaited writes', async () => {
     await using db = await openWithNotes(open);
     const failing = db.transaction('sync', async (tx) => {
       await insert(tx, 1);
@@ -98,7 +98,7 @@ describeEachDatabase('transactions', (open) => {
     expect(await ids(db)).toEqual([4]);
   });
 
-  test('of transactions that start together, only those that fail are undone', async () => {
+  test('if transactions that start together fail in part, only the failed ones are rolled back', async () => {
     await using db = await openWithNotes(open);
     await insert(db, 4);
     const results = await Promise.allSettled([
@@ -119,7 +119,7 @@ describeEachDatabase('transactions', (open) => {
     expect(await ids(db)).toEqual([1, 3, 4]);
   });
 
-  test('transactions of one row take turns', async () => {
+  test('transactions on one row are serialized', async () => {
     await using db = await openWithNotes(open);
     await db.run(sql`insert into notes (id, note) values (1, '0')`);
     await Promise.all(
@@ -134,7 +134,7 @@ describeEachDatabase('transactions', (open) => {
     expect(await db.get(sql`select note from notes`)).toEqual({ note: '20' });
   });
 
-  test('run counts the rows that were changed', async () => {
+  test('run returns the number of changed rows', async () => {
     await using db = await openWithNotes(open);
     await Promise.all([1, 2, 3].map((id) => insert(db, id)));
     expect(await db.run(sql`update notes set note = 'x' where id > 1`)).toBe(2);
@@ -186,7 +186,7 @@ describeEachDatabase('values', (open) => {
     expect([before, later - 90_000, after]).toEqual([before, later - 90_000, after].toSorted());
   });
 
-  test('text that no database can hold is replaced, not refused', async () => {
+  test('text that a database cannot store is replaced, not refused', async () => {
     await using db = await openWithNotes(open);
     await db.run(sql`insert into notes (id, note) values (1, ${'a\0b'})`);
     expect(await db.get(sql`select note from notes`)).toEqual({ note: 'a\uFFFDb' });

@@ -54,7 +54,7 @@ function store(
 }
 
 describeEachDatabase('usage', (open) => {
-  test('is charged once for each call, however often a commit is repeated', async () => {
+  test('is charged once for each call, even if a commit is repeated', async () => {
     await using db = await open();
     const usage = usageRepository(db);
     const run = await begun(db);
@@ -66,7 +66,7 @@ describeEachDatabase('usage', (open) => {
     ]);
   });
 
-  test('of a run whose own thread stays, because another run uses it, is charged once', async () => {
+  test('of a run whose temporary thread is kept for another run is charged once', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();
@@ -79,14 +79,14 @@ describeEachDatabase('usage', (open) => {
     expect(await usageRepository(db).sum({ ...ALL, by: [] })).toMatchObject([{ calls: 4 }]);
   });
 
-  test('of a run without models is nothing', async () => {
+  test('of a run without model calls is empty', async () => {
     await using db = await open();
     const run = await begun(db);
     await store(db, run, [call(1, { kind: 'node' }), call(2, { kind: 'tool' })]);
     expect(await countOf(db, 'usage_entries')).toBe(0);
   });
 
-  test('is told by model and day, and calls without a cost are counted', async () => {
+  test('is reported by model and day, with the number of calls without a cost', async () => {
     await using db = await open();
     const run = await begun(db);
     const unknown = { cost: null, tokens_in: null, tokens_cached: null, tokens_out: null };
@@ -106,7 +106,7 @@ describeEachDatabase('usage', (open) => {
     ]);
   });
 
-  test('of ended runs is summed up by day, and the sums stay the same', async () => {
+  test('of ended runs is summed up by day, which does not change reports', async () => {
     await using db = await open();
     const usage = usageRepository(db);
     const runs = [];
@@ -131,7 +131,7 @@ describeEachDatabase('usage', (open) => {
     expect(calls(await usage.sum({ ...ALL, by }))).toBe(calls(before) + 1);
   });
 
-  test('of API keys is told apart, and what a server that does not know of keys summed up had none', async () => {
+  test('is reported by API key, which is null for sums of an earlier version', async () => {
     await using db = await open();
     const { sum, rollUp } = usageRepository(db);
     const calls = async (by: UsageKey[], filter: object = {}) =>
@@ -207,7 +207,7 @@ describeEachDatabase('usage', (open) => {
 });
 
 describePostgresServer('usage', (open: OpenDatabase) => {
-  test('is summed up once, by however many processes at a time', async () => {
+  test('is summed up once, even by concurrent processes', async () => {
     await using db = await open();
     const usage = usageRepository(db);
     for (let n = 0; n < 40; n++) {

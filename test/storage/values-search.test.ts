@@ -45,7 +45,7 @@ describeEachDatabase('values of threads', (open) => {
     }
   });
 
-  test('are read in parts, wherever these are', async () => {
+  test('are read in part, at any depth', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const state = {
@@ -90,7 +90,7 @@ describeEachDatabase('values of threads', (open) => {
     expect(await read(2, ['1'])).toBeNull();
   });
 
-  test('are forgotten when they change', async () => {
+  test('are no longer found by their previous values', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1));
@@ -102,7 +102,7 @@ describeEachDatabase('values of threads', (open) => {
   });
 });
 
-test('a state is stored as JSON has it, and its summary is short', () => {
+test('the values of a thread are stored as JSON, with a short summary', () => {
   const state = { a: undefined, b: 'NUL \0', c: LONG, d: [1], e: { toJSON: () => 'x' } };
   const { text, summary } = serializeState(state);
   expect(text).toBe(toJson(state));

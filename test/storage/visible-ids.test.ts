@@ -13,7 +13,7 @@ import { newThread, queueStory } from '../support/queued-runs.ts';
 const JANE = { metadata: { contains: { owner: 'jane' } } };
 
 describeEachDatabase('which of some rows are visible', (open) => {
-  test('is decided by their owner, of runs by that of their thread', async () => {
+  test('is decided by their owner, and for runs by that of their thread', async () => {
     await using db = await open();
     const { add } = queueStory(db);
     for (const kind of ['run', 'thread'] as const) {
@@ -28,7 +28,7 @@ describeEachDatabase('which of some rows are visible', (open) => {
     }
   });
 
-  test('is decided by the owner of assistants, crons and deliveries', async () => {
+  test('is decided by the owner for assistants, crons and deliveries', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const deliveries = [

@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 describeEachDatabase('what an attempt wrote', (open) => {
-  test('is committed every 200 ms while graphs keep the event loop busy, not at each of its turns', async () => {
+  test('is committed every 200 ms while graphs keep the event loop busy, not at each turn', async () => {
     await using db = await open();
     const { writes, committed } = await claimedRun(db);
     using _ = writes;

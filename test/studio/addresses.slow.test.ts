@@ -77,7 +77,7 @@ describe.runIf(hasStudio)('Studio at other addresses (needs Chromium and a build
     return { isSecure, copied };
   }
 
-  test.runIf(lanAddress)('over plain HTTP in a network: no screen needs a secure page', async () => {
+  test.runIf(lanAddress)('over plain HTTP in a network, no screen needs a secure context', async () => {
     await using http = await openApp({
       graphs: ['chat'],
       environment: { AGENT_SERVER_API_KEYS: OPERATOR },

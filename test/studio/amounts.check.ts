@@ -36,7 +36,7 @@ const NOTHING: Readonly<Record<string, RegExp>> = {
 };
 
 describe.runIf(hasStudio)(
-  'a server without anything in Studio (needs Chromium and a build of Studio)',
+  'an empty server in Studio (needs Chromium and a build of Studio)',
   () => {
     let http: Awaited<ReturnType<typeof openApp>>;
     let browser: Browser;
@@ -52,7 +52,7 @@ describe.runIf(hasStudio)(
       await http?.[Symbol.asyncDispose]();
     });
 
-    test('each screen says what is missing', async () => {
+    test('shows on each screen what is missing', async () => {
       expect(Object.keys(NOTHING).sort()).toEqual(screenPaths());
       const { page, problems } = await openStudio(browser, origin, '');
       const id = randomUUID();
@@ -79,7 +79,7 @@ const OPERATOR = 'an-operator';
 const AMOUNT = 120;
 
 describe.runIf(hasStudio)(
-  'a server with much of all in Studio (needs Chromium and a build of Studio)',
+  'a server with many rows of each kind in Studio (needs Chromium and a build of Studio)',
   () => {
     let http: Awaited<ReturnType<typeof openApp>>;
     let hook: Receiver;
@@ -125,7 +125,7 @@ describe.runIf(hasStudio)(
       ['/crons', 'Show more crons'],
       ['/webhooks', 'Show older deliveries'],
       ['/store', 'Show more items'],
-    ])('%s shows a page of rows, and more when it is asked', async (path, more) => {
+    ])('%s shows a page of rows, and more on request', async (path, more) => {
       const { page, problems } = await openStudio(browser, origin, path);
       await signIn(page, OPERATOR);
       const rows = page.locator('main tbody tr');
@@ -142,7 +142,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('a key that may only read is asked nothing that it may not see, on any screen', async () => {
+    test('with a read key, no screen requests anything that the key may not see', async () => {
       const { key } = (await http.post('/keys', { name: 'reader', scope: 'read' }, operator)).body;
       const search = async (path: string) => (await http.post(path, { limit: 1 }, operator)).body[0];
       const { run_id, thread_id } = await search('/runs/search');

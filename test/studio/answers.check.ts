@@ -24,7 +24,7 @@ const TABS: Readonly<Record<string, readonly string[]>> = {
   '/assistants/$assistantId': ['versions', 'try'],
 };
 
-describe.runIf(hasStudio)('how much Studio asks for (needs Chromium and a build of Studio)', () => {
+describe.runIf(hasStudio)('the size of responses to Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['echo', 'interrupting'], { environment: TO_RECEIVER });
   let hook: Receiver;
   let ids: ShownIds;
@@ -84,7 +84,7 @@ describe.runIf(hasStudio)('how much Studio asks for (needs Chromium and a build 
     return { sizes, arrived: () => until('all answers have arrived', () => pending.size === 0) };
   }
 
-  test('no answer has more than 300 kB, on any screen', async () => {
+  test('no response has more than 300 kB, on any screen', async () => {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     const { sizes, arrived } = answersTo(page);
     for (const [screen, address] of Object.entries(addresses(ids))) {

@@ -46,7 +46,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
   });
 
   test.each(['chat', 'graphs'])(
-    'the name of a graph in the address of %s is its own assistant, not one that somebody made of it',
+    'the name of a graph in the address of %s is its system assistant, not a custom one of the graph',
     async (screen) => {
       await client.assistants.create({ graphId: 'echo', name: 'Parrot' });
       const { page, problems } = await openStudio(browser, origin, `/${screen}/echo`);
@@ -56,7 +56,7 @@ describe.runIf(hasStudio)('assistants in Studio (needs Debian package chromium)'
     },
   );
 
-  test('the form and the JSON are one value; saving it makes a version', async () => {
+  test('the form and the JSON edit one value, and saving it creates a version', async () => {
     const { assistant_id } = await writer('Writer');
     const { page, problems } = await openStudio(browser, origin, `/assistants/${assistant_id}`);
     const json = page.getByLabel('Context as JSON');

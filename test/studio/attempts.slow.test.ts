@@ -32,7 +32,7 @@ describe.runIf(hasStudio)('attempts of a run in Studio (needs Chromium and a bui
     });
   }
 
-  test('a run that goes on after its process was killed shows both, and each step once', async () => {
+  test('a run that continues after its process was killed shows both attempts, and each step once', async () => {
     using parts = closedGate();
     using child = closedGate();
     parts.open();

@@ -8,7 +8,7 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 const GRAPHS = { tokens: 'test/fixtures/graphs/tokens.ts:graph' };
 
 describe.runIf(hasStudio)(
-  'Studio while the server or the reader is away (needs Chromium and a build)',
+  'Studio while the server is away or the page is hidden (needs Chromium and a build)',
   () => {
     let server: TestServer;
     let browser: Browser;
@@ -29,7 +29,7 @@ describe.runIf(hasStudio)(
       document.dispatchEvent(new Event('visibilitychange'));
     `);
 
-    test('what was read stays while the server is away, and goes on by itself', async () => {
+    test('data stays visible while the server is away, and updates by itself afterwards', async () => {
       await server.client.threads.create({ metadata: { title: 'Before' } });
       const { page } = await openStudio(browser, server.url, '/threads');
       await page.getByRole('link', { name: /^Before/ }).waitFor();
@@ -45,7 +45,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('out of sight a page asks for nothing; seen again it shows all that happened, each token once', async () => {
+    test('a hidden page sends no requests, and shows everything once when it is visible again', async () => {
       const client = new Client({ apiUrl: server.url });
       const { thread_id } = await client.threads.create();
       const { run_id } = await client.runs.create(thread_id, 'tokens', {

@@ -25,7 +25,7 @@ test('Studio has at most 3 MB, 1.2 MB of the package, and 180 kB of JavaScript f
   expect(first_bytes).toBeLessThan(180_000);
 });
 
-test('a new build takes the place of the one that is served at once', async () => {
+test('a new build replaces the served one at once', async () => {
   const builder = spawn(process.execPath, [join(BUILD, '../../studio/build.mjs')], { stdio: 'ignore' });
   let isBuilding = true;
   const built = new Promise<number | null>((resolve) => builder.once('exit', resolve));

@@ -35,7 +35,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await page.keyboard.press('Enter');
   }
 
-  test('an input is written, nodes light up, and why the run failed is found', async () => {
+  test('an input is written, nodes light up, and the reason of a failed run is found', async () => {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     await chatWith(page, 'fails');
     await use(page, link(page, 'Graph').last());
@@ -121,7 +121,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
   });
 
   test(
-    'a tool of a graph is run alone',
+    'a tool of a graph is executed alone',
     async () => {
       await readSchemas(studio.origin, ['alone']);
       const { page, problems } = await openStudio(studio.browser, studio.origin, '');
@@ -229,7 +229,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await page.context().close();
   });
 
-  test('a delivery that failed is found and sent again', async () => {
+  test('a failed delivery is found and sent again', async () => {
     await using hook = await receiver();
     hook.answers.push(410);
     await studio.http.post('/webhooks/test', { url: `${hook.url}/orders` });

@@ -17,7 +17,7 @@ const COPY_PICTURE = `(async () => {
   await navigator.clipboard.write([new ClipboardItem({ 'image/png': blob })]);
 })()`;
 
-describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and a build of Studio)', () => {
+describe.runIf(hasStudio)('inputs of the chat of Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['chat']);
 
   beforeAll(() => readSchemas(studio.origin, ['chat']), PREPARATION_MS);
@@ -45,7 +45,7 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
       await session.send('Input.dispatchDragEvent', { type, x: x + width / 2, y: y + height / 2, data });
   }
 
-  test('an image that is pasted is sent with the message', async () => {
+  test('a pasted image is sent with the message', async () => {
     const { page, problems } = await open('/chat/chat');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     await box(page).click();
@@ -61,7 +61,7 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
     await page.context().close();
   });
 
-  test('a file that is dropped is sent with its name and type, and a large one is refused', async () => {
+  test('a dropped file is sent with its name and type, and a large one is refused', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'dropped-'));
     const [notes, large] = [join(folder, 'notes.txt'), join(folder, 'large.bin')];
     await Promise.all([writeFile(notes, 'noted'), writeFile(large, Buffer.alloc(5_000_001))]);
@@ -89,7 +89,7 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
     await rm(folder, { recursive: true });
   });
 
-  test('earlier messages are reached beyond a picture that was sent without a text', async () => {
+  test('the arrow keys reach earlier messages beyond an image that was sent without text', async () => {
     const { page, problems } = await open('/chat/chat');
     await box(page).fill('Words');
     await page.keyboard.press('Enter');
@@ -108,7 +108,7 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
     await page.context().close();
   });
 
-  test('shows what a model reasoned and what it calls a tool with', async () => {
+  test('a message shows the reasoning of a model and the arguments of its tool calls', async () => {
     const { thread_id } = await studio.client.threads.create({ graphId: 'chat' });
     const content = [
       { type: 'reasoning', reasoning: 'It is a question about the weather.' },
@@ -131,7 +131,7 @@ describe.runIf(hasStudio)('what goes into the chat of Studio (needs Chromium and
     await page.context().close();
   });
 
-  test('shows only what is said if one wants, also when the page is loaded again', async () => {
+  test('reasoning and tool calls can be hidden, even after a reload', async () => {
     const { thread_id } = await studio.client.threads.create({ graphId: 'chat' });
     const tool_calls = [{ id: 'call-1', name: 'look_up', args: { city: 'Rome' }, type: 'tool_call' }];
     const content = [

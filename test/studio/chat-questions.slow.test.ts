@@ -8,7 +8,7 @@ describe.runIf(hasStudio)(
   () => {
     const chat = useStudioChat(['chat', 'chat-question', 'parallel-send', 'questions']);
 
-    test('a run stops at a breakpoint, shows its state, and goes on, by keyboard', async () => {
+    test('a run stops at a breakpoint, shows its state, and continues, by keyboard', async () => {
       const page = await chat.open('chat/chat');
       await page.getByRole('button', { name: 'Breakpoints' }).press('Enter');
       await page.getByLabel('before answer').press('Space');
@@ -24,7 +24,7 @@ describe.runIf(hasStudio)(
       await page.getByRole('button', { name: '1 breakpoint' }).waitFor();
     });
 
-    test('three questions in a row are answered, each in a form of its own', async () => {
+    test('three questions in a row are answered, each in its own form', async () => {
       const page = await chat.open('chat/questions');
       await say(page, 'A trip, please');
       await page.getByLabel(/^Answer/).fill('Ada');
@@ -47,7 +47,7 @@ describe.runIf(hasStudio)(
       await says(page, JSON.stringify({ name: 'Ada', trip, booked }));
     });
 
-    test('two questions at once are answered one by one; the input of the graph is a form', async () => {
+    test('two questions at once are answered one by one, and the input of the graph is a form', async () => {
       const page = await chat.open('chat/parallel-send');
       await page.getByLabel('Items').fill('[2, 3]');
       await page.getByLabel('Ask').check();

@@ -35,7 +35,7 @@ describe.runIf(hasStudio)('answers in a chat of Studio as they come (needs Debia
     expect(run?.status).toBe('interrupted');
   });
 
-  test('a message ends the run that is active, or waits for it, and then nothing ends what waits', async () => {
+  test('a message ends the active run, or waits for it and is then not ended', async () => {
     const thread_id = await speaking();
     const page = await chat.open(`chat/tokens/${thread_id}`);
     const { runs, threads } = chat.server.client;
@@ -73,7 +73,7 @@ describe.runIf(hasStudio)('answers in a chat of Studio as they come (needs Debia
     await page.context().close();
   });
 
-  test('on a small screen, what can be done while an agent writes is within the field of the message', async () => {
+  test('on a small screen, the actions during an answer are inside the message field', async () => {
     const page = await chat.open('chat');
     await page.setViewportSize({ width: 320, height: 640 });
     await page.goto(`${chat.server.url}/studio/chat/tokens/${await speaking()}`);
@@ -115,7 +115,7 @@ describe.runIf(hasStudio)('answers in a chat of Studio as they come (needs Debia
     await page.context().close();
   });
 
-  test('an answer goes on after the server was killed in the middle of it', async () => {
+  test('an answer continues after the server was killed in the middle of it', async () => {
     const { thread_id } = await chat.server.client.threads.create();
     await chat.server.client.runs.create(thread_id, 'tokens', {
       input: { count: 40, token_ms: 25 },

@@ -24,7 +24,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await says(page, 'opening-hours.md says under');
   });
 
-  test('a conversation without a title is found by what was said first', async () => {
+  test('a conversation without a title is found by its first message', async () => {
     const { client } = chat.server;
     const { thread_id } = await client.threads.create();
     const input = { messages: ['Where is the order from Bern?'] };
@@ -34,7 +34,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await says(page, 'You said: Where is the order from Bern?');
   });
 
-  test('from a chat to the runs of its thread', async () => {
+  test('a chat links to the runs of its thread', async () => {
     const { thread_id } = await chat.server.client.threads.create();
     await chat.server.client.runs.wait(thread_id, 'chat', { input: { messages: ['hi'] } });
     const page = await chat.open(`chat/chat/${thread_id}`);
@@ -44,7 +44,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.getByRole('main').getByRole('link', { name: /^chat/ }).waitFor();
   });
 
-  test('a message is edited and an answer asked for again; their versions are links', async () => {
+  test('a message is edited and an answer repeated, and their versions are links', async () => {
     const page = await chat.open('chat/chat');
     await say(page, 'One');
     await says(page, 'You said: One');
@@ -74,7 +74,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     expect(await page.getByRole('log').innerText()).not.toMatch(/One/);
   });
 
-  test('one message after the other is written without a click, and none is lost that does not arrive', async () => {
+  test('messages are sent one after the other without a click, and one that fails to arrive is not lost', async () => {
     const page = await chat.open('chat/chat');
     const box = page.getByRole('textbox', { name: /^Message/ });
     await box.click();
@@ -106,7 +106,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.context().close();
   });
 
-  test('what was said is not said anew where the checkpoints before it were pruned', async () => {
+  test('a message cannot be edited if the checkpoints before it were pruned', async () => {
     const { thread_id } = await chat.server.client.threads.create();
     for (const content of ['One', 'Two'])
       await chat.server.client.runs.wait(thread_id, 'chat', {
@@ -127,7 +127,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     await page.context().close();
   });
 
-  test('a graph that takes more than messages has a form, and one that fails says why', async () => {
+  test('a graph with more input than messages has a form, and a failed run shows its error', async () => {
     const page = await chat.open('chat/tokens');
     await page.getByRole('button', { name: 'All fields' }).click();
     await page.getByLabel('Count').fill('3');
@@ -167,7 +167,7 @@ describe.runIf(hasStudio)('the chat of Studio (needs Debian package chromium)', 
     expect(dialogs).toEqual([]);
   });
 
-  test('an image is chosen, earlier messages come back, and what is sent is what was shown', async () => {
+  test('a chosen image and a recalled message are sent as they were shown', async () => {
     const page = await chat.open('chat/chat');
     await page.getByLabel('Files').setInputFiles({
       name: 'dot.png',

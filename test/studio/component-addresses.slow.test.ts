@@ -31,7 +31,7 @@ describe.runIf(hasStudio)('components in Studio at other addresses (needs Debian
   afterAll(() => browser?.close());
 
   test.each(Object.entries(HOW))(
-    'below a prefix, over plain HTTP in a network, with keys: of graphs %s',
+    'below a prefix, over plain HTTP in a network, with keys, for graphs %s',
     async (_how, environment) => {
       await using http = await openApp({
         graphs: ['cards'],
@@ -58,7 +58,7 @@ describe.runIf(hasStudio)('components in Studio at other addresses (needs Debian
     PREPARATION_MS,
   );
 
-  test('a session that may only read sees components, which start nothing', async () => {
+  test('a read-only session sees components, which cannot start runs', async () => {
     await using http = await openApp({
       graphs: ['cards'],
       folder,

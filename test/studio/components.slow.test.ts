@@ -67,7 +67,7 @@ describe.runIf(hasStudio)(
     /** What the conversation has, in its order: texts of messages and names of components. */
     const order = (page: Page) => page.evaluate<string[]>(ORDER);
 
-    test('a component is drawn below its message, changes while it streams, keeps its state, and goes', async () => {
+    test('a component is rendered below its message, updates while it streams, keeps its state, and is removed', async () => {
       using first = closedGate();
       using second = closedGate();
       const { page, problems } = await open(await threadOf(['hello there']));
@@ -96,7 +96,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('one that names no message stands at the end of the conversation', async () => {
+    test('a component without a message is at the end of the conversation', async () => {
       const { page, problems } = await open(await threadOf(['hello there']));
       await say(page, 'apart progress {"title":"Apart","done":3}');
       await frame(page, 'progress').getByText('Apart: 3 done').waitFor();
@@ -113,7 +113,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('it is as high as what it shows, up to a limit, and has the look of the page', async () => {
+    test('a component has the height of its content, up to a limit, and the theme of the page', async () => {
       const { page } = await open(await threadOf(['show progress {"title":"Low","done":1,"height":100}']));
       const element = page.locator('iframe');
       await frame(page, 'progress').getByText('Low: 1 done').waitFor();
@@ -131,7 +131,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('a click in a component starts a run with what it says; without one nothing starts', async () => {
+    test('a component can start a run only after a click in it', async () => {
       const thread_id = await threadOf([
         'show ask {"text":"hello from a card"}',
         'show pushy {"text":"unasked"}',
@@ -152,7 +152,7 @@ describe.runIf(hasStudio)(
     });
 
     test.for(['mouse', 'key'] as const)(
-      'one use of a %s starts one run, whatever a component makes of it',
+      'one use of a %s starts one run, even if the component reports several',
       async (way) => {
         const thread_id = await threadOf(['show eager {"text":"hello once"}']);
         const { page } = await open(thread_id);
@@ -176,7 +176,7 @@ describe.runIf(hasStudio)(
       },
     );
 
-    test('a hostile component reaches neither the page nor the server nor anybody else', async () => {
+    test('a hostile component reaches neither the page, the server nor another host', async () => {
       const thread_id = await threadOf(['show hostile', 'show progress {"title":"Beside","done":1}']);
       const { page, problems } = await open(thread_id);
       const log: string[] = [];
@@ -210,7 +210,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('a component that leaves its page is taken away', async () => {
+    test('a component that navigates away is removed', async () => {
       const { page, problems } = await open(await threadOf(['show leaves {"to":"/docs"}']));
       await component(page, 'leaves').getByText('It navigated to another page.').waitFor();
       expect(await page.locator('iframe').count()).toBe(0);
@@ -219,7 +219,7 @@ describe.runIf(hasStudio)(
       problems.length = 0;
     });
 
-    test('one that is missing, throws or hangs is named with its props, and the chat goes on', async () => {
+    test('a component that is missing, throws or hangs is shown with its props, and the chat continues', async () => {
       const { page, problems } = await open(
         await threadOf([
           'show nowhere {"city":"Rome"}',
@@ -246,7 +246,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('one that takes all the time there is stops neither the page nor the chat', async () => {
+    test('a component that blocks its event loop blocks neither the page nor the chat', async () => {
       const { page, problems } = await open(await threadOf(['show blocks {"city":"Rome"}']));
       await component(page, 'blocks').getByText('is not shown: It did not respond for 10 seconds.').waitFor();
       await say(page, 'show progress {"title":"After","done":1}');
@@ -255,7 +255,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('a graph without components on this server says so', async () => {
+    test('a component of a graph without components on this server is shown as missing', async () => {
       const { page, problems } = await open(await threadOf(['show progress {"title":"No"}'], 'bare'), 'bare');
       await component(page, 'progress')
         .getByText(/is not shown: UI 'bare' not found/)
@@ -264,7 +264,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('of many components, those near what is shown have frames', async () => {
+    test('of many components, only those near the visible part have frames', async () => {
       const { page, problems } = await open(await threadOf(['many 60']));
       await frame(page, 'progress').last().getByText('Card 59:').waitFor();
       await until('those far away have no frame', async () => (await page.locator('iframe').count()) < 40);

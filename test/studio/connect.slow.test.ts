@@ -15,7 +15,7 @@ import { signIn } from '../support/studio-sign-in.ts';
 const OPERATOR = 'an-operator';
 const ANSWER = 'You said: Hello!';
 
-describe.runIf(hasStudio)('what Studio shows to connect with (needs Chromium and a build of Studio)', () => {
+describe.runIf(hasStudio)('the code that Studio shows for connecting clients (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['chat'], {
     environment: { AGENT_SERVER_API_KEYS: OPERATOR },
     http: { openai: { enabled: true } },

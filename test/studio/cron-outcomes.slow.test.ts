@@ -14,7 +14,7 @@ describe.runIf(hasStudio)('outcomes of crons in Studio (needs Chromium and a bui
   const clock = settableClock(later(0));
   const studio = useStudioServer(['sleeper'], { clock });
 
-  test('the history says why a time had no run: its thread was busy, or the cron was over', async () => {
+  test('the history shows why a time had no run: its thread was busy, or the cron had ended', async () => {
     const { http } = studio;
     const hourly = { assistant_id: 'sleeper', schedule: '0 * * * *', input: { ms: 600_000 } };
     const create = async (path: string, fields: object): Promise<string> =>

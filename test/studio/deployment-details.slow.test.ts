@@ -61,7 +61,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await page.getByRole('dialog').waitFor({ state: 'detached' });
   }
 
-  test('the revision that drains is shown with its runs, beside the one that serves, until they end', async () => {
+  test('a draining revision is shown with its runs next to the serving one, until they end', async () => {
     const { id, latest_revision_id } = await create('busy', 'https://git.example.com/busy.git');
     await studio.server.ended(id, latest_revision_id as string);
     const { page, problems } = await open(`/deployments/${id}`);
@@ -90,7 +90,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await page.context().close();
   }, 120_000);
 
-  test('hooks are set up, and each is shown with what came of it', async () => {
+  test('hooks are set up, and each delivery is shown with its outcome', async () => {
     const { id } = await create('hooked', 'https://git.example.com/hooked.git');
     const { page, problems } = await open(`/deployments/${id}`);
     await page.getByText('none (hooks are rejected)').waitFor();

@@ -125,7 +125,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
-  test('a run leads to the revision that executed it', async () => {
+  test('a run links to the revision that executed it', async () => {
     const { server } = studio;
     const [{ id, latest_revision_id: revision_id }] = (await server.get('/v2/deployments?name=agent')).body
       .resources;
@@ -152,7 +152,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
-  test('a build that fails says why and what to do, and the old revision goes on serving', async () => {
+  test('a failed build shows the reason and what to do, and the old revision continues to serve', async () => {
     const { id } = (await studio.server.get('/v2/deployments?name=agent')).body.resources[0];
     const { page, problems } = await open(`/deployments/${id}`);
     await page.getByRole('main').getByText('serving #1').waitFor();
@@ -178,7 +178,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
-  test('an empty share is refused, and a confirmation applies only to the revision that it named', async () => {
+  test('an empty canary share is refused, and a confirmation applies only to the named revision', async () => {
     const deployment = (await studio.server.get('/v2/deployments?name=agent')).body.resources[0];
     const { id } = deployment;
     const { resources } = (await studio.server.get(`/v2/deployments/${id}/revisions`)).body;
@@ -212,7 +212,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
-  test('a log outlasts the sleep of its reader; a revision is interrupted and a deployment deleted', async () => {
+  test('a log continues after its page was hidden, a revision is interrupted, and a deployment is deleted', async () => {
     const { id } = await studio.server.create('short');
     const { page, problems } = await open(`/deployments/${id}`);
     await page.getByText('nothing has been deployed yet').waitFor();
@@ -256,7 +256,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.context().close();
   }, 60_000);
 
-  test('a key for deployments sees nothing else, and one that reads is told what it lacks', async () => {
+  test('a key for deployments sees nothing else, and a read key sees which scope it lacks', async () => {
     const keyWith = async (scope: string) =>
       (await studio.server.post('/keys', { name: scope, scope })).body.key as string;
     const { page, problems } = await open('', await keyWith('deployments:write'));

@@ -9,9 +9,9 @@ import { signIn } from '../support/studio-sign-in.ts';
 
 const OPERATOR = 'an-operator';
 
-describe.runIf(hasBrowser)('Studio while it is developed (needs Debian package chromium)', () => {
+describe.runIf(hasBrowser)('the development server of Studio (needs Debian package chromium)', () => {
   test(
-    'shows a running server from the sources: sessions, chats and changes pass through',
+    'passes sessions, chats and changes through to a server',
     async () => {
       await using http = await openApp({
         graphs: ['chat'],

@@ -7,7 +7,7 @@ const { EDITORS } = (await import(module)) as {
   EDITORS: Record<string, { href(file: string, line: number): string }>;
 };
 
-test.each(Object.keys(EDITORS))('%s opens a file in a folder of any name', (id) => {
+test.each(Object.keys(EDITORS))('the link for %s opens a file in a folder of any name', (id) => {
   const file = '/home/ana/C# & co?/50%/agent.ts';
   const { pathname, search, hash } = new URL(EDITORS[id]?.href(file, 41) ?? '');
   expect(hash).toBe('');

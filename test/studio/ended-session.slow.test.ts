@@ -36,7 +36,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     await dialog(page).waitFor({ state: 'detached' });
   }
 
-  test('leaves what is being written to whoever it was of, and shows it to nobody meanwhile', async () => {
+  test('hides unsaved text until the same user signs in again', async () => {
     const { page, problems } = await open('/chat/chat');
     const message = page.getByRole('textbox', { name: /^Message/ });
     await page.getByLabel('Files').setInputFiles({
@@ -74,7 +74,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     await page.context().close();
   });
 
-  test('leaves a form open that was sent too late, to be sent again', async () => {
+  test('keeps a form that was sent too late open, so that it can be sent again', async () => {
     const { page, problems } = await open('/keys');
     await page.getByRole('button', { name: 'New key' }).press('Enter');
     const form = page.getByRole('dialog', { name: 'New key' });
@@ -119,7 +119,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     ['the inbox', () => asked().then(() => '/inbox'), undefined, /^Answer/, 'Ana'],
   ];
 
-  test.each(FORMS)('leaves what is written in %s', async (_screen, address, opener, label, text) => {
+  test.each(FORMS)('keeps the text written in %s', async (_screen, address, opener, label, text) => {
     const { page, problems } = await open(await address());
     if (opener !== undefined) await page.getByRole('button', { name: opener }).first().press('Enter');
     const field = page.getByRole('textbox', { name: label }).first();
@@ -147,7 +147,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     return body.thread_id;
   }
 
-  test('leaves nothing to another user', async () => {
+  test('keeps nothing for another user', async () => {
     const { page, problems } = await open('/chat/chat');
     const message = page.getByRole('textbox', { name: /^Message/ });
     await message.fill('Between us');
@@ -162,7 +162,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     await page.context().close();
   });
 
-  test('goes on with the view of a user that an administrator had taken', async () => {
+  test('resumes the view of a user that an administrator had chosen', async () => {
     const { page, problems } = await open('/chat/chat');
     await page.evaluate(`fetch('${studio.origin}/studio/session', {
       method: 'POST',
@@ -183,7 +183,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     await page.context().close();
   });
 
-  test('goes on with a screen that was opened too late', async () => {
+  test('resumes a screen that was opened after its end', async () => {
     const { body } = await studio.http.post('/threads', {}, KEY);
     const path = `/threads/${body.thread_id}/runs`;
     const { body: run } = await studio.http.post(
@@ -205,7 +205,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     await page.context().close();
   });
 
-  test('is followed by what a run has written meanwhile, each token once', async () => {
+  test('resumes the stream of a run, with each token once', async () => {
     const { body: thread } = await studio.http.post('/threads', {}, KEY);
     const path = `/threads/${thread.thread_id}/runs`;
     const { body: run } = await studio.http.post(
@@ -243,7 +243,7 @@ describe.runIf(hasStudio)('a session of Studio that ends (needs Chromium and a b
     await page.context().close();
   });
 
-  test('goes on in all tabs of a browser, and is forgotten by all when a person signs out', async () => {
+  test('resumes in all tabs of a browser, and signing out ends it in all of them', async () => {
     const { page, problems } = await open('/chat/chat');
     const message = page.getByRole('textbox', { name: /^Message/ });
     await message.fill('In the first tab');

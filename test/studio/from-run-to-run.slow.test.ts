@@ -3,7 +3,7 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 
 describe.runIf(hasStudio)(
-  'from the list of runs to one and to another in Studio (needs Debian package chromium)',
+  'moving between runs in Studio (needs Debian package chromium)',
   () => {
     const studio = useStudioServer(['fails', 'nested']);
 
@@ -14,7 +14,7 @@ describe.runIf(hasStudio)(
       return { run_id };
     }
 
-    test('runs are listed by assistant and by text of the error; from one to another, nothing of the first stays', async () => {
+    test('runs are filtered by assistant and error text, and opening another run shows nothing of the previous one', async () => {
       const failed = await ended('fails', { x: 41 });
       await ended('fails', { x: 42 });
       const other = await ended('nested', {});

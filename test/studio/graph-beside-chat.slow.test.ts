@@ -6,7 +6,7 @@ import { openBrowser } from '../support/browser.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
-describe.runIf(hasStudio)('the graph beside a chat in Studio (needs Debian package chromium)', () => {
+describe.runIf(hasStudio)('the graph next to a chat in Studio (needs Debian package chromium)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
   let browser: Browser;
   let origin: string;
@@ -23,7 +23,7 @@ describe.runIf(hasStudio)('the graph beside a chat in Studio (needs Debian packa
 
   const node = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
 
-  test('nodes light up while the conversation goes on, and runs stop where one says so in the graph, by keyboard', async () => {
+  test('nodes light up during the conversation, and runs stop at breakpoints set in the graph by keyboard', async () => {
     const { page, problems } = await openStudio(browser, origin, '/chat/chat');
     await page.getByRole('link', { name: 'Graph', exact: true }).press('Enter');
     await node(page, 'answer').press('Enter');
@@ -48,7 +48,7 @@ describe.runIf(hasStudio)('the graph beside a chat in Studio (needs Debian packa
     await page.context().close();
   });
 
-  test('runs stop where one says so although the browser stores nothing', async () => {
+  test('breakpoints work although the browser stores nothing', async () => {
     const { page, problems } = await openStudio(browser, origin, '');
     await page.addInitScript(`for (const name of ['localStorage', 'sessionStorage'])
       Object.defineProperty(window, name, { get() { throw new DOMException('', 'SecurityError'); } });`);
@@ -77,7 +77,7 @@ describe.runIf(hasStudio)('the graph beside a chat in Studio (needs Debian packa
     await page.context().close();
   });
 
-  test('a node that executes is seen, also in a window as narrow as a phone', async () => {
+  test('an executing node is in view, even in a window as narrow as a phone', async () => {
     const client = new Client({ apiUrl: origin });
     const { thread_id } = await client.threads.create();
     const { run_id } = await client.runs.create(thread_id, 'sleeper', { input: { ms: 60_000 } });
@@ -93,7 +93,7 @@ describe.runIf(hasStudio)('the graph beside a chat in Studio (needs Debian packa
     await page.context().close();
   });
 
-  test('breakpoints are set at a node of the screen of the graph', async () => {
+  test('breakpoints can be set on the graph screen', async () => {
     const { page, problems } = await openStudio(browser, origin, '/graphs/chat?node=answer');
     await page.getByLabel('after answer').press('Space');
     await node(page, 'answer, runs stop after it').waitFor();

@@ -49,7 +49,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     return { thread_id, run_id };
   }
 
-  test('draws the edges of the compiled graph, conditional ones dashed and with their names', async () => {
+  test('show the edges of the compiled graph, conditional ones dashed and with their names', async () => {
     const { page, problems } = await openStudio(browser, origin, '/graphs/branches');
     await node(page, 'check').waitFor();
     expect(await edges(page)).toEqual([
@@ -70,7 +70,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('subgraphs open one by one, and the address remembers which', async () => {
+  test('expand subgraphs one by one, and keep them in the address', async () => {
     const { page } = await openStudio(browser, origin, '/graphs/three-levels');
     await page.getByRole('button', { name: 'Nodes of top_two' }).click();
     await node(page, 'middle_one').waitFor();
@@ -86,7 +86,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('shows what a run did, in subgraphs too, with the error of a node', async () => {
+  test('show the steps of a run, including subgraphs and the error of a node', async () => {
     const failed = await runOf('fails', { x: 7 });
     const { page } = await openStudio(browser, origin, `/graphs/fails?run=${failed.run_id}`);
     await node(page, 'works, done').waitFor();
@@ -101,7 +101,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('follows a run while it executes', async () => {
+  test('follow a run while it executes', async () => {
     const { thread_id, run_id } = await runOf('sleeper', { ms: 600_000 }, 'running');
     const { page } = await openStudio(browser, origin, `/graphs/sleeper?run=${run_id}`);
     await node(page, 'rest, running').waitFor();
@@ -110,7 +110,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('shows the nodes that execute, in a subgraph too, and in how many tasks', async () => {
+  test('show executing nodes, including those of subgraphs, with their number of tasks', async () => {
     using parts = closedGate();
     using child = closedGate();
     const input = { parts: [1, 2, 3, 4, 5], parts_gate: parts.file, child_gate: child.file };
@@ -130,7 +130,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('shows the state that the last step of a node began from, and leads to its checkpoint', async () => {
+  test('show the state that the last step of a node started from, with a link to its checkpoint', async () => {
     const { thread_id, run_id } = await runOf('nested', { ask: false });
     const { page, problems } = await openStudio(browser, origin, `/graphs/nested?run=${run_id}&node=child`);
     const value = (name: string) => page.getByRole('figure', { name, exact: true }).locator('pre');
@@ -156,7 +156,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('of two graphs on one thread, each run is shown in its own', async () => {
+  test('show each run of a thread with two graphs in its own graph', async () => {
     const nested = await runOf('nested', { ask: false });
     const { run_id } = await client.runs.create(nested.thread_id, 'branches', { input: { amount: 500 } });
     await client.runs.join(nested.thread_id, run_id);
@@ -171,7 +171,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('a run keeps its graph when its assistant gets another one, also beside the chat', async () => {
+  test('keep the graph of a run when its assistant changes, even next to the chat', async () => {
     const { assistant_id } = await client.assistants.create({ graphId: 'branches' });
     const { run_id, thread_id } = await runOf(assistant_id, { amount: 500 });
     await client.assistants.update(assistant_id, { graphId: 'nested' });
@@ -187,7 +187,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('lists nodes that the graph of a run does not have now with their steps, and says whose graph it is', async () => {
+  test('list steps of nodes that the graph no longer has, and name the version of the graph', async () => {
     const { run_id } = await runOf('branches', { amount: 500 });
     const { page } = await openStudio(browser, origin, '/');
     const [then, now] = ['1'.repeat(8), '2'.repeat(8)].map((start) => `${start}-0000-4000-8000-000000000000`);
@@ -225,7 +225,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('a graph of a run that does not load says why, and the nodes of the run are listed', async () => {
+  test('show why the graph of a run does not load, and list the nodes of the run', async () => {
     const { run_id } = await runOf('branches', { amount: 500 });
     const { page } = await openStudio(browser, origin, '/');
     const json = { detail: 'Graph branches cannot be made' };
@@ -237,7 +237,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('a graph that does not load says why, and the others work', async () => {
+  test('show why a graph does not load, and the others work', async () => {
     const { page } = await openStudio(browser, origin, '/graphs/broken');
     await page.getByRole('alert').getByText('the vault is locked').waitFor();
     await page.getByRole('link', { name: 'Graphs' }).click();
@@ -246,7 +246,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     await page.context().close();
   });
 
-  test('takes the drawing along, as a picture and as Mermaid', async () => {
+  test('can be downloaded as an image and as Mermaid', async () => {
     const { page } = await openStudio(browser, origin, '/graphs/branches');
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
     const downloading = page.waitForEvent('download');

@@ -13,14 +13,14 @@ function rails(history: string, isComplete = true): string[] {
   );
 }
 
-test('the newest branch is drawn first, and others join it at their common checkpoint', () => {
+test('in the history, the newest branch is drawn first, and others join it at their common checkpoint', () => {
   expect(rails('c<b b<a a')).toEqual(['0|||on', '0||0|on', '0||0|end']);
   expect(rails('e<d d<b c<b b<a a')).toEqual(['0|||on', '0||0|on', '1|0||on', '0||0,1|on', '0||0|end']);
   // A lane that has joined is free for the next branch.
   expect(rails('f<c e<c c<a d<a a')).toEqual(['0|||on', '1|0||on', '0||0,1|on', '1|0||on', '0||0,1|end']);
 });
 
-test('a branch whose beginning was pruned ends, unless it may still be loaded', () => {
+test('a branch of the history whose start was pruned ends, unless more can be loaded', () => {
   expect(rails('c<b')).toEqual(['0|||end']);
   expect(rails('c<b', false)).toEqual(['0|||on']);
 });
@@ -28,7 +28,7 @@ test('a branch whose beginning was pruned ends, unless it may still be loaded', 
 const shown = (before: unknown, after: unknown) =>
   diffOf(before, after).map(({ kind, text }) => `${kind} ${text}`);
 
-test('an item that is added to a list is its own lines, and what is far from a change is folded', () => {
+test('a diff shows an added list item as its own lines, and folds lines far from a change', () => {
   const items = [{ a: 1 }, { a: 2 }, { a: 3 }];
   const [first, second] = items;
   expect(shown([first, second], items)).toEqual([
@@ -50,7 +50,7 @@ test('an item that is added to a list is its own lines, and what is far from a c
   ]);
 });
 
-test('values that begin, end or change are compared line by line', () => {
+test('a diff compares added, removed and changed values line by line', () => {
   expect(shown(undefined, 7)).toEqual(['add 7']);
   expect(shown({ a: 1 }, undefined)).toEqual(['delete {', 'delete   "a": 1', 'delete }']);
   expect(shown({ a: 1, b: 2 }, { a: 1, b: 3 })).toEqual([
@@ -63,7 +63,7 @@ test('values that begin, end or change are compared line by line', () => {
   expect(shown([1, 2], [1, 2])).toEqual(['fold 2 lines']);
 });
 
-test('a large change is shown whole instead of being compared for long', () => {
+test('a diff of a large change shows both values instead of comparing them', () => {
   const numbers = (from: number) => Array.from({ length: 5000 }, (_, i) => from + i);
   // Half of the lines are in both.
   const lines = diffOf(numbers(0), numbers(2500));

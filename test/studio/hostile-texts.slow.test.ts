@@ -125,15 +125,15 @@ describe.runIf(hasStudio)('texts that try to run in Studio (needs Chromium and a
     );
   }
 
-  test('no screen is left out', () => {
+  test('are tested on every screen', () => {
     expect(Object.keys(views(ids)).sort()).toEqual(screenPaths());
   });
 
-  test.each(screenPaths())('%s shows them as text: none runs, none loads anything', async (screen) => {
+  test.each(screenPaths())('are shown as text by %s: none executes or loads anything', async (screen) => {
     for (const path of views(ids)[screen] ?? []) await visit(path);
   });
 
-  test('lists, logs, errors and states show each of them, letter by letter', async () => {
+  test('are shown literally in lists, logs, errors and states', async () => {
     for (const path of [
       '/threads',
       `/runs/${ids.run_id}?tab=logs`,

@@ -23,7 +23,7 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
       return JSON.stringify(shown) === JSON.stringify(questions);
     });
 
-  test('what waits is found by assistant, owner, age and deadline, and the filters are in the address', async () => {
+  test('select interrupts by assistant, owner, age and deadline, and are in the address', async () => {
     const start = Date.now();
     const at = (hours: number) => new Date(start + hours * HOUR_MS).toISOString();
     await ask('interrupting', {});
@@ -74,7 +74,7 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
     await page.context().close();
   });
 
-  test('an older link names the owner as the user', async () => {
+  test('accept older links that name the owner as user', async () => {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '/inbox?user=bob');
     await shows(page, 'Ship?');
     expect(await page.getByLabel('Owner').inputValue()).toBe('bob');
@@ -85,7 +85,7 @@ describe.runIf(hasStudio)('filters of the inbox of Studio (needs Chromium and a 
     await page.context().close();
   });
 
-  test('a page without a question that fits is no end: older ones are followed by newer ones', async () => {
+  test('continue after a page without a matching interrupt', async () => {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     // As where thousands wait.
     await page.route('**/interrupts/search', (route) => {

@@ -57,7 +57,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
   const left = (page: Page, count: number) =>
     until(`${count} wait`, async () => (await rows(page).count()) === count);
 
-  test('what waits is approved, edited and rejected by keyboard alone, one by one and several at once', async () => {
+  test('interrupts are approved, edited and rejected by keyboard alone, one by one and several at once', async () => {
     for (const name of ['ana', 'bob', 'cy', 'dan', 'eve']) await order(name);
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
     await left(page, 5);
@@ -107,7 +107,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     expect(problems).toEqual([]);
   });
 
-  test('several are rejected at once', async () => {
+  test('several interrupts are rejected at once', async () => {
     const sent = (await mails()).length;
     const asked = [await order('qi'), await order('ran')];
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
@@ -130,7 +130,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await page.context().close();
   });
 
-  test('a call is decided with JSON where its form does not fit', async () => {
+  test('a tool call is decided with JSON if its form does not fit', async () => {
     const thread_id = await order('sam');
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
     await left(page, 1);
@@ -150,7 +150,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await page.context().close();
   });
 
-  test('a key that is held down answers one question, and moves over several', async () => {
+  test('a key that is held down answers one interrupt, but moves over several', async () => {
     const asked: string[] = [];
     for (const name of ['lea', 'max', 'ned', 'ola', 'pia']) asked.push(await order(name));
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
@@ -179,7 +179,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await page.context().close();
   });
 
-  test('questions in other shapes are answered, and a new one appears without a reload', async () => {
+  test('interrupts of other shapes are answered, and a new one appears without a reload', async () => {
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
     await page.getByText('All caught up').waitFor();
     const thread_id = await ask('questions', 'A trip, please');
@@ -217,7 +217,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     expect(problems).toEqual([]);
   });
 
-  test('an answer that somebody else gave first is told as such, and no key goes to the next question', async () => {
+  test('an interrupt that another user answered first is reported, and pressed keys do not affect the next one', async () => {
     const asked = [await order('fay'), await order('gus'), await order('hal')];
     const { page, problems } = await openStudio(browser, server.url, '/inbox');
     await left(page, 3);
@@ -274,7 +274,7 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     expect(problems).toEqual([]);
   });
 
-  test('a link to a question beyond the first pages selects it, and no other', async () => {
+  test('a link to an interrupt beyond the first pages selects it, and no other', async () => {
     const asked = [await order('ida'), await order('jon'), await order('kim')];
     const { tasks } = await server.client.threads.getState(asked[2] as string);
     const link = `/inbox?interrupt=${asked[2]}.${tasks[0]?.interrupts[0]?.id}`;

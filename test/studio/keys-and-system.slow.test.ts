@@ -42,7 +42,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(problems).toEqual([]);
   });
 
-  test('the list says what a key may do, when it ends and when it was used last', async () => {
+  test('the list of keys shows scope, expiry and last use', async () => {
     const { page, problems } = await open('/keys');
     await page.getByRole('button', { name: 'New key' }).press('Enter');
     await page.getByLabel('Name (what the key is for)').fill('reports');
@@ -85,7 +85,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(problems).toEqual([]);
   });
 
-  test('a key that may only read is told what it may not see, and offered nothing that it may not do', async () => {
+  test('a read key sees what it may not see, and is offered only what it may do', async () => {
     const body = { name: 'reader', scope: 'read' };
     const { key } = (await studio.http.post('/keys', body, { 'x-api-key': OPERATOR })).body;
     const { page } = await open('/keys', key);
@@ -102,7 +102,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     await page.context().close();
   });
 
-  test('the system shows its processes and draws what one of them measured', async () => {
+  test('the system screen shows the processes, and charts the measurements of one', async () => {
     const { page, problems } = await open('/system');
     await page.getByRole('img', { name: /^Event loop delay: now 99 %/ }).waitFor();
     await page.getByRole('table', { name: 'Processes' }).getByText(String(process.pid)).waitFor();
@@ -112,7 +112,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(problems).toEqual([]);
   });
 
-  test('whom the server does not tell its last hour is drawn what it measures from now on', async () => {
+  test('a user without access to the history of the server sees measurements from now on', async () => {
     const body = { name: 'watcher', scope: 'read' };
     const { key } = (await studio.http.post('/keys', body, { 'x-api-key': OPERATOR })).body;
     const { page, problems } = await open('/system', key);
@@ -138,7 +138,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(problems).toEqual([]);
   });
 
-  test('the system shows which process executes which run until when', async () => {
+  test('the system screen shows which process executes which run until when', async () => {
     const { page, problems } = await open('/system');
     await page.getByText('No run is executing.').waitFor();
     const key = { 'x-api-key': OPERATOR };
@@ -157,7 +157,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(problems).toEqual([]);
   });
 
-  test('the system follows what graphs print, by level and assistant, and leads to the run', async () => {
+  test('the system screen follows output of graphs by level and assistant, with links to the runs', async () => {
     const { page, problems } = await open('/system');
     await page.getByText('Following the output of all graphs').waitFor();
     const key = { 'x-api-key': OPERATOR };
@@ -190,7 +190,7 @@ describe.runIf(hasStudio)('keys, system and connect in Studio (needs Chromium an
     expect(problems).toEqual([]);
   });
 
-  test('the snippets work as they are shown, with a key in its place', async () => {
+  test('the shown snippets work once a key is filled in', async () => {
     const { page, problems } = await open('/connect?tab=curl');
     const snippet = page.locator('pre').first();
     await snippet.getByText(`${studio.origin}/runs/wait`).waitFor();

@@ -82,7 +82,7 @@ describe.runIf(hasStudio)(
       return lines.map((line) => JSON.parse(line)).map(({ id, data }) => ({ id, data }));
     }
 
-    test('its events go on without a gap and without a repetition', async () => {
+    test('continues its events without gaps or duplicates', async () => {
       using gate = closedGate();
       const run = await heldRun(gate.folder);
       const { page, problems } = await open(`/runs/${run.run_id}?tab=events`);
@@ -102,7 +102,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('its timeline goes on with every step once', async () => {
+    test('continues its timeline with every step once', async () => {
       using gate = closedGate();
       const run = await heldRun(gate.folder);
       const { page, problems } = await open(`/runs/${run.run_id}`);
@@ -127,7 +127,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('the tail of its log goes on without a gap and without a repetition', async () => {
+    test('continues the tail of its log without gaps or duplicates', async () => {
       using gate = closedGate();
       const { thread_id } = await server.client.threads.create();
       const printed = ['line 1', 'line 2', 'line 3', 'line 4', 'line 5'];

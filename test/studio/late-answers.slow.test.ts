@@ -34,7 +34,7 @@ describe.runIf(hasStudio)('answers that come late to Studio (needs Debian packag
     return asked.promise;
   }
 
-  test('a message that is refused after its conversation was left is there to be sent again', async () => {
+  test('a message that is refused after its conversation was left can be sent again', async () => {
     const thread_id = await conversation('Hello');
     const [assistant] = await chat.server.client.assistants.search({ graphId: 'chat' });
     const versions = `assistants/${assistant?.assistant_id}?tab=try`;
@@ -55,7 +55,7 @@ describe.runIf(hasStudio)('answers that come late to Studio (needs Debian packag
     }
   });
 
-  test('a conversation that is created late does not navigate a user back who has left', async () => {
+  test('a conversation that is created late does not navigate back a user who has left', async () => {
     const page = await chat.open('chat/chat');
     const sending = held(page, /\/runs$/);
     await say(page, 'A late beginning');
@@ -71,7 +71,7 @@ describe.runIf(hasStudio)('answers that come late to Studio (needs Debian packag
     await page.context().close();
   });
 
-  test('a run that is created late leaves the version that is shown of another conversation', async () => {
+  test('a run that is created late does not change the shown version of another conversation', async () => {
     const [first, second] = [await conversation('First'), await conversation('Second')];
     const [newest, ...older] = await chat.server.client.threads.getHistory(second);
     const [at] = older.map(({ checkpoint }) => checkpoint.checkpoint_id);
@@ -95,7 +95,7 @@ describe.runIf(hasStudio)('answers that come late to Studio (needs Debian packag
     await page.context().close();
   });
 
-  test('a fork that is made late is not looked for in another thread', async () => {
+  test('a fork that is created late is not looked for in another thread', async () => {
     const [first, second] = [await conversation('One'), await conversation('Two')];
     const page = await chat.open(`threads/${first}`);
     const forking = held(page, /\/state$/);

@@ -48,7 +48,7 @@ describe.runIf(hasStudio)('long answers in a chat of Studio (needs Chromium and 
     `);
   const mostAdded = async (page: Page) => Math.max(...(await page.evaluate<number[]>('added')));
 
-  test('a long table is one table, and the rows that are drawn stay while it grows', async () => {
+  test('a long table is one table, and its rendered rows stay while it grows', async () => {
     const { page, problems, done } = await answer();
     await page.getByRole('cell', { name: '1000', exact: true }).waitFor();
     await page.evaluate(`document.querySelector('tbody tr').dataset.drawn = 'before'`);
@@ -61,7 +61,7 @@ describe.runIf(hasStudio)('long answers in a chat of Studio (needs Chromium and 
     await page.context().close();
   });
 
-  test('the end of a conversation stays in view, also when it grows before its scrolling is noticed', async () => {
+  test('the end of a conversation stays in view, even if it grows before the scroll event', async () => {
     const { page, problems, done } = await answer();
     await done();
     await page.getByRole('cell', { name: 'the end' }).waitFor();
@@ -82,7 +82,7 @@ describe.runIf(hasStudio)('long answers in a chat of Studio (needs Chromium and 
     expect(problems).toEqual([]);
   });
 
-  test('a long answer that is opened is drawn in pieces that leave the page usable', async () => {
+  test('a long answer is rendered in chunks that leave the page usable', async () => {
     const { page, problems, done } = await answer();
     await done();
     await page.goto('about:blank');
@@ -95,7 +95,7 @@ describe.runIf(hasStudio)('long answers in a chat of Studio (needs Chromium and 
     await page.context().close();
   });
 
-  test('of a table of 3,000 columns the first ones are drawn, and all when they are asked for', async () => {
+  test('a table of 3,000 columns shows the first ones, and all on request', async () => {
     const { page, problems, done } = await answer('wide', 40);
     await done();
     await page.goto('about:blank');

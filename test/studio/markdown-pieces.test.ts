@@ -13,20 +13,20 @@ const textOf = (pieces: readonly Piece[]) => pieces.map(({ text }) => text).join
 /** Where pieces begin. */
 const beginnings = (text: string) => piecesOf(text).map((piece) => piece.text.slice(0, 8).trim());
 
-test('a short text is one piece, a long one as many as it has long paragraphs', () => {
+test('a short Markdown text is one chunk, a long one as many as it has long paragraphs', () => {
   expect(piecesOf('One\n\ntwo')).toEqual([{ kind: 'text', text: 'One\n\ntwo', goesOn: false }]);
   const text = `${PARAGRAPH}Second\n\n${PARAGRAPH}# Third`;
   expect(beginnings(text)).toEqual(['word0 wo', 'Second', '# Third']);
   expect(textOf(piecesOf(text))).toBe(text);
 });
 
-test('paragraphs of items, tables, quotes and code within lists stay whole', () => {
+test('a Markdown chunk does not end inside list items, tables, quotes or code within lists', () => {
   expect(beginnings(`- ${PARAGRAPH}  of one\n\n  also`)).toEqual(['- word0']);
   expect(beginnings(`${PARAGRAPH}> one\n\n| a |`)).toEqual(['word0 wo']);
   expect(beginnings(`- one\n\n  ~~~\n  ${PARAGRAPH}Within\n\n- the code`)).toEqual(['- one']);
 });
 
-test('a code block is a piece without its fences, also while it is written', () => {
+test('a Markdown code block is a chunk without its fences, even while it is streamed', () => {
   const code = `${PARAGRAPH}- no item\n\n${PARAGRAPH}`;
   const kinds = (text: string) => piecesOf(text).map(({ kind, text }) => [kind, text]);
   expect(kinds(`Before\n\`\`\`js\n${code}\`\`\`\n\nAfter`)).toEqual([
@@ -40,7 +40,7 @@ test('a code block is a piece without its fences, also while it is written', () 
   expect(kinds(sentence)).toEqual([['text', sentence]]);
 });
 
-test('a long list goes on in the next piece, with the number that it has', () => {
+test('a long Markdown list continues in the next chunk with its number', () => {
   const pieces = (text: string) => piecesOf(text).map((piece) => [piece.text.slice(0, 6), piece.goesOn]);
   expect(pieces(`- ${words(300)}\n- two\n  - of two\n`)).toEqual([
     ['- word', false],
@@ -59,7 +59,7 @@ test('a long list goes on in the next piece, with the number that it has', () =>
 const HEAD = '| a | b |\n|---|:-:|\n';
 const rows = (count: number) => Array.from({ length: count }, (_, n) => `| ${n} | ${words(9)} |\n`).join('');
 
-test('a long table goes on in the next piece, which begins with its head', () => {
+test('a long Markdown table continues in the next chunk, which repeats its head', () => {
   const pieces = piecesOf(`Before\n\n${HEAD}${rows(100)}\nAfter\n\n${rows(1)}`);
   const tables = pieces.slice(1, -1);
   expect(pieces.map(({ kind }) => kind)).toEqual(['text', ...tables.map(() => 'table'), 'text']);
@@ -71,7 +71,7 @@ test('a long table goes on in the next piece, which begins with its head', () =>
   expect(pieces.at(-1)?.text).toBe(`After\n\n${rows(1)}`);
 });
 
-test('a table ends where something else begins, and a row without bars is one of it', () => {
+test('a Markdown table ends where another block starts, and includes a row without bars', () => {
   const kinds = (end: string) => piecesOf(`${HEAD}${rows(50)}${end}`).map(({ kind, text }) => [kind, text]);
   expect(kinds('').at(-1)?.[0]).toBe('table');
   expect(kinds('> quoted').at(-1)).toEqual(['text', '> quoted']);
@@ -85,22 +85,22 @@ test.each([
   ['of no cells', '| a | b |\nword\n'],
   ['in a paragraph', 'word\n| a | b |\n|---|---|\n'],
   ['in a list', '- word\n\n  | a | b |\n  |---|---|\n'],
-])('lines with bars are no table below a line %s', (_name, head) => {
+])('lines with bars below a line %s are no Markdown table', (_name, head) => {
   expect(piecesOf(`${head}${rows(100)}`).map(({ kind }) => kind)).toEqual(['text']);
 });
 
-test('numbers that are not those of the list, or of no list, begin no piece', () => {
+test('a number that does not continue a Markdown list, or is in plain text, starts no chunk', () => {
   expect(beginnings(`1. ${words(300)}\n1. two`)).toHaveLength(1);
   expect(beginnings(`${words(300)} in\n1984. It was`)).toHaveLength(1);
 });
 
-test('a text with definitions of links or notes is one piece', () => {
+test('a Markdown text with definitions of links or footnotes is one chunk', () => {
   expect(beginnings(`${PARAGRAPH}See [it] and that.[^1]\n\n[it]: https://example.com`)).toHaveLength(1);
   expect(beginnings(`${PARAGRAPH}See that.[^1]\n\n[^1]: A note`)).toHaveLength(1);
   expect(beginnings(`${PARAGRAPH}\`\`\`\n[it]: 1\n\`\`\``)).toHaveLength(2);
 });
 
-test('a paragraph in one endless line is cut between words, and without spaces it is not', () => {
+test('a Markdown paragraph in one very long line is split between words, and not without spaces', () => {
   const pieces = piecesOf(words(10_000));
   expect(textOf(pieces)).toBe(words(10_000));
   expect(pieces.length).toBeGreaterThan(9);
@@ -108,7 +108,7 @@ test('a paragraph in one endless line is cut between words, and without spaces i
   expect(piecesOf('x'.repeat(20_000))).toHaveLength(1);
 });
 
-test('of a text that grows only the last piece changes, and it is as if all had come at once', () => {
+test('in a growing Markdown text only the last chunk changes, and the result equals that of the whole text', () => {
   const list = Array.from({ length: 400 }, (_, n) => `- item ${n} of the list\n`).join('');
   const table = `${HEAD}${rows(100)}`;
   const text = `${PARAGRAPH}${list}\n\`\`\`\n${PARAGRAPH}\`\`\`\n\n${table}\n${words(5_000)}`;
@@ -123,7 +123,7 @@ test('of a text that grows only the last piece changes, and it is as if all had 
   expect(growing('Another text')).toEqual(piecesOf('Another text'));
 });
 
-test('lines that grow are divided where no empty line is lost, and only the last chunk changes', () => {
+test('growing lines are split without losing an empty line, and only the last chunk changes', () => {
   const text = Array.from({ length: 3_000 }, (_, n) => (n % 3 === 0 ? '' : `line ${n}`)).join('\n');
   const growing = growingChunks();
   let before: readonly string[] = [];
@@ -144,7 +144,7 @@ test.each([
   ['| a \\| b \\\\| c | d', 3, '| a \\| b \\\\| c |'],
   ['| a | b |', 2, '| a | b |'],
   ['| a |', 1, '| a |'],
-])('%s is a row of %i cells, and its first two are %s', (row, cells, first) => {
+])('the Markdown row %s has %i cells, and its first two are %s', (row, cells, first) => {
   expect(cellsOf(row)).toBe(cells);
   expect(firstCells(`${row}\n${row}`, 2)).toBe(`${first}\n${first}`);
 });

@@ -34,7 +34,7 @@ describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debia
     return values.messages.map(({ content }) => content);
   }
 
-  test('a message is edited, and an answer asked for again, in its place', async () => {
+  test('a message can be edited, and an answer repeated, in its place', async () => {
     const { thread_id, page, problems } = await conversation('One', 'Two');
     await editMessage(page, 'Two', 'Three');
     await page.getByText('You said: Three').waitFor();
@@ -51,7 +51,7 @@ describe.runIf(hasStudio)('messages without ids in a chat of Studio (needs Debia
     expect(problems).toEqual([]);
   });
 
-  test('no message is edited whose place is unknown, as the graph has forgotten what was before', async () => {
+  test('a message cannot be edited if the graph has dropped the messages before it', async () => {
     const { thread_id, page, problems } = await conversation('One', 'Two', 'Three');
     const before = await server.client.threads.getState(thread_id);
     for (const text of ['Two', 'Three']) {

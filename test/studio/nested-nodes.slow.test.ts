@@ -25,7 +25,7 @@ describe.runIf(hasStudio)('nodes of subgraphs in Studio (needs Chromium and a bu
 
   const execute = (dialog: Locator) => dialog.getByRole('button', { name: /^Run/ }).click();
 
-  test('one in a subgraph of a subgraph executes from a state of that', async () => {
+  test('in a subgraph of a subgraph can be executed from a state of it', async () => {
     const { page, dialog, result } = await openForm('team:deep:think');
     await dialog.getByLabel('Topic').fill('tea');
     await execute(dialog);
@@ -35,7 +35,7 @@ describe.runIf(hasStudio)('nodes of subgraphs in Studio (needs Chromium and a bu
     await page.context().close();
   });
 
-  test('a tool of one answers to its form', async () => {
+  test('have tools that can be called with a form', async () => {
     const { page, dialog, result } = await openForm('team:tools');
     await dialog.getByLabel('A', { exact: true }).fill('4');
     await dialog.getByLabel('B', { exact: true }).fill('38');
@@ -44,7 +44,7 @@ describe.runIf(hasStudio)('nodes of subgraphs in Studio (needs Chromium and a bu
     await page.context().close();
   });
 
-  test('a question of one is answered there', async () => {
+  test('can interrupt and be answered in their panel', async () => {
     const { page, dialog, result } = await openForm('team:ask');
     await execute(dialog);
     await dialog.getByRole('heading', { name: 'Which?' }).waitFor();
@@ -54,14 +54,14 @@ describe.runIf(hasStudio)('nodes of subgraphs in Studio (needs Chromium and a bu
     await page.context().close();
   });
 
-  test('one in a graph that code calls says what to run instead', async () => {
+  test('of a graph that is called by code name what to execute instead', async () => {
     const { page } = await open('code:think');
     await page.getByText(/Run code instead\./).waitFor();
     expect(await page.getByRole('button', { name: /^Run this node/ }).count()).toBe(0);
     await page.context().close();
   });
 
-  test('a run stops at a breakpoint in a subgraph', async () => {
+  test('can be breakpoints of a run', async () => {
     const { page } = await open('team:write');
     await page.getByLabel('before team:write').check();
     await page.goto(`${studio.origin}/studio/chat/alone-nested`);

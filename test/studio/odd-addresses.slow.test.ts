@@ -6,7 +6,7 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
 describe.runIf(hasStudio)(
-  'addresses of Studio that nobody made (needs Chromium and a build of Studio)',
+  'invalid addresses of Studio (needs Chromium and a build of Studio)',
   () => {
     let http: Awaited<ReturnType<typeof openApp>>;
     let browser: Browser;
@@ -31,7 +31,7 @@ describe.runIf(hasStudio)(
       ['/assistants/abc', 'assistant'],
       ['/runs/%ff', 'run'],
       ['/threads/100%', 'thread'],
-    ])('%s: the page says that it does not exist', async (path, kind) => {
+    ])('%s: the page reports that it does not exist', async (path, kind) => {
       const { page, problems } = await openStudio(browser, origin, path);
       await page.getByText(`The id of this ${kind} is not a UUID`).waitFor();
       expect(await violations(page)).toEqual([]);
@@ -39,14 +39,14 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('below no screen there is no such page', async () => {
+    test('an unknown path below a screen is no page', async () => {
       const { page, problems } = await openStudio(browser, origin, '/%ff');
       await page.getByRole('heading', { name: 'Page not found' }).waitFor();
       expect(problems).toEqual([]);
       await page.context().close();
     });
 
-    test.each(['zzz', '-1', '1e99', 'true'])('runs since %s are those of any time', async (since) => {
+    test.each(['zzz', '-1', '1e99', 'true'])('runs since %s are not limited in time', async (since) => {
       const { body } = await http.post('/runs/wait', {
         assistant_id: 'echo',
         input: { x: 1 },
@@ -60,11 +60,14 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test.each(['age=zzz', 'due=1e99', 'due=true'])('the inbox with %s shows what waits', async (query) => {
-      const { page, problems } = await openStudio(browser, origin, `/inbox?${query}`);
-      await page.getByText(/No matching questions|All caught up/).waitFor();
-      expect(problems).toEqual([]);
-      await page.context().close();
-    });
+    test.each(['age=zzz', 'due=1e99', 'due=true'])(
+      'the inbox with %s shows all interrupts',
+      async (query) => {
+        const { page, problems } = await openStudio(browser, origin, `/inbox?${query}`);
+        await page.getByText(/No matching questions|All caught up/).waitFor();
+        expect(problems).toEqual([]);
+        await page.context().close();
+      },
+    );
   },
 );

@@ -16,7 +16,7 @@ describe.runIf(hasStudio)('odd contents in Studio (needs Chromium and a build of
     return thread_id;
   }
 
-  test('what cannot be read of a message is left out, and the rest of the conversation is there', async () => {
+  test('unreadable parts of a message are omitted, and the rest of the conversation is shown', async () => {
     const parts = [{ type: 'text', text: 'before ' }, null, { type: 'text', text: 'and after' }];
     const thread_id = await written({ type: 'human', content: parts }, { type: 'ai', content: 'An answer' });
     const { page, problems } = await open(`/chat/chat/${thread_id}`);
@@ -26,7 +26,7 @@ describe.runIf(hasStudio)('odd contents in Studio (needs Chromium and a build of
     await page.context().close();
   });
 
-  test('a block that is too long for Markdown is shown as it is written', async () => {
+  test('a block that is too long for Markdown is shown as plain text', async () => {
     const lines = Array.from({ length: 5_000 }, (_, n) => `line ${n} of *it*`);
     const thread_id = await written({ type: 'ai', content: lines.join('\n') });
     const { page, problems } = await open(`/chat/chat/${thread_id}`);
@@ -38,7 +38,7 @@ describe.runIf(hasStudio)('odd contents in Studio (needs Chromium and a build of
   });
 
   test.each(['{"user":7}', '{ "user" : 7 }', 'user=7'])(
-    'a filter of the address is what it says: %s',
+    'a filter in the address is applied literally: %s',
     async (filter) => {
       await studio.client.threads.create({ metadata: { user: 7, title: 'Of the user' } });
       await studio.client.threads.create({ metadata: { title: 'Of nobody' } });

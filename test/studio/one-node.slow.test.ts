@@ -23,7 +23,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
   const result = (dialog: Locator) => dialog.getByRole('region', { name: 'Result' });
   const execute = (dialog: Locator) => dialog.getByRole('button', { name: /^Run/ }).click();
 
-  test('a tool answers to its form, and its run is one of the list', async () => {
+  test('a tool is called with its form, and its run is listed', async () => {
     const { page, dialog } = await open('tools');
     await dialog.getByText('Adds two numbers.').waitFor();
     await dialog.getByLabel(/^A: The first one/).fill('4');
@@ -48,7 +48,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await page.context().close();
   });
 
-  test('what is written as JSON is in the fields when they come back', async () => {
+  test('an input written as JSON is kept when the form is shown again', async () => {
     const { page, dialog } = await open('tools');
     await dialog.getByLabel('B', { exact: true }).fill('38');
     await dialog.getByRole('button', { name: 'As JSON' }).click();
@@ -61,7 +61,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await page.context().close();
   });
 
-  test('a node executes from the state that its last step began from', async () => {
+  test('a node executes from the state that its last step started from', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'alone', {
       input: { topic: 'tea', ran: ['before'] },
@@ -81,7 +81,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await page.context().close();
   });
 
-  test('what was executed alone is no conversation to go on with', async () => {
+  test('a run of a single node is not listed as a conversation', async () => {
     const { thread_id } = await studio.client.threads.create({ metadata: { title: 'A real one' } });
     await studio.client.runs.wait(thread_id, 'alone', { input: { topic: 'tea' }, interruptAfter: ['plain'] });
     const { page, dialog } = await open('plain');
@@ -95,7 +95,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await page.context().close();
   });
 
-  test('a question of the node is answered there, and nothing comes after it', async () => {
+  test('an interrupt of the node is answered in its panel, and the run then ends', async () => {
     const { page, dialog } = await open('ask');
     await execute(dialog);
     await dialog.getByRole('heading', { name: 'Which?' }).waitFor();
@@ -127,7 +127,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await deferred.page.context().close();
   });
 
-  test('the panel of a node says where its code is when it is asked', async () => {
+  test('the panel of a node shows the place of its code on request', async () => {
     const { page } = await openStudio(studio.browser, studio.origin, '/graphs/alone?node=plain');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByText(/^alone\.ts:\d+$/).waitFor();
@@ -154,7 +154,7 @@ describe.runIf(hasStudio)('one node or tool on its own in Studio (needs Chromium
     await page.context().close();
   });
 
-  test('a session that may only read executes no node', async () => {
+  test('a read-only session cannot execute a node', async () => {
     await using http = await openApp({
       graphs: ['alone'],
       environment: { AGENT_SERVER_API_KEYS: OPERATOR },

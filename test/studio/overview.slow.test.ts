@@ -14,7 +14,7 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     return run_id;
   }
 
-  test('an age is right at once, however long none was shown', async () => {
+  test('an age is correct at once, even if none was shown for a long time', async () => {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '/connect');
     await page.getByRole('heading', { name: 'Connect' }).waitFor();
     await page.clock.setFixedTime(Date.now() + 3_600_000);
@@ -25,7 +25,7 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     await page.context().close();
   });
 
-  test('each figure leads to what it counts', async () => {
+  test('each number links to what it counts', async () => {
     for (const graph of ['fails', 'interrupting', 'fails']) await ended(graph);
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     const main = page.getByRole('main');
@@ -64,7 +64,7 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     await page.context().close();
   });
 
-  test('beside the links to the screens is how much is to be looked at there', async () => {
+  test('the links to screens show how many items need attention', async () => {
     for (const graph of ['fails', 'interrupting']) await ended(graph);
     const { page } = await openStudio(studio.browser, studio.origin, '/connect');
     const screens = page.getByRole('navigation', { name: 'Screens' });
@@ -78,7 +78,7 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     await page.context().close();
   });
 
-  test('the run that waits for longest, very many, and warnings are shown as the server says', async () => {
+  test('the longest waiting run, large numbers and warnings are shown as reported by the server', async () => {
     const run_id = await ended('interrupting');
     const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
     const { at, ...overview } = (await studio.http.get('/system/overview')).body;
@@ -117,7 +117,7 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     await page.context().close();
   });
 
-  test('says what the server is, since when its processes run, what it stores and how much waits', async () => {
+  test('the overview shows the server, the uptime of its processes, the size of its storage and the queue', async () => {
     for (let n = 0; n < 3; n++)
       await studio.client.runs.create(null, 'fails', { input: { x: 7 }, afterSeconds: 3600 });
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');

@@ -3,7 +3,7 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 
 describe.runIf(hasStudio)(
-  'lists of Studio with pages that are empty (needs Chromium and a build of Studio)',
+  'lists of Studio with empty pages (needs Chromium and a build of Studio)',
   () => {
     const studio = useStudioServer(['asks']);
 
@@ -11,7 +11,7 @@ describe.runIf(hasStudio)(
       ['/runs?error=odd', 'runs', '**/runs/search', 'No matching runs'],
       ['/threads?owner=ana', 'threads', '**/threads/search', 'No matching threads'],
       ['/inbox?tab=answered', 'answers', '**/interrupts/answers/search', 'No answers yet'],
-    ])('%s goes on after a first page without a row', async (path, what, url, none) => {
+    ])('%s continues after a first page without a row', async (path, what, url, none) => {
       const { page, problems } = await openStudio(studio.browser, studio.origin, '');
       // As where the server has examined the newest of a million.
       await page.route(url, (route) => {
@@ -27,7 +27,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('conversations are found behind threads that no run has used', async () => {
+    test('conversations are listed after a page of threads without runs', async () => {
       const { page, problems } = await openStudio(studio.browser, studio.origin, '');
       await page.getByRole('link', { name: 'Chat', exact: true }).first().click();
       await page.getByText('Choose an assistant to start one.').waitFor();

@@ -76,7 +76,7 @@ describe.runIf(hasStudio)('the palette of Studio (needs Chromium and a build of 
     await page.context().close();
   });
 
-  test('namespaces of the store and keys are found, and what has a pasted id', async () => {
+  test('namespaces of the store and keys are found, and a resource by its pasted id', async () => {
     const item = { namespace: ['ana', 'recipes'], key: 'soup', value: { text: 'leek' } };
     await studio.http.send('PUT', '/store/items', item, { 'x-api-key': OPERATOR });
     await post('/keys', { name: 'Kitchen display', scope: 'read' });
@@ -126,7 +126,7 @@ describe.runIf(hasStudio)('the palette of Studio (needs Chromium and a build of 
 describe.runIf(hasStudio)('the palette of a Studio with deployments (needs Chromium and a build)', () => {
   const studio = useDeploymentStudio(unpack);
 
-  test('finds deployments by their names', async () => {
+  test('deployments are found by their names', async () => {
     await studio.server.create('billing');
     const { id } = await studio.server.create('support-desk');
     const { page, problems } = await openStudio(studio.browser, studio.server.url, '');

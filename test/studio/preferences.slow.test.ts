@@ -5,7 +5,7 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { addresses, loaded, type ShownIds } from '../support/studio-screens.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 
-describe.runIf(hasStudio)('what a person prefers, in Studio (needs Chromium and a build)', () => {
+describe.runIf(hasStudio)('preferences in Studio (needs Chromium and a build)', () => {
   const studio = useStudioServer(['chat', 'tokens']);
 
   /** Whether the page is drawn on a dark background. */
@@ -14,7 +14,7 @@ describe.runIf(hasStudio)('what a person prefers, in Studio (needs Chromium and 
     return (background.match(/\d+/g) ?? []).slice(0, 3).every((part) => Number(part) < 128);
   };
 
-  test('the look follows the system while it is shown, until one is chosen, which stays', async () => {
+  test('the theme follows the system until one is chosen, which is then kept', async () => {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     for (const colorScheme of ['dark', 'light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
@@ -42,7 +42,7 @@ describe.runIf(hasStudio)('what a person prefers, in Studio (needs Chromium and 
         })).map(({ outerHTML }) => outerHTML.slice(0, 100))
     `);
 
-  test('nothing moves for a person who wants that, not even while an answer is written', async () => {
+  test('with reduced motion nothing moves, not even while an answer is written', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     await page.emulateMedia({ reducedMotion: 'reduce' });

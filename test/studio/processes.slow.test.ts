@@ -35,7 +35,7 @@ describe.runIf(hasStudio && TEST_POSTGRES_URI)(
     /** The path at which the page follows a run. */
     const streamOf = (thread_id: string, run_id: string) => `/threads/${thread_id}/runs/${run_id}/stream`;
 
-    test('a session holds in all processes, and a change appears whichever of them made it', async () => {
+    test('a session is valid in all processes, and a change by any of them appears', async () => {
       const { page, problems } = await openStudio(browser, cluster.url, '/threads');
       await signIn(page, OPERATOR);
       await page.getByText('No threads yet').waitFor();
@@ -58,7 +58,7 @@ describe.runIf(hasStudio && TEST_POSTGRES_URI)(
       await page.context().close();
     });
 
-    test('an answer goes on without a gap and without a repetition when the process that streams it is killed', async () => {
+    test('an answer continues without gaps or duplicates when the process that streams it is killed', async () => {
       const { client } = api(0);
       const { page, problems } = await openStudio(browser, cluster.url, '/chat/tokens');
       await signIn(page, OPERATOR);

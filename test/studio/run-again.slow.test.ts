@@ -7,7 +7,7 @@ import { violations } from '../support/studio-sign-in.ts';
 describe.runIf(hasStudio)('starting a run again in Studio (needs Debian package chromium)', () => {
   const studio = useStudioServer(['fails', 'interrupting', 'nested', 'ten-steps', 'zod-state']);
 
-  test('runs again with another input, on a new thread', async () => {
+  test('a run starts again with another input, on a new thread', async () => {
     const { run_id, thread_id } = await endedRun(studio.client, 'zod-state', {
       input: { topic: 'tea', length: 2 },
       context: { language: 'de' },
@@ -35,7 +35,7 @@ describe.runIf(hasStudio)('starting a run again in Studio (needs Debian package 
     await page.context().close();
   });
 
-  test('a failed run is tried again from where it began, so that its input is there once', async () => {
+  test('a failed run is retried from where it started, so that its input is applied once', async () => {
     const first = await endedRun(studio.client, 'fails', { input: { x: 1 } });
     const { client, origin, browser } = studio;
     const second = await client.runs.create(first.thread_id, 'fails', { input: { x: 2 } });
@@ -59,7 +59,7 @@ describe.runIf(hasStudio)('starting a run again in Studio (needs Debian package 
     }
   });
 
-  test('only what failed or was cancelled can be tried again', async () => {
+  test('only a failed or cancelled run can be retried', async () => {
     const { client, origin, browser } = studio;
     const done = await endedRun(studio.client, 'nested', { input: {} });
     const asks = await endedRun(studio.client, 'interrupting', { input: {} });
@@ -72,7 +72,7 @@ describe.runIf(hasStudio)('starting a run again in Studio (needs Debian package 
     }
   });
 
-  test('Cancel ends a run that executes, which can be tried again then', async () => {
+  test('Cancel ends an executing run, which can then be retried', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'ten-steps', {
       input: { n: 0 },
@@ -92,7 +92,7 @@ describe.runIf(hasStudio)('starting a run again in Studio (needs Debian package 
     await page.context().close();
   });
 
-  test('gives code that starts it again', async () => {
+  test('a run shows code that starts it again', async () => {
     const { run_id, thread_id } = await endedRun(studio.client, 'zod-state', {
       input: { topic: "it's", length: 2 },
     });

@@ -12,7 +12,7 @@ describe.runIf(hasStudio)('the events of a run in Studio (needs Debian package c
   const rows = (page: Page) => page.getByRole('region', { name: 'Events' }).getByRole('button');
   const modesOf = (page: Page) => rows(page).locator('span:nth-child(2)').allInnerTexts();
 
-  test('its events can be filtered, searched, read whole and saved', async () => {
+  test('can be filtered, searched, read in full and saved', async () => {
     const { run_id } = await endedRun(studio.client, 'nested', {
       input: {},
       streamMode: ['updates', 'custom'],
@@ -46,7 +46,7 @@ describe.runIf(hasStudio)('the events of a run in Studio (needs Debian package c
     await page.context().close();
   });
 
-  test('events of a run that executes come as they are emitted; a pause loses none', async () => {
+  test('appear while it executes, and a pause loses none', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'tokens', {
       input: { count: 200, token_ms: 20 },
@@ -68,7 +68,7 @@ describe.runIf(hasStudio)('the events of a run in Studio (needs Debian package c
     await page.context().close();
   });
 
-  test('a run that kept no events says so', async () => {
+  test('are reported as missing if the run stored none', async () => {
     const { run_id } = await endedRun(studio.client, 'nested', { input: {}, streamResumable: false });
     const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=events`);
     await page.getByText('No stored events for this run').waitFor();

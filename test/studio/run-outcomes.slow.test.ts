@@ -4,10 +4,10 @@ import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 import { violations } from '../support/studio-sign-in.ts';
 
-describe.runIf(hasStudio)('what a run in Studio needs next (needs Chromium and a build of Studio)', () => {
+describe.runIf(hasStudio)('the outcome of a run in Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['asks', 'fails', 'sleeper', 'ten-steps']);
 
-  test('one that asks leads to its question, until that is answered', async () => {
+  test('an interrupted run links to its interrupt, until that is answered', async () => {
     const { client } = studio;
     const { thread_id } = await client.threads.create({ metadata: { title: 'Lunch with Ana' } });
     const { run_id } = await client.runs.create(thread_id, 'asks', { input: { ask: 'Shall I?' } });
@@ -27,7 +27,7 @@ describe.runIf(hasStudio)('what a run in Studio needs next (needs Chromium and a
     await page.context().close();
   });
 
-  test('one that has failed shows the step that failed, and leads to its checkpoint', async () => {
+  test('a failed run shows the failed step, and links to its checkpoint', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'fails', { input: { x: 7 } });
     await studio.client.runs.join(thread_id, run_id).catch(() => {});
@@ -41,7 +41,7 @@ describe.runIf(hasStudio)('what a run in Studio needs next (needs Chromium and a
     await page.context().close();
   });
 
-  test('one that waits for another run says so where its steps will be', async () => {
+  test('a run that waits for another one says so in place of its steps', async () => {
     const { client } = studio;
     const { thread_id } = await client.threads.create();
     const sleeping = { input: { ms: 600_000 }, multitaskStrategy: 'enqueue' } as const;
@@ -53,7 +53,7 @@ describe.runIf(hasStudio)('what a run in Studio needs next (needs Chromium and a
     await page.context().close();
   });
 
-  test('a view that the address names wrongly is the first one', async () => {
+  test('an unknown view in the address of a run shows the first one', async () => {
     const { run_id } = await endedRun(studio.client, 'ten-steps', { input: { n: 0 } });
     const { page } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}?tab=nothing`);
     await page.getByRole('region', { name: 'Steps' }).waitFor();

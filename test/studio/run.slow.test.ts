@@ -10,7 +10,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
   const graphs = ['fails', 'nested', 'sleeper', 'ten-steps', 'zod-state'];
   const studio = useStudioServer(graphs, { studio: { trace_url: TRACE_URL } });
 
-  test('its timeline grows while it executes, and has the step that runs now', async () => {
+  test('its timeline grows while it executes, and includes the current step', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'ten-steps', {
       input: { n: 0 },
@@ -38,7 +38,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.context().close();
   });
 
-  test('opens in whatever state it is, also when it is undone', async () => {
+  test('opens in every status, even after a rollback', async () => {
     const { client } = studio;
     const { thread_id } = await client.threads.create();
     const sleeping = { input: { ms: 600_000 }, multitaskStrategy: 'enqueue' } as const;
@@ -68,7 +68,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.context().close();
   });
 
-  test('of two graphs that share a thread, each run shows its own', async () => {
+  test('shows its own graph if two graphs share a thread', async () => {
     const { thread_id, run_id } = await endedRun(studio.client, 'ten-steps', { input: { n: 0 } });
     const { run_id: other } = await studio.client.runs.create(thread_id, 'nested', { input: {} });
     await studio.client.runs.join(thread_id, other);
@@ -81,7 +81,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.context().close();
   });
 
-  test('shows its graph beside the timeline, and leads from a node to its step', async () => {
+  test('shows its graph next to the timeline, and links from a node to its step', async () => {
     const { run_id } = await endedRun(studio.client, 'nested', { input: {} });
     const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);
     await page.getByRole('link', { name: 'Graph', exact: true }).click();
@@ -98,7 +98,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     await page.context().close();
   });
 
-  test('names its trace and the spans of its steps as the API does, and leads to the tracing tool', async () => {
+  test('has the same trace and span ids as the API, and links to the tracing tool', async () => {
     const { run_id } = await endedRun(studio.client, 'nested', { input: {} });
     const { trace_id, steps } = (await studio.http.get(`/runs/${run_id}/steps`)).body;
     const { page, problems } = await openStudio(studio.browser, studio.origin, `/runs/${run_id}`);

@@ -8,7 +8,7 @@ const HOUR_MS = 3_600_000;
 describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['echo']);
 
-  test('each run names the thread that it is of, and leads there', async () => {
+  test('each run links to its thread', async () => {
     const { client } = studio;
     const { thread_id } = await client.threads.create({ metadata: { title: 'Order 118' } });
     await client.runs.wait(thread_id, 'echo', { input: { x: 1 } });

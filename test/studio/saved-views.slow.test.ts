@@ -66,7 +66,7 @@ describe.runIf(hasStudio)('saved views of Studio (needs Chromium and a build of 
     await page.context().close();
   });
 
-  test('each caller has their own, also in the view of a user', async () => {
+  test('each caller has their own saved views, even in the view of a user', async () => {
     const { page, problems } = await open('/threads?status=error');
     await save(page, 'Of the operator');
     await page.evaluate(`fetch('${studio.origin}/studio/session', {
@@ -89,7 +89,7 @@ describe.runIf(hasStudio)('saved views of Studio (needs Chromium and a build of 
     await colleague.page.context().close();
   });
 
-  test('a user who may not write has no saved views', async () => {
+  test('a user without write access has no saved views', async () => {
     const { key } = (await post('/keys', { name: 'a reader', scope: 'read' })).body;
     const { page, problems } = await open('/threads', key);
     await page.getByText('No threads yet').waitFor();

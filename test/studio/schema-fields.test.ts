@@ -20,19 +20,19 @@ function sent(schema: object, typed: Draft, initial: object = {}) {
 }
 
 describe('fields from a JSON Schema', () => {
-  test('a choice is sent as the schema has it, not as its text', () => {
+  test('a choice is sent with its type in the schema, not as text', () => {
     const schema = { stars: { type: 'integer', enum: [1, 2, 3] }, topping: { enum: ['nuts', null, false] } };
     expect(sent(schema, { stars: '2', topping: 'null' }).values).toEqual({ stars: 2, topping: null });
     expect(sent(schema, { stars: '2', topping: 'false' }).values).toEqual({ stars: 2, topping: false });
     expect(sent(schema, { topping: 'nuts' }).values).toEqual({ topping: 'nuts' });
   });
 
-  test('a value that is no choice any more stays as it is until another one is chosen', () => {
+  test('a value that is no longer a choice is kept until another one is chosen', () => {
     const schema = { size: { enum: ['small', 'large'] } };
     expect(sent(schema, {}, { size: 'medium' }).values).toEqual({ size: 'medium' });
   });
 
-  test('what is no number is refused, white space as well', () => {
+  test('a text that is not a number is refused, including white space', () => {
     const schema = { nights: { type: 'integer' } };
     for (const nights of ['two', ' '])
       expect(sent(schema, { nights }).errors).toEqual({ nights: 'Enter a number.' });

@@ -24,7 +24,7 @@ const line = (seq: number, message: string) => ({
   data: JSON.stringify({ ...PROCESS, seq, time: '', level: 'info', message, fields: {} }),
 });
 
-test('the lines of a container stay apart from those after its restart, where the process has the same id', () => {
+test('log lines of a restarted container with the same process id are kept apart from the earlier ones', () => {
   const read = serverLines();
   const events = [
     ...[ready('2026-01-01T00:00:00Z'), line(1, 'started'), line(2, 'served')],

@@ -53,7 +53,7 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
       document.dispatchEvent(new Event('visibilitychange'));
     `);
 
-  test('an operator follows the log from before the page was opened, by level, and gets to the run of a line', async () => {
+  test('an operator follows the log, including earlier lines, by level, and opens the run of a line', async () => {
     const { page, problems } = await open('/system');
     await page.getByText('Following the output of all graphs').waitFor();
     await page.getByLabel('Log', { exact: true }).selectOption('Server log');
@@ -77,7 +77,7 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
     await page.context().close();
   });
 
-  test('whoever is no operator is offered what graphs print alone', async () => {
+  test('a user who is no operator is offered only the output of graphs', async () => {
     const body = JSON.stringify({ name: 'reader', scope: 'read' });
     const headers = { 'x-api-key': OPERATOR, 'content-type': 'application/json' };
     const answer = await fetch(`${server.url}/keys`, { method: 'POST', headers, body });
@@ -87,7 +87,7 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
     await page.context().close();
   });
 
-  test('out of sight it asks for nothing; seen again it shows what was logged meanwhile, once', async () => {
+  test('a hidden log sends no requests, and shows the missed lines once when it is visible again', async () => {
     const { page, problems } = await open('/connect');
     await page.clock.install();
     await page.goto(`${server.url}/studio/system?log=server`);
@@ -111,7 +111,7 @@ describe.runIf(hasStudio)('the log of the server in Studio (needs Chromium and a
     await page.context().close();
   });
 
-  test('after a kill -9 it says that another process writes, and shows each line of both once', async () => {
+  test('after a kill -9 the log names the new process, and shows each line of both once', async () => {
     const { page, problems } = await open('/system?log=server');
     await follows(page);
     await askFor('killed');

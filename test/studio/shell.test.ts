@@ -24,7 +24,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await http?.[Symbol.asyncDispose]();
   });
 
-  test('a wrong key is refused in words, a right one shows the page that was asked for', async () => {
+  test('a wrong key is refused with a message, and a right one shows the requested page', async () => {
     const { page, problems } = await openStudio(browser, origin, '/runs?status=error');
     await page.getByLabel('API key').fill('wrong');
     await page.getByRole('button', { name: 'Sign in' }).press('Enter');
@@ -38,7 +38,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
-  test('a page whose own files do not arrive loads itself again, and says so when that does not help', async () => {
+  test('a page whose files fail to load reloads itself, and reports a second failure', async () => {
     const page = await (await browser.newContext()).newPage();
     let refused = 0;
     let limit = 2;
@@ -57,7 +57,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
-  test('the overview leads to a chat, and changes with what another client does', async () => {
+  test('the overview links to a chat, and shows changes by another client', async () => {
     const { page, problems } = await openStudio(browser, origin, '');
     await signIn(page, OPERATOR);
     await page.getByText('0 waiting').waitFor();
@@ -96,7 +96,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
-  test('when the view of a user has ended, changes are seen that this user did not see', async () => {
+  test('after the end of the view of a user, changes hidden from that user are shown', async () => {
     const named = (title: string) =>
       http.post('/threads', { metadata: { title } }, { 'x-api-key': OPERATOR });
     const { page, problems } = await openStudio(browser, origin, '');
@@ -119,7 +119,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
-  test('an administrator takes the view of a user, from the bar or the palette; others are not offered it', async () => {
+  test('an administrator can view as a user from the bar or the palette, and others cannot', async () => {
     const { page, problems } = await openStudio(browser, origin, '/threads');
     await signIn(page, OPERATOR);
     const offer = page.getByRole('button', { name: 'View as user' });
@@ -151,7 +151,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await other.page.context().close();
   });
 
-  test('the palette goes anywhere by keyboard', async () => {
+  test('the palette opens any screen by keyboard', async () => {
     const { page, problems } = await openStudio(browser, origin, '');
     await signIn(page, OPERATOR);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -164,7 +164,7 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
-  test('a server without deployments has no screen for them, and its address says how to have them', async () => {
+  test('a server without deployments has no screen for them, and its address shows how to enable them', async () => {
     const { page, problems } = await openStudio(browser, origin, '/deployments');
     await signIn(page, OPERATOR);
     await page.getByText('Set deployments.enabled').waitFor();

@@ -39,7 +39,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
-  test('the steps of a run have room beside their names, and so have their times', async () => {
+  test('the steps of a run have room for their names and times', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
     await studio.client.runs.join(thread_id, run_id);
@@ -63,7 +63,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
-  test('on a telephone what ends a run is beside what sends a message, without hints of keys', async () => {
+  test('on a phone, Stop is next to Send, without keyboard hints', async () => {
     const { thread_id } = await studio.client.threads.create();
     const input = { count: 10_000, token_ms: 25 };
     const { run_id } = await studio.client.runs.create(thread_id, 'tokens', {
@@ -103,7 +103,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
-  test('in the inbox the question is below the list, not on it', async () => {
+  test('in the inbox, the interrupt is below the list, not over it', async () => {
     for (const action of ['pay', 'ship', 'pack']) {
       const args = { to: 'ana', subject: 'lunch', body: 'See you', at: 'noon', where: 'here' };
       const config = { allow_accept: true, allow_edit: true, allow_respond: true, allow_ignore: true };
@@ -125,7 +125,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
-  test('all that can be done with selected threads is above their list', async () => {
+  test('the actions for selected threads are above their list', async () => {
     for (let n = 0; n < 20; n++) await studio.client.threads.create();
     const { page, problems } = await open('/threads');
     await page.getByLabel('Select all shown threads').check();
@@ -138,7 +138,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
-  test('the bar above a screen is one line, also for administrators, who view as a user from its search', async () => {
+  test('the bar above a screen is one line, even for administrators, who view as a user from the search', async () => {
     await using http = await openApp({
       graphs: ['asks'],
       environment: { AGENT_SERVER_API_KEYS: OPERATOR },
@@ -156,7 +156,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
-  test('the tab that is open is in view', async () => {
+  test('the open tab is in view', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'three-levels', { input: { path: [] } });
     const { page } = await open(`/runs/${run_id}?tab=explain`, { width: 320, height: 640 });
@@ -165,7 +165,7 @@ describe.runIf(hasStudio)('Studio on a small screen (needs Chromium and a build 
     await page.context().close();
   });
 
-  test('the link of the screen that is shown is in view', async () => {
+  test('the link of the current screen is in view', async () => {
     const { page, problems } = await open('/connect');
     const link = page.getByRole('navigation', { name: 'Screens' }).getByRole('link', { name: 'Connect' });
     await until('the link is in view', async () => (await endOf(link)) <= 390, PATIENCE_MS);

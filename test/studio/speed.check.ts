@@ -23,7 +23,7 @@ const MAX_LONG_TASKS = 5;
 /** Five times what is meant. */
 const MAX_FIRST_MS = 5000;
 
-describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium and a build)', () => {
+describe.runIf(hasStudio)('the speed of Studio with large data (needs Chromium and a build)', () => {
   let server: TestServer;
   let browser: Browser;
   let client: Client;
@@ -54,7 +54,7 @@ describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium 
     return (await page.evaluate<number>('performance.memory.usedJSHeapSize')) / 1e6;
   };
 
-  test('the first screen of a server that has just started can be used soon', async () => {
+  test('the first screen of a newly started server can be used soon', async () => {
     const ready: number[] = [];
     for (let n = 0; n < 5; n++) {
       await server.restart();
@@ -71,7 +71,7 @@ describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium 
     expect(ready.toSorted((a, b) => a - b)[2]).toBeLessThan(MAX_FIRST_MS);
   });
 
-  test('a run of 5,000 steps is scrolled with few of its rows in the page', async () => {
+  test('a run of 5,000 steps scrolls with few of its rows in the page', async () => {
     const { thread_id } = await client.threads.create();
     const input = { items: Array.from({ length: STEPS - 1 }, (_, n) => n) };
     const { run_id } = await client.runs.create(thread_id, 'parallel-send', { input });
@@ -126,7 +126,7 @@ describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium 
     return { slow: tasks.filter((ms) => ms > MAX_TASK_MS).length, growth };
   }
 
-  test('a graph of 2,000 nodes is drawn while the page can be used', async () => {
+  test('a graph of 2,000 nodes is drawn without blocking the page', async () => {
     const ways = Array.from({ length: 40 }, (_way, i) =>
       Array.from({ length: 50 }, (_node, j) => `node_${i}_${j}`),
     );
@@ -155,7 +155,7 @@ describe.runIf(hasStudio)('how fast Studio is with much to show (needs Chromium 
     expect(growth).toBeLessThan(50);
   });
 
-  test.each(['code', 'list', 'table'])('so does a %s of thousands of lines', async (shape) => {
+  test.each(['code', 'list', 'table'])('a %s of thousands of lines leaves the page usable', async (shape) => {
     const { slow, growth } = await measured('long-answer', { shape, count: FORMATTED_TOKENS }, 'the end');
     expect(slow).toBeLessThan(MAX_LONG_TASKS);
     expect(growth).toBeLessThan(50);

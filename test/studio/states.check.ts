@@ -72,27 +72,30 @@ describe.runIf(hasStudio)(
     const refusal = (status: number, detail: string) => (route: Route) =>
       route.fulfill({ status, contentType: 'application/json', body: JSON.stringify({ detail }) });
 
-    test.each(screenPaths())('%s says that it loads, and shows what it has, to everybody', async (screen) => {
-      let goOn = () => {};
-      const released = new Promise<void>((resolve) => {
-        goOn = resolve;
-      });
-      const hold = (route: Route) => released.then(() => route.continue());
-      await answering(all, hold, async () => {
-        await open(screen);
-        await page
-          .getByRole('status')
-          .filter({ hasText: /^Loading/ })
-          .first()
-          .waitFor();
-        goOn();
-        await loaded(page);
-      });
-      expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
-      expect(await violations(page)).toEqual([]);
-    });
+    test.each(screenPaths())(
+      '%s shows that it loads, and then its content, for every kind of user',
+      async (screen) => {
+        let goOn = () => {};
+        const released = new Promise<void>((resolve) => {
+          goOn = resolve;
+        });
+        const hold = (route: Route) => released.then(() => route.continue());
+        await answering(all, hold, async () => {
+          await open(screen);
+          await page
+            .getByRole('status')
+            .filter({ hasText: /^Loading/ })
+            .first()
+            .waitFor();
+          goOn();
+          await loaded(page);
+        });
+        expect(await page.getByRole('alert').allInnerTexts()).toEqual([]);
+        expect(await violations(page)).toEqual([]);
+      },
+    );
 
-    test.each(screenPaths())('%s says what is not allowed, and that the server is away', async (screen) => {
+    test.each(screenPaths())('%s reports missing rights and an unavailable server', async (screen) => {
       await answering(all, refusal(403, 'not for you'), async () => {
         await open(screen);
         await alert('not for you').waitFor();
@@ -110,7 +113,7 @@ describe.runIf(hasStudio)(
       await loaded(page);
     });
 
-    test.each(screenPaths())('%s says the error of each of its questions', async (screen) => {
+    test.each(screenPaths())('%s shows the error of each of its requests', async (screen) => {
       const silent: string[] = [];
       for (const path of await questionsOf(screen)) {
         await answering(

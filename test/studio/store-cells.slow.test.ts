@@ -23,7 +23,7 @@ describe.runIf(hasStudio)(
       return { page, items, cell };
     }
 
-    test('a field is edited in place by keyboard, and the rest of the item stays as it is', async () => {
+    test('a field is edited in place by keyboard, and the rest of the item is unchanged', async () => {
       await put('cells', 'tea', { cups: 3, text: 'green' }, { ttl: 45, index: ['text'] });
       await put('cells', 'tea-2', { cups: 1, text: 'black' });
       const { page, cell } = await openItems('?namespace=cells');
@@ -54,7 +54,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('a double click edits a text, whatever it looks like, and leaving it saves', async () => {
+    test('a double click edits a text as text, and leaving the field saves it', async () => {
       await put('clicks', 'note', { text: 'before' });
       const { page, cell, items } = await openItems('?namespace=clicks');
       await cell('text: before').dblclick();
@@ -65,7 +65,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('a refused change stays in its field', async () => {
+    test('a refused change is kept in its field', async () => {
       await put('refused', 'note', { text: 'before' });
       const { page, cell } = await openItems('?namespace=refused');
       await cell('text: before').dblclick();
@@ -116,7 +116,7 @@ describe.runIf(hasStudio)(
       await page.context().close();
     });
 
-    test('who may only read sees fields and edits none', async () => {
+    test('a read-only session sees fields but cannot edit them', async () => {
       await put('read', 'note', { text: 'kept' });
       const { page, items } = await openItems('?namespace=read');
       const session = (await studio.http.get('/studio/session')).body;

@@ -25,7 +25,7 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     await http.send('PUT', '/store/items', { namespace, key, value: { text } });
   }
 
-  test('items are found by words with their scores, in the namespace that is open', async () => {
+  test('items are found by words with their scores, in the open namespace', async () => {
     await put(['users', 'ana'], 'bike', 'rides a red bicycle');
     await put(['users', 'ana'], 'tea', 'drinks green tea');
     await put(['users', 'ben'], 'bike', 'sold his bicycle');
@@ -46,7 +46,7 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     expect(problems).toEqual([]);
   });
 
-  test('an item that expires says when', async () => {
+  test('an expiring item shows when it expires', async () => {
     const item = { namespace: ['short'], key: 'note', value: { text: 'soon gone' }, ttl: 60 };
     await http.send('PUT', '/store/items', item);
     const { page, problems } = await openStudio(browser, origin, '/store?item=short&key=note');
@@ -71,7 +71,7 @@ describe.runIf(hasStudio)('the store in Studio (needs Chromium and a build of St
     await page.context().close();
   });
 
-  test('an item that is changed keeps its own time to live, or that it never expires, and what of it is indexed', async () => {
+  test('a changed item keeps its TTL, or that it never expires, and its index setting', async () => {
     for (const [key, ttl] of [
       ['note', 45.5],
       ['rule', null],

@@ -39,7 +39,7 @@ describe.runIf(hasStudio)('subgraphs in the chat and inbox of Studio (needs Chro
     await page.context().close();
   });
 
-  test('the panel of a node has the schema of the graph of the run, and without a run that of now', async () => {
+  test('the panel of a node has the schema of the graph of the run, or without a run the current one', async () => {
     const { thread_id } = await studio.client.threads.create();
     const { run_id } = await studio.client.runs.create(thread_id, 'nested', { input: {} });
     await studio.client.runs.join(thread_id, run_id);

@@ -42,7 +42,7 @@ describe.runIf(hasStudio)(
   () => {
     const studio = useStudioServer(['chat']);
 
-    test('an hour is drawn from the first moment, and goes on', async () => {
+    test('an hour is drawn at once, and continues', async () => {
       const now = Date.now();
       let hour = hourOf(7, { since: now - 90 * MINUTE, until: now, failures: 50 });
       const { page, problems } = await openStudio(studio.browser, studio.origin, '/connect');
@@ -68,7 +68,7 @@ describe.runIf(hasStudio)(
       expect(problems).toEqual([]);
     });
 
-    test('of several processes that answer in turn one is shown, until it is replaced', async () => {
+    test('of several processes that respond in turn one is shown, until it is replaced', async () => {
       const now = Date.now();
       const first = hourOf(7, { since: now - 90 * MINUTE, until: now });
       const other = hourOf(8, { since: now - 80 * MINUTE, until: now });

@@ -43,7 +43,7 @@ const MOVED = `(() => {
   return moved;
 })()`;
 
-describe.runIf(hasStudio)('texts of Studio that turn around (needs Chromium and a build of Studio)', () => {
+describe.runIf(hasStudio)('right-to-left texts in Studio (needs Chromium and a build of Studio)', () => {
   let http: Awaited<ReturnType<typeof openApp>>;
   let hook: Receiver;
   let browser: Browser;
@@ -93,7 +93,7 @@ describe.runIf(hasStudio)('texts of Studio that turn around (needs Chromium and 
     return { assistant_id, thread_id, run_id, cron_id, delivery_id, deployment_id: cron_id };
   }
 
-  test.each(screenPaths())('%s: they move nothing that stands beside them', async (screen) => {
+  test.each(screenPaths())('%s: do not reorder the text around them', async (screen) => {
     const origin = new URL(page.url()).origin;
     await page.goto(`${origin}/studio${paths[screen]}`);
     await loaded(page);
@@ -108,7 +108,7 @@ describe.runIf(hasStudio)('texts of Studio that turn around (needs Chromium and 
       () => page.getByRole('button', { name: 'Delete' }),
     ],
     ['/assistants/$assistantId', () => page.getByRole('button', { name: 'Delete' })],
-  ])('%s: nor what is asked before it is done', async (path, opener) => {
+  ])('%s: do not reorder the text of a confirmation', async (path, opener) => {
     await page.goto(`${new URL(page.url()).origin}/studio${paths[path] ?? path}`);
     await loaded(page);
     await opener().first().press('Enter');

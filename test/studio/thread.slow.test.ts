@@ -85,7 +85,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     expect(problems).toEqual([]);
   });
 
-  test('shows at once what another client changes, and what the server refuses', async () => {
+  test('shows changes by another client at once, and errors of the server', async () => {
     const thread_id = await waiting();
     const { page, problems } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);
     await row(page, 'waiting at ask').waitFor();
@@ -106,7 +106,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     expect(problems).toEqual([]);
   });
 
-  test('whoever may only read sees everything and changes nothing', async () => {
+  test('is read-only for a session that may only read', async () => {
     const environment = { AGENT_SERVER_API_KEYS: 'operator' };
     await using locked = await openApp({ graphs: ['interrupting'], environment });
     const locks = new URL((await locked.app.listen()).url).origin;
@@ -126,7 +126,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     expect(problems).toEqual([]);
   });
 
-  test('renames, copies and deletes it, and shows its runs, state, metadata and storage', async () => {
+  test('can be renamed, copied and deleted, and shows its runs, state, metadata and storage', async () => {
     const thread_id = await waiting({ team: 'kitchen' });
     const { page, problems } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);
     await page.getByRole('button', { name: 'Rename' }).click();
@@ -171,7 +171,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     expect(problems).toEqual([]);
   });
 
-  test('of a long history only the rows in sight are drawn', async () => {
+  test('renders only the visible rows of a long history', async () => {
     const { thread_id } = await studio.client.threads.create();
     for (let n = 0; n < 20; n++) await studio.client.runs.wait(thread_id, 'ten-steps', { input: { n: 0 } });
     const { page } = await openStudio(studio.browser, studio.origin, `/threads/${thread_id}`);

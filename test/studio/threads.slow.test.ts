@@ -45,7 +45,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     (await client.threads.create({ metadata: { title, ...metadata } })).thread_id;
   const rows = (page: Page) => page.locator('tbody tr');
 
-  test('shows names and never asks for values; filters are in the address', async () => {
+  test('shows names and never requests values, and has its filters in the address', async () => {
     const { thread_id: asked } = await client.threads.create();
     const input = { messages: [{ role: 'user', content: 'How long is a chain?' }] };
     await client.runs.wait(asked, 'chat', { input });
@@ -99,7 +99,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     expect(problems).toEqual([]);
   });
 
-  test('are found by status, assistant and owner, and sorted by when they began or changed', async () => {
+  test('finds threads by status, assistant and owner, and sorts them by creation or change', async () => {
     const team = { team: 'sorted' };
     const owned = { ...team, owner: 'ana' };
     const titles = (page: Page) => rows(page).locator('a > bdi:first-child').allInnerTexts();
@@ -146,7 +146,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await page.context().close();
   });
 
-  test('changes that come faster than answers keep neither news nor older threads away', async () => {
+  test('changes that arrive faster than responses hide neither new nor older threads', async () => {
     const team = { team: 'steady' };
     const [first = ''] = await Promise.all(Array.from({ length: 60 }, (_, n) => named(`Number ${n}`, team)));
     const other = await named('Of another team');
@@ -173,7 +173,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     await page.context().close();
   });
 
-  test('cancels, copies, prunes and deletes what is selected, by keyboard too', async () => {
+  test('cancels, copies, prunes and deletes selected threads, by keyboard too', async () => {
     const team = { team: 'bulk' };
     const [first, second] = [await named('One', team), await named('Two', team)];
     const { run_id } = await client.runs.create(first, 'sleeper', { input: { ms: 60_000 } });
@@ -214,7 +214,7 @@ describe.runIf(hasStudio)('the list of threads in Studio (needs Debian package c
     expect(problems).toEqual([]);
   });
 
-  test('the list goes on after its first page without gaps while threads are added, and shows how large each is', async () => {
+  test('continues after its first page without gaps while threads are added, with their sizes', async () => {
     const team = { team: 'paged' };
     for (let n = 1; n <= 53; n++) await named(`Number ${n}`, team);
     await client.runs.wait(await named('Large', team), 'echo', { input: { x: 'x'.repeat(3000) } });

@@ -54,7 +54,7 @@ const shown = (steps: Steps, now_ms = 1000) =>
     ({ name, depth, from, to }) => `${'-'.repeat(depth)}${name} ${from - SECOND}-${to - SECOND}`,
   );
 
-test('each step of a run has the times that were recorded, to the millisecond, also in subgraphs', async () => {
+test('each step of a timeline has its recorded times, to the millisecond, even in subgraphs', async () => {
   await using http = await openApp({ graphs: ['recorded'], folder });
   const thread_id = await http.thread();
   const body = { assistant_id: 'recorded', input: { ask: false } };
@@ -78,7 +78,7 @@ test('each step of a run has the times that were recorded, to the millisecond, a
   expect(start + span).toBe(Math.max(...ends));
 });
 
-test('steps of each attempt are below it, and one whose process died lasts until its last step', () => {
+test('a timeline shows steps below their attempt, and an attempt whose process died lasts until its last step', () => {
   const steps = [
     { ...STEP, started_at: at(3), ended_at: at(4) },
     { ...STEP, attempt: 2, started_at: at(107), ended_at: at(207) },
@@ -95,7 +95,7 @@ test('steps of each attempt are below it, and one whose process died lasts until
   ]);
 });
 
-test('what runs goes on until now, but never ends before it began', () => {
+test('an executing step of a timeline lasts until now, but never ends before its start', () => {
   const { cost: _none, ...running } = { ...STEP, status: 'running' as const, ended_at: null };
   const current = [
     { ...running, number: 2, started_at: at(50) },
@@ -115,7 +115,7 @@ test('what runs goes on until now, but never ends before it began', () => {
   expect(shown(steps, 40)).toEqual(['work 0-1', 'work 50-50', '-model 60-70']);
 });
 
-test('steps of an attempt that is not recorded yet are shown', () => {
+test('a timeline shows steps of an attempt that is not recorded yet', () => {
   const { cost: _none, ...running } = { ...STEP, status: 'running' as const, ended_at: null };
   expect(shown(of({ attempts: [], current: [{ ...running, started_at: at(5) }] }))).toEqual(['work 5-1000']);
   const lost = { ...ATTEMPT, ended_at: null, status: 'lost' } as const;
@@ -128,7 +128,7 @@ test('steps of an attempt that is not recorded yet are shown', () => {
   ]);
 });
 
-test('the axis has up to five round times, in whole milliseconds as they are shown', () => {
+test('the axis of a timeline has up to five round times, in whole milliseconds', () => {
   expect(scale(1)).toEqual([0, 1]);
   expect(scale(9)).toEqual([0, 5]);
   expect(scale(92)).toEqual([0, 25, 50, 75]);

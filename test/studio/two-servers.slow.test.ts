@@ -18,7 +18,7 @@ const asks = (page: Page, url: string, options: object) =>
     .then(({ type, status }) => (type === 'opaque' ? type : String(status)), () => 'refused')`);
 
 describe.runIf(hasStudio)('Studios of two servers on one host (needs Chromium and a build)', () => {
-  test('each has its own session, and its pages do nothing with that of the other', async () => {
+  test('have separate sessions, and pages of one cannot use that of the other', async () => {
     await using own = await server('own-operator');
     await using other = await server('other-operator');
     const ownOrigin = new URL((await own.app.listen()).url).origin;

@@ -12,7 +12,7 @@ import {
 const ui = (id: string, props: object = {}, metadata?: object) =>
   ({ type: 'ui', id, name: 'card', props, metadata }) as UiMessage;
 const said = (id: string) => ({ type: 'human', id, content: id }) as Message;
-test('events of a stream change components as the reducer of the official package does', () => {
+test('events of a stream update UI components like the reducer of the official package', () => {
   const events = [
     ui('a', { x: 1 }),
     ui('b', { y: 1 }),
@@ -29,7 +29,7 @@ test('events of a stream change components as the reducer of the official packag
   expect(events.reduce(withUiEvent, [])).toEqual(official);
 });
 
-test('what is no component is left out', () => {
+test('values that are no UI components are omitted', () => {
   const values = { ui: [ui('a'), null, 'x', { type: 'ui', id: 1 }, { ...ui('b'), props: [] }], city: 'Rome' };
   expect(uiMessagesOf(values)).toEqual([ui('a')]);
   for (const state of [undefined, [], { ui: 'x' }]) expect(uiMessagesOf(state)).toEqual([]);
@@ -38,7 +38,7 @@ test('what is no component is left out', () => {
   expect(withoutUi({ ui: 'dark' })).toEqual({ ui: 'dark' });
 });
 
-test('components stand below their message, else at the end of the conversation', () => {
+test('UI components are below their message, else at the end of the conversation', () => {
   const messages = ['asks', 'answers', 'asks again', 'answers again'].map(said);
   const shown = [
     ui('of Python', {}, { message_id: 'asks' }),

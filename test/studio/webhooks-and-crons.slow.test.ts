@@ -31,7 +31,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     await hook?.[Symbol.asyncDispose]();
   });
 
-  test('a test is sent and seen with its answer, and sent again, by keyboard', async () => {
+  test('a test webhook is sent, shown with its response, and sent again, by keyboard', async () => {
     const { page, problems } = await openStudio(browser, origin, '/webhooks');
     hook.answers.push((_request, response) =>
       response.writeHead(410, { 'x-shop': 'opens-at-8' }).end('the shop is closed'),
@@ -56,7 +56,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     expect(problems).toEqual([]);
   });
 
-  test('what a delivery sends is shown whole without secrets, and only what is cut is said to be', async () => {
+  test('the body of a delivery is shown without secrets, and marked as truncated only if it is', async () => {
     const url = `${hook.url}/hook?token=not-for-everybody-who-may-look`;
     const { delivery_id } = (await http.post('/webhooks/test', { url })).body;
     const { page, problems } = await openStudio(browser, origin, `/webhooks/${delivery_id}`);
@@ -74,7 +74,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     expect(problems).toEqual([]);
   });
 
-  test('what is dead at an address is redelivered together', async () => {
+  test('dead deliveries to an address are redelivered together', async () => {
     const url = `${hook.url}/dead`;
     hook.answers.push(410, 410, 410);
     await http.post('/webhooks/test', { url });
@@ -97,7 +97,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     expect(problems).toEqual([]);
   });
 
-  test('what is dead of a run is redelivered, and a delivery names the headers that it has', async () => {
+  test('dead deliveries of a run are redelivered, and a delivery names its headers', async () => {
     const url = `${hook.url}/of-a-run`;
     hook.answers.push(410, 410);
     const run = { assistant_id: 'echo', input: { x: 1 }, webhook: url };
@@ -127,7 +127,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     await page.context().close();
   });
 
-  test('the history of a cron says which of its runs failed', async () => {
+  test('the history of a cron shows which of its runs failed', async () => {
     const cron = { assistant_id: 'fails', schedule: '0 8 1 1 *', input: { x: 7 } };
     const failing = (await http.post('/runs/crons', cron)).body.cron_id;
     const { page, problems } = await openStudio(browser, origin, `/crons/${failing}`);
@@ -140,7 +140,7 @@ describe.runIf(hasStudio)('webhooks and crons in Studio (needs Chromium and a bu
     await http.send('DELETE', `/runs/crons/${failing}`);
   });
 
-  test('a cron shows its next times while it is written, runs, pauses and is deleted', async () => {
+  test('a cron shows its next times while it is edited, and can be triggered, paused and deleted', async () => {
     const { page, problems } = await openStudio(browser, origin, '/crons');
     await page.getByText('No crons yet').waitFor();
     await page.getByRole('button', { name: 'New cron' }).press('Enter');

@@ -28,7 +28,7 @@ describe.runIf(hasStudio)('answers of users in the inbox of Studio (needs Chromi
     await page.context().close();
   });
 
-  test('what was answered is listed with who, when and which run, and by the owner of the thread', async () => {
+  test('answered interrupts are listed with user, time and run, and by the owner of the thread', async () => {
     const post = async (path: string, body: object) => (await studio.http.post(path, body, ALICE)).body;
     const { thread_id } = await post('/threads', {});
     const run = (body: object) => post(`/threads/${thread_id}/runs/wait`, { assistant_id: 'asks', ...body });

@@ -6,7 +6,7 @@ import { hasStudio, openStudio, PREPARATION_MS, readSchemas } from '../support/s
 
 const GRAPHS = 'test/fixtures/graphs';
 
-describe.runIf(hasStudio)('what is written to a chat of Studio (needs Debian package chromium)', () => {
+describe.runIf(hasStudio)('unsent text in a chat of Studio (needs Debian package chromium)', () => {
   let server: TestServer;
   let browser: Browser;
 
@@ -31,7 +31,7 @@ describe.runIf(hasStudio)('what is written to a chat of Studio (needs Debian pac
     };
   }
 
-  test('the second message is written while the first one begins the conversation', async () => {
+  test('the text of a second message is kept while the first one creates the conversation', async () => {
     const { page, problems } = await openStudio(browser, server.url, '/chat/chat');
     const release = await held(page);
     const box = page.getByRole('textbox', { name: /^Message/ });
@@ -61,7 +61,7 @@ describe.runIf(hasStudio)('what is written to a chat of Studio (needs Debian pac
     expect(problems).toEqual([]);
   });
 
-  test('so are the fields of an input', async () => {
+  test('the fields of an input are kept while it creates the conversation', async () => {
     const { page, problems } = await openStudio(browser, server.url, '/chat/tokens');
     const release = await held(page);
     await page.getByRole('button', { name: 'All fields' }).click();

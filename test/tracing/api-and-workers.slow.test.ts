@@ -31,7 +31,7 @@ const sumOf = (steps: RunSteps['steps']) => {
 };
 
 test.runIf(TEST_POSTGRES_URI)(
-  'a run that one process takes and two execute is part of the trace of its caller; spans and usage are its steps',
+  'a run created in one process and executed by two is part of the trace of its caller, and spans and usage match its steps',
   async () => {
     await using sink = await collector();
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: sink.url, OTEL_BSP_SCHEDULE_DELAY: '50' };

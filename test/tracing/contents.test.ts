@@ -5,7 +5,7 @@ import { inputOf } from '../../src/graphs/steps/contents.ts';
 
 const asIs = (text: string) => text;
 
-test('calls of tools and their answers are messages one by one', () => {
+test('tool calls and their results are separate messages in traced contents', () => {
   const input = inputOf([
     [
       { type: 'human', content: [{ type: 'text', text: 'Look' }, { type: 'image_url' }] },
@@ -29,7 +29,7 @@ test('calls of tools and their answers are messages one by one', () => {
   });
 });
 
-test('documents are listed one by one, those that were cut only as text', () => {
+test('documents are listed one by one in traced contents, and truncated ones as text', () => {
   const document = { pageContent: 'about tea', metadata: { page: 1 }, id: 'd1' };
   const output = JSON.stringify([document, { pageContent: 'about jam' }]);
   const found = attributesOfContents({ kind: 'retriever', contents: { output } }, asIs);
@@ -56,6 +56,6 @@ test.each([
   ['ollama', 'ollama'],
   ['constructor', 'constructor'],
   [null, null],
-])('the provider %s is %s by the conventions', (provider, name) => {
+])('the provider %s is named %s in spans', (provider, name) => {
   expect(conventionalProvider(provider)).toBe(name);
 });

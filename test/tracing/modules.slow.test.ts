@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { naming } from '../support/naming.ts';
 import { startServer } from '../support/server.ts';
 
 /**
@@ -24,26 +25,28 @@ function watching({ missing = false } = {}): Readonly<Record<string, string>> {
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:9' };
 
-test('without an endpoint nothing of OpenTelemetry is loaded', async () => {
+test('without an endpoint no OpenTelemetry module is loaded', async () => {
   await using server = await startServer({ env: { ...watching(), OTEL_EXPORTER_OTLP_ENDPOINT: '' } });
   expect(await server.kill('SIGTERM')).toBe(0);
   expect(server.errors).not.toContain('@opentelemetry');
 }, 180_000);
 
-test('with an endpoint only the exporter of the protocol is loaded', async () => {
+test('with an endpoint only the exporter of its protocol is loaded', async () => {
   await using server = await startServer({ env: { ...watching(), ...ENDPOINT } });
   await server.kill('SIGTERM');
   expect(server.errors).toContain('exporter-trace-otlp-proto');
   expect(server.errors).not.toContain('exporter-trace-otlp-http');
 }, 180_000);
 
-test('a server whose exporter is not installed starts, and says what to install', async () => {
+test('a server without the exporter for its endpoint starts, and logs what to install', async () => {
   await using server = await startServer({ env: { ...watching({ missing: true }), ...ENDPOINT } });
   expect(server.log).toContainEqual(
     expect.objectContaining({
       level: 'warn',
-      message:
-        'No traces are sent: OTEL_EXPORTER_OTLP_ENDPOINT is set, but its exporter is not installed; run `npm install @opentelemetry/api @opentelemetry/exporter-trace-otlp-proto`.',
+      message: naming(
+        'OTEL_EXPORTER_OTLP_ENDPOINT',
+        'npm install @opentelemetry/api @opentelemetry/exporter-trace-otlp-proto',
+      ),
     }),
   );
 }, 180_000);

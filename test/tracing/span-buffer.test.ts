@@ -4,6 +4,7 @@ import { type SpanBuffer, spanBuffer } from '../../src/app/tracing/span-buffer.t
 import { type Span, spanFactory } from '../../src/app/tracing/spans.ts';
 import { openApp } from '../support/app.ts';
 import { collector } from '../support/collector.ts';
+import { naming } from '../support/naming.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { until } from '../support/until.ts';
 
@@ -42,7 +43,7 @@ function add(buffer: SpanBuffer, count: number): void {
   for (let n = 0; n < count; n++) buffer.add(() => SPAN);
 }
 
-test('a full batch is sent at once, one request at a time', async () => {
+test('a full batch of spans is sent at once, one request at a time', async () => {
   const { buffer, requests } = buffered({ delay_ms: 3_600_000 });
   add(buffer, 4);
   expect(requests.map(({ spans }) => spans.length)).toEqual([2]);
@@ -59,7 +60,7 @@ test('spans beyond the limit are dropped and counted', () => {
   expect(buffer.stats()).toEqual({ sent: 0, dropped: 3, waiting: 4 });
 });
 
-test('spans are made when they are sent, and not at all if they are dropped', async () => {
+test('spans are created when they are sent, and not if they are dropped', async () => {
   const { buffer, requests } = buffered();
   let made = 0;
   const make = () => {
@@ -73,16 +74,16 @@ test('spans are made when they are sent, and not at all if they are dropped', as
   expect([made, buffer.stats().dropped]).toEqual([4, 3]);
 });
 
-test('a span that cannot be made is no failure of the run', async () => {
+test('a span that cannot be created is dropped with a warning', async () => {
   const { buffer, messages } = buffered();
   buffer.add(() => {
     throw new Error('no span');
   });
   await until('it is dropped', () => buffer.stats().dropped === 1);
-  expect(messages).toEqual(['cannot send traces; runs continue']);
+  expect(messages).toEqual([naming('cannot send')]);
 });
 
-test('a failing collector is reported once, and once more when it is back', async () => {
+test('a failing collector is reported once, and again when it works', async () => {
   const { buffer, requests, messages } = buffered();
   for (const [index, code] of [1, 1, 0].entries()) {
     add(buffer, 1);
@@ -91,12 +92,12 @@ test('a failing collector is reported once, and once more when it is back', asyn
     await until('it is over', () => buffer.stats().waiting === 0 && sum(buffer) === index + 1);
   }
   expect(buffer.stats()).toMatchObject({ sent: 1, dropped: 2 });
-  expect(messages).toEqual(['cannot send traces; runs continue', 'traces are sent again']);
+  expect(messages).toEqual([naming('cannot send'), naming('again')]);
 });
 
 const sum = (buffer: SpanBuffer) => buffer.stats().sent + buffer.stats().dropped;
 
-test('a request that takes too long is given up', async () => {
+test('a request to the collector that takes too long is aborted', async () => {
   const { buffer } = buffered({ timeout_ms: 5 });
   add(buffer, 1);
   await until('it is given up', () => buffer.stats().dropped === 1);

@@ -101,7 +101,7 @@ test('spans follow the GenAI conventions and carry no contents', async () => {
   expect(JSON.stringify([...trace.values()])).not.toMatch(/marmalade|planned|found it/);
 });
 
-test('a node that plans is a plan of its agent, around the call of its model', async () => {
+test('a planning node is a plan span of its agent, around the call of its model', async () => {
   const { named, trace, run } = await traced({});
   const plan = named('plan recorded');
   expect(plan.attributes).toMatchObject({
@@ -136,7 +136,7 @@ test('a failed run names the type of its error, not its message', async () => {
   expect(JSON.stringify([...trace.values()])).not.toContain('it fails');
 });
 
-test('a run whose thread is deleted with it has all spans', async () => {
+test('a run that is deleted with its thread at its end has all spans', async () => {
   sending();
   await using http = await openApp({ graphs: ['recorded'], folder });
   const { headers } = await http.post('/runs/wait', { assistant_id: 'recorded', input: { ask: false } });
@@ -167,7 +167,7 @@ test('a run that answers links to the run that asked', async () => {
   expect(attempt.attributes['agent_server.run.resumed_from']).toBe(asking);
 });
 
-test('a run that is not recorded has spans of itself and its attempt', async () => {
+test('a run without recorded steps has spans of itself and its attempt', async () => {
   const { trace } = await traced({ runs: { record: 'off' } });
   expect([...trace.values()].map(({ name }) => name).sort()).toEqual([
     'invoke_agent recorded',
@@ -175,7 +175,7 @@ test('a run that is not recorded has spans of itself and its attempt', async () 
   ]);
 });
 
-test('the resource and the headers come from the variables', async () => {
+test('resource attributes and headers of traces come from the environment', async () => {
   const { named } = await traced(
     {},
     {
@@ -195,7 +195,7 @@ test('the resource and the headers come from the variables', async () => {
 test.each([
   ['0', 0],
   ['1', 15],
-])('of traces sampled with a ratio of %s, so much is sent', async (ratio, count) => {
+])('with a sampling ratio of %s, the expected share of traces is sent', async (ratio, count) => {
   sending({ OTEL_TRACES_SAMPLER: 'parentbased_traceidratio', OTEL_TRACES_SAMPLER_ARG: ratio });
   const before = sink.spans.length;
   {

@@ -8,7 +8,7 @@ import { COMPLETED, taskStory } from '../support/stored-tasks.ts';
 import { until } from '../support/until.ts';
 
 describeEachDatabase('the finalizer of tasks', (open) => {
-  test('passes over a task that cannot be read, and tries it again later', async () => {
+  test('skips a task that cannot be read, and tries it again later', async () => {
     await using db = await open();
     const { tasks, add, set } = taskStory(db);
     const ids = (await Promise.all(Array.from({ length: 20 }, () => add()))).toSorted();

@@ -58,7 +58,7 @@ async function expectSuccess(story: ReturnType<typeof executingWorker>, runs: re
 }
 
 describeEachDatabase('runs.concurrency: auto', (open) => {
-  test('200 runs that wait execute at once', async () => {
+  test('executes 200 waiting runs at once', async () => {
     await using db = await open();
     const { graph, count, open: openGate } = waitingGraph();
     const story = executingWorker(db, graph, {}, undefined, { concurrency: FLOOR, auto: autoOf() });
@@ -72,7 +72,7 @@ describeEachDatabase('runs.concurrency: auto', (open) => {
     await story.worker.stop(0);
   }, 120_000);
 
-  test('no more than ten runs execute while those keep the process busy', async () => {
+  test('executes no more than ten runs while those keep the process busy', async () => {
     await using db = await open();
     const { graph, count, open: openGate } = waitingGraph();
     let measured = 0;
@@ -128,13 +128,13 @@ async function decided(deps: Partial<AutoConcurrencyDeps>) {
   return { auto, asked: await auto.admit(FLOOR) };
 }
 
-test('one busy host of four leaves room, an answer that is missing for long does not', async () => {
+test('one busy host of four leaves room for runs, but a host that does not respond for long does not', async () => {
   const BUSY = { ...IDLE, recent: 1, average: 1 };
   expect((await decided({ hostLoads: async () => [BUSY, IDLE, IDLE, IDLE] })).asked).toBe(10);
   expect((await decided({ hostLoads: async () => [BUSY, BUSY] })).asked).toBe(0);
 });
 
-test('batches grow while runs wait, and shrink when they compute', async () => {
+test('batches of claimed runs grow while runs wait, and shrink when they compute', async () => {
   let now = 0;
   let load = IDLE;
   const auto = autoOf({ clock: { monotonic: () => now }, ownLoad: () => load });
@@ -151,7 +151,7 @@ test('batches grow while runs wait, and shrink when they compute', async () => {
   expect(await auto.admit(FLOOR)).toBe(20);
 });
 
-test('a process that is not alone lets the others look first', async () => {
+test('a process with peers lets them claim first', async () => {
   let now = 0;
   const alone = autoOf({ clock: { monotonic: () => now } });
   const shared = autoOf({ clock: { monotonic: () => now }, isAlone: async () => false });

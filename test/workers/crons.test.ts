@@ -31,7 +31,7 @@ function scheduler(next: string | undefined) {
   };
 }
 
-test('the scheduler puts dates right at its start and when the clock was set back, and else only looks', async () => {
+test('the scheduler corrects dates at its start and after the clock was set back, and otherwise only reads them', async () => {
   await using story = scheduler(undefined);
   const { clock, done, loop } = story;
   /** Lets it look once more; whether it put dates right. */
@@ -53,7 +53,7 @@ test('the scheduler puts dates right at its start and when the clock was set bac
   expect(await realigns()).toBe(false);
 });
 
-test('the scheduler fires what is due, and nothing before', async () => {
+test('the scheduler fires due crons, and none before', async () => {
   await using story = scheduler('2026-06-01T13:00:00.000Z');
   const { clock, done, loop } = story;
   clock.set('2026-06-01T12:00:00.000Z');
@@ -69,7 +69,7 @@ const clock = settableClock();
 const http = await openApp({ graphs: ['echo'], clock });
 afterAll(() => http[Symbol.asyncDispose]());
 
-test('a cron that is made or changed wakes the scheduler', async () => {
+test('a created or changed cron wakes the scheduler', async () => {
   const cron = { assistant_id: 'echo', schedule: '0 * * * *', input: { x: 1 } };
   const { body: first } = await http.post('/runs/crons', cron);
   clock.pass(HOUR);

@@ -34,7 +34,7 @@ test('logs of old revisions are deleted, but not of those that may still run', a
   }
 });
 
-test('what a build made of a deployment while it was deleted goes too, though the deletion has not ended', async () => {
+test('files that a build creates while its deployment is deleted are deleted too', async () => {
   await using folder = await project({});
   const files = deploymentFiles(folder.root);
   await files.database('agent');

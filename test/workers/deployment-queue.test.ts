@@ -72,11 +72,11 @@ const failing =
     };
   };
 
-test('a revision is worked on again after storage failed, without a restart', async () => {
+test('a revision is retried after a storage failure, without a restart', async () => {
   expect(await ended(failing(2))).toMatchObject({ status: 'DEPLOYED' });
 });
 
-test('a revision that storage fails for again and again fails', async () => {
+test('a revision fails after repeated storage failures', async () => {
   expect(await ended(failing(Number.POSITIVE_INFINITY))).toMatchObject({
     status: 'BUILD_FAILED',
     failure: { code: 'internal' },
@@ -99,7 +99,7 @@ test('a revision is deployed although its log cannot be written', async () => {
   expect(revision).toMatchObject({ status: 'DEPLOYED' });
 });
 
-test('a revision serves although the database did not say that it had committed', async () => {
+test('a revision serves although the acknowledgement of its commit was lost', async () => {
   const acknowledged: unknown[] = [];
   let isServed = false;
   const revision = await ended(({ revisions }) => ({
@@ -124,7 +124,7 @@ test('a revision serves although the database did not say that it had committed'
   expect([acknowledged, isServed]).toEqual([['active', 'active'], true]);
 });
 
-test('a build that fills the disk of the database fails as such, and is deleted', async () => {
+test('a build that fills the disk of the database fails with that reason, and is deleted', async () => {
   let folder = '';
   const revision = await ended(({ revisions }) => ({
     async build(request) {
@@ -143,7 +143,7 @@ test('a build that fills the disk of the database fails as such, and is deleted'
   expect(revision).toMatchObject({ status: 'BUILD_FAILED', failure: { code: 'disk_full' }, tries: 1 });
 });
 
-test('a failure that no database can hold is stored without what none can', async () => {
+test('a failure with characters that a database cannot store is stored without them', async () => {
   const revision = await ended(() => ({
     async build() {
       throw new RevisionError('install', 'install_failed', 'It says \0 and \ud800.');

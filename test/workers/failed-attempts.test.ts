@@ -34,7 +34,7 @@ describeEachDatabase('a failed attempt', (open) => {
     ['a service of the project', new ProjectFailure('The embeddings of the store could not be computed')],
     ["the project's own connection", Object.assign(new Error('connect'), { code: 'ECONNREFUSED' })],
     ['a statement that no repetition can help', new StorageRefused(new Error('unique constraint'))],
-  ])('that %s caused ends the run as an error after one execution', async (_what, failure) => {
+  ])('caused by %s ends the run as an error after one execution', async (_what, failure) => {
     await using db = await open();
     const { graph, executed } = failing(failure);
     const at = executingWorker(db, graph, {}, () => RULES);

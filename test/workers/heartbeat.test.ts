@@ -3,7 +3,7 @@ import { silentLogger } from '../../src/core/logger.ts';
 import { loopLease } from '../../src/workers/heartbeat.ts';
 import { WORKER } from '../support/queued-runs.ts';
 
-test('a renewal that comes more than an interval late is counted', async () => {
+test('a lease renewal that is more than an interval late is counted', async () => {
   // A lease of 40 ms is renewed every 10 ms. The times of the renewals, ms:
   const renewals = [0, 10, 30, 51, 61];
   const enough = Promise.withResolvers<void>();

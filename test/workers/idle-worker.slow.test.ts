@@ -7,7 +7,7 @@ import { scriptedGraph } from '../support/scripted-graph.ts';
 import { until } from '../support/until.ts';
 
 describeEachDatabase('a worker with nothing to do', (open) => {
-  test('asks whether a run is ready, and claims only then, also without a notification', async () => {
+  test('polls for ready runs and claims only then, even without a notification', async () => {
     await using db = await open();
     let [polls, claims] = [0, 0];
     const graph = scriptedGraph(async function* () {
@@ -37,7 +37,7 @@ describeEachDatabase('a worker with nothing to do', (open) => {
     await worker.stop(0);
   });
 
-  test('asks for no leases of its own if it has no slots', async () => {
+  test('does not query its held leases if it has no slots', async () => {
     await using db = await open();
     const graph = scriptedGraph(async function* () {});
     const { worker: without } = executingWorker(db, graph, {}, undefined, { concurrency: 0 });

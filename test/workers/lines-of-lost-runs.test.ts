@@ -12,6 +12,7 @@ import { reaperTick } from '../../src/workers/reaper.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
 import { interleaved } from '../support/interleaved-db.ts';
+import { naming } from '../support/naming.ts';
 import { FAILURE_RULES, KWARGS, newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
@@ -55,7 +56,7 @@ function reaper(db: Db, logger: ReturnType<typeof recording>['logger'], max_atte
 }
 
 describeEachDatabase('the log', (open) => {
-  test('names each run that was taken from a dead worker, with its attempt and trace, and how it ended if it did', async () => {
+  test('names each run recovered from a dead worker, with its attempt and trace, and its status if it ended', async () => {
     await using db = await open();
     const { lines, logger } = recording();
     const runs = [await enqueued(db), await enqueued(db)];
@@ -63,7 +64,7 @@ describeEachDatabase('the log', (open) => {
     await claimBy(db, randomUUID());
     await reaper(db, logger)();
     expect(lines.map(({ message, fields }) => ({ message, fields }))).toEqual(
-      runs.map((run) => ({ message: 'recovered a run of a dead worker', fields: fieldsOf(run) })),
+      runs.map((run) => ({ message: naming('recovered', 'dead worker'), fields: fieldsOf(run) })),
     );
 
     lines.length = 0;
@@ -74,7 +75,7 @@ describeEachDatabase('the log', (open) => {
     );
   });
 
-  test('names a run that cannot be taken from a dead worker in the same way', async () => {
+  test('names a run that cannot be recovered from a dead worker in the same way', async () => {
     await using db = await open();
     const { lines, logger } = recording();
     const run = await enqueued(db);
@@ -82,7 +83,7 @@ describeEachDatabase('the log', (open) => {
     const failing = interleaved(db);
     failing.pause('before transaction').fail(new Error('this one cannot be read'));
     await reaper(failing, logger)();
-    expect(lines).toMatchObject([{ message: 'run cannot be recovered', fields: fieldsOf(run) }]);
+    expect(lines).toMatchObject([{ message: naming('cannot be recovered'), fields: fieldsOf(run) }]);
   });
 
   test('names an orphaned run in the same way, recovered or not', async () => {
@@ -110,8 +111,8 @@ describeEachDatabase('the log', (open) => {
     await worker.reconcileLeases();
     await worker.reconcileLeases();
     expect(lines).toMatchObject([
-      { message: 'cannot recover an orphaned run, retrying', fields: fieldsOf(run) },
-      { message: 'recovered an orphaned run', fields: fieldsOf(run) },
+      { message: naming('orphaned run', 'retrying'), fields: fieldsOf(run) },
+      { message: naming('recovered', 'orphaned run'), fields: fieldsOf(run) },
     ]);
     await worker.stop(0);
   });
@@ -126,7 +127,9 @@ describeEachDatabase('the log', (open) => {
     await db.run(sql`update runs set kwargs = '{}' where run_id = ${run_id}`);
     await worker.reconcileLeases();
     const fields = { run_id, thread_id, assistant_id, attempt: 1 };
-    expect(lines).toEqual([expect.objectContaining({ message: 'recovered an orphaned run', fields })]);
+    expect(lines).toEqual([
+      expect.objectContaining({ message: naming('recovered', 'orphaned run'), fields }),
+    ]);
     await worker.stop(0);
   });
 });

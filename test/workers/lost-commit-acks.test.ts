@@ -140,7 +140,7 @@ describeEachDatabase('a worker', (open) => {
     await at.worker.stop(0);
   });
 
-  test('keeps what an attempt showed last, when a cancel comes before its release', async () => {
+  test('keeps the last events of an attempt when a cancel comes before its release', async () => {
     await using db = await open();
     const at = working(
       db,
@@ -162,7 +162,7 @@ describeEachDatabase('a worker', (open) => {
     await at.worker.stop(0);
   });
 
-  test('ends a run that can neither be ended nor given back, when it may again', async () => {
+  test('ends a run later if storage refuses both its end and its release', async () => {
     await using db = await open();
     let isBroken = true;
     const broken = () => {
@@ -188,7 +188,7 @@ describeEachDatabase('a worker', (open) => {
     await at.worker.stop(0);
   });
 
-  test('gives back each run of a claim whose attempt broke, also while another one of it executes', async () => {
+  test('releases each run of a claim whose attempt broke, even while another run of the claim executes', async () => {
     await using db = await open();
     let isBroken = true;
     const going = Promise.withResolvers<void>();

@@ -104,7 +104,7 @@ async function takeOver(db: Db, { run_id, thread_id }: Run): Promise<Lease> {
 
 describeEachDatabase('a process that lost the lease of a run', (open) => {
   test.for([true, false])(
-    'shows its followers what the new holder writes, although its own graph still executes (resumable: %s)',
+    'sends its followers the events of the new holder, although its own graph still executes (resumable: %s)',
     async (resumable) => {
       await using db = await open();
       const gate = Promise.withResolvers<void>();
@@ -141,7 +141,7 @@ describeEachDatabase('a process that lost the lease of a run', (open) => {
     ['are not stored', []],
     ['are stored, without its hearing of it', [values(3, 'only shown'), values(4, 'only shown too')]],
   ] as const)(
-    'shows all of the new attempt to those who have seen events that %s',
+    'sends all events of the new attempt to followers that have seen events that %s',
     async ([_what, stored]) => {
       await using db = await open();
       using database = cuttable(db);

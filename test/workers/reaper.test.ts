@@ -6,7 +6,7 @@ import { memoryBus } from '../../src/events/bus.ts';
 import { reaperTick } from '../../src/workers/reaper.ts';
 import { FAILURE_RULES, WORKER } from '../support/queued-runs.ts';
 
-test('the reaper waits for heartbeats of live workers when the database is back', async () => {
+test('after an outage of the database, the reaper waits for heartbeats of live workers', async () => {
   let now = 0;
   const clock: Clock = { now: () => now, monotonic: () => now };
   let isAway = true;

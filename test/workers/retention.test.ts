@@ -18,7 +18,7 @@ function rounds(sweeps: readonly (readonly number[])[], longest_ms?: number) {
   });
 }
 
-test('sweeps that find nothing pause for longer and longer, until one finds a row', async () => {
+test('sweeps that find nothing run less and less often, until one finds a row', async () => {
   const tick = rounds(
     [
       [1, 0, 0, 0, 0],
@@ -36,12 +36,12 @@ test('sweeps of urgent rows run every minute', async () => {
   expect([await tick(), await tick(), await tick()]).toEqual([MINUTE, MINUTE, MINUTE]);
 });
 
-test('a sweep that has more to delete continues at once', async () => {
+test('a sweep with more to delete continues at once', async () => {
   const tick = rounds([[], [1_000_000]]);
   expect([await tick(), await tick()]).toEqual([0, MINUTE]);
 });
 
-test('a sweep that fails keeps neither the others nor the next round', async () => {
+test('a failing sweep stops neither the others nor the next round', async () => {
   const swept: string[] = [];
   const tick = retentionTick({
     sweeps: [

@@ -87,7 +87,7 @@ describeEachDatabase('an attempt', (open) => {
     await at.worker.stop(0);
   });
 
-  test('a cancelled run stops, and says why', async () => {
+  test('a cancelled run stops with the reason', async () => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();
@@ -96,7 +96,7 @@ describeEachDatabase('an attempt', (open) => {
     await at.worker.stop(0);
   });
 
-  test('a run that storage failed is tried again', async () => {
+  test('a run whose storage failed is retried', async () => {
     await using db = await open();
     let calls = 0;
     const graph = scriptedGraph(() => {
@@ -117,7 +117,7 @@ describeEachDatabase('an attempt', (open) => {
     await at.worker.stop(0);
   });
 
-  test('a worker that stops puts its runs back without charging the attempt', async () => {
+  test('a stopping worker requeues its runs without charging the attempt', async () => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();
@@ -126,7 +126,7 @@ describeEachDatabase('an attempt', (open) => {
     expect(await db.get(sql`select state, attempt from run_queue`)).toEqual({ state: 'ready', attempt: 0 });
   });
 
-  test('a rolled-back run makes room for the next one, even when it hears of it only from storage', async () => {
+  test('a rolled-back run makes room for the next one, even if its worker learns of it only from storage', async () => {
     await using db = await open();
     let written: (() => void) | undefined;
     const graph = scriptedGraph(async function* ({ signal }) {
@@ -151,7 +151,7 @@ describeEachDatabase('an attempt', (open) => {
     ['rolled back', rollBack],
     ['taken by another process', takeOver],
   ] as const)(
-    'a run that is %s is charged for what it used, even when it hears of it only from storage',
+    'a run that is %s is charged for its usage, even if its worker learns of it only from storage',
     async ([_what, rid]) => {
       await using db = await open();
       let writes: WriteBuffer | undefined;
@@ -179,7 +179,7 @@ describeEachDatabase('an attempt', (open) => {
     },
   );
 
-  test('a run whose end storage refuses for a while ends when it takes it again', async () => {
+  test('a run whose end storage refuses for a while ends when storage works again', async () => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(twoValues));
     at.worker.start();
@@ -197,7 +197,7 @@ describeEachDatabase('an attempt', (open) => {
   });
 
   test.for([true, false])(
-    'a run whose result storage refuses ends as an error, with what it used and without what is not stored (resumable: %s)',
+    'a run whose result storage refuses ends as an error, with its usage and without unstored events (resumable: %s)',
     async (resumable) => {
       await using db = await open();
       const { poll } = liveSources(db);
@@ -243,7 +243,7 @@ describeEachDatabase('an attempt', (open) => {
     },
   );
 
-  test('an attempt that lost its lease ends without a trace', async () => {
+  test('an attempt that lost its lease writes nothing at its end', async () => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(untilStopped));
     at.worker.start();

@@ -21,7 +21,7 @@ function failingWith(...errors: Error[]) {
   });
 }
 
-test('a delay that the client asked for does not count as time in the queue', () => {
+test('a delay requested by the client does not count as time in the queue', () => {
   const created_at = '2026-11-20T12:00:00.000Z';
   const configurable = { __after_seconds__: 60 };
   const run = { created_at, kwargs: { config: { configurable } } };
@@ -30,7 +30,7 @@ test('a delay that the client asked for does not count as time in the queue', ()
 });
 
 describeEachDatabase('a worker counts', (open) => {
-  test('an attempt that succeeds: its start, its end, how long it waited and took', async () => {
+  test('an attempt that succeeds: its start, its end, its wait and its duration', async () => {
     await using db = await open();
     const at = executingWorker(db, scriptedGraph(oneValue));
     at.worker.start();

@@ -21,7 +21,7 @@ async function counted(db: Db): Promise<{ items: number; vectors: number } | und
     (select count(*) from store_vectors) as ${number('vectors')}`);
 }
 
-describeEachDatabase('the upkeep of the store', (open) => {
+describeEachDatabase('the maintenance of the store', (open) => {
   test('removes expired items with their index entries', async () => {
     await using db = await open();
     const store = await indexedStoreOver(db);
@@ -47,7 +47,7 @@ describeEachDatabase('the upkeep of the store', (open) => {
     expect(found.map(({ key }) => key).sort()).toEqual(['later', 'stays']);
   });
 
-  test('makes the vectors of what was there before', async () => {
+  test('creates the vectors of older items', async () => {
     await using db = await open();
     await storeOver(db).apply(
       Array.from({ length: 120 }, (_, n) => ({ namespace, key: `${n}`, value: { text: `tea ${n}` } })),
@@ -62,7 +62,7 @@ describeEachDatabase('the upkeep of the store', (open) => {
   });
 });
 
-test('a server that is started with an index searches what one without had kept', async () => {
+test('a server started with an index finds items of a server without one', async () => {
   await using folder = await project({
     'graph.mjs': 'export const graph = {};',
     'embed.mjs':

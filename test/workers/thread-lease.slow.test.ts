@@ -79,7 +79,7 @@ describe.runIf(TEST_POSTGRES_URI)('the lease of a process, renewed by a thread',
     expect(lease.late_renewals).toBe(0);
   });
 
-  test('ends when the event loop is blocked for too long, and is back when it turns again', async () => {
+  test('ends when the event loop is blocked for too long, and is taken again when it recovers', async () => {
     await using story = await leaseStory({ lease_ms: 2000, max_stall_ms: 100 });
     const { db, lease } = story;
     await db.run(sql`create table ends (expires_at timestamptz)`);
@@ -96,7 +96,7 @@ describe.runIf(TEST_POSTGRES_URI)('the lease of a process, renewed by a thread',
     expect(lease.isBeating()).toBe(true);
   });
 
-  test('is renewed with a search for what dead processes hold', async () => {
+  test('is renewed together with a search for runs of dead processes', async () => {
     let found = 0;
     await using story = await leaseStory({
       lease_ms: 1000,

@@ -6,12 +6,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { ResolveHost } from '../../src/services/webhooks/webhook-policy.ts';
 import { dispatchingAlone } from '../support/dispatching.ts';
+import { naming } from '../support/naming.ts';
 import { receiver } from '../support/receiver.ts';
 
 const TLS = join(import.meta.dirname, '../fixtures/tls');
 const SELF_SIGNED = { key: readFileSync(join(TLS, 'key.pem')), cert: readFileSync(join(TLS, 'cert.pem')) };
 
-test.each([307, 308])('%i is followed on the same host, with the body', async (status) => {
+test.each([307, 308])('redirect %i is followed on the same host, with the body', async (status) => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push((_request, response) => response.writeHead(status, { location: '/moved?a=1' }).end());
@@ -28,7 +29,7 @@ test.each([
   ['an address that must not be called', 308, () => 'http://169.254.169.254/latest'],
   ['another scheme', 307, () => 'file:///etc/passwd'],
   ['what would become a GET', 302, () => '/moved'],
-])('a redirect to %s is not followed', async (_where, status, location) => {
+])('a webhook redirect to %s is not followed', async (_where, status, location) => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push((_request, response) =>
@@ -36,12 +37,12 @@ test.each([
   );
   expect(await to.send(hook.url)).toMatchObject({
     status: 'dead',
-    attempts: [{ error: `answered ${status}: redirects are not followed` }],
+    attempts: [{ error: naming(`answered ${status}: `, 'redirects') }],
   });
   expect(hook.received).toHaveLength(1);
 });
 
-test('a circular redirect is given up', async () => {
+test('a circular webhook redirect ends the delivery', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   for (let i = 0; i < 9; i++)
@@ -50,7 +51,7 @@ test('a circular redirect is given up', async () => {
   expect(hook.received).toHaveLength(4);
 });
 
-test('a name that has come to lead to this machine since is not called', async () => {
+test('a webhook host that has come to resolve to this machine is not called', async () => {
   await using hook = await receiver();
   let connections = 0;
   await using trap = await receiver({ onConnection: () => connections++ });
@@ -69,13 +70,13 @@ test('a name that has come to lead to this machine since is not called', async (
   expect(hook.received).toEqual([]);
 });
 
-test('of the addresses of a name only those are called that may be', async () => {
+test('only allowed addresses of a webhook host are called', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone({ resolve: async () => ['10.255.255.1', '127.0.0.1'] });
   expect(await to.send(hook.url.replace('127.0.0.1', 'both.example'))).toMatchObject({ status: 'delivered' });
 });
 
-test('a name that does not resolve is tried again', async () => {
+test('a webhook to a host that does not resolve is retried', async () => {
   const away: ResolveHost = async () => {
     throw Object.assign(new Error('getaddrinfo EAI_AGAIN'), { code: 'EAI_AGAIN' });
   };
@@ -86,7 +87,7 @@ test('a name that does not resolve is tried again', async () => {
   });
 });
 
-test('user and password of an address are sent as such, and shown to nobody', async () => {
+test('user and password of a webhook URL are sent as Authorization, and never shown', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   const { url } = await to.send(`${hook.url.replace('//', '//an%20a:p%zz@')}/hook?token=s3cret`);

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { dispatchingAlone } from '../support/dispatching.ts';
+import { naming } from '../support/naming.ts';
 import { receiver } from '../support/receiver.ts';
 
 /** A port of this machine on which nobody listens. */
@@ -8,14 +9,14 @@ async function closedPort(): Promise<string> {
   return hook.url;
 }
 
-test.each([200, 201, 202, 204, 299])('%i is a delivery', async (status) => {
+test.each([200, 201, 202, 204, 299])('a webhook response %i counts as delivered', async (status) => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push(status);
   expect(await to.send(hook.url)).toMatchObject({ status: 'delivered' });
 });
 
-test.each([408, 425, 429, 500, 502, 503, 504, 599])('%i is tried again', async (status) => {
+test.each([408, 425, 429, 500, 502, 503, 504, 599])('a webhook response %i is retried', async (status) => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push((_request, response) => response.writeHead(status).end('busy'));
@@ -26,7 +27,7 @@ test.each([408, 425, 429, 500, 502, 503, 504, 599])('%i is tried again', async (
 });
 
 test.each([200, 503])(
-  'the headers of an answer of %i are stored with the try, without secrets',
+  'the headers of a webhook response %i are stored with the attempt, without secrets',
   async (status) => {
     await using hook = await receiver();
     await using to = await dispatchingAlone();
@@ -55,7 +56,7 @@ test.each([200, 503])(
   },
 );
 
-test('only the first of many or long response headers are stored', async () => {
+test('only the first of many or long webhook response headers are stored', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push((_request, response) => {
@@ -67,17 +68,20 @@ test('only the first of many or long response headers are stored', async () => {
   expect(Buffer.byteLength(JSON.stringify(attempt?.answer_headers))).toBeLessThan(4200);
 });
 
-test('a try without an answer has no headers', async () => {
+test('a webhook attempt without a response has no headers', async () => {
   await using to = await dispatchingAlone();
   expect(await to.send(await closedPort())).toMatchObject({ attempts: [{ answer_headers: null }] });
 });
 
-test.each([300, 304, 400, 401, 403, 404, 405, 410, 413, 422])('%i is a permanent refusal', async (status) => {
-  await using hook = await receiver();
-  await using to = await dispatchingAlone();
-  hook.answers.push(status);
-  expect(await to.send(hook.url)).toMatchObject({ status: 'dead', attempts: [{ status_code: status }] });
-});
+test.each([300, 304, 400, 401, 403, 404, 405, 410, 413, 422])(
+  'a webhook response %i ends the delivery',
+  async (status) => {
+    await using hook = await receiver();
+    await using to = await dispatchingAlone();
+    hook.answers.push(status);
+    expect(await to.send(hook.url)).toMatchObject({ status: 'dead', attempts: [{ status_code: status }] });
+  },
+);
 
 test.each([
   ['seconds', '120', 120_000],
@@ -85,25 +89,28 @@ test.each([
   ['a date in the past', 'Fri, 20 Nov 2026 11:00:00 GMT', 1000],
   ['less than the backoff', '0', 1000],
   ['nonsense', 'soon', 1000],
-])('a receiver that sends Retry-After with %s is tried again no earlier', async (_form, header, wait_ms) => {
-  await using hook = await receiver();
-  await using to = await dispatchingAlone();
-  hook.answers.push((_request, response) => response.writeHead(429, { 'retry-after': header }).end());
-  await to.send(hook.url);
-  expect(to.waits_ms).toEqual([wait_ms]);
-});
+])(
+  'a webhook receiver that sends Retry-After with %s is not retried earlier',
+  async (_form, header, wait_ms) => {
+    await using hook = await receiver();
+    await using to = await dispatchingAlone();
+    hook.answers.push((_request, response) => response.writeHead(429, { 'retry-after': header }).end());
+    await to.send(hook.url);
+    expect(to.waits_ms).toEqual([wait_ms]);
+  },
+);
 
-test('a receiver that does not answer is tried again', async () => {
+test('a webhook receiver that does not respond is retried', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone({ timeout_ms: 100 });
   hook.answers.push(() => {});
   expect(await to.send(hook.url)).toMatchObject({
     status: 'pending',
-    attempts: [{ status_code: null, error: 'not reached: no answer in time' }],
+    attempts: [{ status_code: null, error: naming('not reached: ', 'in time') }],
   });
 });
 
-test('an unreachable receiver is tried again', async () => {
+test('an unreachable webhook receiver is retried', async () => {
   await using to = await dispatchingAlone();
   expect(await to.send(await closedPort())).toMatchObject({
     status: 'pending',
@@ -111,14 +118,14 @@ test('an unreachable receiver is tried again', async () => {
   });
 });
 
-test('a receiver that hangs up is tried again', async () => {
+test('a webhook receiver that closes the connection is retried', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push((request) => request.socket.destroy());
   expect(await to.send(hook.url)).toMatchObject({ status: 'pending', attempts: [{ status_code: null }] });
 });
 
-test('an endless response is cut, and its status counts', async () => {
+test('an endless webhook response is aborted, and its status counts', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   let cut: Promise<void> | undefined;
@@ -136,7 +143,7 @@ test('an endless response is cut, and its status counts', async () => {
   expect(attempts[0]?.answer).toHaveLength(1024);
 });
 
-test('an answer that breaks off counts for its status', async () => {
+test('a webhook response that breaks off counts by its status', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push((request, response) => {
@@ -145,7 +152,7 @@ test('an answer that breaks off counts for its status', async () => {
   expect(await to.send(hook.url)).toMatchObject({ status: 'delivered' });
 });
 
-test('a delivery that cannot be sent is dead at once', async () => {
+test('a webhook delivery that cannot be sent is dead at once', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   const delivery_id = await to.enqueue({ url: hook.url, headers: { 'x-bad': 'two\nlines' } });
@@ -156,7 +163,7 @@ test('a delivery that cannot be sent is dead at once', async () => {
   });
 });
 
-test('a delivery with one allowed try is dead after it', async () => {
+test('a webhook delivery with one allowed attempt is dead after it', async () => {
   await using hook = await receiver();
   await using to = await dispatchingAlone();
   hook.answers.push(500);

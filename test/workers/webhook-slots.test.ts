@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { DeliverySlots } from '../../src/workers/webhook-slots.ts';
 
-test('a host that has answered may use all slots, until it does not answer', () => {
+test('a webhook host that has responded may use all slots, until it fails to respond', () => {
   const slots = new DeliverySlots({ concurrency: 8, concurrency_per_host: 8 });
   expect(slots.free('a.example:443')).toBe(2);
   slots.tried('a.example:443', true);
@@ -10,7 +10,7 @@ test('a host that has answered may use all slots, until it does not answer', () 
   expect(slots.free('a.example:443')).toBe(1);
 });
 
-test('names and ports of a domain share its slots; addresses have their own', () => {
+test('names and ports of a domain share its webhook slots, and IP addresses have their own', () => {
   const slots = new DeliverySlots({ concurrency: 16, concurrency_per_host: 4 });
   const hosts = ['a.evil.example:1', 'b.evil.example:2', 'evil.example', 'c.b.evil.example'];
   for (const host of hosts) slots.take(host);
@@ -23,7 +23,7 @@ test('names and ports of a domain share its slots; addresses have their own', ()
   expect(slots.free('other.test')).toBe(0);
 });
 
-test('a slot that becomes free can be taken again', () => {
+test('a released webhook slot can be taken again', () => {
   const slots = new DeliverySlots({ concurrency: 1, concurrency_per_host: 4 });
   expect(slots.free('a.example')).toBe(1);
   const slot = slots.take('a.example');

@@ -3,13 +3,14 @@ import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { describeEachDatabase } from '../support/databases.ts';
 import { dispatching } from '../support/dispatching.ts';
+import { naming } from '../support/naming.ts';
 import { elapse } from '../support/outbox.ts';
 import { type Received, receiver } from '../support/receiver.ts';
 
 const secret = () => `whsec_${randomBytes(24).toString('base64')}`;
 
 describeEachDatabase('the dispatcher', (open) => {
-  test('posts a delivery once, with the headers of all', async () => {
+  test('posts a delivery once, with the headers of every delivery', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using story = dispatching(db, { rules: { headers: { Authorization: 'Bearer t', 'X-All': '1' } } });
@@ -47,7 +48,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(story.dispatcher.tries).toEqual({ delivered: 1, failed: 0 });
   });
 
-  test('signs as Standard Webhooks says, with each secret while one is replaced', async () => {
+  test('signs as specified by Standard Webhooks, with both secrets during a rotation', async () => {
     await using db = await open();
     await using hook = await receiver();
     const [fresh, old] = [secret(), secret()];
@@ -63,7 +64,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(headers['webhook-signature']).toBe(signed.join(' '));
   });
 
-  test('tries again, later each time, until it is taken: 500 five times, then 200', async () => {
+  test('retries with increasing delays until it is accepted: 500 five times, then 200', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using story = dispatching(db);
@@ -106,7 +107,7 @@ describeEachDatabase('the dispatcher', (open) => {
     });
     expect(story.log).toMatchObject([
       { message: 'webhook failed, retrying', fields: of },
-      { message: 'webhook failed, giving up', fields: of },
+      { message: naming('giving up'), fields: of },
       { message: 'webhook delivered', fields: of },
     ]);
   });
@@ -129,7 +130,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(down.received).toHaveLength(4);
   });
 
-  test('any number of receivers that do not answer hold up none that did', async () => {
+  test('receivers that do not respond delay no receiver that did, in any number', async () => {
     await using db = await open();
     await using silent = await receiver();
     await using good = await receiver();
@@ -150,7 +151,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(silent.received).toHaveLength(16);
   });
 
-  test('the names of one domain that do not answer do not hold up one that was never tried', async () => {
+  test('names of one domain that do not respond do not delay a receiver that was never tried', async () => {
     await using db = await open();
     await using silent = await receiver();
     await using good = await receiver();
@@ -168,7 +169,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(silent.received).toHaveLength(8);
   });
 
-  test('a receiver that did not answer is asked by one at a time until it does', async () => {
+  test('a receiver that did not respond gets one delivery at a time until it does', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using story = dispatching(db, { timeout_ms: 1000 });
@@ -198,7 +199,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(await one.outbox.stats()).toEqual({ pending: 0, dead: 0, oldest_pending_secs: null });
   });
 
-  test('what is being sent when the process stops is sent by the next one', async () => {
+  test('a delivery in progress when the process stops is sent by the next one', async () => {
     await using db = await open();
     await using hook = await receiver();
     hook.answers.push(() => {});
@@ -214,7 +215,7 @@ describeEachDatabase('the dispatcher', (open) => {
     expect(await next.look(delivery_id)).toMatchObject({ status: 'delivered', tries: 1 });
   });
 
-  test('a process whose lease has ended claims nothing, and leaves to others what it sends', async () => {
+  test('a process whose lease has ended claims nothing, and leaves its deliveries to others', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using story = dispatching(db);
@@ -254,7 +255,7 @@ describeEachDatabase('the dispatcher', (open) => {
   });
 });
 
-test('a wait is cut by up to a fifth, so that what failed together comes back apart', async () => {
+test('a retry delay is shortened by up to a fifth, so that deliveries that failed together are spread', async () => {
   const { backoffMs } = await import('../../src/core/backoff.ts');
   const rules = { first_ms: 1000, longest_ms: 3_600_000 };
   expect([1, 2, 3, 12, 13, 500].map((failures) => backoffMs(failures, rules, () => 0))).toEqual([

@@ -18,6 +18,6 @@ beforeAll(async () => {
 
 afterAll(() => server[Symbol.asyncDispose]());
 
-test.each(EVERY_CLIENT)('%s lists, calls, hears of progress, answers and cancels', (_name, connect) =>
+test.each(EVERY_CLIENT)('%s lists and calls tools, gets progress, answers and cancels', (_name, connect) =>
   tellStory({ url, cancels: true }, connect),
 );

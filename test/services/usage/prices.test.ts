@@ -18,7 +18,7 @@ const call = (model: string | null, tokens = {}) => ({
   ...tokens,
 });
 
-test('the exact name counts first, then the longest pattern', () => {
+test('the price of a model is that of its exact name, else of the longest matching pattern', () => {
   expect(costOf(call('gpt-4o'))).toBe(2.5);
   expect(costOf(call('gpt-4o-mini-2024-07-18'))).toBe(0.15);
   expect(costOf(call('gpt-5'))).toBe(5);
@@ -30,7 +30,7 @@ test('a model without a price has no cost', () => {
     expect([model, costOf(call(model))]).toEqual([model, null]);
 });
 
-test('a pattern has its parts one after the other, and none twice', () => {
+test('a price pattern matches its parts in order, without overlap', () => {
   const priceOf = pricing({ 'ab*ba': { in: 1, out: 1 }, 'x*y*z': { in: 2, out: 2 } });
   expect(priceOf(call('aba'))).toBeNull();
   expect(priceOf(call('abba'))).toBe(1);
@@ -38,13 +38,13 @@ test('a pattern has its parts one after the other, and none twice', () => {
   expect(priceOf(call('xzy'))).toBeNull();
 });
 
-test('cached tokens cost what they cost, or what others do', () => {
+test('cached tokens have their own price, else that of other input tokens', () => {
   const tokens = { tokens_in: 1000, tokens_cached: 400, tokens_out: 100 };
   expect(costOf(call('gpt-4o', tokens))).toBeCloseTo((600 * 2.5 + 400 * 1.25 + 100 * 10) / 1e6, 9);
   expect(costOf(call('gpt-4o-mini', tokens))).toBeCloseTo((1000 * 0.15 + 100 * 0.6) / 1e6, 9);
 });
 
-test('a call that tells no tokens has no cost, and neither has anything but a call', () => {
+test('a call without token counts has no cost, and other steps do not either', () => {
   expect(costOf(call('gpt-4o', { tokens_in: null, tokens_out: null, tokens_cached: null }))).toBeNull();
   expect(costOf({ ...call('gpt-4o'), kind: 'tool' })).toBeNull();
 });

@@ -11,7 +11,7 @@ const cipher = new EncryptingCipher(testSealer());
 cipher.useBlindIndexKey(Buffer.alloc(32, 7));
 const blinded = (value: unknown) => blindDocument(cipher, 'threads.outline', value);
 
-test('names of members and the structure stay, and no value', () => {
+test('a blind index keeps member names and structure, but no value', () => {
   const value = {
     user: { name: 'Ada', age: 36 },
     tags: ['a', 'b', 'a'],
@@ -29,7 +29,7 @@ test('names of members and the structure stay, and no value', () => {
   expect(blinded(value)).toEqual(blinded(structuredClone(value)));
 });
 
-test('values are distinguished as JSON distinguishes them', () => {
+test('a blind index distinguishes values by their JSON type', () => {
   const values = ['1', 1, 'true', true, false, 'null', null, '', 0];
   expect(new Set(values.map(blinded)).size).toBe(values.length);
   expect(blinded({ in: { a: 'a' } })).not.toEqual(blinded({ in: { b: 'a' } }));
@@ -37,7 +37,7 @@ test('values are distinguished as JSON distinguishes them', () => {
   expect(blinded(JSON.parse('1e2'))).toBe(blinded(100));
 });
 
-test('a blinded document contains a blinded question exactly when it does so in plain', () => {
+test('a blinded document contains a blinded filter exactly if it does in plain text', () => {
   const random = new RandomJson(11);
   const answers = Array.from({ length: 500 }, () => {
     const document = JSON.parse(toJson(random.object()));
@@ -49,7 +49,7 @@ test('a blinded document contains a blinded question exactly when it does so in 
   expect(new Set(answers).size).toBe(2);
 });
 
-test('without encryption it is the value itself', () => {
+test('the blind index of a value without encryption is the value itself', () => {
   const value = { a: [1] };
   expect(blindDocument(plainCipher, 'threads.outline', value)).toBe(value);
 });

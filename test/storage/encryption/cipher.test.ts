@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { bufferedRandomBytes } from '../../../src/core/random.ts';
-import { plainCipher } from '../../../src/db/encryption/cipher.ts';
+import { DecryptionError, plainCipher } from '../../../src/db/encryption/cipher.ts';
 import { EncryptingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import { testSealer } from '../../support/encryption.ts';
+import { failure } from '../../support/naming.ts';
 
 const OLD_KEY = 'an old key of 32 bytes, all plain';
 const TEXT = 'the patient is called Ada 🩺';
@@ -13,7 +14,7 @@ function cipher(...keys: Parameters<typeof testSealer>) {
   return made;
 }
 
-test('a sealed value opens and reveals nothing', () => {
+test('an encrypted value can be decrypted and reveals nothing', () => {
   const { sealJson, openJson, sealText, openText, sealBytes, openBytes } = bound(cipher());
   const json = JSON.stringify({ name: TEXT, list: [1, 'Ada'] });
   const bytes = Buffer.from(TEXT);
@@ -29,11 +30,11 @@ test('a sealed value opens and reveals nothing', () => {
   expect(sealText('runs.error', TEXT)).not.toBe(sealText('runs.error', TEXT));
 });
 
-test('what another process sealed under the same key opens', () => {
+test('a value encrypted by another process with the same key can be decrypted', () => {
   expect(cipher().decryptText('runs.error', cipher().encryptText('runs.error', TEXT))).toBe(TEXT);
 });
 
-test('what is not sealed opens as it is', () => {
+test('a plain value is decrypted to itself', () => {
   const { openJson, openText, openBytes } = bound(cipher());
   for (const text of ['', 'plain', 'sealed: no', 'sealed:0123456', 'sealed:ABCDEFGH:AAAA']) {
     expect(openText('runs.error', text)).toBe(text);
@@ -43,7 +44,7 @@ test('what is not sealed opens as it is', () => {
   expect(openBytes('blobs.value', bytes)).toBe(bytes);
 });
 
-test('a value with any changed byte, or of another column, does not open', () => {
+test('an encrypted value with a changed byte, or of another column, cannot be decrypted', () => {
   const { sealBytes, openBytes, sealText, openText } = bound(cipher());
   const sealed = sealBytes('blobs.value', Buffer.from(TEXT));
   for (let at = 'sealed:01234567:'.length + 1; at < sealed.length; at++) {
@@ -55,18 +56,18 @@ test('a value with any changed byte, or of another column, does not open', () =>
   expect(() => openText('runs.kwargs', sealText('runs.error', TEXT))).toThrow('runs.kwargs was changed');
 });
 
-test('a new key seals and the old one still opens, until it is gone', () => {
+test('after a key change, values of the old key can be decrypted until that key is removed', () => {
   const old = cipher(OLD_KEY.slice(0, 32)).encryptText('runs.error', TEXT);
   const both = cipher(undefined, [OLD_KEY.slice(0, 32)]);
 
   expect(both.decryptText('runs.error', old)).toBe(TEXT);
   expect(cipher().decryptText('runs.error', both.encryptText('runs.error', TEXT))).toBe(TEXT);
   expect(() => cipher().decryptText('runs.error', old)).toThrow(
-    /^runs\.error is encrypted with a key that is not configured \([0-9a-f]{8}\)$/,
+    failure(DecryptionError, 'runs.error', 'not configured'),
   );
 });
 
-test('a token is the same everywhere, another for another purpose, and not the text', () => {
+test('a blind index token is deterministic, different for each purpose, and not the text', () => {
   const token = cipher().blindIndex('store_items.value', 'Ada');
   expect(token).toMatch(/^[0-9a-f]{24}$/);
   expect(cipher(OLD_KEY.slice(0, 32)).blindIndex('store_items.value', 'Ada')).toBe(token);
@@ -74,7 +75,7 @@ test('a token is the same everywhere, another for another purpose, and not the t
   expect(cipher().blindIndex('store_items.value', 'ada')).not.toBe(token);
 });
 
-test('without encryption values are unchanged', () => {
+test('the plain cipher leaves values unchanged', () => {
   const bytes = Buffer.from(TEXT);
   expect(plainCipher.encryptBytes('blobs.value', bytes)).toBe(bytes);
   expect(plainCipher.encryptText('runs.error', TEXT)).toBe(TEXT);
@@ -82,7 +83,7 @@ test('without encryption values are unchanged', () => {
   expect(plainCipher.blindIndex('store_items.value', TEXT)).toBe(TEXT);
 });
 
-test('random bytes come in any number, and are not given twice', () => {
+test('buffered random bytes come in any number and are never repeated', () => {
   const random = bufferedRandomBytes();
   const given = Array.from({ length: 2000 }, () => random(12).toString('hex'));
   expect(new Set(given).size).toBe(given.length);

@@ -46,7 +46,7 @@ const ELSEWHERE: Record<DialectName, string[]> = {
 };
 
 describeEachDatabase('the columns of the schema', (open) => {
-  test('are each documented as sealed, as tokens or as plain, and as one of them', async () => {
+  test('are each documented as exactly one of encrypted, tokens or plain', async () => {
     await using db = await open();
     const { sealed, tokens, plain } = documented();
     const known = [...sealed, ...tokens, ...plain];
@@ -59,7 +59,7 @@ describeEachDatabase('the columns of the schema', (open) => {
   });
 });
 
-test('what is documented as sealed is what is sealed', () => {
+test('are encrypted exactly if documented as encrypted', () => {
   const sealed = ENCRYPTED_TABLES.flatMap(({ table, columns }) =>
     Object.keys(columns).map((column) => `${table}.${column}`),
   );

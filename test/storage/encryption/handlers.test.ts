@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { bufferedRandomBytes } from '../../../src/core/random.ts';
+import { DecryptionError } from '../../../src/db/encryption/cipher.ts';
 import { EncryptingCipher } from '../../../src/db/encryption/encrypting-cipher.ts';
 import {
   createEncryptor,
@@ -8,6 +9,7 @@ import {
   parseHandlers,
 } from '../../../src/db/encryption/handlers.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
+import { failure } from '../../support/naming.ts';
 
 const NEW_KEY = 'a new key that has 32 characters';
 const NONE = { fallback_keys: [] };
@@ -30,7 +32,7 @@ async function cipherOf(handlers: EncryptionHandlers, keys: Parameters<typeof cr
   return sealer && new EncryptingCipher(sealer);
 }
 
-test('keys may come from elsewhere, before those that are configured', async () => {
+test('encryption keys from a project function take precedence over configured ones', async () => {
   const keys = async () => ({ current: NEW_KEY, fallback: [TEST_KEY] });
   const cipher = await cipherOf({ keys }, { key: 'one more key of 24 bytes', fallback_keys: [] });
   const old = new EncryptingCipher(testSealer()).encryptText('runs.error', 'x');
@@ -42,14 +44,14 @@ test('keys may come from elsewhere, before those that are configured', async () 
   expect(new EncryptingCipher(testSealer(NEW_KEY)).decryptText('runs.error', sealed)).toBe('z');
 });
 
-test('an invalid key from elsewhere is reported without its value', async () => {
+test('an invalid encryption key from a project function is reported without its value', async () => {
   const keys = () => ({ current: 'secret but short' + '!' });
   await expect(createEncryptor(NONE, { keys }, bufferedRandomBytes())).rejects.toThrow(
-    /^a key must be 16, 24 or 32 bytes/,
+    failure(Error, 'key', '16, 24 or 32 bytes'),
   );
 });
 
-test('a project may encrypt as it likes, and receives the column of each value', async () => {
+test('encrypt and decrypt handlers of a project receive the column of each value', async () => {
   const own = new Turned();
   const cipher = await cipherOf(parseHandlers(own));
   const sealed = cipher?.encryptJson('runs.kwargs', '{"a":1}') ?? '';
@@ -58,16 +60,18 @@ test('a project may encrypt as it likes, and receives the column of each value',
   expect(own.columns.slice(-2)).toEqual(['runs.kwargs', 'runs.kwargs']);
 });
 
-test('it opens what was sealed with a key before, while the key is there', async () => {
+test('encryption handlers can coexist with values of a configured key, until it is removed', async () => {
   const old = new EncryptingCipher(testSealer()).encryptText('runs.error', 'x');
   const with_key = await cipherOf(parseHandlers(new Turned()), { key: TEST_KEY, fallback_keys: [] });
   expect(with_key?.decryptText('runs.error', old)).toBe('x');
   expect(with_key?.encryptText('runs.error', 'x')).toContain(':handlers:');
   const without = await cipherOf(parseHandlers(new Turned()));
-  expect(() => without?.decryptText('runs.error', old)).toThrow('with a key that is not configured');
+  expect(() => without?.decryptText('runs.error', old)).toThrow(
+    failure(DecryptionError, 'runs.error', 'not configured'),
+  );
 });
 
-test('with decrypt alone a key takes over again', async () => {
+test('with only a decrypt handler, new values are encrypted with the configured key', async () => {
   const sealed = (await cipherOf(parseHandlers(new Turned())))?.encryptText('runs.error', 'x') ?? '';
   const { decrypt } = parseHandlers(new Turned());
   const cipher = await cipherOf({ decrypt } as EncryptionHandlers, { key: TEST_KEY, fallback_keys: [] });
@@ -78,7 +82,7 @@ test('with decrypt alone a key takes over again', async () => {
   ).rejects.toThrow('requires keys');
 });
 
-test('what does not open is an error without the reason, which stays its cause', async () => {
+test('a failing decrypt handler is an error without the reason, which is its cause', async () => {
   const decrypt = (sealed: Uint8Array, { column }: EncryptionContext) => {
     if (column === 'runs.error') throw new Error('the vault says no to key 4711');
     return sealed;
@@ -86,7 +90,7 @@ test('what does not open is an error without the reason, which stays its cause',
   const cipher = await cipherOf({ encrypt: (plain) => plain, decrypt });
   const sealed = cipher?.encryptText('runs.error', 'x') ?? '';
   expect(() => cipher?.decryptText('runs.error', sealed)).toThrow(
-    /^runs\.error cannot be decrypted by the handlers of encryption\.path$/,
+    failure(DecryptionError, 'runs.error', 'encryption.path'),
   );
 });
 
@@ -95,7 +99,7 @@ test.each([
   [{}, 'must be an object with keys(), or with encrypt() and decrypt()'],
   [{ keys: TEST_KEY }, 'keys must be a function'],
   [{ encrypt: () => {} }, 'encrypt requires decrypt'],
-])('%j is refused', (exported, reason) => {
+])('encryption handlers %j are refused', (exported, reason) => {
   expect(() => parseHandlers(exported)).toThrow(reason);
 });
 
@@ -103,6 +107,6 @@ test.each([
   ['decrypt does not return', { encrypt: (plain: Uint8Array) => plain, decrypt: () => Buffer.from('no') }],
   ['encrypt must return a Uint8Array', { encrypt: async () => Buffer.of(), decrypt: () => Buffer.of() }],
   ['cannot be decrypted', { encrypt: (plain: Uint8Array) => plain, decrypt: () => 'text' }],
-])('handlers that do not work are found at the start: %s', async (reason, handlers) => {
+])('encryption handlers that do not work fail the start: %s', async (reason, handlers) => {
   await expect(createEncryptor(NONE, parseHandlers(handlers), bufferedRandomBytes())).rejects.toThrow(reason);
 });

@@ -3,25 +3,28 @@ import { expect, test } from 'vitest';
 import { keyBytes, keyRing } from '../../../src/db/encryption/key-ring.ts';
 import { problemsOf } from '../../support/config.ts';
 
-test.each([16, 24, 32])('a key of %i bytes is taken as characters, bytes, hexadecimal and base64', (size) => {
-  const key = randomBytes(size);
-  const characters = 'k'.repeat(size);
-  expect(keyBytes(key)).toBe(key);
-  expect(keyBytes(characters)).toEqual(Buffer.from(characters));
-  // Of 16 bytes, 32 hexadecimal digits or 24 of base64 could be characters, and are.
-  for (const text of [key.toString('hex'), key.toString('base64')].filter(({ length }) => length > 32)) {
-    expect(keyBytes(text)).toEqual(key);
-  }
-});
+test.each([16, 24, 32])(
+  'an encryption key of %i bytes is accepted as characters, bytes, hexadecimal and base64',
+  (size) => {
+    const key = randomBytes(size);
+    const characters = 'k'.repeat(size);
+    expect(keyBytes(key)).toBe(key);
+    expect(keyBytes(characters)).toEqual(Buffer.from(characters));
+    // Of 16 bytes, 32 hexadecimal digits or 24 of base64 could be characters, and are.
+    for (const text of [key.toString('hex'), key.toString('base64')].filter(({ length }) => length > 32)) {
+      expect(keyBytes(text)).toEqual(key);
+    }
+  },
+);
 
 test.each(['', 'short', 'k'.repeat(17), 'k'.repeat(33), '=='.repeat(20)])(
-  '%j is not accepted as a key',
+  '%j is not accepted as an encryption key',
   (text) => {
     expect(keyBytes(text)).toBeUndefined();
   },
 );
 
-test('a ring finds its keys by what is in a sealed value, and takes one that is there twice', () => {
+test('a key ring finds its keys by the id in an encrypted value, and accepts a duplicate key', () => {
   const [one, other] = [randomBytes(32), randomBytes(16)];
   const ring = keyRing(one, [other, one]);
   expect(ring.current.id).toMatch(/^[0-9a-f]{8}$/);
@@ -33,7 +36,7 @@ test('a ring finds its keys by what is in a sealed value, and takes one that is 
 const GRAPHS = 'graphs: { echo: "./echo.ts:graph" }\n';
 const RULE = 'must be 16, 24 or 32 bytes, given as characters, in hexadecimal or in base64';
 
-test('an invalid key is reported in one line that does not show it', async () => {
+test('an invalid encryption key is reported in one line that does not show it', async () => {
   expect(await problemsOf(GRAPHS, { environment: { LANGGRAPH_AES_KEY: 'not-a-key' } })).toEqual([
     `LANGGRAPH_AES_KEY: encryption.key: ${RULE}`,
   ]);
@@ -43,7 +46,7 @@ test('an invalid key is reported in one line that does not show it', async () =>
   ]);
 });
 
-test('fallback keys alone are a mistake', async () => {
+test('fallback keys without a current encryption key are refused', async () => {
   const environment = { LANGGRAPH_AES_FALLBACK_KEYS: 'k'.repeat(32) };
   expect(await problemsOf(GRAPHS, { environment })).toEqual([
     'agent.config.yaml: encryption.key: is required if fallback_keys is set',

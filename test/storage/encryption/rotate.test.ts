@@ -18,7 +18,7 @@ const NEW_KEY = 'a new key that has 32 characters';
 const both = () => testSealer(NEW_KEY, [TEST_KEY]);
 
 describeEachPlace('a database whose key changes', (place) => {
-  test('is sealed anew, with what was never sealed, and needs the old key no more', async () => {
+  test('is re-encrypted, including plain values, and no longer needs the old key', async () => {
     const url = await place();
     await within(url, undefined, (storage) => remember(storage, 1));
     await within(url, testSealer(), (storage) => remember(storage, 2));
@@ -72,7 +72,7 @@ describeEachPlace('a database whose key changes', (place) => {
     });
   });
 
-  test('keeps values that it cannot open and reports them', async () => {
+  test('keeps values that cannot be decrypted and reports them', async () => {
     const url = await place();
     await within(url, testSealer(), async (storage) => {
       await remember(storage, 1);
@@ -94,14 +94,14 @@ describeEachPlace('a database whose key changes', (place) => {
     expect(tables).toMatchObject({ threads: 1, thread_values: 2 });
   });
 
-  test('is sealed anew as a whole when it is asked for', async () => {
+  test('is re-encrypted completely on request', async () => {
     const url = await place();
     await within(url, testSealer(), (storage) => remember(storage, 1));
     expect(await rotated(url, testSealer())).toMatchObject({ rows: 0 });
     expect(await rotated(url, testSealer(), true)).toMatchObject({ tables: { thread_values: 1 } });
   });
 
-  test('is sealed anew as a whole although some rows have nothing that is sealed', async () => {
+  test('is re-encrypted completely although some rows have no encrypted value', async () => {
     const url = await place();
     await within(url, testSealer(), async ({ deployments, repositoryAccess, ...storage }) => {
       const deployment_id = randomUUID();

@@ -37,7 +37,7 @@ async function oldAndNew(url: string): Promise<void> {
 }
 
 describeEachPlace('an encrypted store', (place) => {
-  test('is not confused by an item from before that looks like its own', async () => {
+  test('is not confused by an older plain item that looks encrypted', async () => {
     const url = await place();
     await within(url, undefined, (storage) => put(storage, 'odd', ODD));
     await within(url, testSealer(), async (storage) => {
@@ -48,13 +48,13 @@ describeEachPlace('an encrypted store', (place) => {
     });
   });
 
-  test('finds items from before, by words, filters and owner rules', async () => {
+  test('finds older plain items by words, filters and owner rules', async () => {
     const url = await place();
     await oldAndNew(url);
     await within(url, testSealer(), findsBoth);
   });
 
-  test('knows no word any more when all of it was sealed anew, and finds the same', async () => {
+  test('contains no plain word after re-encryption, and finds the same items', async () => {
     const url = await place();
     await oldAndNew(url);
     {
@@ -66,7 +66,7 @@ describeEachPlace('an encrypted store', (place) => {
     expect(await storedText(url)).not.toMatch(/greentea|blacktea|warm|cold/);
   });
 
-  test('compares values that have the type that is asked for', async () => {
+  test('compares only values that have the type of the filter', async () => {
     const url = await place();
     await within(url, testSealer(), async (storage) => {
       await put(storage, 'number', { at: 10 });

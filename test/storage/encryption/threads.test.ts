@@ -8,7 +8,7 @@ import { describeEachPlace } from '../../support/storage-places.ts';
 import { at, foundThreads, freshThread, newState, threadId } from '../../support/stored-threads.ts';
 
 describeEncrypted('the values of threads', (open) => {
-  test('are found by their short members, and by what is in them', async () => {
+  test('are found by their short members, and by nested values', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1));
@@ -25,7 +25,7 @@ describeEncrypted('the values of threads', (open) => {
     expect(await foundThreads(threads, { values: { topic: 'meat' } })).toEqual([1]);
   });
 
-  test('are read in parts', async () => {
+  test('can be read in part', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     await threads.insert(freshThread(1));
@@ -38,8 +38,8 @@ describeEncrypted('the values of threads', (open) => {
   });
 });
 
-describeEachPlace('a thread from before the encryption', (place) => {
-  test('is read, found and gone on with', async () => {
+describeEachPlace('a thread from before encryption was enabled', (place) => {
+  test('is read, found and continued', async () => {
     const url = await place();
     await within(url, undefined, (storage) => remember(storage, 1));
 
@@ -54,7 +54,7 @@ describeEachPlace('a thread from before the encryption', (place) => {
     });
   });
 
-  test('and one from after are copied, and each copy names itself', async () => {
+  test('and one from after it are copied, and each copy has its own thread id', async () => {
     const url = await place();
     await within(url, undefined, (storage) => remember(storage, 1));
 

@@ -4,6 +4,7 @@ import { raw, sql } from '../../../src/db/sql.ts';
 import { cronServer, settableClock } from '../../support/crons.ts';
 import { describeEncrypted } from '../../support/databases.ts';
 import { dispatching } from '../../support/dispatching.ts';
+import { naming } from '../../support/naming.ts';
 import { receiver } from '../../support/receiver.ts';
 import { taskStory } from '../../support/stored-tasks.ts';
 
@@ -15,8 +16,8 @@ async function tamper(db: Db, column: `${string}.${string}`, key: string, id: st
   await db.run(sql`update ${raw(table)} set ${raw(name)} = ${value} where ${raw(key)} = ${id}`);
 }
 
-describeEncrypted('what cannot be decrypted does not keep the others waiting:', (open) => {
-  test('a webhook is tried again later, and says so', async () => {
+describeEncrypted('undecryptable work does not delay other work:', (open) => {
+  test('a webhook is retried later, and its delivery has the reason', async () => {
     await using db = await open();
     await using hook = await receiver();
     await using story = dispatching(db);
@@ -30,12 +31,12 @@ describeEncrypted('what cannot be decrypted does not keep the others waiting:', 
     expect(await story.look(other)).toMatchObject({ status: 'delivered' });
     expect(await story.look(sealed)).toMatchObject({
       status: 'pending',
-      attempts: [{ status_code: null, error: expect.stringMatching(/^not sent: it cannot be decrypted/) }],
+      attempts: [{ status_code: null, error: naming('not sent: ', 'decrypted') }],
     });
     expect(JSON.stringify(story.log)).toContain('webhook_outbox.body');
   });
 
-  test('a cron makes no run, says so, and moves on', async () => {
+  test('a cron creates no run, reports it, and continues with the next date', async () => {
     await using db = await open();
     const clock = settableClock();
     const server = await cronServer(db, { clock });
@@ -55,7 +56,7 @@ describeEncrypted('what cannot be decrypted does not keep the others waiting:', 
     expect(await server.ticks.nextDue()).toBe('2026-06-01T14:00:00.000Z');
   });
 
-  test('a task of an A2A client is passed over', async () => {
+  test('an A2A task is skipped', async () => {
     await using db = await open();
     const { tasks, add, set } = taskStory(db);
     const ids = [await add(), await add(), await add()].toSorted() as [string, string, string];

@@ -12,8 +12,8 @@ const unexpected = () => {
   throw new Error('nobody else wants it');
 };
 
-describe.runIf(TEST_POSTGRES_URI)('a lock of a process', () => {
-  test('one holds it until its end, in each schema', async () => {
+describe.runIf(TEST_POSTGRES_URI)('the lock of a process', () => {
+  test('is held by one process for each schema, until it ends', async () => {
     await using schema = await directPostgresSchema(TEST_POSTGRES_URI as string);
     await using other = await directPostgresSchema(TEST_POSTGRES_URI as string);
     const take = (url: string) => holdLock({ url, key: KEY, onTaken: unexpected });
@@ -53,7 +53,7 @@ describe.runIf(TEST_POSTGRES_URI)('a lock of a process', () => {
     await rival[Symbol.asyncDispose]();
   });
 
-  test('ends soon after its host, as PostgreSQL looks for it', async () => {
+  test('is released soon after its machine disappears', async () => {
     const client = await openLockSession({ url: TEST_POSTGRES_URI as string });
     const { rows } = await client.query(`select name, setting from pg_settings
       where name like 'tcp_%' order by name`);
@@ -66,7 +66,7 @@ describe.runIf(TEST_POSTGRES_URI)('a lock of a process', () => {
     });
   });
 
-  test('is asked for, so that a connection that is cut without a word is noticed', async () => {
+  test('is checked regularly, so that a silently cut connection is detected', async () => {
     await using schema = await directPostgresSchema(TEST_POSTGRES_URI as string);
     await using relay = await PostgresRelay.listen(schema.url);
     await using db = openPostgres(schema.url);

@@ -45,7 +45,7 @@ describe.runIf(POSTGRES_BINARIES)('a connection to PostgreSQL', () => {
     expect(await db.get(sql`select n from notes where id = 1`)).toEqual({ n: 2 });
   });
 
-  test('that is lost before a write on its own is replaced, and the write happens once', async () => {
+  test('that is lost before a single write is replaced, and the write happens once', async () => {
     await using db = openPostgres(server.url, { max_connections: 4 });
     await db.run(sql`insert into notes values (2, 0)`);
     for (let round = 1; round <= 20; round++) {
@@ -56,7 +56,7 @@ describe.runIf(POSTGRES_BINARIES)('a connection to PostgreSQL', () => {
     }
   });
 
-  test('is not tried again for ever', async () => {
+  test('is not retried forever', async () => {
     await using db = openPostgres(server.url);
     const attempts: number[] = [];
     const suicidal = async (tx: Transaction) => {
@@ -76,7 +76,7 @@ describe.runIf(POSTGRES_BINARIES)('a connection to PostgreSQL', () => {
     expect(retries).toEqual(['40P01']);
   });
 
-  test('that nobody gives back is waited for, and not for ever', async () => {
+  test('that is not returned to the pool is waited for only for a limited time', async () => {
     await using db = openPostgres(server.url, { max_connections: 1 });
     const [taken, over] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const holding = db.transaction('sync', async () => {

@@ -6,6 +6,7 @@ import { openPostgres } from '../../../src/db/engines/postgres.ts';
 import { passwordFrom, wordsOf } from '../../../src/db/engines/postgres-password.ts';
 import { raw, sql } from '../../../src/db/sql.ts';
 import { openStorage } from '../../../src/storage/storage.ts';
+import { failure } from '../../support/naming.ts';
 import { POSTGRES_BINARIES, startPostgres } from '../../support/postgres-server.ts';
 
 let folder: string;
@@ -28,7 +29,7 @@ function stoppedClock() {
 }
 
 describe('a password command', () => {
-  test('is split into words as by a shell, and nothing in it is expanded', () => {
+  test('is split into words as by a shell, without expansion', () => {
     expect(wordsOf(`aws rds  "a b" 'c "d"' e\\ f $HOME "" "q\\"q"`)).toEqual([
       'aws',
       'rds',
@@ -60,7 +61,7 @@ describe('a password command', () => {
     ["sh -c 'echo hunter2; echo hunter2 >&2; exit 3'", 'the password command sh ended with exit code 3'],
     ["sh -c 'exit 0' hunter2", 'the password command sh printed no password'],
     ['sleep 60', 'the password command sleep took longer than 0.05 s'],
-  ])('%s is reported without what it was given and what it said', async (command, message) => {
+  ])('reports the failure of %s without its arguments and output', async (command, message) => {
     const failed = passwordFrom(command, { timeout_ms: command === 'sleep 60' ? 50 : 10_000 }).get();
     const error = await failed.catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ message });
@@ -77,7 +78,7 @@ describe('a password command', () => {
 });
 
 describe.runIf(POSTGRES_BINARIES)('a server that wants a password', () => {
-  test('gets the new one as soon as it refuses the old', async () => {
+  test('gets the new password as soon as it refuses the old one', async () => {
     const [hba_file, token] = [join(folder, 'hba'), join(folder, 'token')];
     await writeFile(
       hba_file,
@@ -100,10 +101,10 @@ describe.runIf(POSTGRES_BINARIES)('a server that wants a password', () => {
     expect(await db.get(sql`select current_user as name`)).toEqual({ name: 'agents' });
 
     const wrong = { url, password_command: 'echo wrong', synchronous: 'full' } as const;
-    await expect(openStorage(wrong)).rejects.toThrow('user or password rejected');
+    await expect(openStorage(wrong)).rejects.toThrow(failure(Error, 'password rejected'));
     const missing = { url, password_command: 'no-such-program', synchronous: 'full' } as const;
     await expect(openStorage(missing)).rejects.toThrow(
-      'the password command no-such-program was not found ("storage.password_command")',
+      failure(Error, 'no-such-program', 'not found', 'storage.password_command'),
     );
   });
 });

@@ -70,14 +70,14 @@ describe.runIf(POSTGRES_BINARIES)('TLS to PostgreSQL', () => {
     expect(await isEncrypted(parameters)).toBe(expected);
   });
 
-  test('allow encrypts where the server insists, prefer does without where it cannot', async () => {
+  test('sslmode allow encrypts if the server requires it, and prefer does not if the server cannot', async () => {
     expect(await isEncrypted('sslmode=allow', { user: 'agents' })).toBe(true);
     expect(await isEncrypted('sslmode=prefer', { of: plain })).toBe(false);
     await expect(isEncrypted('sslmode=require', { of: plain })).rejects.toThrow('does not support SSL');
     await expect(isEncrypted('sslmode=disable', { user: 'agents' })).rejects.toThrow();
   });
 
-  test('the certificate is checked against the given authority, and the name if asked to', async () => {
+  test('the certificate is verified against the given authority, and the name if requested', async () => {
     const full = 'sslmode=verify-full&sslrootcert=FOLDER/ca.crt';
     expect(await isEncrypted(full, { host: 'localhost' })).toBe(true);
     await expect(isEncrypted(full)).rejects.toThrow(/altnames|does not match/);

@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Unavailable } from '../../../src/core/errors.ts';
 import { postgresTargets } from '../../../src/db/engines/postgres-hosts.ts';
 import { parsePostgresUrl, requirePostgresUrl, withSchema } from '../../../src/db/engines/postgres-url.ts';
+import { failure } from '../../support/naming.ts';
 
 function hosts(url: string) {
   return parsePostgresUrl(url)?.hosts;
@@ -56,7 +57,7 @@ describe('the URL of a PostgreSQL', () => {
     ]);
   });
 
-  test('without a host is the default of the machine', () => {
+  test('without a host uses the default of the machine', () => {
     expect(hosts('postgres:///db')).toEqual([{ host: undefined, port: undefined }]);
   });
 
@@ -66,7 +67,7 @@ describe('the URL of a PostgreSQL', () => {
     'postgres://me:%zz@db/x',
     'postgres://db:port/x',
     'postgres://db:0/x',
-  ])('%s is not a valid URL', (url) => {
+  ])('PostgreSQL URL %s is not valid', (url) => {
     expect(parsePostgresUrl(url)).toBeUndefined();
     expect(() => requirePostgresUrl(url)).toThrow(Unavailable);
   });
@@ -93,12 +94,12 @@ describe('sslmode as libpq understands it', () => {
     expect(targets(url)).toEqual(expected);
   });
 
-  test('a word that libpq does not know, and a file that is not there, are refused by name', () => {
+  test('an unknown sslmode and a missing certificate file are refused by name', () => {
     expect(() => targets('postgres://db/x?sslmode=sometimes')).toThrow(
-      'sslmode must be one of disable, allow',
+      failure(Error, 'sslmode', 'disable, allow'),
     );
     expect(() => targets('postgres://db/x?sslmode=verify-ca&sslrootcert=/no/such.crt')).toThrow(
-      'The file of sslrootcert, /no/such.crt, cannot be read: ENOENT',
+      failure(Error, 'sslrootcert', '/no/such.crt', 'ENOENT'),
     );
   });
 });
@@ -116,7 +117,7 @@ describe('several hosts', () => {
     expect(ports).toEqual([1, 2, 3, 1]);
   });
 
-  test('connections that fail together move on by one', () => {
+  test('connections that fail together move to the next host once', () => {
     const all = postgresTargets(requirePostgresUrl('postgres://127.0.0.1:1,127.0.0.1:2,127.0.0.1:3/x'));
     const target = all.current();
     all.advance(target, lost);
@@ -124,13 +125,13 @@ describe('several hosts', () => {
     expect(all.current().port).toBe(2);
   });
 
-  test('a wrong password is not tried on another host', () => {
+  test('are not tried after a wrong password', () => {
     const all = postgresTargets(requirePostgresUrl('postgres://127.0.0.1:1,127.0.0.1:2/x'));
     const refused = Object.assign(new Error('password authentication failed'), { code: '28P01' });
     expect(all.advance(all.current(), refused)).toBe(false);
   });
 
-  test('are asked if they can be written to, unless the URL says otherwise', () => {
+  test('are checked for being writable, unless the URL says otherwise', () => {
     const must_write = (url: string) => postgresTargets(requirePostgresUrl(url)).must_write;
     expect(must_write('postgres://one,two/x')).toBe(true);
     expect(must_write('postgres://one,two/x?target_session_attrs=any')).toBe(false);

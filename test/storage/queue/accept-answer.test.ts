@@ -83,7 +83,7 @@ async function asking(db: Db, ...ids: string[]) {
 }
 
 describeEachStorage('an answer to an interrupt', (open) => {
-  test('is stored with its run: what was asked and answered, by whom, and when', async () => {
+  test('is stored with its run: interrupt, answer, user and time', async () => {
     await using db = await open();
     const { thread_id, answer, answers } = await asking(db, ONE);
     const { run } = await answer({ decision: 'approve' });
@@ -106,7 +106,7 @@ describeEachStorage('an answer to an interrupt', (open) => {
     ]);
   });
 
-  test('is stored once if two come at one time', async () => {
+  test('is stored once if two arrive concurrently', async () => {
     await using db = await open();
     const { answer, answers } = await asking(db, ONE);
     const both = await Promise.all([answer('one'), answer('other')]);
@@ -114,14 +114,14 @@ describeEachStorage('an answer to an interrupt', (open) => {
     expect(await answers()).toHaveLength(1);
   });
 
-  test('is stored once if two ask with one id', async () => {
+  test('is stored once if two interrupts have one id', async () => {
     await using db = await open();
     const { answer, answers } = await asking(db, ONE, ONE);
     expect((await answer({ [ONE]: 'yes' })).outcome).toBe('queued');
     expect(await answers()).toHaveLength(1);
   });
 
-  test('is not stored if its run is refused, and goes with its run', async () => {
+  test('is not stored if its run is refused, and is deleted with its run', async () => {
     await using db = await open();
     const { thread_id, queue, answer, answers } = await asking(db, ONE, OTHER);
     const { run } = await answer({ [ONE]: 1, [OTHER]: 2 });
@@ -135,7 +135,7 @@ describeEachStorage('an answer to an interrupt', (open) => {
     expect(await answers()).toEqual([]);
   });
 
-  test('is left out if it is large, and its size is told', async () => {
+  test('is replaced by its size if it is large', async () => {
     await using db = await open();
     const { answer, answers } = await asking(db, ONE);
     await answer('x'.repeat(40_000));

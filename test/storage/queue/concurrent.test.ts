@@ -31,7 +31,7 @@ function somebodyWaits(db: Db): Promise<void> {
 }
 
 describePostgresServer('transactions that meet', (open) => {
-  test('a claim of several runs that start again sends one statement at a time', async () => {
+  test('a claim of several retried runs sends one statement at a time', async () => {
     const warnings: string[] = [];
     const note = ({ message }: Error) => void warnings.push(message);
     process.on('warning', note);
@@ -44,7 +44,7 @@ describePostgresServer('transactions that meet', (open) => {
     expect(warnings).toEqual([]);
   });
 
-  test('a cancel waits for a release, and ends what that has put back', async () => {
+  test('a cancel waits for a concurrent release, and ends the requeued run', async () => {
     await using db = await open();
     const { queue, add, states, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -65,7 +65,7 @@ describePostgresServer('transactions that meet', (open) => {
     expect(await statusOf(run_id)).toBeUndefined();
   });
 
-  test('a release waits for a cancel, and leaves the run to its end', async () => {
+  test('a release waits for a concurrent cancel, and does not requeue the run', async () => {
     await using db = await open();
     const { queue, add, states } = queueStory(db);
     const thread_id = randomUUID();
@@ -85,7 +85,7 @@ describePostgresServer('transactions that meet', (open) => {
     expect(await states(thread_id)).toEqual({});
   });
 
-  test('a claim passes over a run that is being cancelled, looks again, and takes the next', async () => {
+  test('a claim skips a run that is being cancelled, and takes the next one', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();
@@ -103,7 +103,7 @@ describePostgresServer('transactions that meet', (open) => {
     expect(await queue.isMoreReady()).toBe(false);
   });
 
-  test('a run that is made while another is cancelled waits behind what is left of it', async () => {
+  test('a run created while another is cancelled waits for the cancelled one to end', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();
@@ -130,7 +130,7 @@ async function burst(db: Db, table: string, one: () => Promise<unknown>, rest: (
 }
 
 describePostgresServer('a limit is a limit', (open) => {
-  test('of a claim, whatever the planner believes of the queue', async () => {
+  test('of a claim, even if the planner has wrong statistics of the queue', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const many = () => Promise.all(Array.from({ length: 60 }, () => add(randomUUID())));

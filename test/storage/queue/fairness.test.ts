@@ -37,7 +37,7 @@ function fairStory(db: Db, fairness: Fairness) {
 const BY_OWNER: Fairness = { fair_by: 'owner' };
 
 describeEachDatabase('fairness by owner', (open) => {
-  test('an owner whose run comes after a thousand of another one is served next', async () => {
+  test('an owner whose run comes after a thousand runs of another owner is served next', async () => {
     await using db = await open();
     const { add, claim } = fairStory(db, BY_OWNER);
     await add('many', 300);
@@ -47,7 +47,7 @@ describeEachDatabase('fairness by owner', (open) => {
     expect((await claim()).owners).toEqual(['many']);
   });
 
-  test('owners take turns, one claim after the other and within one', async () => {
+  test('owners take turns across claims and within one', async () => {
     await using db = await open();
     const { add, claim } = fairStory(db, BY_OWNER);
     await add('a', 4);
@@ -59,14 +59,14 @@ describeEachDatabase('fairness by owner', (open) => {
     expect(owners.toSorted()).toEqual(['a', 'a', 'b']);
   });
 
-  test('a free slot is not kept for owners who have nothing to do', async () => {
+  test('a free slot is not reserved for owners without runs', async () => {
     await using db = await open();
     const { add, claim } = fairStory(db, BY_OWNER);
     await add('a', 12);
     expect((await claim(10)).owners).toEqual(Array(10).fill('a'));
   });
 
-  test('no owner has more runs at a time than allowed, and the next one follows an end', async () => {
+  test('no owner exceeds its limit of concurrent runs, and its next run starts when one ends', async () => {
     await using db = await open();
     const { queue, add, claim } = fairStory(db, { fair_by: 'owner', max_per_owner: 2 });
     await add('a', 5);
@@ -79,7 +79,7 @@ describeEachDatabase('fairness by owner', (open) => {
     expect((await claim(10)).owners).toEqual(['a']);
   });
 
-  test('no claim finds nothing while runs of an owner wait', async () => {
+  test('no claim is empty while an owner has runs within its limit', async () => {
     await using db = await open();
     const { add, claim } = fairStory(db, BY_OWNER);
     for (let claims = 0; claims < 16; claims += 1) {
@@ -120,7 +120,7 @@ describeEachDatabase('fairness by owner', (open) => {
     expect(served).toContain('nobody');
   });
 
-  test('without it, the run that has waited longest is next, and no owner is stored', async () => {
+  test('without fairness, the run that has waited longest is next, and no owner is stored', async () => {
     await using db = await open();
     const { add, claim } = fairStory(db, { fair_by: 'none' });
     await add('a', 3);

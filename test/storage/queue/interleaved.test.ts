@@ -23,7 +23,7 @@ describeEachDatabase('concurrent queue operations', (open) => {
     ['a rollback', { others: ROLLBACK }],
     ['an interrupt', { others: INTERRUPT }],
   ] as const)(
-    '%s while a reaper takes the run back ends it, and the thread goes on',
+    '%s while a reaper recovers the run ends it, and the thread continues',
     async ([, strategy]) => {
       await using db = await open();
       const { queue, add, states, statusOf } = queueStory(db);
@@ -73,7 +73,7 @@ describeEachDatabase('concurrent queue operations', (open) => {
     expect(await queue.heldLeases(WORKER.worker_id)).toMatchObject([{ run_id, token: second?.lease.token }]);
   });
 
-  test('a worker that comes back while it is reaped keeps its runs', async () => {
+  test('a worker whose heartbeat returns while it is reaped keeps its runs', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const run_id = await add(randomUUID());
@@ -88,7 +88,7 @@ describeEachDatabase('concurrent queue operations', (open) => {
     expect(await queue.heldLeases(WORKER.worker_id)).toMatchObject([{ run_id }]);
   });
 
-  test('a place in the queue whose run is gone closes its log, lets the next run go on, and is reported', async () => {
+  test('a queue entry without a run is reported, its log is closed, and the next run continues', async () => {
     await using db = await open();
     const { queue, add, states } = queueStory(db);
     const [thread_id, other] = [randomUUID(), randomUUID()];
@@ -115,7 +115,7 @@ describeEachDatabase('concurrent queue operations', (open) => {
     ]);
   });
 
-  test('a log that was left open by a run that is gone refuses no claim', async () => {
+  test('an open log of a deleted run does not block a claim', async () => {
     await using db = await open();
     const { add, claimed } = queueStory(db);
     const thread_id = randomUUID();
@@ -127,7 +127,7 @@ describeEachDatabase('concurrent queue operations', (open) => {
     expect((await claimed()).sort()).toEqual([next, neighbour].sort());
   });
 
-  test('the state that was read before another run ended does not replace what that run left', async () => {
+  test('a state read before another run ended does not overwrite the state of that run', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const threads = threadRepository(db);
@@ -146,7 +146,7 @@ describeEachDatabase('concurrent queue operations', (open) => {
     expect(await threads.setState(thread_id, fresh, '2026-11-20T12:00:00.000Z')).toBe('updated');
   });
 
-  test('a run that comes after another one that is due goes behind it', async () => {
+  test('a run created after a due one waits behind it', async () => {
     await using db = await open();
     const { add, states } = queueStory(db);
     const thread_id = randomUUID();

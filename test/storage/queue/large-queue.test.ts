@@ -58,7 +58,7 @@ function expectBetween(value: number | null, low: number, high: number): void {
 }
 
 describeEachDatabase('a queue in which very many runs wait', (open) => {
-  test('is measured by a sample, for what a small one costs', async () => {
+  test('is measured by a sample, at the cost of a small one', async () => {
     await using db = await open();
     await fill(db, 'ready', 60_000, 1000);
     await fill(db, 'blocked', 30_000, 1000);

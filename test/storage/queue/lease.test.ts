@@ -17,7 +17,7 @@ const UNCHARGED = { charge: false, delay_ms: 0, batch: { frames: [], writes: [],
 const FRAME = { seq: 1, event: 'values', data: '{}' };
 
 describeEachDatabase('leases', (open) => {
-  test('a run whose worker is gone is given to another, and the first can write nothing more', async () => {
+  test('a run whose worker lost its lease is claimed by another, and the first can write nothing more', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const run_id = await add(randomUUID());
@@ -49,7 +49,7 @@ describeEachDatabase('leases', (open) => {
     expect(await queue.reap(RULES)).toBe(1);
   });
 
-  test('a run that crashed its workers three times ends as an error, with its thread and its log', async () => {
+  test('a run that crashed its workers three times ends as an error, in its thread and its log', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -71,7 +71,7 @@ describeEachDatabase('leases', (open) => {
     expect(await queueStory(db).claimed()).toEqual([next]);
   });
 
-  test('a released run keeps its place and, when the server stopped it, its attempt', async () => {
+  test('a released run keeps its place in the queue, and its attempt if the server stopped it', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -86,7 +86,7 @@ describeEachDatabase('leases', (open) => {
     expect(await queue.requeue(first!.lease, UNCHARGED)).toBe(false);
   });
 
-  test('the leases of a worker show which of its runs were cancelled', async () => {
+  test('the held leases of a worker show which of its runs were cancelled', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();

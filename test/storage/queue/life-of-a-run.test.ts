@@ -7,7 +7,7 @@ import { describeEachStorage } from '../../support/databases.ts';
 import { MARKERS, queueStory, successful, WORKER } from '../../support/queued-runs.ts';
 
 describeEachStorage('the life of a run', (open) => {
-  test('the end of a run is one fact: status, thread, values, log and queue', async () => {
+  test('the end of a run updates status, thread, values, log and queue in one transaction', async () => {
     await using db = await open();
     const { queue, add, statusOf, states } = queueStory(db);
     const events = runEventRepository(db);
@@ -33,7 +33,7 @@ describeEachStorage('the life of a run', (open) => {
     expect(await threadRepository(db).get(thread_id)).toMatchObject({ values: { n: 2 } });
   });
 
-  test('a run with its own thread leaves only its log, for a limited time', async () => {
+  test('a run with a temporary thread leaves only its log, for a limited time', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const events = runEventRepository(db);
@@ -48,7 +48,7 @@ describeEachStorage('the life of a run', (open) => {
     expect(await events.lastSeq(run_id)).toBe(0);
   });
 
-  test('a delayed run waits until it is due, whatever runs before it', async () => {
+  test('a delayed run waits until it is due, and lets others go first', async () => {
     await using db = await open();
     const { queue, add, claimed, states } = queueStory(db);
     const thread_id = randomUUID();
@@ -74,7 +74,7 @@ describeEachStorage('the life of a run', (open) => {
     expect(await claimed()).toEqual([run_id]);
   });
 
-  test('a run behind another one follows it, also after the clock was set back', async () => {
+  test('a run behind another one follows it, even after the clock was set back', async () => {
     await using db = await open();
     const { queue, add, states } = queueStory(db);
     const thread_id = randomUUID();
@@ -86,7 +86,7 @@ describeEachStorage('the life of a run', (open) => {
     expect(await states(thread_id)).toEqual({ [second]: 'ready' });
   });
 
-  test('cancelling a run that waits ends its log and leaves the head alone', async () => {
+  test('cancelling a waiting run ends its log and does not affect the executing one', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -111,7 +111,7 @@ describeEachStorage('the life of a run', (open) => {
     ]);
   });
 
-  test('a rolled-back run takes its checkpoints with it, also those its worker wrote last', async () => {
+  test('a rollback deletes the checkpoints of a run, including the last ones of its worker', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -158,7 +158,7 @@ describeEachStorage('the life of a run', (open) => {
   });
 
   test.for(['executes', 'waits'])(
-    'a run that is deleted while it %s takes the thread that it made for itself with it',
+    'a run that is deleted while it %s deletes its temporary thread',
     async (does) => {
       await using db = await open();
       const { queue, add, claimed } = queueStory(db);

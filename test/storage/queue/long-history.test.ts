@@ -8,7 +8,7 @@ import { queueStory } from '../../support/queued-runs.ts';
 const CHECKPOINTS = 5_000;
 
 describePostgresServer('a thread with a long history', (open) => {
-  test('a run of it is rolled back within the time that a statement may take', async () => {
+  test('can roll back a run within the statement timeout', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();

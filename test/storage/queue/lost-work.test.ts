@@ -9,8 +9,8 @@ import { queueStory, WORKER } from '../../support/queued-runs.ts';
 
 const LEASE_MS = 60_000;
 
-describePostgresServer('a heartbeat that searches for what dead processes hold', (open) => {
-  test('renews the lease and finds nothing of processes that live', async () => {
+describePostgresServer('a heartbeat that searches for runs and deliveries of dead processes', (open) => {
+  test('renews the lease and finds nothing of live processes', async () => {
     await using db = await open();
     const { add, claimed, queue } = queueStory(db);
     const other = { ...WORKER, worker_id: randomUUID() };
@@ -22,7 +22,7 @@ describePostgresServer('a heartbeat that searches for what dead processes hold',
     expect(await heartbeatAndSearch(db, other, LEASE_MS)).toBe(false);
   });
 
-  test('finds a run whose worker has no lease any more, unless it is its own', async () => {
+  test('finds a run whose worker has no lease, unless it is its own run', async () => {
     await using db = await open();
     const { add, claimed } = queueStory(db);
     await add(randomUUID());

@@ -29,7 +29,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await claimed()).toEqual([second]);
   });
 
-  test('reject refuses a run while another is in flight, and stores nothing of it', async () => {
+  test('reject refuses a run while another is in flight, and stores nothing', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -45,7 +45,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await threadRepository(db).get(thread_id)).toEqual(before);
   });
 
-  test('a run whose id is taken makes no thread', async () => {
+  test('a run with a taken id creates no thread', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const run_id = await add(randomUUID());
@@ -100,7 +100,7 @@ describeEachDatabase('the multitask strategies', (open) => {
   });
 
   test.for<'enqueue' | 'reject' | Cancellation>(['enqueue', 'reject', STOP, { ...STOP, action: 'rollback' }])(
-    '50 parallel creates with %o never make two heads',
+    '50 concurrent creates with %o never let two runs execute at once',
     async (others) => {
       await using db = await open();
       const { queue, claimed, states } = queueStory(db);
@@ -116,7 +116,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     },
   );
 
-  test('a run on a missing thread is not queued unless the thread may be made', async () => {
+  test('a run on a missing thread is queued only if the thread may be created', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const run = newRun(randomUUID());
@@ -144,7 +144,7 @@ describeEachDatabase('the multitask strategies', (open) => {
     expect(await statusOf(third.run_id)).toBeUndefined();
   });
 
-  test('a batch with a run that cannot be stored fails with its reason, and leaves none of its runs', async () => {
+  test('a batch with a run that cannot be stored fails with the reason and stores no run', async () => {
     await using db = await open();
     const { queue, statusOf } = queueStory(db);
     const [known, other] = [newRun(randomUUID()), newRun(randomUUID())];

@@ -43,7 +43,7 @@ describeEachDatabase('priorities', (open) => {
     expect(await claim(10)).toEqual(['more urgent', 'urgent', 'second', 'low']);
   });
 
-  test('one claim of eight goes by age, so that a run of a low priority starts in any case', async () => {
+  test('every eighth claim goes by age, so that a run of a low priority starts eventually', async () => {
     await using db = await open();
     const { add, claim } = namedStory(db);
     await add('low', -100);
@@ -55,7 +55,7 @@ describeEachDatabase('priorities', (open) => {
     expect(claimed.filter((name) => name === 'low')).toHaveLength(1);
   });
 
-  test('with fairness by owner, a run goes before others of its owner only', async () => {
+  test('with fairness by owner, priority applies only among runs of one owner', async () => {
     await using db = await open();
     const { add, claim } = namedStory(db, BY_OWNER);
     for (const name of ['a1', 'a2']) await add(name, 0, 'a');
@@ -66,7 +66,7 @@ describeEachDatabase('priorities', (open) => {
     expect(claimed).toEqual([['a urgent'], ['b1'], ['a1']]);
   });
 
-  test('a run waits for the earlier runs of its thread', async () => {
+  test('a run of a high priority still waits for earlier runs of its thread', async () => {
     await using db = await open();
     const { add, claimed, queue } = queueStory(db);
     const thread_id = randomUUID();
@@ -76,7 +76,7 @@ describeEachDatabase('priorities', (open) => {
     expect(await claimed()).toEqual([first]);
   });
 
-  test('an explanation names the runs that go first, by due time and not by creation', async () => {
+  test('an explanation names the runs that go first by due time, not by creation', async () => {
     await using db = await open();
     const { add, queue } = queueStory(db);
     const thread_id = randomUUID();
@@ -89,7 +89,7 @@ describeEachDatabase('priorities', (open) => {
     expect(await queue.position(later)).toMatchObject({ behind: [executing, sooner] });
   });
 
-  test('the next runs are found by index, among very many and of many owners', async () => {
+  test('the next runs are found by index among very many runs and owners', async () => {
     await using db = await open();
     const uuid = raw(db.dialect === 'postgres' ? 'gen_random_uuid()' : 'hex(randomblob(16))');
     const text = raw(db.dialect === 'postgres' ? '(n % 20)::text' : 'cast(n % 20 as text)');

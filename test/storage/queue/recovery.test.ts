@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { Unavailable } from '../../../src/core/errors.ts';
+import { Unavailable, WritesLost } from '../../../src/core/errors.ts';
 import type { Db } from '../../../src/db/db.ts';
 import { sql } from '../../../src/db/sql.ts';
 import type { QueueProblem } from '../../../src/storage/queue/context.ts';
@@ -10,6 +10,7 @@ import { runEventRepository } from '../../../src/storage/runs/events.ts';
 import { threadRepository } from '../../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { interleaved } from '../../support/interleaved-db.ts';
+import { naming } from '../../support/naming.ts';
 import {
   attemptWrites,
   FAILURE_RULES,
@@ -64,7 +65,7 @@ async function addSupersteps(db: Db, thread_id: string, run_id: string, from: nu
 }
 
 describeEachDatabase('a run whose worker is lost', (open) => {
-  test('takes the thread with it that it made for itself, when its attempts are used up', async () => {
+  test('deletes its temporary thread when its attempts are used up', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const made = stateless();
@@ -78,20 +79,23 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     expect(log.map(({ event }) => event)).toEqual(['error', '__end__']);
   });
 
-  test.for(['interrupt', 'rollback'] as const)('takes it too when it was cancelled by %s', async (action) => {
-    await using db = await open();
-    const { queue } = queueStory(db);
-    const made = stateless();
-    const { thread_id, run_id } = made.run;
-    await queue.enqueue(made);
-    await lostClaim(db);
-    await queue.cancel(thread_id, [run_id], { ...CANCEL, action });
-    expect(await queue.reap(REAP)).toBe(1);
-    expect(await threadRepository(db).get(thread_id)).toBeUndefined();
-    expect(await queue.position(run_id)).toBeUndefined();
-  });
+  test.for(['interrupt', 'rollback'] as const)(
+    'deletes its temporary thread when it was cancelled by %s',
+    async (action) => {
+      await using db = await open();
+      const { queue } = queueStory(db);
+      const made = stateless();
+      const { thread_id, run_id } = made.run;
+      await queue.enqueue(made);
+      await lostClaim(db);
+      await queue.cancel(thread_id, [run_id], { ...CANCEL, action });
+      expect(await queue.reap(REAP)).toBe(1);
+      expect(await threadRepository(db).get(thread_id)).toBeUndefined();
+      expect(await queue.position(run_id)).toBeUndefined();
+    },
+  );
 
-  test('is noted in the history of its cron, as is one that was cancelled before it began', async () => {
+  test('is recorded in the history of its cron, and so is one that was cancelled before it started', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const [exhausted, cancelled, waiting] = [await ofCron(db), await ofCron(db), await ofCron(db)];
@@ -109,7 +113,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     expect(await notedStatus(db, waiting)).toEqual({ status: 'interrupted' });
   });
 
-  test('does not hold up the others when it cannot be taken back, and is tried again', async () => {
+  test('does not block the recovery of others if it cannot be recovered, and is tried again', async () => {
     await using db = await open();
     const { queue, add, states } = queueStory(db);
     const threads = [randomUUID(), randomUUID(), randomUUID()];
@@ -122,12 +126,12 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     first.fail(new Error('this one cannot be read'));
 
     expect(await reaper.reap(REAP)).toBe(2);
-    expect(problems).toMatchObject([{ what: 'run cannot be recovered', thread_id: threads[0] }]);
+    expect(problems).toMatchObject([{ what: naming('cannot be recovered'), thread_id: threads[0] }]);
     expect(Object.values(await states(threads[0] as string))).toEqual(['running']);
     expect(await queue.reap(REAP)).toBe(1);
   });
 
-  test('is left for later with all others while storage is away', async () => {
+  test('is recovered later, like all others, if storage is unavailable', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     for (let n = 0; n < 5; n++) await add(randomUUID());
@@ -138,7 +142,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     expect(await queue.reap(REAP)).toBe(5);
   });
 
-  test('is not charged for attempts that completed a step, however often its neighbour kills the process', async () => {
+  test('is not charged for attempts that completed a step while another run kills the process', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -171,7 +175,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     expect(await statusOf(run_id)).toBe('error');
   });
 
-  test('is not charged for what storage failed before', async () => {
+  test('is not charged for an attempt that storage had failed', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const run_id = await add(randomUUID());
@@ -185,7 +189,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
     expect(await queue.position(run_id)).toMatchObject({ attempt: 5, failures: 1 });
   });
 
-  test('has a worker that is forgotten some time after its lease has ended', async () => {
+  test('has its worker deleted some time after the lease has ended', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     await queue.heartbeat(WORKER, -30_000);
@@ -196,7 +200,7 @@ describeEachDatabase('a run whose worker is lost', (open) => {
 });
 
 describeEachDatabase('a run whose attempts break', (open) => {
-  test('ends when that happened too often', async () => {
+  test('ends when they break too often', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);
     const thread_id = randomUUID();
@@ -229,11 +233,11 @@ describeEachDatabase('a database that lost commits', (open) => {
     return { queue, run_id, lease: claimed!.lease, writes, add, thread_id };
   }
 
-  test('refuses what would leave a gap, and the run goes on from what is left', async () => {
+  test('refuses a commit that would leave a gap, and the run continues from the stored steps', async () => {
     await using db = await open();
     const { queue, run_id, lease, writes } = await crashed(db);
     writes.addFrame({ seq: 4, event: 'values', data: '{}' }, false);
-    await expect(writes.commit()).rejects.toThrow('lost writes of the attempt');
+    await expect(writes.commit()).rejects.toThrow(WritesLost);
 
     const batch = await writes.drain();
     expect(await queue.requeue(lease, { charge: true, delay_ms: 0, batch })).toBe(true);
@@ -242,7 +246,7 @@ describeEachDatabase('a database that lost commits', (open) => {
     expect(again).toMatchObject({ last_seq: 2, lease: { run_id, attempt: 2 } });
   });
 
-  test('refuses an end that stands on what was lost', async () => {
+  test('refuses an end of a run that depends on lost commits', async () => {
     await using db = await open();
     const { queue, run_id, lease, writes } = await crashed(db);
     const batch = await writes.drain();
@@ -250,7 +254,7 @@ describeEachDatabase('a database that lost commits', (open) => {
     expect(await queue.position(run_id)).toBeDefined();
   });
 
-  test('takes the same batch again when the answer to its commit was lost', async () => {
+  test('accepts the same batch again when the acknowledgement of its commit was lost', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const run_id = await add(randomUUID());
@@ -268,7 +272,7 @@ describeEachDatabase('a database that lost commits', (open) => {
 });
 
 describeEachDatabase('a thread that is deleted', (open) => {
-  test('takes the log of a run with it that was rolled back and still executes', async () => {
+  test('also deletes the log of a rolled-back run that still executes', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const made = stateless();
@@ -284,8 +288,8 @@ describeEachDatabase('a thread that is deleted', (open) => {
   });
 });
 
-describeEachDatabase('threads whose time is over', (open) => {
-  test('are deleted although an earlier one cannot be', async () => {
+describeEachDatabase('threads whose TTL has expired', (open) => {
+  test('are deleted although an earlier one cannot be deleted', async () => {
     await using db = await open();
     const failing = interleaved(db);
     const threads = threadRepository(failing);

@@ -67,7 +67,7 @@ function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
   };
 }
 
-test('the share of a canary is near its percentage, and a larger one has all threads of a smaller one', () => {
+test('a canary gets about its percentage of threads, and a larger share contains the threads of a smaller one', () => {
   const ids = Array.from({ length: 5000 }, (_, n) => `thread-${n}`);
   const ten = ids.filter((id) => isInShare(id, 10));
   expect(ten.length / ids.length).toBeCloseTo(0.1, 1);
@@ -76,7 +76,7 @@ test('the share of a canary is near its percentage, and a larger one has all thr
 
 describeEachDatabase('canaries', (open) => {
   for (const fair_by of ['none', 'owner'] as const) {
-    test(`each worker claims the runs of its revision, in a queue that is fair by ${fair_by}`, async () => {
+    test(`have their own runs claimed by their own workers, in a queue that is fair by ${fair_by}`, async () => {
       await using db = await open();
       const { add, claimCanary, claimActive } = story(db, { fair_by });
       const inside = await Promise.all(['a', 'b'].map((owner) => add(threadThat(true), 'agent', owner)));
@@ -87,7 +87,7 @@ describeEachDatabase('canaries', (open) => {
     });
   }
 
-  test('a thread with a run stays with the revision that it began with', async () => {
+  test('keep a thread with a run on the revision that it started with', async () => {
     await using db = await open();
     const { add, become, marks } = story(db);
     become(undefined);
@@ -107,7 +107,7 @@ describeEachDatabase('canaries', (open) => {
     expect(await marks()).toHaveLength(2);
   });
 
-  test('runs of a canary that has ended are claimed by whoever serves then', async () => {
+  test('that ended leave their runs to the active revision', async () => {
     await using db = await open();
     const { add, become, claimActive, claimAll } = story(db);
     const left = await add(threadThat(true));
@@ -116,7 +116,7 @@ describeEachDatabase('canaries', (open) => {
     expect(await claimAll()).toEqual([left]);
   });
 
-  test('a graph that only one revision has is executed by that one', async () => {
+  test('do not get runs of graphs that only the other revision has', async () => {
     await using db = await open();
     const { add, become, claimCanary, claimActive } = story(db);
     become({
@@ -137,7 +137,7 @@ function pinnedTo(...ids: readonly string[]) {
   return { active: newest, pinned: new Map(all.map((each) => [each.revision_id, each])) };
 }
 
-describeEachDatabase('threads that stay with their revision', (open) => {
+describeEachDatabase('threads that are pinned to their revision', (open) => {
   const [one, two, three, four] = ['1', '2', '3', '4'].map((n) => randomUUID().replace(/.$/, n)) as [
     string,
     string,
@@ -145,7 +145,7 @@ describeEachDatabase('threads that stay with their revision', (open) => {
     string,
   ];
 
-  test('are executed by that of their first run, and by the newest once it is not kept', async () => {
+  test('are executed by the revision of their first run, and by the newest once that one is not kept', async () => {
     await using db = await open();
     const { add, become, revisionOf } = story(db);
     const executor = async (thread_id: string) => revisionOf(await add(thread_id));
@@ -169,7 +169,7 @@ describeEachDatabase('threads that stay with their revision', (open) => {
     expect(await executor(thread)).toBeNull();
   });
 
-  test('wait for the worker of that revision, and the server sees that they do', async () => {
+  test('wait for the worker of that revision, which the server detects', async () => {
     await using db = await open();
     const { add, become, claim, waitedFor } = story(db);
     const thread = randomUUID();
@@ -186,7 +186,7 @@ describeEachDatabase('threads that stay with their revision', (open) => {
     expect(await claim({ only: one })).toEqual([second]);
   });
 
-  test('keep what was queued before another one serves, and what a server that is killed had begun', async () => {
+  test('keep runs queued before a switch, and runs that a killed server had started', async () => {
     await using db = await open();
     const { add, become, claim } = story(db);
     become(pinnedTo(one));

@@ -28,7 +28,7 @@ async function openCounted() {
 }
 
 test.runIf(TEST_POSTGRES_URI)(
-  'the verbs of a run wait for the database once for each decision, however many runs there are',
+  'queue operations need one round trip for each decision, for any number of runs',
   async () => {
     await using counted = await openCounted();
     const { db, queue, roundTrips, add } = counted;

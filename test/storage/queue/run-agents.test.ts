@@ -6,7 +6,7 @@ import { describeEachDatabase } from '../../support/databases.ts';
 import { newRun, queueStory, request, WORKER } from '../../support/queued-runs.ts';
 
 describeEachDatabase('the assistant of a run', (open) => {
-  test('is claimed as the run was created with it, apart from the run that clients see', async () => {
+  test('is claimed as it was at the creation of the run, and not part of the run that clients see', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const run = newRun(randomUUID());
@@ -21,7 +21,7 @@ describeEachDatabase('the assistant of a run', (open) => {
     expect(Object.keys(found?.run ?? {}).sort()).toEqual(Object.keys(run).sort());
   });
 
-  test('is not known of a run from before it was stored', async () => {
+  test('is undefined for a run from before it was stored', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const run_id = await add(randomUUID());

@@ -29,14 +29,14 @@ async function claimedFrom(db: Db): Promise<ClaimedRun | undefined> {
 }
 
 describeEachStorage('the markers of a run', (open) => {
-  test.each(IN_KWARGS)('are those of its row, although its kwargs say %s', async (_, kwargs) => {
+  test.each(IN_KWARGS)('are read from its row, although its kwargs have %s', async (_, kwargs) => {
     await using db = await open();
     const run = newRun(randomUUID());
     await queueStory(db).queue.enqueue(request({ ...run, kwargs: { ...KWARGS, ...kwargs } }));
     expect((await claimedFrom(db))?.markers).toEqual(MARKERS);
   });
 
-  test('come back as they were enqueued, apart from the run that clients see', async () => {
+  test('are read as they were enqueued, and are not part of the run that clients see', async () => {
     await using db = await open();
     const markers: RunMarkers = {
       is_event_streaming: true,

@@ -40,7 +40,7 @@ function lostSenders(db: Db, worker_id: string) {
 }
 
 describeEachStorage('the outbox', (open) => {
-  test('a delivery is taken by one, as it was made', async () => {
+  test('a delivery is claimed by one process, as it was created', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const delivery_id = await outbox.enqueue(
@@ -147,7 +147,7 @@ describeEachStorage('the outbox', (open) => {
     expect(await lost()).toEqual([]);
   });
 
-  test('a failed delivery is retried later, and dead after the retry period', async () => {
+  test('a failed delivery is retried later, and is dead after the retry period', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const delivery_id = await outbox.enqueue(delivery());
@@ -174,7 +174,7 @@ describeEachStorage('the outbox', (open) => {
     expect(await outbox.stats()).toEqual({ pending: 0, dead: 1, oldest_pending_secs: null });
   });
 
-  test('a dead delivery that is sent again keeps its id and has all its time anew', async () => {
+  test('a redelivered dead delivery keeps its id and gets a new retry period', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     const delivery_id = await outbox.enqueue(delivery());
@@ -191,7 +191,7 @@ describeEachStorage('the outbox', (open) => {
     expect(await outbox.ack({ delivery_id, token }, REFUSED, retry)).toBe('pending');
   });
 
-  test('each host is claimed by itself, the longest due first', async () => {
+  test('deliveries are claimed for each host separately, the longest due first', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     for (const host of ['b', 'a', 'c:81', 'a', 'b']) {
@@ -209,7 +209,7 @@ describeEachStorage('the outbox', (open) => {
     expect(await claim(outbox, { host: '' })).toMatchObject([{ url: '/own/route' }]);
   });
 
-  test('deliveries of a lane go one after the other, others beside them', async () => {
+  test('deliveries of a lane are sent one after the other, and others concurrently', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     for (const body of ['1', '2']) await outbox.enqueue(delivery({ lane: 'task', body }));
@@ -250,7 +250,7 @@ describeEachStorage('the outbox', (open) => {
     });
   });
 
-  test('the oldest delivery that waits has an age', async () => {
+  test('the age of the oldest pending delivery is reported', async () => {
     await using db = await open();
     const outbox = webhookOutbox(db);
     await outbox.enqueue(delivery());

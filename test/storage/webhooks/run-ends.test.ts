@@ -104,7 +104,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toHaveLength(1);
   });
 
-  test('is enqueued when an interrupted run was released, with who requested it', async () => {
+  test('is enqueued when a cancelled run is released, with who requested it', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease, run } = await begun(db);
@@ -134,7 +134,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toMatchObject([{ run_id: run.run_id, status: 'rollback' }]);
   });
 
-  test('is not enqueued for a run that never began', async () => {
+  test('is not enqueued for a run that never started', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     for (const how of [INTERRUPT, ROLLBACK]) {
@@ -145,7 +145,7 @@ describeEachStorage('the end of a run with a webhook', (open) => {
     expect(await told(db)).toEqual([]);
   });
 
-  test('is enqueued for a run that had begun, was requeued, and is cancelled before it goes on', async () => {
+  test('is enqueued for a started run that was requeued and cancelled before it continued', async () => {
     await using db = await open();
     const { queue } = queueStory(db);
     const { lease, run } = await begun(db);
