@@ -12,7 +12,7 @@ export const check: Command = {
   async run(values) {
     const { config, warnings } = await loadConfigFor(values);
     for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);
-    applyEnvironment(config.env);
+    applyEnvironment(config);
     const checked = await checkProject(config);
     const isFine = checked.every(({ error }) => error === undefined);
     if (values['json']) {
