@@ -32,8 +32,8 @@ export function addressVariables(config: AddressConfig, given: Given): Record<st
   const { port, role } = config.server;
   if (port === 0) return {};
   const url = given['LANGGRAPH_API_URL'];
-  const isKept = role === 'worker' || (url && !isOnThisMachine(url));
-  return { PORT: String(port), ...(!isKept && { LANGGRAPH_API_URL: localUrl(config) }) };
+  const hasOtherUrl = role === 'worker' || (url && !isOnThisMachine(url));
+  return { PORT: String(port), ...(!hasOtherUrl && { LANGGRAPH_API_URL: localUrl(config) }) };
 }
 
 type Given = Readonly<Record<string, string | undefined>>;
