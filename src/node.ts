@@ -7,6 +7,7 @@ import { returnMemoryWhenIdle } from './core/memory.ts';
 import { after, sleep } from './core/timers.ts';
 import type { RunningNode } from './graphs/observability/running-node.ts';
 import { type FaultyNode, watchUserCode } from './graphs/observability/user-code.ts';
+import { type HeldPort, holdFreePort } from './http/listen.ts';
 
 /** The server cannot start for a reason that the user can fix; the message is a single line. */
 export class StartFailure extends Error {
@@ -24,7 +25,10 @@ export interface ServeOptions {
   readonly grace_ms: number;
   /** Requests shutdown, like SIGTERM, SIGINT and SIGHUP. */
   readonly stop?: AbortSignal;
-  /** Makes the app reachable and resolves to its URL; by default, it listens at the configured address. */
+  /**
+   * Makes the app reachable at the configured port and resolves to its URL; by default, it listens at the configured
+   * address.
+   */
   readonly makeReachable?: (app: App) => Promise<string>;
   /** Reports readiness instead of the log. */
   readonly announce?: ((fields: LogFields) => void) | undefined;
@@ -51,14 +55,16 @@ const CACHE_DELAY_MS = 5000;
  * Life cycle of a server: start, ready, drain, stop. Resolves to the exit code after it has stopped. Throws a
  * `StartFailure`, or the original error, if it cannot start.
  */
-export async function serve(config: Config, options: ServeOptions): Promise<number> {
+export async function serve(configured: Config, options: ServeOptions): Promise<number> {
   const { logger, grace_ms } = options;
+  using held = await holdPort(configured.server);
+  const config = held ? { ...configured, server: { ...configured.server, port: held.port } } : configured;
   const broken = new AbortController();
   using end = endRequest(AbortSignal.any([broken.signal, ...(options.stop ? [options.stop] : [])]));
   // With graph hosts no code of graphs executes here: what nothing caught is the server's own failure.
   const onOwnFailure = config.hosts.count === 0 ? undefined : () => broken.abort();
   using userCode = watchUserCode(logger, options.onFaultyNode, onOwnFailure);
-  applyEnvironment(config.env);
+  applyEnvironment(config);
   // Imported late: it loads LangChain, which reads its environment on load.
   const { createApp } = await import('./app.ts');
   const app = await createApp(config, {
@@ -77,6 +83,7 @@ export async function serve(config: Config, options: ServeOptions): Promise<numb
   let watch: Disposable | undefined;
   using _watch = { [Symbol.dispose]: () => watch?.[Symbol.dispose]() };
   try {
+    held?.[Symbol.dispose]();
     const url = await (options.makeReachable?.(app) ?? listen(app, config.server));
     // Once requests are answered: its thread takes a core from what else starts.
     watch = options.watchEventLoop?.(runningNode);
@@ -147,6 +154,14 @@ export function endRequest(stop?: AbortSignal): EndRequest {
       stop?.removeEventListener('abort', request);
     },
   };
+}
+
+/** Graphs read the port as they load: port 0 is resolved before. */
+async function holdPort(address: Address): Promise<HeldPort | undefined> {
+  if (address.port !== 0) return undefined;
+  return await holdFreePort(address.host).catch((error: unknown) => {
+    throw listenFailure(error, address);
+  });
 }
 
 async function listen(app: App, address: Address): Promise<string> {

@@ -17,6 +17,8 @@ export async function openGraphs(config: Config, { hosts, logger, end }: GraphsD
   if (hosts) return (await import('../hosts/pool/registry.ts')).remoteGraphs(graphs, hosts, logger);
   // Imported lazily: a server with graph hosts does not execute graphs.
   const { loadGraphs } = await import('../graphs/runtime/load-graphs.ts');
+  const { projectWarnings } = await import('../graphs/project/project-warnings.ts');
+  for (const warning of await projectWarnings(config)) logger.warn(warning);
   return await loadGraphs(graphs, { root, logger, types: { cache: schemaCache(config), signal: end } });
 }
 

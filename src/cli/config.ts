@@ -1,4 +1,4 @@
-import { isIPv6 } from 'node:net';
+import { localUrl } from '../config/address.ts';
 import { apiKeyFromEnvironment, secretsOf } from '../config/env.ts';
 import { findConfigFile } from '../config/files.ts';
 import { type LoadedConfig, loadConfig } from '../config/load.ts';
@@ -49,11 +49,7 @@ async function configuredServer(
     throw error;
   });
   if (loaded === undefined || loaded.config.server.port === 0) return { url: undefined };
-  const { server, http } = loaded.config;
-  const host = ['0.0.0.0', '::'].includes(server.host) ? '127.0.0.1' : server.host;
-  const name = isIPv6(host) ? `[${host}]` : host;
-  const url = parseServerUrl(`http://${name}:${server.port}${http.mount_prefix ?? ''}`);
-  return { url, key: server.api_keys[0] };
+  return { url: parseServerUrl(localUrl(loaded.config)), key: loaded.config.server.api_keys[0] };
 }
 
 /** Parses a base URL. The error does not repeat it, because it may contain a password. */

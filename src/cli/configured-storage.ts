@@ -27,7 +27,7 @@ export async function configuredDeployments(config: Config): Promise<readonly St
 /** Loads the configuration for a command that reads or repairs stored data. */
 export async function configuredStorage(values: FlagValues): Promise<ConfiguredStorage> {
   const { config } = await loadConfigFor(values);
-  applyEnvironment(config.env);
+  applyEnvironment(config);
   const { openEncryptor } = await import('../app/encryption.ts');
   const { url, password_command } = config.storage;
   return { config, url, password_command, encryptor: await openEncryptor(config) };

@@ -1,3 +1,6 @@
+import { type AddressConfig, addressVariables } from './address.ts';
+import type { Config } from './schema.ts';
+
 /** An environment variable and the configuration key that it sets. */
 export interface Variable {
   readonly name: string;
@@ -165,9 +168,13 @@ export function withVariables(
   return { ...environment, ...variables, ...Object.fromEntries(set) };
 }
 
-/** Sets the variables of the file's `env` key in this process, as `withVariables`. Call it before a graph loads. */
-export function applyEnvironment(variables: Readonly<Record<string, string>>): void {
-  for (const [name, value] of Object.entries(variables)) process.env[name] ||= value;
+/**
+ * Sets the variables of the file's `env` key in this process, as `withVariables`, and those of the server's address. Call
+ * it before a graph loads.
+ */
+export function applyEnvironment(config: AddressConfig & Pick<Config, 'env'>): void {
+  for (const [name, value] of Object.entries(config.env)) process.env[name] ||= value;
+  Object.assign(process.env, addressVariables(config, process.env));
 }
 
 /** Variables that hold secrets of the server and that no graph needs. */
@@ -211,13 +218,22 @@ const COMMON = [
   'NODE_EXTRA_CA_CERTS',
 ];
 
-/** Environment of a deployment's graph hosts: from this process, only what every program needs. */
+/**
+ * Environment of a deployment's graph hosts: from this process, only what every program needs, and the address of the
+ * deployment. `config`: that of the deployment.
+ */
 export function deploymentEnvironment(
-  variables: Readonly<Record<string, string>>,
+  config: AddressConfig & Pick<Config, 'env'>,
   home: string,
 ): NodeJS.ProcessEnv {
   const common = Object.entries(process.env).filter(([name]) => COMMON.includes(name));
-  return { LANGCHAIN_CALLBACKS_BACKGROUND: 'false', ...Object.fromEntries(common), HOME: home, ...variables };
+  return {
+    LANGCHAIN_CALLBACKS_BACKGROUND: 'false',
+    ...Object.fromEntries(common),
+    HOME: home,
+    ...config.env,
+    ...addressVariables(config, config.env),
+  };
 }
 
 /** Names of variables that hold secrets. */

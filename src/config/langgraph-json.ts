@@ -1,4 +1,6 @@
+import { didYouMean } from '../core/did-you-mean.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
+import { ConfigFile } from './schema.ts';
 
 /** Keys of langgraph.json that only matter for building an image (contract §14). */
 const BUILD_ONLY = new Set([
@@ -24,6 +26,18 @@ export function fromLanggraphJson(document: JsonObject): JsonObject {
   const known = Object.fromEntries(Object.entries(document).filter(([key]) => !BUILD_ONLY.has(key)));
   const { http } = known;
   return isObject(http) ? { ...known, http: withHeaderLists(http) } : known;
+}
+
+/**
+ * Top-level keys of a langgraph.json that neither this server nor the official one reads, such as `name`, `version` and
+ * `build_command`. A key that looks like a misspelt one is not among them: without `auth`, anyone could call the server.
+ */
+export function ignoredKeys(document: JsonObject): string[] {
+  const known = Object.keys(ConfigFile.shape);
+  const isMisspelt = (key: string) => didYouMean(key, known, key.length > 6 ? 2 : 1) !== undefined;
+  return Object.keys(document).filter(
+    (key) => !known.includes(key) && !BUILD_ONLY.has(key) && !isMisspelt(key),
+  );
 }
 
 function withoutUndefined(keys: Readonly<Record<string, unknown>>): JsonObject {

@@ -3,7 +3,7 @@ import { isObject, type JsonObject } from '../core/json.ts';
 import { type Environment, processEnvironment, VARIABLES, withVariables } from './env.ts';
 import { ConfigError, ConfigIssues } from './errors.ts';
 import { envFilePath, findConfigFile, isTooDeep, readConfigFile, readEnvFile, TOO_DEEP } from './files.ts';
-import { fromLanggraphJson } from './langgraph-json.ts';
+import { fromLanggraphJson, ignoredKeys } from './langgraph-json.ts';
 import { configKeys } from './reference.ts';
 import { type Config, ConfigFile, type ConfigValues, type GraphSpec } from './schema.ts';
 import { Deployments } from './sections/deployments.ts';
@@ -71,7 +71,10 @@ async function readSources(
   const environment = sources.environment ?? processEnvironment();
   const missing = (key: string, name: string) => problems.add(key, `the variable ${name} is not set`);
   const warnings: string[] = [];
-  const { env, ...written } = fromLanggraphJson(file === undefined ? {} : await readConfigFile(file));
+  const read = file === undefined ? {} : await readConfigFile(file);
+  const ignored = file?.endsWith('.json') ? ignoredKeys(read) : [];
+  if (file !== undefined && ignored.length > 0) warnings.push(ignoredNote(basename(file), ignored));
+  const { env, ...written } = fromLanggraphJson(without(read, ignored));
 
   // First, because `${VAR}` in the other keys may refer to these variables.
   const envKey = substitute(env, environment, missing, 'env');
@@ -84,6 +87,14 @@ async function readSources(
   applyFlags(document, sources.flags ?? {}, problems);
   substituteHeaders(document, known, problems);
   return { document, variables, warnings, dotenv: envFilePath(envKey, root) };
+}
+
+function ignoredNote(file: string, keys: readonly string[]): string {
+  return `${file}: no server reads ${keys.join(', ')}: ${keys.length === 1 ? 'this key has' : 'these keys have'} no effect`;
+}
+
+function without(document: JsonObject, keys: readonly string[]): JsonObject {
+  return Object.fromEntries(Object.entries(document).filter(([key]) => !keys.includes(key)));
 }
 
 function toConfig(

@@ -1,7 +1,11 @@
-/** The candidate closest to `word`, or `undefined`: at most a third of it, or 2 characters, may differ. */
-export function didYouMean(word: string, candidates: Iterable<string>): string | undefined {
+/** The candidate closest to `word`, or `undefined`. `limit`: characters that may differ; a third of the word, or 2. */
+export function didYouMean(
+  word: string,
+  candidates: Iterable<string>,
+  limit = Math.max(2, Math.floor(word.length / 3)),
+): string | undefined {
   let closest: string | undefined;
-  let closestDistance = Math.max(2, Math.floor(word.length / 3)) + 1;
+  let closestDistance = limit + 1;
   for (const candidate of candidates) {
     const distance = editDistance(word.toLowerCase(), candidate.toLowerCase());
     if (distance < closestDistance) {

@@ -37,6 +37,20 @@ export async function listenAt(
   };
 }
 
+/** A port of the operating system's choice that no other program can take. Dispose it right before the server listens. */
+export interface HeldPort extends Disposable {
+  readonly port: number;
+}
+
+/** Holds a free port, so that graphs can be told the server's address as they load. */
+export async function holdFreePort(host: string): Promise<HeldPort> {
+  const [address] = await addressesOf(host);
+  const holder = createServer((socket) => socket.destroy());
+  holder.listen({ host: address, port: 0 });
+  await once(holder, 'listening');
+  return { port: (holder.address() as AddressInfo).port, [Symbol.dispose]: () => holder.close() };
+}
+
 /** Also listens on this address, at the server's port. `undefined` if the address is unavailable. */
 async function handConnections(host: string, server: Server) {
   // Same options as Node's own HTTP server.

@@ -199,9 +199,29 @@ test('check prints JSON for programs, with the versions in use', async () => {
     agent_server: expect.stringMatching(/^\d+\.\d+\.\d+/),
     node: process.versions.node,
     langgraph: expect.stringMatching(/^1\./),
+    warnings: [],
     checks: [
       { name: 'good', file: './one.mjs:graph', ok: true },
       { name: 'gone', file: './gone.ts:graph', ok: false, error: expect.any(String) },
     ],
   });
+});
+
+test('check and doctor name a LangGraph.js that is too old, and do not fail because of it', async () => {
+  await using folder = await project({
+    'agent.config.yaml': 'graphs: { one: "./app/one.mjs:graph" }\nstorage: { url: "sqlite::memory:" }',
+    'app/one.mjs': GRAPH,
+    'app/node_modules/@langchain/langgraph/package.json':
+      '{"name": "@langchain/langgraph", "version": "0.3.12"}',
+  });
+  const names = naming('0.3.12', 'app/node_modules/@langchain/langgraph', '>=1.4.18 <2');
+  const checked = await agentServer(['check', '--json'], { cwd: folder.root });
+  const examined = await agentServer(['doctor', '--json'], { cwd: folder.root });
+
+  expect(checked.code).toBe(0);
+  expect(checked.stderr).toEqual(names);
+  expect(JSON.parse(checked.stdout)).toMatchObject({ ok: true, warnings: [names] });
+  expect(JSON.parse(examined.stdout).findings).toContainEqual(
+    expect.objectContaining({ check: 'project', level: 'notice', message: names }),
+  );
 });

@@ -73,3 +73,32 @@ test('LANGGRAPH_CONFIG in the `env` key sets the defaults of the assistants', as
     loadJson({ graphs: GRAPHS, assistants: { agent: { configurable: {}, context: {} } } }),
   ).rejects.toThrow(failure(Error, 'assistants.agent', 'configurable', 'context'));
 });
+
+test('keys that no server reads cause one warning line', async () => {
+  const { config, warnings } = await loadJson({
+    ...{ name: 'agents', description: 'Ours.', version: '1.0.0', author: 'us', build_command: 'pnpm build' },
+    graphs: GRAPHS,
+  });
+
+  expect(config.graphs).toHaveLength(1);
+  expect(warnings).toEqual([naming('name', 'description', 'version', 'author', 'build_command')]);
+});
+
+test.each([
+  ['ath', 'auth'],
+  ['chekpointer', 'checkpointer'],
+  ['graph', 'graphs'],
+])('%s, which looks like a misspelt %s, stops the start', async (key, meant) => {
+  await expect(loadJson({ graphs: GRAPHS, [key]: {} })).rejects.toThrow(
+    `${key}: unknown key; did you mean ${meant}?`,
+  );
+});
+
+test.each([
+  ['a block of langgraph.json', { 'langgraph.json': '{"graphs": {"a": "./a.ts:a"}, "http": {"name": "x"}}' }],
+  ['agent.config.yaml', { 'agent.config.yaml': 'graphs: { a: "./a.ts:a" }\nname: x' }],
+])('an unknown key in %s stops the start', async (_, files) => {
+  await using folder = await project(files);
+
+  await expect(loadConfig({ cwd: folder.root, environment: {} })).rejects.toThrow('unknown key');
+});

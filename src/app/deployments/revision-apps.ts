@@ -128,7 +128,7 @@ export class RevisionApps {
     this.#hasApps = true;
     const secrets = Object.values(revision.secrets);
     const options = { logger: revisionLogger(logger, { log, secrets, clock }), clock, ids };
-    const environment = deploymentEnvironment(config.env, home);
+    const environment = deploymentEnvironment(config, home);
     const scope = () => this.#rules.scopeOf(revision_id);
     const place = {
       ...{ foundation, revision_id, is_first, scope, environment, administrators, root, stop },

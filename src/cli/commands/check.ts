@@ -1,5 +1,6 @@
 import { applyEnvironment } from '../../config/env.ts';
 import { VERSION } from '../../config/version.ts';
+import { projectWarnings } from '../../graphs/project/project-warnings.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
 import { CONFIG_FLAG, type Command, columns } from '../command.ts';
 import { loadConfigFor } from '../config.ts';
@@ -10,30 +11,34 @@ export const check: Command = {
   summary: 'Loads the configuration and everything it names, and reports each graph and file by name',
   flags: { ...CONFIG_FLAG, json: { text: 'prints one JSON object, with the versions in use' } },
   async run(values) {
-    const { config, warnings } = await loadConfigFor(values);
+    const { config, warnings: ofConfig } = await loadConfigFor(values);
+    const warnings = [...ofConfig, ...(await projectWarnings(config))];
     for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);
-    applyEnvironment(config.env);
+    applyEnvironment(config);
     const checked = await checkProject(config);
-    const isFine = checked.every(({ error }) => error === undefined);
+    const code = isFine(checked) ? 0 : 1;
     if (values['json']) {
-      process.stdout.write(`${JSON.stringify(await report(config.root, checked, isFine), null, 2)}\n`);
-      return isFine ? 0 : 1;
+      process.stdout.write(`${JSON.stringify(await report(config.root, checked, warnings), null, 2)}\n`);
+      return code;
     }
     const rows = checked.flatMap(({ name, file, error, note }) => [
       error ? [`failed  ${name}`, error.message] : [`ok      ${name}`, file],
       ...(note === undefined ? [] : [[`note    ${name}`, note]]),
     ]);
     process.stdout.write(`${columns(rows).join('\n')}\n`);
-    return isFine ? 0 : 1;
+    return code;
   },
 };
 
-async function report(root: string, checked: readonly CheckResult[], ok: boolean) {
+const isFine = (checked: readonly CheckResult[]) => checked.every(({ error }) => error === undefined);
+
+async function report(root: string, checked: readonly CheckResult[], warnings: readonly string[]) {
   return {
-    ok,
+    ok: isFine(checked),
     agent_server: VERSION,
     node: process.versions.node,
     langgraph: await langgraphVersion(root),
+    warnings,
     checks: checked.map(({ name, file, error, note }) => ({
       name,
       file,

@@ -1,3 +1,4 @@
+import type { Config } from '../../config/schema.ts';
 import { systemClock } from '../../core/clock.ts';
 import type { Diagnosis } from '../../storage/doctor/doctor.ts';
 import type { Finding } from '../../storage/doctor/finding.ts';
@@ -25,7 +26,7 @@ export const doctor: Command = {
     };
     const fix = values['fix'] !== undefined;
     const own = await examine(options, { fix });
-    const all: Examined[] = [own];
+    const all: Examined[] = [{ findings: await projectFindings(config), fixed: [] }, own];
     // An unusable database is already a finding.
     const isUsable = own.findings.every(({ check, level }) => check !== 'database' || level !== 'problem');
     for (const { name, url } of isUsable ? await configuredDeployments(config) : []) {
@@ -39,6 +40,12 @@ export const doctor: Command = {
     return ok ? 0 : 1;
   },
 };
+
+async function projectFindings(config: Config): Promise<Finding[]> {
+  const { projectWarnings } = await import('../../graphs/project/project-warnings.ts');
+  const warnings = await projectWarnings(config);
+  return warnings.map((message) => ({ check: 'project', level: 'notice', message }));
+}
 
 /** Diagnosis of the server's own database, or of a deployment's. */
 interface Examined extends Diagnosis {

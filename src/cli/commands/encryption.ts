@@ -13,7 +13,7 @@ export const rotateEncryption: Command = {
   },
   async run(values) {
     const { config } = await loadConfigFor(values);
-    applyEnvironment(config.env);
+    applyEnvironment(config);
     const { openEncryptor } = await import('../../app/encryption.ts');
     const encryptor = await openEncryptor(config);
     if (!encryptor) {

@@ -39,24 +39,29 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
     json: false,
     code_of: root,
   });
-  return await serve(config, {
-    logger,
-    recent_log,
-    stop: stop.signal,
-    grace_ms: 0,
-    announce: message.shows_banner ? announce : undefined,
-    crashed_run: message.crashed_run,
-    gives_hints: true,
-    onFaultyNode: (node) => writeFileSync(faulty_node_file, JSON.stringify(node)),
-    watchEventLoop: (runningNode) =>
-      watchEventLoop({ lines, fatal_ms: MAX_BLOCKED_MS, faulty_node_file }, runningNode),
-    makeReachable: (app) => {
-      for (const [graph_id, names] of app.graphs.overriddenMemory())
-        logger.info(ignoredPersistenceNote(names), { graph_id });
-      reload = () => reloadProject(app, logger);
-      return takeConnections(app, message.url);
+  // The parent listens; it knows the port if the configured one is 0.
+  const server = { ...config.server, port: Number(new URL(message.url).port) };
+  return await serve(
+    { ...config, server },
+    {
+      logger,
+      recent_log,
+      stop: stop.signal,
+      grace_ms: 0,
+      announce: message.shows_banner ? announce : undefined,
+      crashed_run: message.crashed_run,
+      gives_hints: true,
+      onFaultyNode: (node) => writeFileSync(faulty_node_file, JSON.stringify(node)),
+      watchEventLoop: (runningNode) =>
+        watchEventLoop({ lines, fatal_ms: MAX_BLOCKED_MS, faulty_node_file }, runningNode),
+      makeReachable: (app) => {
+        for (const [graph_id, names] of app.graphs.overriddenMemory())
+          logger.info(ignoredPersistenceNote(names), { graph_id });
+        reload = () => reloadProject(app, logger);
+        return takeConnections(app, message.url);
+      },
     },
-  });
+  );
 }
 
 /**

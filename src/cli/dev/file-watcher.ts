@@ -2,8 +2,9 @@ import { type FSWatcher, watch } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, join, parse, relative, resolve, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { createJiti } from 'jiti';
+import type { Jiti } from 'jiti';
 import { after } from '../../core/timers.ts';
+import { withTsconfigPaths } from '../../graphs/project/tsconfig-paths.ts';
 
 /** Debounce, ms: editors write a file in several steps. */
 const DEBOUNCE_MS = 40;
@@ -68,7 +69,15 @@ const SPECIFIER = /(?:\bfrom|\bimport|\bimport\s*\(|\brequire\s*\()\s*(['"])([^'
  * not resolve yet is listed without an extension.
  */
 export async function importedFiles(entries: readonly string[], root: string): Promise<ReadonlySet<string>> {
-  const jiti = createJiti(pathToFileURL(`${root}${sep}`).href, { tsconfigPaths: true });
+  const find = (jiti: Jiti) => importsFrom(entries, root, jiti);
+  return await withTsconfigPaths(join(root, 'index.ts'), {}, find);
+}
+
+async function importsFrom(
+  entries: readonly string[],
+  root: string,
+  jiti: Jiti,
+): Promise<ReadonlySet<string>> {
   const found = new Set<string>();
   const queue = [...entries];
   for (let file = queue.pop(); file !== undefined; file = queue.pop()) {

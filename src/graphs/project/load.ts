@@ -5,6 +5,7 @@ import { isErrorLike } from '../../core/failure.ts';
 import { withDeadline } from '../../core/timers.ts';
 import { isRunnableGraph, type RunnableGraph } from '../runnable.ts';
 import { publicReason } from './load-error.ts';
+import { withTsconfigPaths } from './tsconfig-paths.ts';
 
 /** Creates a graph for one use (contract §3). */
 export type GraphFactory = (config: object, runtime: FactoryRuntime) => unknown;
@@ -62,10 +63,8 @@ export async function asGraph(candidate: unknown): Promise<RunnableGraph> {
  */
 async function importFile(file: string): Promise<Record<string, unknown>> {
   if (NATIVE.has(extname(file))) return import(pathToFileURL(file).href);
-  // Imported late: JavaScript does not need it.
-  const { createJiti } = await import('jiti');
   const translate = (fsCache: string | false) =>
-    createJiti(file, { tsconfigPaths: true, interopDefault: false, fsCache, jsx: true }).import(file);
+    withTsconfigPaths(file, { interopDefault: false, fsCache, jsx: true }, (jiti) => jiti.import(file));
   const cache = await translationCache(file);
   try {
     return (await translate(cache)) as Record<string, unknown>;

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
+import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { tryOrUndefined } from '../../core/failure.ts';
 
@@ -36,9 +37,21 @@ export async function resolveUserModule(
   return createJiti(pathToFileURL(`${folder}/`).href).esmResolve(specifier, options);
 }
 
-/** Version of the LangGraph.js that the graphs in `folder` use; null if it is not installed. */
-export async function langgraphVersion(folder: string): Promise<string | null> {
+/** An installed package. */
+export interface InstalledPackage {
+  readonly version: string;
+  readonly folder: string;
+}
+
+/** The LangGraph.js that the graphs in `folder` use; `undefined` if it is not installed. */
+export async function installedLanggraph(folder: string): Promise<InstalledPackage | undefined> {
   // Throws if there is no such package.
   const file = tryOrUndefined(() => findPackageJSON('@langchain/langgraph', pathToFileURL(`${folder}/`)));
-  return file === undefined ? null : JSON.parse(await readFile(file, 'utf8')).version;
+  if (file === undefined) return undefined;
+  return { version: JSON.parse(await readFile(file, 'utf8')).version, folder: dirname(file) };
+}
+
+/** Its version; null if it is not installed. */
+export async function langgraphVersion(folder: string): Promise<string | null> {
+  return (await installedLanggraph(folder))?.version ?? null;
 }

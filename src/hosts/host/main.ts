@@ -14,6 +14,7 @@ import { type LangSmithTraces, openTraces } from '../../graphs/observability/lan
 import { type RunningNode, runningNodeReader } from '../../graphs/observability/running-node.ts';
 import { deepStack, watchUserCode } from '../../graphs/observability/user-code.ts';
 import type { FailedGraph } from '../../graphs/project/configured-graphs.ts';
+import { projectWarnings } from '../../graphs/project/project-warnings.ts';
 import { langgraphVersion } from '../../graphs/project/user-module.ts';
 import { loadGraphs } from '../../graphs/runtime/load-graphs.ts';
 import { bindClient } from '../../http/sdk-client.ts';
@@ -78,7 +79,11 @@ function serveGraphs(): void {
           const app = await serveCustomApp(params, client, logger);
           const traces = await openTraces(root, isTracingEnabled);
           project = { graphs, code, app, runs: hostRuns(server, graphs, logger, watch), traces };
-          return listing(project, failed, await langgraphVersion(root));
+          return {
+            ...listing(project, failed),
+            langgraph_version: await langgraphVersion(root),
+            warnings: await projectWarnings(params),
+          };
         },
         async drain() {
           await project?.app.close();
@@ -157,13 +162,11 @@ function projectHandlers(server: () => Peer<HostMethods, typeof SERVER_METHODS>,
 function listing(
   { graphs, code, app }: Project,
   failed: readonly FailedGraph[],
-  langgraph_version: string | null,
-): Result<HostMethods, 'initialize'> {
+): Omit<Result<HostMethods, 'initialize'>, 'langgraph_version' | 'warnings'> {
   const byGraph = new Map(failed.map((each) => [each.graph_id, each]));
   const overridden = graphs.overriddenMemory();
   return {
     version: PROTOCOL_VERSION,
-    langgraph_version,
     graphs: graphs.ids.map((graph_id) => {
       const { error, file } = byGraph.get(graph_id) ?? {};
       const own = [...(overridden.get(graph_id) ?? [])];

@@ -19,7 +19,8 @@ export function remoteGraphs(specs: readonly GraphSpec[], pool: HostPool, logger
   const errors = new Map<string, Error>();
   const overridden = new Map<string, readonly ('checkpointer' | 'store')[]>();
   let loads = 0;
-  pool.onListing(({ graphs }) => {
+  pool.onListing(({ graphs, warnings }) => {
+    for (const warning of warnings) logger.warn(warning);
     loads += 1;
     errors.clear();
     overridden.clear();

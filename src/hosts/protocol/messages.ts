@@ -91,6 +91,8 @@ export const HOST_METHODS = {
     result: z.object({
       version: z.number().int(),
       langgraph_version: z.string().nullable(),
+      /** What may surprise about the project's installation; every host reports it, and the server logs it once. */
+      warnings: z.array(z.string()),
       graphs: z.array(LoadedGraph),
       project_errors: ProjectErrors,
       app: LoadedApp.optional(),
