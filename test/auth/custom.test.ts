@@ -75,7 +75,7 @@ test('decisions are cached by the configured headers for a limited time, and ref
 });
 
 test.each([
-  ['an answer that says nobody', () => ({ name: 'ann' })],
+  ['a result without an identity', () => ({ name: 'ann' })],
   ['no answer', () => undefined],
   ['an error of its own', () => Promise.reject(new Error('down'))],
   ['an exception without a status', () => Promise.reject({ status: 200, message: 'odd' })],

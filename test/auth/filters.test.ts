@@ -21,8 +21,8 @@ test.each([
   ['a list where one value belongs', { owner: ['ann'] }, /unsupported value: a list/],
   ['no number', { owner: Number.NaN }, /unsupported value/],
   ['nothing at all', { owner: {} }, /no operator/],
-  ['branches that are none', { $or: { owner: 'ann' } }, /no list/],
-  ['a branch that is none', { $or: ['ann'] }, /not an object/],
+  ['invalid branches', { $or: { owner: 'ann' } }, /no list/],
+  ['an invalid branch', { $or: ['ann'] }, /not an object/],
   ['a text', 'ann', /not an object/],
 ])('a filter with %s is an error and matches no row', (_what, filter, message) => {
   expect(() => parseFilter(filter)).toThrow(message);

@@ -17,7 +17,7 @@ const whole = (id: string | undefined, content: string, task = 'node:1'): Event 
 
 test.each([
   [
-    'two at the same time, one behind the other',
+    'two concurrent messages one after the other',
     [
       piece('a', 'The ', 'left:1'),
       piece('b', 'And ', 'right:2'),
@@ -34,15 +34,15 @@ test.each([
     'one\ntwo\n',
   ],
   ['messages without an id', [whole(undefined, 'one'), whole(undefined, 'two')], 'one\ntwo\n'],
-  ['pieces without an id', [piece(undefined, 'o'), piece(undefined, 'ne'), whole(undefined, 'one')], 'one\n'],
+  ['chunks without an id', [piece(undefined, 'o'), piece(undefined, 'ne'), whole(undefined, 'one')], 'one\n'],
   [
-    'a whole message that comes after another once',
+    'a complete message that follows another one once',
     [whole('a', 'one'), whole('b', 'two', 'other:2'), whole('a', 'one')],
     'one\ntwo\n',
   ],
-  ['what the pieces lack', [piece('a', 'Hel'), whole('a', 'Hello')], 'Hello\n'],
+  ['the part of a message that its chunks lack', [piece('a', 'Hel'), whole('a', 'Hello')], 'Hello\n'],
   [
-    'the messages of the state when nothing was said',
+    'the messages of the state if none was streamed',
     [
       ['values', { messages: [{ type: 'ai', content: 'earlier' }] }],
       [
@@ -57,9 +57,9 @@ test.each([
     ],
     'hello\n',
   ],
-  ['nothing of a state without anything', [['values', { messages: [] }]], ''],
+  ['nothing for an empty state', [['values', { messages: [] }]], ''],
   [
-    'nothing that turns letters around or drives the terminal',
+    'no bidirectional or terminal control characters',
     [whole('a', 'a\u202eb\u2066c\u001b[31m \u{1F468}\u200D\u{1F469}')],
     'abc[31m \u{1F468}\u200D\u{1F469}\n',
   ],
@@ -94,7 +94,7 @@ test('ask prints each tool call of a conversation once, with or without an id, a
 
 test.each([
   ['is cut', { cut: true }],
-  ['ends while the run goes on', { status: 'running' }],
+  ['ends while the run continues', { status: 'running' }],
   ['ends with a run that was cancelled', { status: 'interrupted' }],
   ['ends with a run that failed', { status: 'error' }],
 ])('a stream that %s fails with the command that continues it', async (_how, script) => {
@@ -130,7 +130,7 @@ test.each([
   ['HTML', 200, HTML, /does not look like an Agent Server: unexpected reply to POST \/assistants\/search/],
   ['other JSON', 200, '{"hello":[1]}', /does not look like an Agent Server/],
   [
-    'a refusal that drives the terminal',
+    'an error with terminal control characters',
     400,
     JSON.stringify({ detail: `\u001b]0;x\u0007no\n\u202e${'x'.repeat(2000)}` }),
     /400: \]0;xno x{480,500}…$/,
@@ -195,7 +195,7 @@ test.each([
   ['approve', 'a\ny\nyes\n', { type: 'approve' }],
   ['approve in capitals', 'APPROVE\n', { type: 'approve' }],
   ['a rejection by its beginning', 'r\nno\n', { type: 'reject', message: 'no' }],
-  ['what this program does not know, as a whole word', 'esc\nEscalate\n', { type: 'escalate' }],
+  ['an unknown decision, as a whole word', 'esc\nEscalate\n', { type: 'escalate' }],
   [
     'an edit, once its JSON is right',
     'e\n{bad\n[1]\n{"to":1}\n',

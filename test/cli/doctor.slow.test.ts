@@ -5,6 +5,7 @@ import { raw } from '../../src/db/sql.ts';
 import { openTarget } from '../../src/storage/copy/databases.ts';
 import { examine } from '../../src/storage/doctor/doctor.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../support/databases-by-url.ts';
+import { naming } from '../support/naming.ts';
 import { agentServer } from '../support/program.ts';
 import { startServer } from '../support/server.ts';
 
@@ -25,19 +26,18 @@ test('doctor reports problems, fixes them on request, and exits with 1 while any
     await using db = await openTarget(url);
     await db.run(raw('drop index runs_thread'));
   }
-  const line =
-    'indexes: runs_thread is missing, so searches that need it are slow or incomplete: --fix creates it.';
-  expect(await doctor(url)).toEqual({ code: 1, stdout: `problem  ${line}\n`, stderr: '' });
+  const message = naming('runs_thread', '--fix');
+  const reported = (word: string) =>
+    expect.stringMatching(new RegExp(`^${word} +indexes: runs_thread .*\\n$`));
+  expect(await doctor(url)).toEqual({ code: 1, stdout: reported('problem'), stderr: '' });
   const json = await doctor(url, '--json');
   expect(json.code).toBe(1);
   expect(JSON.parse(json.stdout)).toEqual({
     ok: false,
-    findings: [
-      { check: 'indexes', level: 'problem', message: line.slice('indexes: '.length), fixable: true },
-    ],
+    findings: [{ check: 'indexes', level: 'problem', message, fixable: true }],
     fixed: [],
   });
-  expect(await doctor(url, '--fix')).toEqual({ code: 0, stdout: `fixed    ${line}\n`, stderr: '' });
+  expect(await doctor(url, '--fix')).toEqual({ code: 0, stdout: reported('fixed'), stderr: '' });
   expect(await doctor(url)).toEqual({ code: 0, stdout: 'nothing found\n', stderr: '' });
 });
 

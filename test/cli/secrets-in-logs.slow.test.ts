@@ -85,20 +85,17 @@ function withPassword(url: string): string {
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
 
 test.each([
-  ['a database that is away', { DATABASE_URI: `postgres://me:${secret('password')}@127.0.0.1:1/db` }],
-  [
-    'a database with nonsense for an address',
-    { DATABASE_URI: `postgres://me:${secret('pass word')}@:x:1/%zz` },
-  ],
+  ['an unavailable database', { DATABASE_URI: `postgres://me:${secret('password')}@127.0.0.1:1/db` }],
+  ['an invalid database address', { DATABASE_URI: `postgres://me:${secret('pass word')}@:x:1/%zz` }],
   [
     'its password in the query',
     { DATABASE_URI: `postgres://127.0.0.1:1/db?user=me&password=${secret('query')}` },
   ],
   ['another kind of database', { DATABASE_URI: `mysql://me:${secret('password')}@127.0.0.1/db` }],
-  ['a signing secret that is none', { LANGGRAPH_WEBHOOKS: `{"secret":"${secret('short')}"}` }],
+  ['an invalid signing secret', { LANGGRAPH_WEBHOOKS: `{"secret":"${secret('short')}"}` }],
   ['JSON that is none', { LANGGRAPH_AUTH: `{"jwt":{"secret":"${secret('jwt')}"` }],
   ['an unknown key', { LANGGRAPH_AUTH: `{"jwt":{"secrets":"${secret('jwt')}"}}` }],
-  ['a port that is none', { PORT: secret('port') }],
+  ['an invalid port', { PORT: secret('port') }],
 ])('problems at startup are reported without secrets: %s', async (_what, env) => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }',

@@ -51,7 +51,7 @@ async function connected(graph: string) {
   return new ClientFactory().createFromUrl(`${url}/a2a/${graph}/`);
 }
 
-describe('a client of 1.0', () => {
+describe('an A2A client of 1.0', () => {
   test('sends a message and gets the finished task', async () => {
     const client = await connected('chat');
     const task = await client.sendMessage(saying('Hi'));
@@ -113,7 +113,7 @@ describe('a client of 1.0', () => {
   });
 });
 
-describe('a client of 0.3', () => {
+describe('an A2A client of 0.3', () => {
   const rpc = async (graph: string, method: string, params: object) =>
     (await server.post(`/a2a/${graph}`, { jsonrpc: '2.0', id: 1, method, params })).body;
   const message = (text: string, of: object = {}) => ({

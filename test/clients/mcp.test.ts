@@ -40,7 +40,7 @@ async function connected(
   return Object.assign(client, { [Symbol.asyncDispose]: () => client.close() });
 }
 
-describe.each(['modern', 'legacy'] as const)('a client of the %s era', (era) => {
+describe.each(['modern', 'legacy'] as const)('an MCP client of the %s era', (era) => {
   test('finds each assistant as a tool', async () => {
     await using client = await connected(era);
     const { tools } = await client.listTools();

@@ -14,7 +14,7 @@ test.each([
   ],
   ['a misspelt block', 'servr: { port: 1 }', 'servr: unknown key; did you mean server?'],
   ['a key outside its block', 'port: 1', 'port: unknown key; did you mean server.port?'],
-  ['a key nobody knows', 'bananas: 1', 'bananas: unknown key'],
+  ['an unknown key', 'bananas: 1', 'bananas: unknown key'],
   [
     'a deep key',
     'http: { cors: { origins: "*" } }',
@@ -26,7 +26,7 @@ test.each([
     'assistants.ehco: no graph has this name; did you mean echo?',
   ],
   [
-    'defaults of a graph that is not there',
+    'defaults of a missing graph',
     'assistants: { weather: { tags: [a] } }',
     'assistants.weather: no graph has this name; the graphs are echo',
   ],
@@ -76,7 +76,7 @@ test.each([
     'store.ttl.sweep_interval_minutes: must be a number of minutes from 0.01 to 525600000 (1000 years)',
   ],
   [
-    'a rate of none',
+    'a rate of zero',
     'server: { rate_limit: { per_key_per_minute: 0 } }',
     'server.rate_limit.per_key_per_minute: must be a whole number of requests from 1 to 1000000000',
   ],
@@ -85,11 +85,7 @@ test.each([
     'webhooks: { url: { allowed_ports: [443, 0] } }',
     'webhooks.url.allowed_ports.1: must be a whole number from 1 to 65535',
   ],
-  [
-    'a word that is none',
-    'storage: { synchronous: off }',
-    'storage.synchronous: must be one of full, normal',
-  ],
+  ['an unknown choice', 'storage: { synchronous: off }', 'storage.synchronous: must be one of full, normal'],
   ['text for a flag', 'http: { disable_mcp: maybe }', 'http.disable_mcp: must be true or false'],
   ['text for a block', 'server: here', 'server: must be a map of keys'],
   [

@@ -57,7 +57,7 @@ function isTold(value: unknown): void {
   expect(typeof failureForLog(value).stack).toBe('string');
 }
 
-describe('a long text', () => {
+describe('a long error text', () => {
   test('is truncated with a note', () => {
     const told = failureText('x'.repeat(1_234_567));
     expect(told).toMatch(/^x{16000,}… \(cut, 1,234,567 characters in all\)$/);

@@ -165,7 +165,7 @@ describe('the control plane', () => {
     const token = await server.post(`/v2/deployments/${(await server.create('no-images')).id}/push-token`);
     expect(token).toMatchObject({
       status: 400,
-      body: { detail: expect.stringContaining('Images are not supported') },
+      body: { detail: naming('Images') },
     });
   });
 

@@ -71,7 +71,7 @@ const COMMANDS: FailingBuild[] = [
     },
   },
   {
-    name: 'a lock file that is none',
+    name: 'an invalid lock file',
     step: 'install',
     code: 'lock_file_invalid',
     files: { ...PROJECT, 'package.json': { dependencies: { a: '1' } }, 'package-lock.json': '<<<<<<< HEAD' },

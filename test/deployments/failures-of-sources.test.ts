@@ -13,7 +13,7 @@ import { GitServer } from '../support/git-server.ts';
 const STARTED = join(tmpdir(), `started-by-an-option-${process.pid}`);
 
 const SOURCES: FailingBuild[] = [
-  { name: 'an address that is none', step: 'source', code: 'url_invalid', request: git('not a url') },
+  { name: 'an invalid address', step: 'source', code: 'url_invalid', request: git('not a url') },
   {
     name: 'an option as an address',
     step: 'source',

@@ -167,7 +167,7 @@ spawnSync('sh', ['-c', 'bomb() { bomb | bomb & }; bomb; sleep 3', process.env.NA
 `;
 
 // Without a user of its own nothing bounds what root starts between two measurements.
-describe.each(['bwrap', 'user'] as const)('isolated by %s', (isolation) => {
+describe.each(['bwrap', 'user'] as const)('a build that is isolated by %s', (isolation) => {
   test.skipIf(!isPossible(isolation))('a fork bomb is ended without leftover processes', async () => {
     await using deployment = await TestDeployment.create();
     const path = await deployment.write('app', projectWithScript(FORK_BOMB));
@@ -183,7 +183,7 @@ describe.each(['bwrap', 'user'] as const)('isolated by %s', (isolation) => {
   });
 });
 
-describe.each(['bwrap', 'user', 'none'] as const)('isolated by %s', (isolation) => {
+describe.each(['bwrap', 'user', 'none'] as const)('a build that is isolated by %s', (isolation) => {
   test.skipIf(!isPossible(isolation))('no process outlives the build', async () => {
     await using deployment = await TestDeployment.create();
     const path = await deployment.write('app', projectWithScript(DAEMON));

@@ -66,7 +66,7 @@ describe('where submodules are allowed', () => {
     ['is reached in another way', 'path = sub\n url = git@example.com:a/b.git', 'submodule_protocol'],
     ['is missing', 'path = sub\n url = URL-of-none', 'repository_not_found'],
     ['lacks the commit', 'path = sub\n url = URL', 'ref_not_found'],
-  ])('a submodule that %s fails with the reason and runs nothing', async (_, settings, code) => {
+  ])('a submodule that %s fails the build with the reason and runs nothing', async (_, settings, code) => {
     await using deployment = await TestDeployment.create();
     const other = await deployment.repository('other', { 'file.txt': 'inside' });
     const repository = await deployment.repository('app', PROJECT);

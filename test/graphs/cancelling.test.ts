@@ -18,7 +18,7 @@ async function abortAfterFirst(conversation: Conversation, call: Partial<GraphCa
   return { error, seen };
 }
 
-describe('aborting', () => {
+describe('aborting a run', () => {
   test.each([
     ['a node that observes its signal', 'sleeper', ['values']],
     ['a node that does not', 'ignores-abort', ['values']],

@@ -12,7 +12,7 @@ import { attemptWrites } from '../support/queued-runs.ts';
 Object.assign(globalThis, { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it });
 const { deltaChannelHistoryTests, validate } = await import('@langchain/langgraph-checkpoint-validation');
 
-describeEachDatabase('the checkpointer as LangGraph wants it', (open) => {
+describeEachDatabase('the checkpointer in the validation of LangGraph', (open) => {
   let db: Db | undefined;
 
   afterAll(async () => {

@@ -41,7 +41,7 @@ async function rememberedAndStored(memory: Memory, checkpointer: BaseCheckpointS
   return [await checkpointer.getTuple(config), await (await memory.outside()).getTuple(config)];
 }
 
-describeEachDatabase('a graph on our checkpointer', (open) => {
+describeEachDatabase('a graph with the checkpointer of the server', (open) => {
   test('keeps a conversation across runs, with messages as message objects', async () => {
     await using db = await open();
     const memory = await memoryOf(db);

@@ -34,7 +34,7 @@ function beside(ran: string[]) {
   return langGraph('beside', graph as unknown as RunnableGraph, FIXTURES);
 }
 
-describeEachDatabase('a history with damages', (open) => {
+describeEachDatabase('a damaged history', (open) => {
   test('executes a task again if its result cannot be read', async () => {
     await using db = await open();
     const ran: string[] = [];
@@ -138,7 +138,7 @@ describeEachDatabase('a history with damages', (open) => {
   });
 });
 
-describeEncrypted('a history with damages', (open) => {
+describeEncrypted('a damaged history', (open) => {
   test.each(['checkpoint', 'metadata'])(
     'omits only the checkpoint whose %s cannot be decrypted',
     async (column) => {

@@ -44,7 +44,7 @@ describe('a graph may be exported', () => {
   });
 });
 
-describe('translated TypeScript', () => {
+describe('compiled TypeScript', () => {
   const source = (text: string) => `enum Word { it = '${text}' }
     export const graph = { stream: () => [], invoke: () => Word.it, lg_is_pregel: true };`;
 
@@ -199,7 +199,7 @@ describe('a graph that does not load', () => {
   });
 });
 
-describe('a factory', () => {
+describe('a graph factory', () => {
   test('creates the graph for each use from the configuration', async () => {
     const graphs = await load({ factory: './factory.ts:graph' });
     const drawn = async (node_name: string) => {

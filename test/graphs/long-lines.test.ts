@@ -36,47 +36,42 @@ function textTo(secret: string, before: number): string {
   return `${masked}${' .'.repeat(LIMIT)}`.slice(0, LIMIT - before) + secret;
 }
 
-describe.each([SECRET, TOKEN])(
-  'whichever part of %s lies beyond the limit of a line, none is shown',
-  (secret) => {
-    const befores = Array.from({ length: secret.length + 45 }, (_, before) => before);
+describe.each([SECRET, TOKEN])('no part of %s is shown if the line limit cuts it', (secret) => {
+  const befores = Array.from({ length: secret.length + 45 }, (_, before) => before);
 
-    test('if it is written to stdout in chunks', () => {
-      for (const before of befores) {
-        const text = `${textTo(secret, before)} and more\nnext\n`;
-        for (const at of [LIMIT - 1, LIMIT, LIMIT + 10])
-          expectHidden(
-            secret,
-            linesOf((output) => {
-              output.text('stdout', text.slice(0, at), undefined);
-              output.text('stdout', text.slice(at), undefined);
-            }),
-          );
-      }
-    });
-
-    test('if it is a line of the console', () => {
-      const line = { level: 'info', source: 'console', node: undefined } as const;
-      for (const before of befores) {
-        const message = `${textTo(secret, before)} and more`;
+  test('if it is written to stdout in chunks', () => {
+    for (const before of befores) {
+      const text = `${textTo(secret, before)} and more\nnext\n`;
+      for (const at of [LIMIT - 1, LIMIT, LIMIT + 10])
         expectHidden(
           secret,
-          linesOf((output) => output.write({ ...line, message })),
+          linesOf((output) => {
+            output.text('stdout', text.slice(0, at), undefined);
+            output.text('stdout', text.slice(at), undefined);
+          }),
         );
-      }
-    });
+    }
+  });
 
-    test('if it is a field of a logged line', () => {
-      for (const before of befores)
-        expectHidden(
-          secret,
-          linesOf((output) =>
-            output.log('info', 'with fields', { a: textTo(secret, before + 10) }, undefined),
-          ),
-        );
-    });
-  },
-);
+  test('if it is a line of the console', () => {
+    const line = { level: 'info', source: 'console', node: undefined } as const;
+    for (const before of befores) {
+      const message = `${textTo(secret, before)} and more`;
+      expectHidden(
+        secret,
+        linesOf((output) => output.write({ ...line, message })),
+      );
+    }
+  });
+
+  test('if it is a field of a logged line', () => {
+    for (const before of befores)
+      expectHidden(
+        secret,
+        linesOf((output) => output.log('info', 'with fields', { a: textTo(secret, before + 10) }, undefined)),
+      );
+  });
+});
 
 test('an overlong line written in chunks is truncated, and the next one begins after its line break', () => {
   const lines = linesOf((output) => {

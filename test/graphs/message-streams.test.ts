@@ -52,7 +52,7 @@ test('mode messages yields a message that was not streamed once, as a whole', as
   ]);
 });
 
-describe('messages-tuple', () => {
+describe('mode messages-tuple', () => {
   test('yields each token as a chunk, with the metadata of its node', async () => {
     const tokens = await Conversation.with('tokens');
     const data = await tokens.dataOf('messages', { input: INPUT, stream_mode: ['messages-tuple'] });

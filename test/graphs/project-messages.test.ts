@@ -27,7 +27,7 @@ beforeAll(async () => {
 
 afterAll(() => rm(project, { recursive: true, force: true }));
 
-describeEachDatabase('a project with a LangChain of its own', (open) => {
+describeEachDatabase('a project with its own LangChain', (open) => {
   test('gets its messages back as instances of its own classes', async () => {
     await using db = await open();
     const memory = await memoryOf(db);

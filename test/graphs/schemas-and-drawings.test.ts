@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { Conversation } from './support.ts';
 
-describe('schemas', () => {
+describe('schemas of a graph', () => {
   test('of a state declared with zod are exact', async () => {
     const { graph } = await Conversation.with('zod-state');
     const context = {
@@ -51,7 +51,7 @@ describe('schemas', () => {
   });
 });
 
-describe('a drawing', () => {
+describe('the drawing of a graph', () => {
   test('has the nodes and edges of a graph', async () => {
     const { graph } = await Conversation.with('three-levels');
     const { nodes, edges } = await graph.draw(false);

@@ -17,7 +17,7 @@ async function minutesLeft(db: Db): Promise<Record<string, number | null>> {
   );
 }
 
-describeEachDatabase('the time of store items', (open) => {
+describeEachDatabase('the expiry of store items', (open) => {
   test('is that of the item, else the default, and null means no expiry', async () => {
     await using db = await open();
     const store = storeOver(db, { default_ttl: 30 });
@@ -57,7 +57,7 @@ describeEachDatabase('the time of store items', (open) => {
     }
   });
 
-  test('expires at once when it is negative', async () => {
+  test('is immediate when the TTL is negative', async () => {
     await using db = await open();
     const store = storeOver(db);
     await store.apply([{ namespace, key: 'k', value, ttl: -1 }]);

@@ -16,8 +16,8 @@ async function keys(store: LongTermStore, query: string, options: object = {}): 
   return (await found(store, query, options)).map(({ key }) => key);
 }
 
-describeEachDatabase('a search by meaning', searchesByMeaning);
-describePgvector('a search by meaning', searchesByMeaning);
+describeEachDatabase('a store search by meaning', searchesByMeaning);
+describePgvector('a store search by meaning', searchesByMeaning);
 
 function searchesByMeaning(open: OpenDatabase): void {
   test('orders items by the cosine of their best vector', async () => {

@@ -15,7 +15,7 @@ async function remember(store: LongTermStore, texts: Record<string, unknown>, na
   }
 }
 
-describeEachStorage('a search by words', (open) => {
+describeEachStorage('a store search by words', (open) => {
   test('finds items with any word of the query, those with more words first', async () => {
     await using db = await open();
     const store = storeOver(db);

@@ -30,7 +30,7 @@ test('mode custom yields everything that a node writes', async () => {
   ]);
 });
 
-describe('tasks', () => {
+describe('mode tasks', () => {
   test('yields the start of each task, then its result', async () => {
     const echo = await Conversation.with('echo');
     const [start, result] = await echo.dataOf('tasks', { input: INPUT, stream_mode: ['tasks'] });
@@ -102,7 +102,7 @@ describe('a graph that throws', () => {
   });
 });
 
-describe('checkpoints', () => {
+describe('mode checkpoints', () => {
   test('yields each checkpoint with its configuration, state and next tasks', async () => {
     const echo = await Conversation.with('echo');
     const configurable = { ...echo.configurable, mine: 'kept' };

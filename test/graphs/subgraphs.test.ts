@@ -11,7 +11,7 @@ async function nested(): Promise<Conversation> {
 }
 
 describe('streams of subgraphs', () => {
-  test('with subgraphs have each event under the namespace of its graph', async () => {
+  test('have each event under the namespace of its graph on request', async () => {
     const events = await (await nested()).run({
       input: { ask: false },
       stream_mode: ['values', 'updates', 'custom'],
@@ -33,7 +33,7 @@ describe('streams of subgraphs', () => {
     ]);
   });
 
-  test('without subgraphs have only what the node of the subgraph returns', async () => {
+  test('have only what the node of the subgraph returns by default', async () => {
     const events = await (await nested()).run({
       input: {},
       stream_mode: ['values', 'updates', 'custom', 'tasks'],
@@ -54,7 +54,7 @@ describe('streams of subgraphs', () => {
     expect(outside).toEqual({ event: 'updates', data: { __interrupt__: ASKED } });
   });
 
-  test('have tokens under the graph that contains the node, even without subgraphs', async () => {
+  test('have tokens under the graph that contains the node, even by default', async () => {
     const graphs = await load({ 'nested-tokens': './nested-tokens.ts:graph' });
     const graph = await graphs.get('nested-tokens', { configurable: {} }, 'threads.create_run');
     const names = async (subgraphs: boolean) => {

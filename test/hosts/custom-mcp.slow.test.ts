@@ -81,12 +81,12 @@ const REQUESTS: readonly [what: string, asked: Asked, seen: string][] = [
   ['arguments that are invalid', call('work', { steps: 'many' }), 'expected number'],
   ['an error of a tool', call('fail'), 'broken tool'],
   ['a result that is a list', call('list'), '[1,2]'],
-  ['a tool that there is not', call('nothing'), 'nothing'],
+  ['a missing tool', call('nothing'), 'nothing'],
   ['an error of a prompt', prompt('fail'), 'broken prompt'],
-  ['a prompt that there is not', prompt('nothing'), 'nothing'],
+  ['a missing prompt', prompt('nothing'), 'nothing'],
   ['a page of a template', read('page://one'), '"text":"one"'],
-  ['a page that there is not', read('file://one'), 'file://one'],
-  ['what there is', { method: 'resources/templates/list' }, 'page://{name}'],
+  ['a missing resource', read('file://one'), 'file://one'],
+  ['the list of resource templates', { method: 'resources/templates/list' }, 'page://{name}'],
   [
     'the completion of an argument',
     {
@@ -95,13 +95,13 @@ const REQUESTS: readonly [what: string, asked: Asked, seen: string][] = [
     },
     '"other"',
   ],
-  ['a method that there is not', { method: 'acme/nothing' }, 'Method not found'],
+  ['a missing method', { method: 'acme/nothing' }, 'Method not found'],
   ['params of a method of the project that are invalid', { method: 'acme/search' }, 'query'],
   ['a tool that requires a scope', call('scoped'), 'nsufficient'],
 ];
 
 test.each(REQUESTS)(
-  'custom MCP code in a host gives the same %s for clients of all revisions',
+  '%s is the same with custom MCP code in a host, for clients of all revisions',
   async (_what, asked, seen) => {
     for (const ask of [askLegacy, askModern]) {
       const [expected, found] = [await ask(inProcess, asked), await ask(inHost, asked)];

@@ -48,7 +48,7 @@ async function streamed(
     .map((line) => JSON.parse(line.slice('data: '.length)).result);
 }
 
-describe('what a graph sets under the key a2a', () => {
+describe('an artifact that a graph sets under the key a2a', () => {
   const shown = { artifacts: [{ name: 'Report', parts: [{ text: 'All of it.' }] }] };
 
   test('belongs to its own task and not to the next task of the context', async () => {
@@ -78,7 +78,7 @@ describe('what a graph sets under the key a2a', () => {
   });
 });
 
-describe('what a graph shows by events', () => {
+describe('an artifact that a graph emits by events', () => {
   const piece = (text: string, more: object = {}) => ({
     artifact: { id: 'log', name: 'Log', parts: [{ text }], ...more },
   });
@@ -109,7 +109,7 @@ describe('what a graph shows by events', () => {
   });
 });
 
-describe('what a model streams', () => {
+describe('text that a model streams', () => {
   test('is an artifact of the task, even if the graph stores no message of it', async () => {
     const results = await streamed({ thinks: ['Let ', 'me ', 'see.'], answer: 'Yes.' });
     const pieces = results.flatMap(({ artifactUpdate }) => (artifactUpdate ? [artifactUpdate] : []));

@@ -46,13 +46,13 @@ test.each([
   ],
   ['a file', [TEXT_FILE], [AS_BLOCK]],
   [
-    'a file in the names of Python',
+    'a file with the field names of Python',
     [{ raw: 'aGk=', filename: 'a.txt', media_type: 'text/plain' }],
     [AS_BLOCK],
   ],
-  ['a file as 0.3 has it', [OLD_FILE], [AS_BLOCK]],
+  ['a file in the form of 0.3', [OLD_FILE], [AS_BLOCK]],
   [
-    'an address of an image',
+    'the URL of an image',
     [{ url: 'https://example.com/a.png', mediaType: 'image/png' }],
     [{ type: 'image', url: 'https://example.com/a.png', mimeType: 'image/png' }],
   ],
@@ -61,7 +61,7 @@ test.each([
     [{ data: { x: 1 }, metadata: { target: 'message' } }],
     [{ type: 'text', text: '{"x":1}' }],
   ],
-  ['data that is no object', [{ data: [1] }], [{ type: 'text', text: '[1]' }]],
+  ['data that is not an object', [{ data: [1] }], [{ type: 'text', text: '[1]' }]],
 ])('%s becomes one message of the user', async (_name, parts, content) => {
   const task = await senderTo(server, 'mirror')(parts);
   expect(output(task)['seen']).toMatchObject({ content });

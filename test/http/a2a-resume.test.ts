@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { A2A_FOLDER as folder } from '../support/a2a.ts';
 import { type Part, senderTo, type Task } from '../support/a2a-calls.ts';
 import { openApp } from '../support/app.ts';
+import { naming } from '../support/naming.ts';
 
 let server: Awaited<ReturnType<typeof openApp>>;
 
@@ -26,7 +27,7 @@ test.each([
   ['another object', [{ data: { approved: true, resume: 'x' } }], { approved: true, resume: 'x' }],
   ['a text', [{ text: 'yes' }], 'yes'],
   ['texts', [{ text: 'yes,' }, { text: 'please' }], 'yes,\nplease'],
-  ['an object beside a text', [{ text: 'Here it is.' }, { data: { resume: 5 } }], 5],
+  ['an object next to a text', [{ text: 'Here it is.' }, { data: { resume: 5 } }], 5],
 ])('the question of an A2A task is answered by %s', async (_name, parts, answer) => {
   const send = senderTo(server, 'interrupting');
   const asked = await send([{ data: { x: 1 } }]);
@@ -36,7 +37,7 @@ test.each([
   expect(output(done)['log']).toEqual(['a:1', `b:${JSON.stringify(answer)}`]);
 });
 
-describe('several questions at once', () => {
+describe('several questions of an A2A task', () => {
   const ask = async () => {
     const send = senderTo(server, 'parallel-send');
     const asked = await send([{ data: { items: [2, 3], ask: true } }]);
@@ -78,7 +79,7 @@ test('an A2A task whose graph stopped between two nodes continues with any messa
   const drafted = await send([{ text: 'tea' }]);
   expect(drafted.status).toMatchObject({
     state: 'TASK_STATE_INPUT_REQUIRED',
-    message: { parts: [{ text: 'Paused at a breakpoint. Any message resumes it.' }] },
+    message: { parts: [{ text: naming('breakpoint') }] },
   });
   const message = { taskId: drafted.id };
   const checked = await send([{ text: 'Go on' }], { message });

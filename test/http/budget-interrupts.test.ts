@@ -101,9 +101,7 @@ const THREAD = { budgets: { ...NONE, thread: { max_tokens: 250 } } };
 test('each answer to a budget interrupt renews the budget of the thread', async () => {
   await using http = await open(THREAD);
   const thread_id = await newThread(http);
-  const reason =
-    "The runs of the thread have used 300 of 250 tokens (runs.budgets.thread.max_tokens). Answer the thread's interrupt " +
-    'to allow its runs the same amount again. Or raise runs.budgets.thread.max_tokens.';
+  const reason = naming('300 of 250 tokens', 'interrupt', 'runs.budgets.thread.max_tokens');
   const asked = { __interrupt__: [{ value: { budget: 'thread', used: 300, max: 250, message: reason } }] };
   expect(await run(http, thread_id, calls(7))).toMatchObject({ done: 3, ...asked });
   const other = await http.post(

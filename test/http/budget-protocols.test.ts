@@ -2,10 +2,10 @@ import { expect, test } from 'vitest';
 import { A2A_FOLDER, message, rpcTo } from '../support/a2a.ts';
 import { openApp } from '../support/app.ts';
 import { askModern } from '../support/mcp-messages.ts';
+import { naming } from '../support/naming.ts';
 
-const REASON = 'All runs of the server have used 1 of 1 steps today (runs.budgets.day.max_steps).';
 const budgets = { thread: {}, user_day: {}, key_day: {}, day: { max_steps: 1 } };
-const refused = expect.stringContaining(REASON);
+const refused = naming('1 of 1 steps', 'runs.budgets.day.max_steps');
 
 test('errors of A2A, MCP and OpenAI name the exhausted budget', async () => {
   await using http = await openApp({

@@ -35,7 +35,7 @@ async function openChat() {
 const ONE = ['one', 'You said: one'];
 const TWO = [...ONE, 'two', 'You said: two'];
 
-describe('on a clock that was set back', () => {
+describe('after the clock was set back', () => {
   test('a run waits in the queue with the reason until the clock passes the newest checkpoint', async () => {
     await using chat = await openChat();
     expect(await chat.say('one')).toEqual(ONE);

@@ -111,7 +111,7 @@ test.each([
   expect([noId.status, noId.body.detail]).toEqual([422, 'Invalid cron ID: must be a UUID']);
 });
 
-describe('a patch', () => {
+describe('a patch of a cron', () => {
   test('changes the given fields: metadata is merged in the cron and replaced in the payload', async () => {
     const { cron_id, created_at } = await create({
       metadata: { a: 1, b: 1 },
@@ -191,7 +191,7 @@ test('a deleted cron is 404, and deleting an assistant deletes its crons', async
   expect((await http.get(`/runs/crons/${ofAssistant.cron_id}`)).status).toBe(404);
 });
 
-describe('a search', () => {
+describe('a search of crons', () => {
   const mark = { search: 'these' };
   const found = async (query: object = {}) =>
     (

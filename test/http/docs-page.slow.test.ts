@@ -56,7 +56,7 @@ function firstExample({ paths }: Document, group: string): string | undefined {
 }
 
 describe.runIf(existsSync(CHROMIUM))(
-  'the page of the documentation, in a browser (needs Debian package chromium)',
+  'the documentation page, in a browser (needs Debian package chromium)',
   { timeout: 180_000 },
   () => {
     let http: Awaited<ReturnType<typeof openApp>>;

@@ -146,8 +146,8 @@ test('the log of a run is not read ahead for a client that never reads', async (
 });
 
 test.each([
-  ['cancels the run when that was asked for', 'cancel', 1],
-  ['leaves the run alone otherwise', 'continue', 0],
+  ['cancels the run if on_disconnect says so', 'cancel', 1],
+  ['does not affect the run otherwise', 'continue', 0],
 ])('a streaming client that disconnects %s', async (_what, on_disconnect, times) => {
   const abandon = vi.fn(async () => {});
   const ended = Promise.withResolvers<void>();

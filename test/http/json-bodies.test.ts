@@ -53,7 +53,7 @@ const nested = (depth: number) => `{"metadata":${'{"a":'.repeat(depth)}1${'}'.re
 describe('is refused with a reason, and reaches no service', () => {
   test.each([
     ['nothing', '', 'Invalid JSON in request body'],
-    ['what ends too early', '{"metadata":', 'Invalid JSON in request body: unexpected end of input'],
+    ['truncated JSON', '{"metadata":', 'Invalid JSON in request body: unexpected end of input'],
     [
       'a comma too much',
       '{"metadata":{},\n}',
@@ -75,14 +75,14 @@ describe('is refused with a reason, and reaches no service', () => {
     ['text', '"thread"', 'request body: expected object, received string'],
     ['a wrong type', '{"metadata":"x"}', 'metadata: expected object, received string'],
     ['null for what must not be', '{"metadata":null}', 'metadata: expected object, received null'],
-    ['an id that is none', '{"thread_id":"x"}', 'thread_id: must be a UUID'],
+    ['an invalid id', '{"thread_id":"x"}', 'thread_id: must be a UUID'],
     [
-      'a choice that is none',
+      'an unknown choice',
       '{"if_exists":"x"}',
       'if_exists: unknown value "x"; expected one of "raise", "do_nothing"',
     ],
     [
-      'a choice with a slip',
+      'a misspelt choice',
       '{"if_exists":"do_nothng"}',
       'if_exists: unknown value "do_nothng" (did you mean "do_nothing"?); expected one of "raise", "do_nothing"',
     ],

@@ -95,7 +95,7 @@ test.each([
   ['two lengths', '/ok', 'Content-Length: 1\r\nContent-Length: 2\r\n', 400],
   ['a length and chunks', '/ok', 'Content-Length: 1\r\nTransfer-Encoding: chunked\r\n', 400],
   ['a header with a line break', '/ok', 'X-A: b\nEvil: 1\r\n\0: 1\r\n', 400],
-])('path %s is refused', async (_what, target, headers, status) => {
+])('a request with %s is refused', async (_what, target, headers, status) => {
   const socket = connect(port, '127.0.0.1');
   // The server may have hung up before all of it is written.
   socket.on('error', () => {});

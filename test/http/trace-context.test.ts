@@ -42,12 +42,12 @@ test('a run of a caller that does not sample its trace has the flag for it', asy
 });
 
 test.each([
-  ['another form', 'b3: 1'],
-  ['a version that is none', CALLER.replace(/^00/, 'ff')],
+  ['another format', 'b3: 1'],
+  ['an invalid version', CALLER.replace(/^00/, 'ff')],
   ['a trace of zeros', `00-${'0'.repeat(32)}-00f067aa0ba902b7-01`],
   ['a span of zeros', `00-${TRACE}-${'0'.repeat(16)}-01`],
   ['capital letters', CALLER.toUpperCase()],
-])('trace context %s is ignored', async (_, traceparent) => {
+])('an invalid trace context is ignored: %s', async (_, traceparent) => {
   const { run_id, configurable, trace_id } = await run({ traceparent });
   expect(trace_id).toBe(run_id.replaceAll('-', ''));
   expect(configurable).not.toHaveProperty('traceparent');

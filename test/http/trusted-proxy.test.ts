@@ -40,10 +40,10 @@ const OUTSIDE = 'https://agents.example.com';
 const ITSELF = 'http://127.0.0.1:8123';
 
 test.each([
-  ['nobody is trusted', [], PROXY, ITSELF],
-  ['it comes from the proxy', ['10.0.0.0/8'], PROXY, OUTSIDE],
-  ['its network has a name', ['uniquelocal'], PROXY, OUTSIDE],
-  ['it comes from somebody else', ['10.0.0.0/8', 'loopback'], STRANGER, ITSELF],
+  ['no proxy is trusted', [], PROXY, ITSELF],
+  ['the request comes from a trusted proxy', ['10.0.0.0/8'], PROXY, OUTSIDE],
+  ['the request comes from a named network', ['uniquelocal'], PROXY, OUTSIDE],
+  ['the request comes from another address', ['10.0.0.0/8', 'loopback'], STRANGER, ITSELF],
 ])('X-Forwarded headers are used for links only if trusted: %s', async (_when, trusted, from, origin) => {
   await using server = await served(trusted);
   expect(await addressesSaid(server, from)).toEqual([origin, origin]);

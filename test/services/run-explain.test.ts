@@ -37,7 +37,7 @@ function story(db: Db, hosts: readonly GraphHost[] = []) {
   return { ...parts, take, explain: (run_id: string) => explain(actor, undefined, run_id) };
 }
 
-describeEachDatabase('an explanation', (open) => {
+describeEachDatabase('the explanation of a run', (open) => {
   test('names the runs that execute first', async () => {
     await using db = await open();
     const { add, explain } = story(db);

@@ -120,15 +120,15 @@ test.each<[string, object, Partial<RunContext> & { is_of_task?: boolean }, objec
   ['a cron', {}, { cron_id: 'c' }, { is_of_cron: true }],
   ['a turn of a task', {}, { is_of_task: true }, { is_of_task: true }],
   ['a stateless run', {}, { temporary: true }, { thread_retention: 'delete' }],
-  ['one that keeps its thread', { on_completion: 'keep' }, { temporary: true }, {}],
+  ['a stateless run that keeps its thread', { on_completion: 'keep' }, { temporary: true }, {}],
   [
-    'one that can be answered',
+    'a stateless run that is kept while it waits',
     {},
     { temporary: true, keep_interrupted: true },
     { thread_retention: 'keep_interrupted' },
   ],
   [
-    'a word that an access rule made up',
+    'an unknown on_completion set by an auth handler',
     { on_completion: 'x' },
     { temporary: true },
     { thread_retention: 'delete' },

@@ -199,7 +199,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
   test('does not touch a source that is missing, empty, or of another version', async () => {
     const missing = places.sqlite('missing');
     await expect(copyDatabase({ from: missing, to: places.sqlite() })).rejects.toThrow(
-      'There is no database',
+      failure(Error, 'no database'),
     );
     await expect(copyDatabase({ from: await places.postgres(), to: places.sqlite() })).rejects.toThrow(
       'no tables',

@@ -7,8 +7,8 @@ import { describeEachDatabase } from '../support/databases.ts';
 
 const CONFIG = { source: 'github', source_revision_config: {} } as const;
 
-describeEachDatabase('builds that are kept', (open) => {
-  test('do not count failed revisions against those that served', async () => {
+describeEachDatabase('the retention of builds', (open) => {
+  test('does not count failed revisions against those that served', async () => {
     await using db = await open();
     const deployment_id = randomUUID();
     const revisions = revisionRepository(db);

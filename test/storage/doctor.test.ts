@@ -113,11 +113,10 @@ describe.runIf(HAS_POSTGRES)('the doctor', () => {
 
     test('reports an empty database, and a missing encryption key', async () => {
       const url = engine === 'sqlite' ? places.sqlite() : await places.postgres();
-      if (engine === 'sqlite')
-        expect((await look(url)).findings[0]?.message).toMatch(/^There is no database /);
-      else expect((await look(url)).findings[0]?.message).toMatch(/^The database is empty/);
+      if (engine === 'sqlite') expect((await look(url)).findings[0]?.message).toEqual(naming('no database'));
+      else expect((await look(url)).findings[0]?.message).toEqual(naming('empty'));
       await (await openStorage({ url, synchronous: 'full', encryptor: testSealer() }))[Symbol.asyncDispose]();
-      expect((await look(url)).findings[0]?.message).toMatch(/no key is configured/);
+      expect((await look(url)).findings[0]?.message).toEqual(naming('LANGGRAPH_AES_KEY'));
       expect(await look(url, { encryptor: testSealer() })).toEqual({ findings: [], fixed: [] });
     });
   });

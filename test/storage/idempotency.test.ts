@@ -25,7 +25,7 @@ async function claimed(
   return { ...key, claimed_until: claim.claimed_until };
 }
 
-describeEachStorage('a key of a request', (open) => {
+describeEachStorage('an Idempotency-Key', (open) => {
   test('belongs to one request of one client', async () => {
     await using db = await open();
     const keys = idempotencyRepository(db);

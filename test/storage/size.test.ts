@@ -3,7 +3,7 @@ import { sql } from '../../src/db/sql.ts';
 import { storageBytes } from '../../src/storage/overview.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
-describeEachDatabase('the size of what is stored', (open) => {
+describeEachDatabase('the size of the database', (open) => {
   test('grows with the data', async () => {
     await using db = await open();
     const before = await storageBytes(db);

@@ -127,7 +127,7 @@ test('a database file with a hard link is refused under both names, by every com
 
 describe.each([
   ['tables of other names', 'create table songs (title text)'],
-  ['a table that we have too', 'create table assistants (phone text)'],
+  ['a table that the server has too', 'create table assistants (phone text)'],
   ['migrations of its own', 'create table schema_migrations (version text); create table users (id integer)'],
 ])("another program's file with %s", (_name, schema) => {
   function foreign(folder: string): string {

@@ -121,7 +121,7 @@ describeEachStorage('a state update from outside', (open) => {
     expect(await threads.setState(threadId(2), newState({ n: 1 }), at(2))).toBe('missing');
   });
 
-  test('get the status of their state when a run is deleted, unless another is in flight or the last one failed', async () => {
+  test('deleting a run gives its thread the status of its state, unless another is in flight or the last one failed', async () => {
     await using db = await open();
     const threads = threadRepository(db);
     const asks = { task: [{ id: 'i', value: 'ok?' }] };

@@ -22,7 +22,7 @@ const SPANS = [
   -1e-7,
 ];
 
-describeEachDatabase('the longest times', (open) => {
+describeEachDatabase('the largest times', (open) => {
   test.each(SPANS)('%d ms from now is a valid date', async (ms) => {
     await using db = await open({ migrated: false });
     const read = async (time: Sql | DialectSql) =>

@@ -12,7 +12,7 @@ import { newThread, queueStory } from '../support/queued-runs.ts';
 
 const JANE = { metadata: { contains: { owner: 'jane' } } };
 
-describeEachDatabase('which of some rows are visible', (open) => {
+describeEachDatabase('the visibility of rows by id', (open) => {
   test('is decided by their owner, and for runs by that of their thread', async () => {
     await using db = await open();
     const { add } = queueStory(db);

@@ -3,7 +3,7 @@ import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { storeOver } from '../support/store.ts';
 
-describeEachDatabase('which of some items are visible', (open) => {
+describeEachDatabase('the visibility of store items', (open) => {
   test('is decided by their namespace, by access rules, and by whether they exist', async () => {
     await using db = await open();
     const store = storeOver(db);

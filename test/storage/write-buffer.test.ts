@@ -20,7 +20,7 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-describeEachDatabase('what an attempt wrote', (open) => {
+describeEachDatabase('the write buffer of an attempt', (open) => {
   test('is committed every 200 ms while graphs keep the event loop busy, not at each turn', async () => {
     await using db = await open();
     const { writes, committed } = await claimedRun(db);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { isIdle, say, says, useStudioChat } from '../support/studio-chat.ts';
 import { hasStudio } from '../support/studio-page.ts';
 
-describe.runIf(hasStudio)('answers in a chat of Studio as they come (needs Debian package chromium)', () => {
+describe.runIf(hasStudio)('streamed answers in a chat of Studio (needs Debian package chromium)', () => {
   const chat = useStudioChat(['tokens']);
 
   /** The thread of a run that speaks until it is stopped. */

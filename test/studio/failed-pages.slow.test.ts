@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { hasStudio, openStudio } from '../support/studio-page.ts';
 import { useStudioServer } from '../support/studio-server.ts';
 
-describe.runIf(hasStudio)('next pages that fail in Studio (needs Chromium and a build of Studio)', () => {
+describe.runIf(hasStudio)('failing next pages in Studio (needs Chromium and a build of Studio)', () => {
   const studio = useStudioServer(['asks']);
 
   test.each([

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { say, says, useStudioChat } from '../support/studio-chat.ts';
 import { hasStudio } from '../support/studio-page.ts';
 
-describe.runIf(hasStudio)('answers that come late to Studio (needs Debian package chromium)', () => {
+describe.runIf(hasStudio)('late responses to Studio (needs Debian package chromium)', () => {
   const chat = useStudioChat(['chat']);
 
   const box = (page: Page) => page.getByRole('textbox', { name: /^Message/ });

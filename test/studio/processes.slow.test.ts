@@ -14,7 +14,7 @@ const TOKENS = 400;
 const CHANGES = 7;
 
 describe.runIf(hasStudio && TEST_POSTGRES_URI)(
-  'Studio before several processes on PostgreSQL (needs Chromium, a build of Studio and TEST_POSTGRES_URI)',
+  'Studio in front of several processes on PostgreSQL (needs Chromium, a build of Studio and TEST_POSTGRES_URI)',
   () => {
     let cluster: Cluster;
     let browser: Browser;

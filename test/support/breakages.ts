@@ -34,13 +34,13 @@ export const BREAKAGES: readonly Breakage[] = [
     fix_leaves: LOG,
   },
   {
-    does: 'a run that waits behind none',
+    does: 'a run that waits without one before it',
     breaks: () => [aRun(OTHER, 'pending'), aQueueRow(OTHER, 'blocked')],
     says: /waits for another run of its thread, but there is none/,
     fix_leaves: ['runs', 'run_queue'],
   },
   {
-    does: 'a run whose worker is gone',
+    does: 'a run whose worker has no lease',
     breaks: () => [
       aRun(OTHER, 'running'),
       aQueueRow(OTHER, 'running', { worker_id: randomUUID(), lease_token: OTHER }),
@@ -104,7 +104,7 @@ export const BREAKAGES: readonly Breakage[] = [
     fix_leaves: [],
   },
   {
-    does: 'the log of a thread that is gone',
+    does: 'the log of a deleted thread',
     breaks: () => [insert('thread_log', { thread_id: OTHER, base: 0, run_id: OTHER, length: 1 })],
     says: /thread_log has 1 row of a thread that does not exist/,
     fix_leaves: [],
@@ -138,7 +138,7 @@ export const BREAKAGES: readonly Breakage[] = [
     fix_leaves: [],
   },
   {
-    does: 'a cron that nobody fires',
+    does: 'a cron that no process fires',
     breaks: () => [`update crons set next_run_date = '2020-01-01T00:00:00.000Z'`],
     says: /1 cron did not fire when due/,
     served: true,
@@ -158,7 +158,7 @@ export const BREAKAGES: readonly Breakage[] = [
     fix_leaves: ['webhook_outbox'],
   },
   {
-    does: 'a delivery that nobody sends',
+    does: 'a delivery that no process sends',
     breaks: () => [`update webhook_outbox set next_at = '2020-01-01T00:00:00.000Z'`],
     says: /1 delivery should have been sent over ten minutes ago/,
     served: true,

@@ -6,7 +6,7 @@ import { newRun, request } from '../support/queued-runs.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
 import { until } from '../support/until.ts';
 
-describeEachDatabase('a worker with nothing to do', (open) => {
+describeEachDatabase('an idle worker', (open) => {
   test('polls for ready runs and claims only then, even without a notification', async () => {
     await using db = await open();
     let [polls, claims] = [0, 0];

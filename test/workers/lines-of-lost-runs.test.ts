@@ -55,7 +55,7 @@ function reaper(db: Db, logger: ReturnType<typeof recording>['logger'], max_atte
   });
 }
 
-describeEachDatabase('the log', (open) => {
+describeEachDatabase('the server log', (open) => {
   test('names each run recovered from a dead worker, with its attempt and trace, and its status if it ended', async () => {
     await using db = await open();
     const { lines, logger } = recording();

@@ -239,8 +239,8 @@ describeEachDatabase('a worker', (open) => {
 
 describeEachDatabase('a reader of a thread', (open) => {
   test.for([
-    [new Unavailable('away'), 'is told at once that storage is away'],
-    [new InsufficientStorage('full'), 'gets what is stored while the disk is full'],
+    [new Unavailable('away'), 'gets 503 at once while storage is unavailable'],
+    [new InsufficientStorage('full'), 'gets the stored state while the disk is full'],
   ] as const)('%s', async ([failure]) => {
     await using db = await open();
     const failed = Promise.withResolvers<void>();

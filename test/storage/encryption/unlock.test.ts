@@ -25,7 +25,7 @@ describeEachPlace('an encrypted database', (place) => {
     await opened(url);
     await opened(url);
     await opened(url, testSealer());
-    await expect(opened(url)).rejects.toThrow('The database is encrypted');
+    await expect(opened(url)).rejects.toThrow(failure(Error, 'encrypted', 'no key'));
   });
 
   test('is unlocked by several processes at once', async () => {

@@ -77,7 +77,7 @@ describe('a password command', () => {
   });
 });
 
-describe.runIf(POSTGRES_BINARIES)('a server that wants a password', () => {
+describe.runIf(POSTGRES_BINARIES)('a server with password authentication', () => {
   test('gets the new password as soon as it refuses the old one', async () => {
     const [hba_file, token] = [join(folder, 'hba'), join(folder, 'token')];
     await writeFile(

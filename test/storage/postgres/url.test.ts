@@ -22,7 +22,7 @@ function targets(url: string): string[] {
   });
 }
 
-describe('the URL of a PostgreSQL', () => {
+describe('the URL of a PostgreSQL database', () => {
   test('has user, password, database and parameters, percent-encoded', () => {
     expect(
       parsePostgresUrl('postgresql://me:p%40ss%2F@db:6543/a%20b?sslmode=require&options=-c%20a%3Db'),
@@ -67,7 +67,7 @@ describe('the URL of a PostgreSQL', () => {
     'postgres://me:%zz@db/x',
     'postgres://db:port/x',
     'postgres://db:0/x',
-  ])('PostgreSQL URL %s is not valid', (url) => {
+  ])('is refused if invalid: %s', (url) => {
     expect(parsePostgresUrl(url)).toBeUndefined();
     expect(() => requirePostgresUrl(url)).toThrow(Unavailable);
   });
@@ -104,7 +104,7 @@ describe('sslmode as libpq understands it', () => {
   });
 });
 
-describe('several hosts', () => {
+describe('several hosts in a PostgreSQL URL', () => {
   const lost = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
 
   test('are tried in turn, also from the last to the first', () => {

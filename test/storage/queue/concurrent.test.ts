@@ -30,7 +30,7 @@ function somebodyWaits(db: Db): Promise<void> {
   });
 }
 
-describePostgresServer('transactions that meet', (open) => {
+describePostgresServer('concurrent queue transactions', (open) => {
   test('a claim of several retried runs sends one statement at a time', async () => {
     const warnings: string[] = [];
     const note = ({ message }: Error) => void warnings.push(message);
@@ -129,7 +129,7 @@ async function burst(db: Db, table: string, one: () => Promise<unknown>, rest: (
   await rest();
 }
 
-describePostgresServer('a limit is a limit', (open) => {
+describePostgresServer('a limit is exact', (open) => {
   test('of a claim, even if the planner has wrong statistics of the queue', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);

@@ -16,7 +16,7 @@ const RULES = {
 const UNCHARGED = { charge: false, delay_ms: 0, batch: { frames: [], writes: [], steps: [] } };
 const FRAME = { seq: 1, event: 'values', data: '{}' };
 
-describeEachDatabase('leases', (open) => {
+describeEachDatabase('leases of workers', (open) => {
   test('a run whose worker lost its lease is claimed by another, and the first can write nothing more', async () => {
     await using db = await open();
     const { queue, add, statusOf } = queueStory(db);

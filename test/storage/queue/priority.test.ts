@@ -28,7 +28,7 @@ function namedStory(db: Db, fairness = NOBODY) {
   };
 }
 
-describeEachDatabase('priorities', (open) => {
+describeEachDatabase('run priorities', (open) => {
   test('a run is claimed before older ones of a lower priority, and after older ones of its own', async () => {
     await using db = await open();
     const { add, claim } = namedStory(db);
