@@ -25,13 +25,13 @@ async function asked() {
   };
 }
 
-test('an answer that the schema of its question refuses ends the run with an error, and can be given again', async () => {
+test('an answer that the schema of its question refuses ends the run with an error, and its question still waits', async () => {
   const { at, age, name, answer, next, waiting } = await asked();
   expect(await waiting()).toEqual(expect.arrayContaining([age, name]));
 
   expect((await answer({ [age]: 'forty', [name]: 'Ann' })).__error__).toMatchObject({ error: '$ZodError' });
   expect((await http.get(`${at}/runs?limit=1&select=status`)).body).toEqual([{ status: 'error' }]);
-  expect((await http.get(at)).body.status).toBe('error');
+  expect((await http.get(at)).body.status).toBe('interrupted');
   // The other question is answered.
   expect(await next()).toEqual(['age']);
   expect(await waiting()).toEqual([age]);

@@ -83,7 +83,10 @@ export function runCommands(deps: RunCommandDeps) {
         throw new CommandError('no_such_interrupt', `Unknown or already-consumed interrupt: ${unknown}`);
       }
       const command = { resume: answers, update, goto } as Command;
-      await start(actor, thread_id, { assistant_id, command, config, metadata, strict_resume }, idempotency);
+      // Another client may answer first.
+      const is_strict = !known.some(isBudgetInterrupt);
+      const run = { assistant_id, command, config, metadata, strict_resume: is_strict };
+      await start(actor, thread_id, run, idempotency);
       return {};
     },
 
