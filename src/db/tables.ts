@@ -356,6 +356,7 @@ export interface Tables {
     ttl_minutes: number | null;
     expires_at: Timestamp | null;
     revision_id: Uuid | null;
+    import_id: Uuid | null;
   };
   usage_days: {
     day: string;

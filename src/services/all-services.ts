@@ -161,8 +161,8 @@ export function createServices(
 
   const threadState = threadStateService({
     ...shared,
-    memory: (thread_id) => ({
-      checkpointer: threadCheckpointer({ checkpoints, thread_id, ids: context.ids }),
+    memory: (thread_id, import_id) => ({
+      checkpointer: threadCheckpointer({ checkpoints, thread_id, import_id, ids: context.ids }),
       store,
     }),
   });

@@ -77,15 +77,14 @@ export function runCommands(deps: RunCommandDeps) {
       const known = pendingInterruptIds(thread);
       const unknown = Object.keys(answers).find((id) => !known.includes(id));
       const { update, goto, config, metadata, strict_resume } = params;
-      // The SDK expects a run that fails with the refusal. A budget's answer is not checked by the graph.
-      const isCheckedByRun = strict_resume === true && !known.some(isBudgetInterrupt);
-      if (unknown !== undefined && !isCheckedByRun) {
+      // A budget's answer is not checked by the graph. The SDK expects a run that fails with the refusal.
+      const isChecked = !known.some(isBudgetInterrupt);
+      if (unknown !== undefined && !(isChecked && strict_resume === true)) {
         throw new CommandError('no_such_interrupt', `Unknown or already-consumed interrupt: ${unknown}`);
       }
       const command = { resume: answers, update, goto } as Command;
       // Another client may answer first.
-      const is_strict = !known.some(isBudgetInterrupt);
-      const run = { assistant_id, command, config, metadata, strict_resume: is_strict };
+      const run = { assistant_id, command, config, metadata, strict_resume: isChecked };
       await start(actor, thread_id, run, idempotency);
       return {};
     },
