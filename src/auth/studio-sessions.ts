@@ -83,10 +83,9 @@ export function studioSessions(deps: StudioSessionDeps) {
     read,
 
     /** Opaque id that is the same for all sessions of one user, API key or kind of browser token. */
-    async callerId({ user, key, token_key, principal }: Identity): Promise<string> {
-      const caller = JSON.stringify(user ? { user: user.identity } : { key: key ?? token_key, principal });
+    async callerId({ principal }: Identity): Promise<string> {
       return createHmac('sha256', await digest())
-        .update(caller)
+        .update(principal)
         .digest('base64url');
     },
 

@@ -189,11 +189,10 @@ export interface PendingCall {
   readonly is_own_thread: boolean;
 }
 
-/** Lifetime of the signed state: any process accepts it from the same user. */
+/** Lifetime of the signed state: any process accepts it from the same caller. */
 const PENDING_CALL_TTL_S = 3600;
 
 /** `key`: at least 32 bytes, shared by all processes. */
-export function pendingCallCodec(key: string, { user }: Actor): RequestStateCodec<PendingCall> {
-  const owner = user?.identity ?? '';
-  return createRequestStateCodec<PendingCall>({ key, ttlSeconds: PENDING_CALL_TTL_S, bind: () => owner });
+export function pendingCallCodec(key: string, { principal }: Actor): RequestStateCodec<PendingCall> {
+  return createRequestStateCodec<PendingCall>({ key, ttlSeconds: PENDING_CALL_TTL_S, bind: () => principal });
 }
