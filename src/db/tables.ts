@@ -242,6 +242,7 @@ export interface Tables {
     assistant_id: Uuid | null;
     created_at: Timestamp | null;
   };
+  revoked_sessions: { session_id: Uuid; expires_at: Timestamp };
   run_attempts: {
     run_id: Uuid;
     attempt: number;

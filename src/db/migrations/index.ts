@@ -35,6 +35,7 @@ import { agentsAndAnswers } from './034-agents-and-answers.ts';
 import { interruptAnswers } from './035-interrupt-answers.ts';
 import { executingRevisions } from './036-executing-revisions.ts';
 import { taskPaths } from './037-task-paths.ts';
+import { revokedSessions } from './039-revoked-sessions.ts';
 import { unfinishedImports } from './038-unfinished-imports.ts';
 
 export interface Migration {
@@ -91,4 +92,5 @@ export const migrations: readonly Migration[] = [
   { version: 36, name: 'executing revisions', text: executingRevisions, expands: true },
   { version: 37, name: 'task paths', text: taskPaths, expands: true },
   { version: 38, name: 'unfinished imports', text: unfinishedImports, expands: true },
+  { version: 39, name: 'revoked sessions', text: revokedSessions, expands: true },
 ];
