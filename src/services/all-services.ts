@@ -166,11 +166,11 @@ export function createServices(
       store,
     }),
   });
-  const { refreshStatus, importHistory } = threadState;
+  const { refreshStatus, refreshState, importHistory } = threadState;
   const assistants = assistantService({
     ...shared,
     ...{ defaults: assistant_defaults, root: context.revision_id === undefined ? ui.root : undefined },
-    runs: assistantRunDeletion({ ...shared, refreshStatus }),
+    runs: assistantRunDeletion({ ...shared, refreshState }),
   });
   const { runCheckpoints, crons, cronFires } = storage;
   const runDeps = { ...shared, sources, runCheckpoints, refreshStatus, assistants };

@@ -118,6 +118,12 @@ export function threadStateService(deps: ThreadStateDeps) {
       await deps.threads.refresh(thread_id, after);
     },
 
+    /** Stores the newest checkpoint as the thread's state after a run in flight was deleted without its checkpoints. */
+    async refreshState(thread_id: string): Promise<void> {
+      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
+      if (threadGraph) await refreshThread(deps, thread_id, threadGraph);
+    },
+
     /**
      * Imports a new thread's history under the mark `import_id`, which the last transaction removes. Throws `PartlyDone`
      * if its graph is missing or not configured: the thread has no history then (contract §2.2). Throws `BadRequest` if
