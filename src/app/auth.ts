@@ -1,5 +1,5 @@
 import { ownerRule } from '../auth/access-rules.ts';
-import { type Identity, UNRESTRICTED, type User } from '../auth/actor.ts';
+import { type Identity, principalOf, UNRESTRICTED, type User } from '../auth/actor.ts';
 import { type KeyRing, keyRing } from '../auth/api-keys.ts';
 import { type Authenticate, authentication } from '../auth/authenticate.ts';
 import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
@@ -116,6 +116,6 @@ function ownerIdentity(user: User, admin_permission: string | undefined): Identi
     ...UNRESTRICTED,
     user,
     rules: isAdmin ? [] : [ownerRule(user.identity)],
-    principal: user.identity,
+    principal: principalOf('user', user.identity),
   };
 }

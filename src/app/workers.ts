@@ -132,6 +132,7 @@ function retentionSweeps({
     (limit) => budgets.deleteEndedRuns(limit),
     (limit) => outbox.deleteEnded(keep_deliveries_ms, limit),
     (limit) => cronFires.deleteBefore(timestamp(clock.now() - history_ms), limit),
+    (limit) => storage.crons.deleteEnded(timestamp(clock.now() - history_ms), limit),
   ];
   return { prompt, others };
 }

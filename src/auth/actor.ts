@@ -15,7 +15,7 @@ export interface Identity {
   readonly scope: Scope;
   /** Evaluated by `authorize`; all must allow. Empty allows everything. */
   readonly rules: readonly Rule[];
-  /** Owner of idempotency keys and conversation names; `''` for all API key callers. */
+  /** Owner of idempotency keys, conversation names and rate limits: see `principalOf`. `''` without authentication. */
   readonly principal: string;
   /** Id of the API key sent, if any; tokens are derived from it. */
   readonly key?: string | undefined;
@@ -50,6 +50,16 @@ export type Rule = (
   event: AccessEvent,
   value: Record<string, unknown>,
 ) => Promise<Visibility | undefined> | Visibility | undefined;
+
+/**
+ * Names a caller. The kind is part of it: a user may have any identity, also that of a key or a token.
+ */
+export function principalOf(
+  kind: 'user' | 'key' | 'token',
+  ...names: readonly (string | undefined)[]
+): string {
+  return JSON.stringify([kind, ...names]);
+}
 
 /** Full access. */
 export const UNRESTRICTED: Identity = { user: null, scope: 'admin', rules: [], principal: '' };

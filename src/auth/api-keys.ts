@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../core/clock.ts';
 import { ServerError, Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import type { ApiKey, KeyLookup } from '../storage/access/api-keys.ts';
-import { type Identity, UNRESTRICTED } from './actor.ts';
+import { type Identity, principalOf, UNRESTRICTED } from './actor.ts';
 import type { Scope } from './scopes.ts';
 
 export interface KeyRingDeps {
@@ -73,7 +73,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
     async identify(credential: string): Promise<Identity | undefined> {
       const digest = digestOf(credential);
       const own = configured.filter((known) => timingSafeEqual(known, digest))[0];
-      if (own) return { ...UNRESTRICTED, key: nameOf(own) };
+      if (own) return identityOf(nameOf(own), 'admin');
       if (!credential.startsWith(PREFIX)) return undefined;
       const hex = digest.toString('hex');
       const key = await cachedKey(hex, async () => {
@@ -84,7 +84,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
       if (!key) return undefined;
       const problem = invalidReason(key);
       if (problem) throw new Unauthorized(problem);
-      return { ...UNRESTRICTED, scope: key.scope as Scope, key: key.key_id };
+      return identityOf(key.key_id, key.scope as Scope);
     },
 
     /** Whether the key (`Identity.key`) is still valid, and so the tokens created with it. */
@@ -94,6 +94,10 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
       return key !== undefined && invalidReason(key) === undefined;
     },
   };
+}
+
+function identityOf(key: string, scope: Scope): Identity {
+  return { ...UNRESTRICTED, scope, key, principal: principalOf('key', key) };
 }
 
 /** A new key, shown only once, and the record to store. */

@@ -5,7 +5,7 @@ import type { Ids } from '../core/ids.ts';
 import { lazy } from '../core/lifecycle.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
 import { assistantRule, type HasRunOn, noOwnerRule, ownerRule, threadRule } from './access-rules.ts';
-import type { Identity } from './actor.ts';
+import { type Identity, principalOf } from './actor.ts';
 import type { KeyRing } from './api-keys.ts';
 import type { Scope } from './scopes.ts';
 
@@ -94,7 +94,8 @@ function identityOf({ sub, assistant_id, thread_id, scope, key }: Claims, hasRun
     user: sub === undefined ? null : { identity: sub, permissions: [] },
     scope,
     rules,
-    principal: sub ?? `token ${assistant_id} ${thread_id}`,
+    principal:
+      sub === undefined ? principalOf('token', key, assistant_id, thread_id) : principalOf('user', sub),
     token_key: key,
   };
 }

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../core/clock.ts';
 import { Forbidden } from '../core/errors.ts';
-import type { Identity, Rule, User } from './actor.ts';
+import { type Identity, principalOf, type Rule, type User } from './actor.ts';
 import type { Caller } from './authenticate.ts';
 import type { AuthHandlers } from './handlers.ts';
 
@@ -29,7 +29,8 @@ export function customAuth(handlers: AuthHandlers, { cache, studio }: CustomAuth
   }
 
   function identityOf(user: User): Identity {
-    return { user, scope: 'admin', rules: [ruleOf(handlers, user)], principal: user.identity };
+    const principal = principalOf('user', user.identity);
+    return { user, scope: 'admin', rules: [ruleOf(handlers, user)], principal };
   }
 
   return {

@@ -2,7 +2,7 @@ import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtV
 import type { Clock } from '../core/clock.ts';
 import { Unauthorized, Unavailable } from '../core/errors.ts';
 import { ownerRule } from './access-rules.ts';
-import type { Identity } from './actor.ts';
+import { type Identity, principalOf } from './actor.ts';
 
 /** The `auth.jwt` block of the configuration. */
 export interface JwtOptions {
@@ -82,7 +82,7 @@ export function jwtAuthentication(options: JwtOptions, clock: Clock, refetch_ms 
       },
       scope: 'admin',
       rules: isAdmin ? [] : [ownerRule(identity)],
-      principal: identity,
+      principal: principalOf('user', identity),
     };
   };
 }

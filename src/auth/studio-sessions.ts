@@ -1,6 +1,6 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { JWTPayload } from 'jose';
-import type { Clock } from '../core/clock.ts';
+import { type Clock, timestamp } from '../core/clock.ts';
 import { Forbidden, Unauthorized } from '../core/errors.ts';
 import type { Ids } from '../core/ids.ts';
 import { lazy } from '../core/lifecycle.ts';
@@ -29,7 +29,12 @@ export interface StudioGrant {
   readonly kind: 'key' | 'token';
   /** User whose view an administrator has taken. */
   readonly view_as?: string | undefined;
+  /** The same for every view of one session. */
+  readonly session_id: string;
 }
+
+/** A grant with its expiry, Unix time in s. */
+type OpenSession = StudioGrant & { readonly expires_at: number };
 
 interface Claims extends JWTPayload, StudioGrant {}
 
@@ -45,8 +50,8 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 export type StudioSessions = ReturnType<typeof studioSessions>;
 
 /**
- * Sessions of Studio in a browser: the credential, encrypted in a cookie that scripts cannot read. Nothing is stored, and
- * every process of a database accepts the cookie.
+ * Sessions of Studio in a browser: the credential, encrypted in a cookie that scripts cannot read. Every process of a
+ * database accepts the cookie. Stored are only the sessions that were signed out of: a copy of the cookie is refused then.
  */
 export function studioSessions(deps: StudioSessionDeps) {
   const { secrets, identityForUser, read_only, trace_url = null, clock, ids } = deps;
@@ -61,8 +66,8 @@ export function studioSessions(deps: StudioSessionDeps) {
    */
   const cookieName = lazy(async () => `agent_server_${(await digest()).toString('hex').slice(0, 8)}`);
 
-  /** Returns `undefined` without a session, and for an expired one or one of another server. */
-  async function read(caller: Caller): Promise<(StudioGrant & { expires_at: number }) | undefined> {
+  /** Returns `undefined` without a session, and for an expired or revoked one, or one of another server. */
+  async function read(caller: Caller): Promise<OpenSession | undefined> {
     const { cookie } = caller.headers;
     if (typeof cookie !== 'string' || !cookie.includes('agent_server_')) return undefined;
     const name = await cookieName();
@@ -72,8 +77,9 @@ export function studioSessions(deps: StudioSessionDeps) {
     const options = { currentDate: new Date(clock.now()) };
     const opened = await jwtDecrypt<Claims>(value, await digest(), options).catch(() => undefined);
     if (!opened) return undefined;
-    const { credential, kind, view_as, exp = 0 } = opened.payload;
-    return { credential, kind, view_as, expires_at: exp };
+    const { credential, kind, view_as, session_id, exp = 0 } = opened.payload;
+    if (typeof session_id !== 'string' || (await secrets.isSessionRevoked(session_id))) return undefined;
+    return { credential, kind, view_as, session_id, expires_at: exp };
   }
 
   return {
@@ -83,10 +89,9 @@ export function studioSessions(deps: StudioSessionDeps) {
     read,
 
     /** Opaque id that is the same for all sessions of one user, API key or kind of browser token. */
-    async callerId({ user, key, token_key, principal }: Identity): Promise<string> {
-      const caller = JSON.stringify(user ? { user: user.identity } : { key: key ?? token_key, principal });
+    async callerId({ principal }: Identity): Promise<string> {
       return createHmac('sha256', await digest())
-        .update(caller)
+        .update(principal)
         .digest('base64url');
     },
 
@@ -98,6 +103,10 @@ export function studioSessions(deps: StudioSessionDeps) {
         .setExpirationTime(expires_at)
         .encrypt(await digest());
     },
+
+    /** Signs out: no copy of the cookie is valid any more. `until_s`: no view of the session is valid longer, Unix time. */
+    revoke: ({ session_id }: OpenSession, until_s: number): Promise<void> =>
+      secrets.revokeSession(session_id, timestamp(until_s * 1000)),
 
     /** Adds sessions to `authenticate`; a request with a credential of its own does not use its session. */
     authenticating(authenticate: Authenticate): Authenticate {
@@ -113,7 +122,7 @@ export function studioSessions(deps: StudioSessionDeps) {
     async identify(
       authenticate: Authenticate,
       caller: Caller,
-      { credential, kind, view_as }: StudioGrant,
+      { credential, kind, view_as }: Omit<StudioGrant, 'session_id'>,
     ): Promise<Identity> {
       const { cookie: _cookie, ...others } = caller.headers;
       const own = kind === 'key' ? { 'x-api-key': credential } : { authorization: `Bearer ${credential}` };

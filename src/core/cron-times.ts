@@ -1,11 +1,27 @@
 import { Cron } from 'croner';
+import { parseTimestamp, timestamp } from './clock.ts';
 import { InvalidInput } from './errors.ts';
 
 /** Nicknames of common schedules, accepted in place of five fields. */
 const MACROS = ['@yearly', '@annually', '@monthly', '@weekly', '@daily', '@midnight', '@hourly'];
 
+/** Schedule of a single time: the prefix, and the time in ISO-8601. */
+const ONCE = '@at ';
+
+/** The schedule that fires once, at a time in ISO-8601; without an offset it is in UTC. */
+export function scheduleAt(time: string): string {
+  return `${ONCE}${timestamp(parseTimestamp(time))}`;
+}
+
+/** Epoch ms of a schedule that fires once; `undefined` for a repeating one. */
+function onceAt(schedule: string): number | undefined {
+  if (!schedule.startsWith(ONCE)) return undefined;
+  const time = Date.parse(schedule.slice(ONCE.length));
+  return Number.isNaN(time) ? undefined : time;
+}
+
 /**
- * Throws `InvalidInput` for anything but five fields or a nickname, for a schedule that never fires, such as the 31st
+ * Throws `InvalidInput` for anything but five fields, a nickname or a single time, for a schedule that never fires, such as the 31st
  * of February, and for an unknown time zone (contract §2.5).
  */
 export function checkSchedule(schedule: string, timezone: string | null): void {
@@ -26,6 +42,8 @@ export function checkSchedule(schedule: string, timezone: string | null): void {
  * unknown to this machine.
  */
 export function nextCronTime(schedule: string, timezone: string | null, from_ms: number): number | undefined {
+  const once = onceAt(schedule);
+  if (once !== undefined) return once > from_ms ? once : undefined;
   try {
     const next = parseCron(schedule, timezone).nextRun(new Date(from_ms))?.getTime();
     const skipped = timezone && isFixed(schedule) ? skippedTime(schedule, timezone, from_ms) : undefined;
@@ -84,6 +102,7 @@ function offsetsOf(timeZone: string): (ms: number) => number {
 }
 
 function invalidReason(schedule: string): string | undefined {
+  if (onceAt(schedule) !== undefined) return undefined;
   const fields = schedule.trim().split(/\s+/);
   const isName = fields.length === 1 && MACROS.includes(schedule.trim().toLowerCase());
   // croner also accepts a date as a schedule, and names that are not times.

@@ -242,6 +242,7 @@ export interface Tables {
     expires_at: Timestamp;
     data: string;
   };
+  revoked_sessions: { session_id: Uuid; expires_at: Timestamp };
   run_attempts: {
     run_id: Uuid;
     attempt: number;
@@ -356,6 +357,7 @@ export interface Tables {
     ttl_minutes: number | null;
     expires_at: Timestamp | null;
     revision_id: Uuid | null;
+    import_id: Uuid | null;
   };
   usage_days: {
     day: string;

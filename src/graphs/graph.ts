@@ -73,7 +73,7 @@ export interface RunSpan extends TraceParent {
 export interface GraphCall {
   readonly input: unknown;
   readonly command: Command | null;
-  /** A resume value for an interrupt id that is not pending throws `UnknownInterruptError` before anything happens. */
+  /** A resume value for an interrupt id that is not pending throws `ResumeRefused` before anything happens. */
   readonly strict_resume?: boolean;
   readonly config: GraphConfig;
   readonly context: unknown;

@@ -16,7 +16,7 @@ import {
 import { nameRequests, nameResponses } from './named.ts';
 import { RunCreate, RunStatus } from './runs.ts';
 
-/** End of a schedule: with a UTC offset, or UTC without one, like a naive Python datetime. */
+/** A moment: with a UTC offset, or UTC without one, like a naive Python datetime. */
 const EndTime = z.iso
   .datetime({ offset: true, local: true, error: 'must be a date and time, such as 2030-12-31T23:59:59Z' })
   .max(MAX_SCALAR_LENGTH)
@@ -35,6 +35,7 @@ export const Cron = z.object({
   thread_id: Uuid.nullable(),
   user_id: z.string(),
   end_time: z.string().nullable(),
+  /** Five fields, a nickname, or `@at ` and a time. */
   schedule: z.string(),
   timezone: z.string().nullable(),
   payload: JsonObject,
@@ -82,7 +83,11 @@ const SCHEDULE = {
   schedule: z
     .string()
     .max(1000)
+    .optional()
     .describe('Five fields: minute, hour, day of month, month, day of week; or `@daily`.'),
+  at: EndTime.optional().describe(
+    'Instead of a schedule: the only time at which the cron creates a run, in the future.',
+  ),
   timezone: Name.nullish().describe(
     'The time zone of the schedule, such as `Europe/Berlin`; UTC by default.',
   ),
@@ -115,7 +120,8 @@ export type CronCreate = z.infer<typeof CronCreate>;
 
 /** Merges `metadata` into the cron, replaces it in the run request (contract §2.5). */
 export const CronPatch = z.looseObject({
-  schedule: SCHEDULE.schedule.optional(),
+  schedule: SCHEDULE.schedule,
+  at: SCHEDULE.at,
   timezone: SCHEDULE.timezone,
   end_time: SCHEDULE.end_time.describe('No runs are created after this time; null: no end.'),
   enabled: z
@@ -138,6 +144,10 @@ export type CronCount = z.infer<typeof CronCount>;
 
 export const CronFilter = CronCount.extend({
   enabled: z.boolean().optional().describe('Only enabled crons, or only paused ones.'),
+  ended: z
+    .boolean()
+    .optional()
+    .describe('Only crons without a further time, or only the others. A paused cron has not ended.'),
 });
 export type CronFilter = z.infer<typeof CronFilter>;
 

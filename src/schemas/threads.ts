@@ -26,17 +26,19 @@ export const Interrupt = z.looseObject({
 });
 export type Interrupt = z.infer<typeof Interrupt>;
 
-/** Why `strict_resume` refused an answer, in the form of the JavaScript SDK (`StrictResumeRefusal`). */
+/** Why an answer was refused, in the form of the JavaScript SDK (`StrictResumeRefusal`). */
 export const ResumeRefusal = z.object({
   reason: z
-    .enum(['not_pending', 'empty_map', 'ambiguous'])
-    .describe('It names other interrupts; it is an empty map; or it names none and several wait.'),
+    .enum(['not_pending', 'empty_map', 'ambiguous', 'invalid'])
+    .describe(
+      'It names other interrupts; it is an empty map; it names none and several wait; or it does not match the `response_schema`.',
+    ),
   interrupt_ids: z.array(z.string()).describe('The named interrupts that are not pending.'),
   pending_ids: z.array(z.string()).describe('The interrupts that still wait for an answer.'),
 });
 export type ResumeRefusal = z.infer<typeof ResumeRefusal>;
 
-/** Error of a run or thread: class name and message (contract §3), and why `strict_resume` refused an answer. */
+/** Error of a run or thread: class name and message (contract §3), and why an answer was refused. */
 export const RunError = z.object({
   error: z.string(),
   message: z.string(),

@@ -159,16 +159,16 @@ export function createServices(
 
   const threadState = threadStateService({
     ...shared,
-    memory: (thread_id) => ({
-      checkpointer: threadCheckpointer({ checkpoints, thread_id, ids: context.ids }),
+    memory: (thread_id, import_id) => ({
+      checkpointer: threadCheckpointer({ checkpoints, thread_id, import_id, ids: context.ids }),
       store,
     }),
   });
-  const { refreshStatus, importHistory } = threadState;
+  const { refreshStatus, refreshState, importHistory } = threadState;
   const assistants = assistantService({
     ...shared,
     ...{ defaults: assistant_defaults, root: context.revision_id === undefined ? ui.root : undefined },
-    runs: assistantRunDeletion({ ...shared, refreshStatus }),
+    runs: assistantRunDeletion({ ...shared, refreshState }),
   });
   const { runCheckpoints, crons, cronFires } = storage;
   const runDeps = { ...shared, sources, runCheckpoints, refreshStatus, assistants };

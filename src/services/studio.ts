@@ -8,6 +8,7 @@ import {
 } from '../auth/studio-sessions.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import { Forbidden, InvalidInput, ServerError } from '../core/errors.ts';
+import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { StudioSession, StudioSessionCreate } from '../schemas/studio.ts';
 
@@ -19,6 +20,7 @@ export interface StudioDeps {
   /** Whether deployments are enabled. */
   readonly has_deployments: boolean;
   readonly clock: Clock;
+  readonly ids: Ids;
   readonly logger: Logger;
 }
 
@@ -39,7 +41,7 @@ export type StudioService = ReturnType<typeof studioService>;
  * Signs people in to Studio: in the browser, a session stands in for the key or token that it was created with.
  */
 export function studioService(deps: StudioDeps) {
-  const { sessions, authenticate, clock, logger } = deps;
+  const { sessions, authenticate, clock, ids, logger } = deps;
   const closed = closedSession(deps);
 
   return {
@@ -68,9 +70,10 @@ export function studioService(deps: StudioDeps) {
       refuseForeignOrigin(caller);
       if (!authenticate) throw new InvalidInput('This server has no authentication: no session is needed.');
       const present = await sessions.read(caller);
-      const begun = grantOf(key, token) ?? present;
+      const begun = grantOf(key, token, ids) ?? present;
       if (!begun) throw new Forbidden('view_as needs a session: sign in with an admin key first.');
-      const own: StudioGrant = { credential: begun.credential, kind: begun.kind };
+      const { credential, kind, session_id } = begun;
+      const own: StudioGrant = { credential, kind, session_id };
       const identity = await sessions.identify(authenticate, caller, own);
       const grant: StudioGrant = view_as == null ? own : { ...own, view_as };
       if (view_as != null) requireAdministrator(identity, view_as, logger);
@@ -84,9 +87,11 @@ export function studioService(deps: StudioDeps) {
       return { session: await describe(effective, identity, grant, expires_at), cookie };
     },
 
-    /** Ends the session in this browser. */
+    /** Ends the session, also for those who have a copy of its cookie. */
     async end(caller: Caller): Promise<SessionResult> {
       refuseForeignOrigin(caller);
+      const present = authenticate && (await sessions.read(caller));
+      if (present) await sessions.revoke(present, Math.floor(clock.now() / 1000) + SESSION_SECONDS);
       return { session: closed, cookie: { name: await sessions.cookieName(), value: '', max_age: 0 } };
     },
   };
@@ -135,7 +140,8 @@ function requireAdministrator(identity: Identity, user: string, logger: Logger):
   logger.info('Studio shows the view of a user', { user, by_key: identity.key });
 }
 
-function grantOf(key: string | undefined, token: string | undefined): StudioGrant | undefined {
-  if (key !== undefined) return { credential: key, kind: 'key' };
-  return token === undefined ? undefined : { credential: token, kind: 'token' };
+function grantOf(key: string | undefined, token: string | undefined, ids: Ids): StudioGrant | undefined {
+  const session_id = ids.uuid4();
+  if (key !== undefined) return { credential: key, kind: 'key', session_id };
+  return token === undefined ? undefined : { credential: token, kind: 'token', session_id };
 }

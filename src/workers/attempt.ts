@@ -9,7 +9,7 @@ import type { EventBus } from '../events/bus.ts';
 import type { EventWriter, LiveRuns } from '../events/writer.ts';
 import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry, GraphRuntime, RunSpan } from '../graphs/graph.ts';
-import { UnknownInterruptError } from '../graphs/runtime/command.ts';
+import { ResumeRefused } from '../graphs/runtime/resume-refused.ts';
 import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
 import type { RecordLevel, StepContents } from '../schemas/steps.ts';
 import type { EndedRun } from '../schemas/system.ts';
@@ -177,7 +177,7 @@ export interface EndOutcome {
 
 /** The error of a run that clients see. A refused statement names tables and columns: only the log has it. */
 export function runError(failure: unknown): RunError {
-  if (failure instanceof UnknownInterruptError) return { ...publicFailure(failure), ...failure.refusal };
+  if (failure instanceof ResumeRefused) return { ...publicFailure(failure), ...failure.refusal };
   if (failureClass(failure) !== 'storage refused') return publicFailure(failure);
   const message = 'The database refused something of this run for good; see the server log.';
   return { error: 'StorageRefused', message };

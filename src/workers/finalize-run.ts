@@ -3,14 +3,13 @@ import { ClockBehind, HostLost, LeaseLost } from '../core/errors.ts';
 import { yieldToEventLoop } from '../core/event-loop.ts';
 import { failureForLog, toError } from '../core/failure.ts';
 import { failureClass } from '../core/failure-class.ts';
-import { UnknownInterruptError } from '../graphs/runtime/command.ts';
+import { ResumeRefused } from '../graphs/runtime/resume-refused.ts';
 import { runContents } from '../graphs/steps/contents.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
-import type { Interrupt, ThreadStatus } from '../schemas/threads.ts';
-import { interruptsOf, threadStatusAfter } from '../services/runs/transitions.ts';
+import type { Interrupt } from '../schemas/threads.ts';
+import { interruptsOf, removesThread, threadStatusAfter } from '../services/runs/transitions.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
-import type { ThreadRetention } from '../storage/runs/markers.ts';
 import type { AttemptRecord } from '../storage/runs/steps.ts';
 import { type Batch, emptyBatch } from '../storage/runs/write-buffer.ts';
 import { serializeState } from '../storage/threads/values-summary.ts';
@@ -25,6 +24,7 @@ import {
   StopReason,
 } from './attempt.ts';
 import { askPerson, budgetOutcome, withoutState } from './budget-end.ts';
+import { withPendingIds } from './refused-answer.ts';
 import { countRequeue, requeue } from './requeue-run.ts';
 import { logEnd, runFields, runStats } from './run-log.ts';
 import { countEnd } from './run-metrics.ts';
@@ -132,7 +132,8 @@ async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promis
 
 async function finish(deps: AttemptContext, attempt: Attempt, outcome: EndOutcome): Promise<void> {
   const state = await stateAfter(deps, attempt);
-  const { status, error, exhausted } = state ? outcome : withoutState(outcome, attempt);
+  const end = state ? withPendingIds(outcome, state) : withoutState(outcome, attempt);
+  const { status, error, exhausted } = end;
   logEnd(deps, attempt, status, state);
   const asked = exhausted && state && askPerson(deps, attempt, { exhausted, state });
   if (error) attempt.writer.write('error', error);
@@ -230,37 +231,28 @@ function runEnd(
   { status, error, state, asked, batch }: AttemptEnd,
 ): RunEnd {
   const { recursion_limit } = kwargs.config;
+  const refused = failure instanceof ResumeRefused ? failure.refusal.reason : undefined;
+  const thread_status = threadStatusAfter(refused ? 'success' : status, state);
   return {
     status,
     error,
     thread: {
-      status: threadStatusAfter(status, state),
+      status: thread_status,
       values: state ? serializeState(state.values) : null,
       interrupts: { ...interruptsOf(state), ...asked },
       config: { configurable: {}, ...(recursion_limit === undefined ? {} : { recursion_limit }) },
     },
     has_webhook: kwargs.webhook !== null,
     of_cron: claimed.markers.is_of_cron,
-    leaves_thread: failure instanceof UnknownInterruptError,
+    refused,
     batch,
     at: timestamp(clock.now()),
     log_retention_ms: kwargs.resumable
       ? rules.log_retention_ms
       : Math.min(rules.log_retention_ms, NON_RESUMABLE_LOG_MS),
-    remove_thread: removesThread(claimed.markers.thread_retention, threadStatusAfter(status, state)),
+    remove_thread: removesThread(claimed.markers.thread_retention, thread_status),
     has_lines: log.mayBeStored,
   };
-}
-
-function removesThread(retention: ThreadRetention, status: ThreadStatus): boolean {
-  switch (retention) {
-    case 'keep':
-      return false;
-    case 'keep_interrupted':
-      return status !== 'interrupted';
-    case 'delete':
-      return true;
-  }
 }
 
 /** `undefined` without a graph or checkpoint. An unreadable state must not keep the run from ending. */

@@ -31,7 +31,7 @@ test('an answer that violates the schema of its interrupt fails the run, and can
 
   expect((await answer({ [age]: 'forty', [name]: 'Ann' })).__error__).toMatchObject({ error: '$ZodError' });
   expect((await http.get(`${at}/runs?limit=1&select=status`)).body).toEqual([{ status: 'error' }]);
-  expect((await http.get(at)).body.status).toBe('error');
+  expect((await http.get(at)).body.status).toBe('interrupted');
   // The other question is answered.
   expect(await next()).toEqual(['age']);
   expect(await waiting()).toEqual([age]);

@@ -257,3 +257,40 @@ test('a repeated request with an Idempotency-Key creates one cron', async () => 
   expect([again.body, again.headers['idempotency-replayed']]).toEqual([first.body, 'true']);
   expect((await http.post('/runs/crons/count', { metadata: { once: true } })).body).toBe(1);
 });
+
+test('a cron with a single time runs once, at that time', async () => {
+  const at = '2026-06-02T09:30:00+02:00';
+  const { status, body } = await http.post('/runs/crons', { assistant_id: 'echo', at });
+  expect(status).toBe(200);
+  expect(body).toMatchObject({
+    schedule: '@at 2026-06-02T07:30:00.000Z',
+    next_run_date: '2026-06-02T07:30:00.000Z',
+  });
+  const later = { at: '2026-06-03T00:00:00Z' };
+  expect((await http.patch(`/runs/crons/${body.cron_id}`, later)).body.next_run_date).toBe(
+    '2026-06-03T00:00:00.000Z',
+  );
+});
+
+test.each([
+  ['no time at all', {}],
+  ['a schedule and a single time', { schedule: '@daily', at: '2030-01-01T00:00:00Z' }],
+  ['a single time that has passed', { at: '2026-06-01T12:00:00Z' }],
+  ['a single time that is none', { at: 'tomorrow' }],
+])('a cron with %s is refused', async (_what, fields) => {
+  expect((await http.post('/runs/crons', { assistant_id: 'echo', ...fields })).status).toBe(422);
+});
+
+test('crons that have ended are found, or left out', async () => {
+  const metadata = { of: 'ended' };
+  const ended = await create({ metadata, end_time: '2026-01-01T00:00:00Z' });
+  const paused = await create({ metadata, enabled: false });
+  const running = await create({ metadata });
+  const find = async (filter: object) => {
+    const { body } = await http.post('/runs/crons/search', { metadata, sort_order: 'asc', ...filter });
+    return body.map(({ cron_id }: { cron_id: string }) => cron_id);
+  };
+  expect(await find({ ended: true })).toEqual([ended.cron_id]);
+  expect(await find({ ended: false })).toEqual([paused.cron_id, running.cron_id]);
+  expect(await find({ ended: false, enabled: true })).toEqual([running.cron_id]);
+});

@@ -140,6 +140,20 @@ test('a session does not affect what auth handlers accept from other pages', asy
   expect((await own.post('/threads', {}, page)).status).toBe(401);
 });
 
+test('after signing out, a copy of the cookie is refused, also one of another view of the session', async () => {
+  const session = { ...OWN, ...(await signIn({ key: 'operator' })) };
+  const viewing = await http.post('/studio/session', { view_as: 'jane' }, session);
+  const copies = [session, { ...OWN, cookie: cookieOf(viewing) }];
+  const other = { ...OWN, ...(await signIn({ key: 'operator' })) };
+  for (const copy of copies) expect((await http.post('/threads/count', {}, copy)).status).toBe(200);
+  expect((await http.send('DELETE', '/studio/session', undefined, session)).status).toBe(200);
+  for (const copy of copies) {
+    expect((await http.post('/threads/count', {}, copy)).status).toBe(401);
+    expect((await http.get('/studio/session', copy)).body).toMatchObject({ signed_in: false });
+  }
+  expect((await http.post('/threads/count', {}, other)).status).toBe(200);
+});
+
 test('revoking a key ends its sessions', async () => {
   const { key, key_id } = await newKey('admin');
   const session = { ...OWN, ...(await signIn({ key })) };

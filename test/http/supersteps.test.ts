@@ -65,3 +65,48 @@ test('supersteps for an existing thread leave its history unchanged', async () =
   const wrong = { metadata: { graph_id: 'echo' }, supersteps: [{ updates: [] }] };
   expect((await http.post('/threads', wrong)).status).toBe(422);
 });
+
+/** The node of the last superstep does not exist: the ones before it remain. */
+const HALF = [...STEPS, { updates: [{ values: {}, as_node: 'nobody' }] }];
+
+async function halfImported() {
+  const thread_id = crypto.randomUUID();
+  const metadata = { graph_id: 'echo' };
+  expect((await http.post('/threads', { thread_id, metadata, supersteps: HALF })).status).toBe(400);
+  const again = (more: object) => http.post('/threads', { thread_id, metadata, ...more });
+  return { at: `/threads/${thread_id}`, again };
+}
+
+test('nothing begins on a thread whose import was interrupted', async () => {
+  const { at, again } = await halfImported();
+  const run = { assistant_id: 'echo', input: { x: 2 } };
+  const refused = [
+    await http.post(`${at}/runs`, run),
+    await http.post(`${at}/runs/wait`, { ...run, if_not_exists: 'create' }),
+    await http.post(`${at}/state`, { values: { x: 2 }, as_node: 'a' }),
+    await http.post(`${at}/copy`),
+    await again({}),
+    await again({ supersteps: STEPS }),
+    await again({ if_exists: 'do_nothing' }),
+  ];
+  expect(refused.map(({ status }) => status)).toEqual(refused.map(() => 409));
+  expect((await http.get(`${at}/runs`)).body).toEqual([]);
+  expect((await http.get(`${at}/explain`)).body.summary).toContain('import');
+});
+
+test('an interrupted import starts anew when it is sent again', async () => {
+  const { at, again } = await halfImported();
+  const answer = await again({ supersteps: STEPS, if_exists: 'do_nothing' });
+  expect([answer.status, answer.body.values]).toEqual([200, { x: 1, log: ['a:1'] }]);
+  expect((await http.post(`${at}/history`, { limit: 10 })).body).toHaveLength(2);
+  const { body } = await http.post(`${at}/runs/wait`, { assistant_id: 'echo', input: null });
+  expect(body).toEqual({ x: 1, log: ['a:1', 'b'] });
+  // Complete: the next repetition finds it as it is.
+  expect((await again({ supersteps: STEPS, if_exists: 'do_nothing' })).body.values).toEqual(body);
+});
+
+test('a thread whose import was interrupted can be deleted and created again', async () => {
+  const { at, again } = await halfImported();
+  expect((await http.delete(at)).status).toBe(204);
+  expect((await again({ supersteps: STEPS })).status).toBe(200);
+});

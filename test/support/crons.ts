@@ -79,7 +79,7 @@ export async function cronServer(
     ...shared,
     assistants: assistantRepository(db),
     graphs: await fixtureGraphs(['echo']),
-    runs: assistantRunDeletion({ ...shared, refreshStatus: async () => {} }),
+    runs: assistantRunDeletion({ ...shared, refreshState: async () => {} }),
   });
   await assistants.syncSystem();
   const deps = {

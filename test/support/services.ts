@@ -74,7 +74,7 @@ function compose(
     store: graphStore(longTermStore({ items: storage.storeItems, ttl: { refresh_on_read: true } })),
   });
   const threadState = threadStateService({ ...storage, graphs, memory, clock, ids, bus });
-  const { refreshStatus } = threadState;
+  const { refreshStatus, refreshState } = threadState;
   const assistants = assistantService({
     ...storage,
     graphs,
@@ -84,7 +84,7 @@ function compose(
     max_recursion_limit: 10_000,
     run_budget: { max_budget: {}, uncounted: () => undefined },
     bus,
-    runs: assistantRunDeletion({ ...storage, bus, refreshStatus }),
+    runs: assistantRunDeletion({ ...storage, bus, refreshState }),
   });
   const live = new LiveRuns();
   const sources = {

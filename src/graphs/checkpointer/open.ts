@@ -89,6 +89,8 @@ export function runCheckpointer({
 export interface ThreadCheckpointerDeps {
   readonly checkpoints: CheckpointRepository;
   readonly thread_id: string;
+  /** The import that writes the history of the thread. */
+  readonly import_id?: string | undefined;
   readonly ids: Ids;
 }
 
@@ -96,8 +98,13 @@ export interface ThreadCheckpointerDeps {
  * Checkpointer of a thread outside of runs, for one request that reads or updates its state. An update throws
  * `Conflict` while a run of the thread is pending or running, and `ClockBehind`.
  */
-export function threadCheckpointer({ checkpoints, thread_id, ids }: ThreadCheckpointerDeps): Checkpointer {
-  const access = fencedCheckpoints(checkpoints, { idle_thread_id: thread_id });
+export function threadCheckpointer({
+  checkpoints,
+  thread_id,
+  import_id,
+  ids,
+}: ThreadCheckpointerDeps): Checkpointer {
+  const access = fencedCheckpoints(checkpoints, { idle_thread_id: thread_id, import_id });
   let ready: Promise<void> | undefined;
   /** Before the first write, which may be values at the checkpoint from which an update continues. */
   const untilReady = () => {

@@ -1,30 +1,11 @@
 import { isEmptyMap, namesInterrupts } from '../../core/interrupt-ids.ts';
 import type { Command } from '../../schemas/command.ts';
-import type { ResumeRefusal } from '../../schemas/threads.ts';
+import { ResumeRefused } from './resume-refused.ts';
 
 /** Classes of the user's `@langchain/langgraph`: its graph requires commands of its own library. */
 export interface CommandLibrary {
   Command: new (fields: object) => unknown;
   Send: new (node: string, input: unknown) => unknown;
-}
-
-/** A client's error about the pending interrupts; the official server uses this name (contract §3). */
-class RuntimeError extends Error {
-  override readonly name = 'RuntimeError';
-}
-
-/**
- * `strict_resume`: the answer does not match the pending interrupts. The run ends, and its thread is unchanged
- * (contract §3).
- */
-export class UnknownInterruptError extends Error {
-  override readonly name = 'UnknownInterruptError';
-  readonly refusal: ResumeRefusal;
-
-  constructor(message: string, refusal: ResumeRefusal) {
-    super(message);
-    this.refusal = refusal;
-  }
 }
 
 /** True for an empty command: the run resumes from the last checkpoint. */
@@ -33,8 +14,8 @@ export function isEmptyCommand({ resume, update, goto }: Command): boolean {
 }
 
 /**
- * Throws `UnknownInterruptError` if the command does not resume what is pending, as LangGraph itself does since 1.7: it
- * names an interrupt that is not, is an empty map, or a plain value while several interrupts wait.
+ * Throws `ResumeRefused` if the command does not resume what is pending, as LangGraph itself does since 1.7: it names an
+ * interrupt that is not, is an empty map, or a plain value while several interrupts wait.
  */
 export async function requirePending({ resume }: Command, pending: () => Promise<string[]>): Promise<void> {
   if ((resume ?? null) === null) return;
@@ -46,13 +27,18 @@ export async function requirePending({ resume }: Command, pending: () => Promise
       .toSorted();
     if (interrupt_ids.length === 0) return;
     const message = `No interrupt with id ${interrupt_ids.join(', ')} is pending. ${what}`;
-    throw new UnknownInterruptError(message, { reason: 'not_pending', interrupt_ids, pending_ids });
+    throw unknownInterrupt(message, { reason: 'not_pending', interrupt_ids, pending_ids });
   }
   const reason = isEmptyMap(resume) ? 'empty_map' : 'ambiguous';
   if (reason === 'ambiguous' && pending_ids.length < 2) return;
   const message =
     reason === 'empty_map' ? `The resume map names no interrupt. ${what}` : severalPending(pending_ids);
-  throw new UnknownInterruptError(message, { reason, interrupt_ids: [], pending_ids });
+  throw unknownInterrupt(message, { reason, interrupt_ids: [], pending_ids });
+}
+
+/** `strict_resume` refuses the answer. */
+function unknownInterrupt(message: string, refusal: ResumeRefused['refusal']): ResumeRefused {
+  return new ResumeRefused('UnknownInterruptError', message, refusal);
 }
 
 function severalPending(ids: readonly string[]): string {
@@ -82,7 +68,11 @@ export async function toLangGraphCommand(
 async function resumeValue(resume: unknown, pending: () => Promise<string[]>): Promise<unknown> {
   if (resume === null || namesInterrupts(resume)) return resume;
   const ids = await pending();
-  if (ids.length > 1) throw new RuntimeError(severalPending(ids));
+  if (ids.length > 1) {
+    const pending_ids = ids.toSorted();
+    const message = severalPending(ids);
+    throw new ResumeRefused('RuntimeError', message, { reason: 'ambiguous', interrupt_ids: [], pending_ids });
+  }
   // Without the id, LangGraph.js ignores false, 0 and '', and gives any other value once more to a later question of the
   // node if one between them is answered by its id.
   return ids[0] === undefined ? resume : { [ids[0]]: resume };

@@ -14,6 +14,7 @@ import { type CommandLibrary, isEmptyCommand, requirePending, toLangGraphCommand
 import { ToolTasks } from './event-places.ts';
 import { pendingInterrupts } from './interrupts.ts';
 import { type LangGraphEvent, ProtocolStream } from './protocol-stream.ts';
+import { asRefusedAnswer } from './resume-refused.ts';
 import { type LangGraphChunk, langGraphModes, StreamModes } from './stream-modes.ts';
 import { SubgraphLifecycle } from './subgraph-lifecycle.ts';
 import { TaskFailures } from './task-failures.ts';
@@ -68,7 +69,7 @@ export async function* execute(
     .then(() => storeFailure.throwIfAborted())
     .then(
       () => queue.end(),
-      (error) => queue.fail(stop.aborted ? stop.reason : toError(asInputError(error))),
+      (error) => queue.fail(stop.aborted ? stop.reason : toError(asInputError(asRefusedAnswer(error)))),
     )
     .finally(() => {
       running = false;

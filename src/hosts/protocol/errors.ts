@@ -20,7 +20,7 @@ import {
 } from '../../core/errors.ts';
 import { errorParts, isErrorLike, toError, tryOrUndefined } from '../../core/failure.ts';
 import { MAX_ERROR_BYTES, truncateText } from '../../core/text.ts';
-import { UnknownInterruptError } from '../../graphs/runtime/command.ts';
+import { ResumeRefused } from '../../graphs/runtime/resume-refused.ts';
 import { ResumeRefusal } from '../../schemas/threads.ts';
 
 /** An error on the wire. A cause is nested at most `MAX_CAUSES` deep. */
@@ -36,7 +36,7 @@ export interface WireError {
   /** Response headers of such an error. */
   readonly headers?: Record<string, string> | undefined;
   readonly code?: string | undefined;
-  /** Of an `UnknownInterruptError`. */
+  /** Of a `ResumeRefused`. */
   readonly refusal?: ResumeRefusal | undefined;
   readonly cause?: WireError | undefined;
 }
@@ -70,7 +70,7 @@ export function toWireError(thrown: unknown, causes = MAX_CAUSES): WireError {
     ...(isOurs(error) && { is_ours: true }),
     ...(error instanceof ServerError && { status: error.status, headers: { ...error.headers } }),
     ...(typeof code === 'string' && { code }),
-    ...(error instanceof UnknownInterruptError && { refusal: error.refusal }),
+    ...(error instanceof ResumeRefused && { refusal: error.refusal }),
     ...(isErrorLike(cause) && causes > 0 && { cause: toWireError(cause, causes - 1) }),
   };
 }
@@ -99,7 +99,7 @@ const KNOWN: Readonly<Record<string, new (message: string) => Error>> = {
 };
 
 function isOurs(error: Error): boolean {
-  const classes = [ServerError, LeaseLost, StorageRefused, UnknownInterruptError];
+  const classes = [ServerError, LeaseLost, StorageRefused, ResumeRefused];
   return classes.some((Known) => error instanceof Known);
 }
 
@@ -134,8 +134,7 @@ export function fromWireError(wire: WireError): Error {
 
 function errorOf(wire: WireError): Error {
   if (!wire.is_ours) return new Error(wire.message);
-  if (wire.name === 'UnknownInterruptError' && wire.refusal)
-    return new UnknownInterruptError(wire.message, wire.refusal);
+  if (wire.refusal) return new ResumeRefused(wire.name, wire.message, wire.refusal);
   const Known = Object.hasOwn(KNOWN, wire.name) ? KNOWN[wire.name] : undefined;
   if (Known) return new Known(wire.message);
   if (wire.name === 'StorageRefused') return new StorageRefused(new Error(wire.message));

@@ -111,7 +111,7 @@ async function resumeRun(call: ToolCall, pending: PendingCall): Promise<Reply> {
   const answers = answersTo(questions, ctx.mcpReq.inputResponses);
   if (!answers) return requestInput(call, questions, pending);
   const run = await mcp.resume(actor, tool, { thread_id, answers });
-  const reply = await awaitOutcome(call, run, is_own_thread);
+  const reply = await awaitOutcome(call, run, is_own_thread, pending);
   // The client disconnected and the run continues: the thread is deleted when it expires.
   if (signal.aborted && !cancel_on_disconnect) return reply;
   // Only the first run of a call deletes its thread on completion.
@@ -133,7 +133,13 @@ async function pendingInterrupts(
   );
 }
 
-async function awaitOutcome(call: ToolCall, run: Run, is_own_thread: boolean): Promise<Reply> {
+/** `answered`: what the run answers; it is asked again if the answer is refused. */
+async function awaitOutcome(
+  call: ToolCall,
+  run: Run,
+  is_own_thread: boolean,
+  answered?: PendingCall,
+): Promise<Reply> {
   const { mcp, logger, tool, ctx, signal, refused } = call;
   const outcome = await mcp.outcome(run, progressNotifier(ctx, logger), signal);
   // The run continues.
@@ -142,6 +148,8 @@ async function awaitOutcome(call: ToolCall, run: Run, is_own_thread: boolean): P
     await mcp.abandon(run);
     return failedResult('The call was cancelled.', run);
   }
+  if (outcome.kind === 'failed' && outcome.is_refusal && answered)
+    return requestInput(call, questionsOf(await pendingInterrupts(call, answered)), answered);
   if (outcome.kind === 'failed') return failedResult(outcome.message, run);
   if (outcome.kind === 'values') return valuesResult(tool, run, outcome.values);
   const questions = questionsOf(outcome.interrupts);
@@ -181,11 +189,10 @@ export interface PendingCall {
   readonly is_own_thread: boolean;
 }
 
-/** Lifetime of the signed state: any process accepts it from the same user. */
+/** Lifetime of the signed state: any process accepts it from the same caller. */
 const PENDING_CALL_TTL_S = 3600;
 
 /** `key`: at least 32 bytes, shared by all processes. */
-export function pendingCallCodec(key: string, { user }: Actor): RequestStateCodec<PendingCall> {
-  const owner = user?.identity ?? '';
-  return createRequestStateCodec<PendingCall>({ key, ttlSeconds: PENDING_CALL_TTL_S, bind: () => owner });
+export function pendingCallCodec(key: string, { principal }: Actor): RequestStateCodec<PendingCall> {
+  return createRequestStateCodec<PendingCall>({ key, ttlSeconds: PENDING_CALL_TTL_S, bind: () => principal });
 }

@@ -1,3 +1,4 @@
+import { BadRequest, type ServerError } from '../../core/errors.ts';
 import { toJson } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from '../../schemas/chat-completions.ts';
@@ -16,7 +17,7 @@ export async function completionOf(answer: Answer, run: Run, model: string): Pro
       content += step.value;
       continue;
     }
-    if ('failure' in step.value) throw new RunFailed(step.value.failure);
+    if ('failure' in step.value) throw failureOf(step.value);
     return {
       ...head(run, model),
       object: 'chat.completion',
@@ -53,11 +54,18 @@ export async function* chunksOf(
       yield frameOf(chunk({ content: step.value }, null));
       continue;
     }
-    if ('failure' in step.value) return yield frameOf(openAiError(500, step.value.failure));
+    if ('failure' in step.value) {
+      const { status, message } = failureOf(step.value);
+      return yield frameOf(openAiError(status, message));
+    }
     yield frameOf(chunk({}, 'stop'));
     if (include_usage) yield frameOf(usageChunk(run, model, step.value.usage));
     return yield { seq: 0, event: '', data: '[DONE]' };
   }
+}
+
+function failureOf({ failure, is_refusal }: Extract<ChatOutcome, { failure: string }>): ServerError {
+  return is_refusal ? new BadRequest(failure) : new RunFailed(failure);
 }
 
 type Delta = ChatCompletionChunk['choices'][number]['delta'];

@@ -84,8 +84,9 @@ function isExempt(request: FastifyRequest): boolean {
 }
 
 function callerKey({ actor, ip }: FastifyRequest): string {
-  const who = actor?.user?.identity ?? actor?.key;
-  return who === undefined ? `address ${clientNetwork(ip)}` : `caller ${who}`;
+  // A token without a user may be in many browsers.
+  const isOne = actor && (actor.user !== null || actor.key !== undefined);
+  return isOne ? `caller ${actor.principal}` : `address ${clientNetwork(ip)}`;
 }
 
 /** A WebSocket client sees no response headers. */

@@ -138,7 +138,9 @@ function finalStateOf(
   { row, state, agent_output: agentOutput, is_newest }: TaskContextAtCheckpoint,
   now: string,
 ): Omit<TaskResult, 'artifacts'> {
-  if (row.run_status !== 'success') return { state: stateNameOf(row) };
+  // The task still asks what a refused answer was to answer.
+  const stops = row.run_status === 'success' || row.error?.reason !== undefined;
+  if (!stops) return { state: stateNameOf(row) };
   const interrupts = interruptsOf(state);
   if (state && (state.next.length > 0 || interrupts.length > 0)) {
     if (!is_newest) return { state: CANCELED, reason: UNANSWERED, at: now };

@@ -13,18 +13,18 @@ export interface DeleteRunsDeps {
   readonly threads: ThreadRepository;
   readonly queue: RunQueue;
   readonly bus: EventBus;
-  /** Recomputes a thread's status from its newest checkpoint after a run was deleted. */
-  readonly refreshStatus: (thread_id: string) => Promise<void>;
+  /** Stores a thread's newest checkpoint as its state: a deleted run in flight leaves its checkpoints. */
+  readonly refreshState: (thread_id: string) => Promise<void>;
 }
 
 /** Runs deleted per query; one assistant may have very many. */
 const BATCH = 100;
 
 /** Deletes the runs of a deleted assistant and cancels those in flight (contract §2.1). */
-export function assistantRunDeletion({ runs, threads, queue, bus, refreshStatus }: DeleteRunsDeps) {
+export function assistantRunDeletion({ runs, threads, queue, bus, refreshState }: DeleteRunsDeps) {
   async function deleteRun(thread_id: string, run_id: string): Promise<void> {
     const { was_in_flight } = await queue.deleteRun(thread_id, run_id, 'keep checkpoints');
-    if (was_in_flight) await refreshStatus(thread_id);
+    if (was_in_flight) await refreshState(thread_id);
   }
 
   async function deleteOne(

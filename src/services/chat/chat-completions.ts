@@ -4,7 +4,7 @@ import { isObject } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
 import type { ChatCompletionCreate, ChatMessage, ChatUsage } from '../../schemas/chat-completions.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
-import type { Thread } from '../../schemas/threads.ts';
+import type { Interrupt, RunError, Thread } from '../../schemas/threads.ts';
 import { runErrorMessage } from '../runs/run-result.ts';
 import type { RunService } from '../runs/runs.ts';
 import type { StatelessRunService } from '../runs/stateless-runs.ts';
@@ -19,7 +19,10 @@ export interface ChatCompletionDeps {
 }
 
 /** Outcome of an answer: token usage, or why the run failed. */
-export type ChatOutcome = { readonly usage: ChatUsage } | { readonly failure: string };
+export type ChatOutcome =
+  | { readonly usage: ChatUsage }
+  /** `is_refusal`: the assistant still waits for another answer. */
+  | { readonly failure: string; readonly is_refusal: boolean };
 
 export type ChatCompletionService = ReturnType<typeof chatCompletionService>;
 
@@ -63,9 +66,13 @@ function nextRunInput(thread: Thread | undefined, messages: readonly ChatMessage
     const last = newMessages.at(-1);
     if (!last) throw new BadRequest('The assistant waits for an answer: send it as the last message.');
     const interrupts = Object.values(thread.interrupts ?? {}).flat();
-    const value = interrupts.length === 1 ? interrupts[0]?.value : undefined;
+    const { id, value } = interrupts.length === 1 ? (interrupts[0] as Interrupt) : {};
     if (reviewRequestOf(value)) requireQuestionInMessages(interruptText(value), messages);
-    return { command: { resume: resumeValueOf(value, textOf(last.content)) } };
+    const answer = resumeValueOf(value, textOf(last.content));
+    // Another client may answer first.
+    return id
+      ? { command: { resume: { [id]: answer } }, strict_resume: true }
+      : { command: { resume: answer } };
   }
   const isNew = stateMessages(thread?.values).length === 0;
   return { input: { messages: (isNew ? messages : newMessages).map(graphMessage) } };
@@ -94,8 +101,12 @@ async function* streamAnswer(frames: AsyncIterable<Frame>): AsyncGenerator<strin
   let values: unknown;
   let lastMessageId: unknown;
   let hasText = false;
+  let failed: ChatOutcome | undefined;
   for await (const { event, data } of frames) {
-    if (event === 'error') return { failure: runErrorMessage(JSON.parse(data)) };
+    if (event === 'error') {
+      const error = JSON.parse(data) as RunError;
+      failed = { failure: runErrorMessage(error), is_refusal: error.reason !== undefined };
+    }
     if (event === 'values') values = JSON.parse(data);
     if (event !== 'messages') continue;
     const [message] = JSON.parse(data) as unknown[];
@@ -107,6 +118,8 @@ async function* streamAnswer(frames: AsyncIterable<Frame>): AsyncGenerator<strin
     lastMessageId = message['id'];
     hasText = true;
   }
+  // Only at the end of the run does its thread have its final status.
+  if (failed) return failed;
   const rest = [
     ...(hasText ? [] : aiMessagesOfLastTurn(values).map(({ content }) => textOf(content))),
     ...interruptTexts(values),

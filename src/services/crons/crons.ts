@@ -60,7 +60,10 @@ export function cronService(deps: CronDeps) {
       thread_id: string | null,
       input: CronCreate | ThreadCronCreate,
     ): Promise<Cron> {
-      checkSchedule(input.schedule, input.timezone ?? null);
+      const { schedule, at, timezone = null } = input;
+      if (schedule === undefined && at === undefined)
+        throw new InvalidInput('Send a "schedule", or the time "at" which to run once.');
+      checkSchedule(schedule ?? '* * * * *', timezone);
       checkRunLimits(deps, input.config);
       await checkWebhook(deps, input);
       const assistant_id = await resolveAssistantId(deps, actor, input.assistant_id);

@@ -1,6 +1,7 @@
 import type { Actor } from '../../auth/actor.ts';
 import { parseTimestamp, timestamp } from '../../core/clock.ts';
-import { nextCronTime } from '../../core/cron-times.ts';
+import { nextCronTime, scheduleAt } from '../../core/cron-times.ts';
+import { InvalidInput } from '../../core/errors.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { CronCreate, CronPatch, ThreadCronCreate } from '../../schemas/crons.ts';
 import type { StoredCron } from '../../storage/crons/row.ts';
@@ -20,7 +21,8 @@ interface CronContext {
 /** Builds a new cron. Throws `BadRequest` if the client sends both `configurable` and `context`. */
 export function newCron(input: CronCreate | ThreadCronCreate, context: CronContext): StoredCron {
   const { actor, cron_id, assistant_id, thread_id, metadata, now_ms } = context;
-  const { schedule, timezone = null, end_time = null, enabled = true } = input;
+  const { timezone = null, end_time = null, enabled = true } = input;
+  const schedule = requestedSchedule(input, now_ms) as string;
   const ends_at = endsAt(end_time);
   const now = timestamp(now_ms);
   return {
@@ -50,7 +52,8 @@ export function updatedCron(
   patch: CronPatch,
   { metadata, now_ms }: { metadata: JsonObject | null | undefined; now_ms: number },
 ): StoredCron {
-  const { schedule = stored.schedule, timezone = stored.timezone, end_time = stored.end_time } = patch;
+  const schedule = requestedSchedule(patch, now_ms) ?? stored.schedule;
+  const { timezone = stored.timezone, end_time = stored.end_time } = patch;
   const { enabled = stored.enabled } = patch;
   const cron: StoredCron = {
     ...stored,
@@ -66,6 +69,14 @@ export function updatedCron(
     updated_at: timestamp(now_ms),
   };
   return { ...cron, next_run_date: nextDateAfter(stored, cron, now_ms) };
+}
+
+/** The schedule of a request. Throws `InvalidInput` for `at` in the past, or with a `schedule`. */
+function requestedSchedule({ schedule, at }: Pick<CronPatch, 'schedule' | 'at'>, now_ms: number) {
+  if (at === undefined) return schedule;
+  if (schedule !== undefined) throw new InvalidInput('Send either "schedule" or "at", not both.');
+  if (parseTimestamp(at) <= now_ms) throw new InvalidInput(`"at" must be in the future: ${at} has passed.`);
+  return scheduleAt(at);
 }
 
 /** Preserves a due tick that has not fired yet when other fields change. */

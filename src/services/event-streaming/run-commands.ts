@@ -69,21 +69,21 @@ export function runCommands(deps: RunCommandDeps) {
       params: Params<'input.respond'>,
       idempotency?: IdempotencyContext,
     ) {
-      const answers = answersOf(params);
+      const { update, goto, config, metadata, strict_resume } = params;
+      const resume = answersOf(params);
       if (idempotency?.run) return {};
       await untilThreadIdle(deps, actor, thread_id);
       const thread = await read(actor, thread_id);
       const assistant_id = assistantOf(thread);
       const known = pendingInterruptIds(thread);
-      const unknown = Object.keys(answers).find((id) => !known.includes(id));
-      const { update, goto, config, metadata, strict_resume } = params;
-      // The SDK expects a run that fails with the refusal. A budget's answer is not checked by the graph.
-      const isCheckedByRun = strict_resume === true && !known.some(isBudgetInterrupt);
-      if (unknown !== undefined && !isCheckedByRun) {
-        throw new CommandError('no_such_interrupt', `Unknown or already-consumed interrupt: ${unknown}`);
-      }
-      const command = { resume: answers, update, goto } as Command;
-      await start(actor, thread_id, { assistant_id, command, config, metadata, strict_resume }, idempotency);
+      const unknown = Object.keys(resume).find((id) => !known.includes(id));
+      // A budget's answer is not checked by the graph. The SDK expects a run that fails with the refusal.
+      const isChecked = !known.some(isBudgetInterrupt);
+      if (unknown !== undefined && !(isChecked && strict_resume === true)) throw unknownInterrupt(unknown);
+      // Strict: another client may answer first.
+      const command = { resume, update, goto } as Command;
+      const run = { assistant_id, command, config, metadata, strict_resume: isChecked };
+      await start(actor, thread_id, run, idempotency);
       return {};
     },
 
@@ -145,6 +145,10 @@ function starter({ runs }: RunCommandDeps): StartRun {
     const create = () => runs.create(actor, thread_id, run, 'events', idempotency);
     return checkpoint_id === undefined ? create() : notFoundAs('no_such_checkpoint', create);
   };
+}
+
+function unknownInterrupt(id: string): CommandError {
+  return new CommandError('no_such_interrupt', `Unknown or already-consumed interrupt: ${id}`);
 }
 
 /** The assistant that ran last on the thread. */

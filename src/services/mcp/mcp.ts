@@ -74,7 +74,8 @@ export interface ToolCall {
 export type ToolOutcome =
   | { readonly kind: 'values'; readonly values: JsonObject }
   | { readonly kind: 'interrupted'; readonly values: JsonObject; readonly interrupts: readonly Interrupt[] }
-  | { readonly kind: 'failed'; readonly message: string };
+  /** `is_refusal`: the interrupt still waits for another answer. */
+  | { readonly kind: 'failed'; readonly message: string; readonly is_refusal: boolean };
 
 /** Progress of a call: finished nodes, or a custom event of the graph. */
 export type ToolProgress =
@@ -150,9 +151,13 @@ async function outcomeOf(
   onProgress: (progress: ToolProgress) => void,
 ): Promise<ToolOutcome> {
   let values: JsonObject = {};
+  let failed: ToolOutcome | undefined;
   for await (const { event, data } of frames) {
     const value: unknown = JSON.parse(data);
-    if (event === 'error') return { kind: 'failed', message: runErrorMessage(value) };
+    if (event === 'error') {
+      const is_refusal = isObject(value) && value['reason'] !== undefined;
+      failed = { kind: 'failed', message: runErrorMessage(value), is_refusal };
+    }
     if (!isObject(value)) continue;
     if (event === 'values') values = value;
     // `__interrupt__` appears like a node; it is reported in the outcome.
@@ -160,6 +165,8 @@ async function outcomeOf(
     if (names.length > 0) onProgress({ kind: 'nodes', names });
     if (event === 'custom') onProgress({ kind: 'custom', data: value });
   }
+  // Only at the end of the run does its thread have its final status.
+  if (failed) return failed;
   const { __interrupt__: interrupts, ...rest } = values;
   if (!Array.isArray(interrupts) || interrupts.length === 0) return { kind: 'values', values: rest };
   return { kind: 'interrupted', values: rest, interrupts: interrupts as Interrupt[] };

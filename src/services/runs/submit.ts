@@ -225,7 +225,7 @@ export function newRun(
     turn,
     answer,
     key_id: chargedKey(rest.actor),
-    owner: rest.actor.principal || rest.actor.key || '',
+    owner: rest.actor.principal,
     has_client_id: input.run_id === run_id,
     others: effectOnOthers(strategy, run_id, log_retention_ms),
   };

@@ -1,6 +1,7 @@
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { ThreadState } from '../../schemas/thread-state.ts';
 import type { Interrupt, ThreadStatus } from '../../schemas/threads.ts';
+import type { ThreadRetention } from '../../storage/runs/markers.ts';
 
 /** Status transitions of a run (contract §3). `running` returns to `pending` if its worker is lost. */
 export const NEXT_STATUS: Readonly<Record<RunStatus, readonly RunStatus[]>> = {
@@ -33,4 +34,16 @@ export function threadStatusAfter(
 export function interruptsOf(state: ThreadState | undefined): Record<string, Interrupt[]> {
   const waiting = (state?.tasks ?? []).filter((task) => task.interrupts.length > 0);
   return Object.fromEntries(waiting.map((task) => [task.id, task.interrupts]));
+}
+
+/** Whether the end of a run that made its thread deletes it. `status`: that of the thread. */
+export function removesThread(retention: ThreadRetention, status: ThreadStatus): boolean {
+  switch (retention) {
+    case 'keep':
+      return false;
+    case 'keep_interrupted':
+      return status !== 'interrupted';
+    case 'delete':
+      return true;
+  }
 }

@@ -9,13 +9,16 @@ import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import { type ExplainDeps, queuedRunSummary } from '../runs/run-explain.ts';
 
 export interface ThreadExplainDeps extends Omit<ExplainDeps, 'runs'> {
-  readonly threads: Pick<ThreadRepository, 'get'>;
+  readonly threads: Pick<ThreadRepository, 'get' | 'hasUnfinishedImport'>;
 }
 
 /** Runs listed in an explanation. */
 const MAX_RUNS = 100;
 /** Interrupt ids named in the sentence. */
 const MAX_NAMED = 3;
+
+const UNFINISHED =
+  'Its history is not completely imported. If the import was interrupted, send it again with "if_exists": "do_nothing", or delete the thread.';
 
 export type ThreadExplainService = ReturnType<typeof threadExplain>;
 
@@ -28,9 +31,10 @@ export function threadExplain(deps: ThreadExplainDeps) {
       const visibility = await authorize(actor, 'threads:read', { thread_id });
       const thread = await threads.get(thread_id, ['status', 'interrupts', 'error'], visibility);
       if (!thread) throw new NotFound(`Thread with ID ${thread_id} not found`);
-      const [{ runs, n_runs }, last_run = null] = await Promise.all([
+      const [{ runs, n_runs }, last_run = null, isUnfinished] = await Promise.all([
         queue.ofThread(thread_id, MAX_RUNS),
         queue.lastEndedOn(thread_id),
+        threads.hasUnfinishedImport(thread_id),
       ]);
       const interrupts = pendingInterrupts(thread);
       const queued = runs.map((run, i) => queuedRun(run, runs[i - 1]));
@@ -41,7 +45,9 @@ export function threadExplain(deps: ThreadExplainDeps) {
         status: first ? 'busy' : thread.status,
         summary: first
           ? await busySummary(deps, { thread_id, run_id: first.run_id }, n_runs)
-          : restingSummary(thread.status, { interrupts, last_run }),
+          : isUnfinished
+            ? UNFINISHED
+            : restingSummary(thread.status, { interrupts, last_run }),
         runs: queued,
         n_runs,
         interrupts,

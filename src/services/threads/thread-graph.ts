@@ -16,8 +16,8 @@ export interface ThreadGraphDeps {
   readonly threads: ThreadRepository;
   readonly assistants: AssistantRepository;
   readonly graphs: GraphRegistry;
-  /** Checkpointer and store for a thread's graph outside of a run. */
-  readonly memory: (thread_id: string) => GraphMemory;
+  /** Checkpointer and store for a thread's graph outside of a run; `import_id`: to write its imported history. */
+  readonly memory: (thread_id: string, import_id?: string) => GraphMemory;
 }
 
 /** The graph that ran last on a thread, with access to the thread's checkpoints. */
@@ -37,6 +37,7 @@ export async function openThreadGraph(
   thread_id: string,
   access: AccessContext,
   visibility?: Visibility,
+  import_id?: string,
 ): Promise<ThreadGraph | undefined> {
   const thread = await threads.get(thread_id, ['metadata'], visibility);
   if (!thread) throw new NotFound(`Thread with ID ${thread_id} not found`);
@@ -53,7 +54,7 @@ export async function openThreadGraph(
   );
   return {
     graph,
-    memory: memory(thread_id),
+    memory: memory(thread_id, import_id),
     config: (checkpoint) => checkpointConfig(thread_id, graph_id, checkpoint),
   };
 }

@@ -118,22 +118,45 @@ export function threadStateService(deps: ThreadStateDeps) {
       await deps.threads.refresh(thread_id, after);
     },
 
+    /** Stores the newest checkpoint as the thread's state after a run in flight was deleted without its checkpoints. */
+    async refreshState(thread_id: string): Promise<void> {
+      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
+      if (threadGraph) await refreshThread(deps, thread_id, threadGraph);
+    },
+
     /**
-     * Imports a new thread's history. Throws `PartlyDone` if its graph is missing or not configured, `BadRequest` if
-     * the graph rejects an update; the thread exists in either case (contract §2.2).
+     * Imports a new thread's history under the mark `import_id`, which the last transaction removes. Throws `PartlyDone`
+     * if its graph is missing or not configured: the thread has no history then (contract §2.2). Throws `BadRequest` if
+     * the graph rejects an update, and `Conflict` if another import took over: the thread stays marked.
      */
-    async importHistory(thread_id: string, supersteps: readonly ThreadSuperstep[]): Promise<void> {
-      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.update').catch((error: unknown) => {
-        throw error instanceof NotFound ? createdWithoutState(thread_id, error.message) : error;
-      });
-      if (!threadGraph)
-        throw createdWithoutState(thread_id, 'it has no graph ID. Set "graph_id" in its metadata.');
+    async importHistory(
+      thread_id: string,
+      import_id: string,
+      supersteps: readonly ThreadSuperstep[],
+    ): Promise<void> {
+      const threadGraph = await openImported(deps, thread_id, import_id);
       const { graph, memory } = threadGraph;
       const steps = supersteps.map(({ updates }) => updates);
       await graph.bulkUpdate({ config: threadGraph.config({}), supersteps: steps, memory });
-      await refreshThread(deps, thread_id, threadGraph);
+      await refreshThread(deps, thread_id, threadGraph, import_id);
     },
   };
+}
+
+async function openImported(
+  deps: ThreadStateDeps,
+  thread_id: string,
+  import_id: string,
+): Promise<ThreadGraph> {
+  try {
+    const opened = await openThreadGraph(deps, thread_id, 'threads.update', undefined, import_id);
+    if (opened) return opened;
+    throw new NotFound('it has no graph ID. Set "graph_id" in its metadata.');
+  } catch (error) {
+    if (!(error instanceof NotFound)) throw error;
+    await deps.threads.endImport(thread_id, import_id);
+    throw createdWithoutState(thread_id, error.message);
+  }
 }
 
 /** `undefined` if the thread has no graph. */
@@ -207,6 +230,7 @@ async function refreshThread(
   { threads, clock, ids, bus }: ThreadStateDeps,
   thread_id: string,
   threadGraph: ThreadGraph,
+  import_id?: string,
 ): Promise<void> {
   const state = await threadGraph.graph.state(threadGraph.config({}), threadGraph.memory, false);
   const values = state?.values ?? {};
@@ -218,7 +242,7 @@ async function refreshThread(
   };
   const status = threadStatusAfter('success', state);
   const checkpoint_id = checkpointOf(state);
-  const after = { values, status, interrupts: interruptsOf(state), checkpoint_id, event };
+  const after = { values, status, interrupts: interruptsOf(state), checkpoint_id, event, import_id };
   await threads.setState(thread_id, after, timestamp(clock.now()));
   bus.updated(thread_id);
   bus.emit('row.changed', 'thread', thread_id);

@@ -34,7 +34,10 @@ export function threadService(deps: ThreadDeps) {
   return {
     ...threadMaintenance(deps),
 
-    /** `supersteps` are imported as the history of a new thread. */
+    /**
+     * `supersteps` are imported as the history of a new thread. An import that was interrupted starts anew with
+     * `do_nothing`, and is a `Conflict` otherwise.
+     */
     async create(actor: Actor, input: ThreadCreate): Promise<Thread> {
       const thread_id = input.thread_id ?? ids.uuid7();
       const value = {
@@ -45,14 +48,19 @@ export function threadService(deps: ThreadDeps) {
       };
       const visibility = await authorize(actor, 'threads:create', value);
       const thread = newThread(thread_id, value, timestamp(clock.now()));
-      const inserted = await threads.insert(thread, resolveTtl(input.ttl, default_ttl));
-      const hasHistory = inserted && (input.supersteps?.length ?? 0) > 0;
-      if (hasHistory) await importHistory(thread_id, input.supersteps ?? []);
+      const ttl = resolveTtl(input.ttl, default_ttl);
+      const { supersteps = [] } = input;
+      const import_id = supersteps.length > 0 ? ids.uuid4() : undefined;
+      const isAgain = input.if_exists === 'do_nothing';
+      const inserted =
+        (await threads.insert(thread, ttl, import_id)) ||
+        (isAgain && (await threads.restartImport(thread, ttl, import_id, visibility)));
+      if (inserted && import_id) await importHistory(thread_id, import_id, supersteps);
       if (inserted) bus.emit('row.changed', 'thread', thread_id);
       // As `threads.get` would return it, without reading it back.
-      if (inserted && !hasHistory) return thread;
+      if (inserted && !import_id) return thread;
       const stored = await threads.get(thread_id, undefined, inserted ? undefined : visibility);
-      if (stored && (inserted || input.if_exists === 'do_nothing')) return stored;
+      if (stored && (inserted || isAgain)) return stored;
       throw new Conflict(`Thread with ID ${thread_id} already exists`);
     },
 

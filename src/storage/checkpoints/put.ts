@@ -2,6 +2,7 @@ import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { insertRows } from '../../db/rows.ts';
 import { list, raw, sql } from '../../db/sql.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
+import { requireImport } from '../runs/unfinished-import.ts';
 import type { Write, WriteBuffer } from '../runs/write-buffer.ts';
 import type { BlobRow } from './delta-blobs.ts';
 import { encryptMetadata, withThreadId } from './metadata.ts';
@@ -15,9 +16,11 @@ import {
 
 /**
  * Fence of a checkpoint write: the lease of an attempt (invariant 2) or, for an update outside any run, that no run of
- * the thread is in flight.
+ * the thread is in flight. Its history must be whole, unless this is the import that writes it.
  */
-export type Fence = { readonly attempt: WriteBuffer } | { readonly idle_thread_id: string };
+export type Fence =
+  | { readonly attempt: WriteBuffer }
+  | { readonly idle_thread_id: string; readonly import_id?: string | undefined };
 
 /**
  * Writes under the fence. Returns false, and writes nothing, if a thread that must be idle is not, or if `condition`
@@ -36,6 +39,7 @@ export async function writeFenced(
   }
   return withThread(db, durability, fence.idle_thread_id, async (tx, thread) => {
     if (!thread.exists || !(await isIdle(tx, thread)) || !(await condition(tx))) return false;
+    await requireImport(tx, thread.thread_id, fence.import_id);
     await write(tx);
     return true;
   });

@@ -90,6 +90,17 @@ export function cronRepository(db: Db) {
       return (await db.run(sql`delete from crons where ${wanted}`, 'reclaim')) > 0;
     },
 
+    /** Deletes up to `limit` crons that ended, and whose last change and kept outcomes are older than `at`; how many. */
+    deleteEnded(at: string, limit: number): Promise<number> {
+      return db.run(
+        sql`delete from crons where cron_id in (
+          select cron_id from crons where ${raw(HAS_ENDED)} and updated_at < ${at}
+            and not exists (select 1 from cron_fires f where f.cron_id = crons.cron_id and f.fired_at >= ${at})
+          order by cron_id limit ${limit})`,
+        'reclaim',
+      );
+    },
+
     /** Crons due at `at`, longest overdue first; keyset pagination after the cron `after`. */
     async due(at: string, after: CronTimes | undefined, limit: number): Promise<CronTimes[]> {
       const rest = after && sql`(next_run_date, cron_id) > (${after.next_run_date}, ${after.cron_id})`;
@@ -143,14 +154,18 @@ export function cronRepository(db: Db) {
   };
 }
 
+/** Enabled, and no time is left. */
+const HAS_ENDED = 'enabled = 1 and next_run_date is null';
+
 function matches(
-  { assistant_id, thread_id, enabled, metadata }: CronFilter,
+  { assistant_id, thread_id, enabled, ended, metadata }: CronFilter,
   visibility: Visibility | undefined,
 ): Sql {
   return and([
     assistant_id === undefined ? undefined : sql`assistant_id = ${assistant_id}`,
     thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
     enabled === undefined ? undefined : sql`enabled = ${Number(enabled)}`,
+    ended === undefined ? undefined : raw(ended ? HAS_ENDED : `not (${HAS_ENDED})`),
     metadata && metadataMatches('crons.metadata', { contains: metadata }),
     visible(VISIBLE_CRONS, visibility),
   ]);

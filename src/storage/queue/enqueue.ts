@@ -11,6 +11,7 @@ import { type IdempotencyKey, isPending, saveRun } from '../idempotency.ts';
 import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { AGENT_COLUMNS, KWARGS_COLUMN, type RunAgent } from '../runs/runs.ts';
 import { type QueueRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
+import { unfinishedImport } from '../runs/unfinished-import.ts';
 import { insertThread, type Ttl } from '../threads/row.ts';
 import { acceptAnswer, type NewAnswer } from './accept-answer.ts';
 import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
@@ -220,19 +221,20 @@ async function addToQueue(
   return !hasHead && (await promote(tx, thread_id));
 }
 
-const METADATA = columns('threads', 'metadata');
+const STORED_THREAD = columns('threads', 'metadata, import_id');
 
-/** Locks the thread; inserts it if it is missing and `thread` is given. */
+/** Locks the thread; inserts it if it is missing and `thread` is given. Throws `Conflict` during an import of its history. */
 async function lockOrCreateThread(tx: Transaction, request: NewRun): Promise<Target | undefined> {
   const { run, markers, thread, thread_ttl, visibility } = request;
   const { thread_id } = run;
   const isOwn = thread !== undefined && markers.thread_retention !== 'keep';
   if (isOwn && (await insertThread(tx, thread, thread_ttl))) return { thread_id, isOwn };
   const found = await tx.get(
-    sql`select ${METADATA} from threads where thread_id = ${thread_id} ${FOR_UPDATE}`,
+    sql`select ${STORED_THREAD} from threads where thread_id = ${thread_id} ${FOR_UPDATE}`,
   );
   if (found) {
     if (visibility && !(await isVisible(tx, thread_id, visibility))) return undefined;
+    if (found.import_id !== null) throw unfinishedImport(thread_id);
     return { thread_id, isOwn: false, metadata: found.metadata };
   }
   if (!thread) return undefined;

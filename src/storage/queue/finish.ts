@@ -3,7 +3,7 @@ import { columns } from '../../db/columns.ts';
 import type { Deferred, Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
-import type { RunError, ThreadStatus } from '../../schemas/threads.ts';
+import type { Interrupt, ResumeRefusal, RunError, ThreadStatus } from '../../schemas/threads.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { recordCronRunEnd } from '../crons/crons.ts';
 import { chargeBudgets } from '../runs/budgets.ts';
@@ -21,6 +21,7 @@ import { encryptSummary, type SerializedState } from '../threads/values-summary.
 import { type EndedRun, enqueueRunEnd } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { promotion } from './promote.ts';
+import { asksAsBefore, undoAnswer, withdrawAnswers } from './refused-answer.ts';
 
 /** State of the thread after the run. */
 export interface ThreadAfterRun {
@@ -28,7 +29,7 @@ export interface ThreadAfterRun {
   readonly status: Exclude<ThreadStatus, 'busy'>;
   /** Null leaves the values unchanged: the run produced no state. */
   readonly values: SerializedState | null;
-  readonly interrupts: Record<string, unknown>;
+  readonly interrupts: Record<string, readonly Interrupt[]>;
   readonly config: Record<string, unknown>;
 }
 
@@ -36,8 +37,8 @@ export interface RunEnd {
   readonly status: RunStatus;
   readonly error: RunError | null;
   readonly thread: ThreadAfterRun;
-  /** The run produced nothing, and its thread stays unchanged. */
-  readonly leaves_thread?: boolean;
+  /** Why the answer of the run was refused: its thread keeps what it asked. */
+  readonly refused?: ResumeRefusal['reason'] | undefined;
   /** The run has a webhook. */
   readonly has_webhook?: boolean;
   /** A cron created the run. */
@@ -92,19 +93,33 @@ function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Pr
     const printed = end.has_lines && status !== 'rollback' ? { ...end, run_id } : undefined;
     const removed = end.remove_thread && (await deleteTemporaryThread(tx, thread_id, printed));
     if (!removed && status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
-    if (!removed && status !== 'rollback') await updateRunAndThread(tx, lease, head, { ...end, status });
+    const leaves_thread = end.refused !== undefined && (await leavesThread(tx, lease, end));
+    if (!removed && status !== 'rollback')
+      await updateRunAndThread(tx, lease, head, { ...end, status, leaves_thread });
     const batch = removed ? ofRemovedRun(end) : end.batch;
     // `chargeRest` has charged a run that was to remove its thread: if the thread stays, this is the second time.
     const isCharged = end.remove_thread || isRepeatedBatch(batch, head);
     if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch, isCharged);
     // What a run has used counts even if nothing else of it stays.
     else if (batch.budget) await chargeBudgets(tx, batch.budget);
+    // After the last writes of the run.
+    if (leaves_thread) await undoAnswer(tx, lease);
     const outcome = outcomeOf(status, end);
     closeRunLog(tx, run_id, outcome, end.log_retention_ms);
     closeThreadLog(tx, thread_id, run_id);
     const next = removed ? undefined : tx.defer(promotion(thread_id));
     return { outcome: 'finished', ending: outcome, next };
   });
+}
+
+/** A refused answer is not on record, and leaves the thread as it was unless another answer of the run was accepted. */
+async function leavesThread(tx: Transaction, lease: Lease, { refused, thread }: RunEnd): Promise<boolean> {
+  const { interrupts, values } = thread;
+  // A schema refuses what other answers of the run may have passed. The state is unknown if it cannot be read.
+  const mayBePart = refused === 'invalid' && values !== null;
+  const leaves_thread = !mayBePart || (await asksAsBefore(tx, lease.thread_id, interrupts));
+  withdrawAnswers(tx, lease, leaves_thread ? undefined : interrupts);
+  return leaves_thread;
 }
 
 /** Its checkpoints and steps are deleted with the thread. */
@@ -158,7 +173,7 @@ async function updateRunAndThread(
   tx: Transaction,
   lease: Lease,
   { cancel_action }: HeadRow,
-  end: RunEnd,
+  end: RunEnd & { readonly leaves_thread: boolean },
 ): Promise<void> {
   const thrown = end.error && toJson(end.error);
   const failure = thrown && tx.cipher.encryptJson(RUN_ERROR_COLUMN, thrown);
@@ -173,7 +188,8 @@ async function updateRunAndThread(
     const row = await tx.get(sql`${update} returning ${ERROR}`);
     error = row?.error ? tx.cipher.decryptJson(RUN_ERROR_COLUMN, row.error) : null;
   }
-  if (!end.leaves_thread) updateThread(tx, lease.thread_id, end.thread, error, end.at);
+  if (end.leaves_thread) return;
+  updateThread(tx, lease.thread_id, end.thread, end.refused ? null : error, end.at);
 }
 
 function updateThread(

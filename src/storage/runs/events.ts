@@ -156,7 +156,7 @@ export interface RunOutcome {
   readonly waits?: true;
   /** Error message. */
   readonly error?: string;
-  /** Why `strict_resume` refused its answer. */
+  /** Why its answer was refused. */
   readonly refusal?: ResumeRefusal;
 }
 

@@ -5,6 +5,7 @@ import { and, sql } from '../../db/sql.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { copyCheckpoints } from '../checkpoints/put.ts';
+import { unfinishedImport } from '../runs/unfinished-import.ts';
 import { findThread, type Ttl, ttlValues } from './row.ts';
 
 export interface ThreadCopy {
@@ -22,7 +23,7 @@ export interface ThreadCopy {
 
 /**
  * Creates a thread with the metadata, state and history of another, but without its runs: the copy of a busy thread is
- * not busy. Returns `undefined` if the source does not exist.
+ * not busy. Returns `undefined` if the source does not exist. Throws `Conflict` if it is not completely imported.
  */
 export function copyThread(db: Db, copy: ThreadCopy): Promise<Thread | undefined> {
   const { source_id, target_id } = copy;
@@ -40,9 +41,10 @@ async function copyRow(tx: Transaction, copy: ThreadCopy): Promise<boolean> {
   const { source_id, target_id, at, ttl } = copy;
   const wanted = and([sql`thread_id = ${source_id}`, visible(VISIBLE_THREADS, copy.visibility)]);
   const source = await tx.get(
-    sql`select ${columns('threads', 'status, metadata, values_summary, error, interrupts')} from threads where ${wanted}`,
+    sql`select ${columns('threads', 'status, metadata, values_summary, error, interrupts, import_id')} from threads where ${wanted}`,
   );
   if (!source) return false;
+  if (source.import_id !== null) throw unfinishedImport(source_id);
   const metadata = copy.metadata
     ? toJson({ ...JSON.parse(source.metadata), ...copy.metadata })
     : source.metadata;

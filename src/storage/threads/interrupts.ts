@@ -27,7 +27,7 @@ import { IN_FLIGHT, THREAD_COLUMNS } from './row.ts';
 export interface InterruptConditions extends DeadlineRange {
   /** Containment filter. */
   readonly thread_metadata?: JsonObject | undefined;
-  /** The assistant of the thread's newest run. */
+  /** The assistant of the run that asks. */
   readonly assistant_id?: string | undefined;
   /** Times since which they wait, in UTC; inclusive and exclusive. */
   readonly since_from?: string | undefined;
@@ -51,7 +51,7 @@ export interface FoundInterrupt {
   readonly deadline: string | undefined;
   readonly thread_id: string;
   readonly since: string;
-  /** The thread's newest run; null if it was deleted. */
+  /** The run that asks; null if it was deleted. */
   readonly run_id: string | null;
   readonly assistant_id: string | null;
 }
@@ -158,9 +158,9 @@ async function partsOf(reader: Reader, threads: readonly Keyset[], max_bytes: nu
   return slicesOf(rows, max_bytes).map((slice) => slice.map(({ thread_id }) => thread_id));
 }
 
-/** A column of the newest run of a thread. */
+/** A column of the run that asks: the newest one, except for those whose answer was refused. */
 const newestRun = (column: string) =>
-  raw(`(select n.${column} from runs n where n.thread_id = threads.thread_id
+  raw(`(select n.${column} from runs n where n.thread_id = threads.thread_id and n.status not in ('error', 'timeout')
     order by n.created_at desc, n.run_id desc limit 1)`);
 
 async function waitingThreads(

@@ -84,7 +84,7 @@ const FROM_WITH_VALUES = raw(
 );
 
 /**
- * Inserts a thread without a state. Returns false if the id is taken. Throws `Unavailable` while the history of an earlier
+ * Inserts a thread without a state. `import_id`: its history is still to be imported. Returns false if the id is taken. Throws `Unavailable` while the history of an earlier
  * thread with this id is being deleted. On PostgreSQL, only an insert after `lockThreadRow` notices a deletion that was
  * not committed when the transaction began.
  */
@@ -92,12 +92,13 @@ export async function insertThread(
   writer: Pick<Transaction, 'run' | 'get' | 'cipher'>,
   thread: Thread,
   ttl?: Ttl,
+  import_id?: string,
 ): Promise<boolean> {
   const inserted = await writer.run(sql`
     insert into threads (thread_id, status, metadata, config, created_at, updated_at, state_updated_at,
-      ttl_strategy, ttl_minutes, expires_at)
+      import_id, ttl_strategy, ttl_minutes, expires_at)
     select ${thread.thread_id}, 'idle', ${toJson(thread.metadata)},
-      ${writer.cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))}, ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${ttlValues(ttl)}
+      ${writer.cipher.encryptJson(THREAD_COLUMNS.config, toJson(thread.config))}, ${thread.created_at}, ${thread.updated_at}, ${thread.created_at}, ${import_id ?? null}, ${ttlValues(ttl)}
     where ${notBeingDeleted(thread.thread_id)}
     on conflict (thread_id) do nothing`);
   if (inserted === 0) await refuseWhileDeleted(writer, thread.thread_id);

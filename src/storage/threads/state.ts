@@ -6,6 +6,7 @@ import type { ThreadStatus } from '../../schemas/threads.ts';
 import { newestCheckpointId } from '../checkpoints/find.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { appendThreadEvent, type ThreadEvent } from '../runs/thread-log.ts';
+import { requireImport } from '../runs/unfinished-import.ts';
 import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from './row.ts';
 import { encryptSummary, serializeState } from './values-summary.ts';
 
@@ -19,6 +20,8 @@ export interface NewState {
   readonly checkpoint_id?: string | null;
   readonly status: Exclude<ThreadStatus, 'busy'>;
   readonly interrupts: Record<string, unknown[]>;
+  /** The import that this state completes. */
+  readonly import_id?: string | undefined;
   /** Merged shallow. */
   readonly metadata?: Record<string, unknown> | undefined;
   /** Published to those who follow the thread. */
@@ -33,6 +36,7 @@ export function setThreadState(
 ): Promise<'updated' | 'superseded' | 'busy' | 'missing'> {
   return withThread(db, 'sync', thread_id, async (tx, thread) => {
     if (!thread.exists) return 'missing';
+    await requireImport(tx, thread_id, state.import_id);
     if (!(await isIdle(tx, thread))) return 'busy';
     const isNewest = await isAtCheckpoint(tx, thread_id, state.checkpoint_id);
     if (isNewest) await writeState(tx, thread_id, state, at);
@@ -82,7 +86,7 @@ async function writeState(tx: Transaction, thread_id: string, state: NewState, a
   const { text, summary } = serializeState(state.values);
   // A thread without interrupts has had no state yet, and no configuration (contract §2.2 Thread).
   await tx.run(sql`
-    update threads set status = ${state.status}, error = null,
+    update threads set status = ${state.status}, error = null, import_id = null,
       interrupts = ${cipher.encryptJson(THREAD_COLUMNS.interrupts, toJson(state.interrupts))},
       config = case when interrupts is null then ${cipher.encryptJson(THREAD_COLUMNS.config, '{"configurable":{}}')} else config end,
       values_summary = ${encryptSummary(cipher, summary)}, metadata = ${mergeJson('metadata', state.metadata ?? {})}, updated_at = ${at}, state_updated_at = ${at},

@@ -10,6 +10,7 @@ import { copyThread } from './copy.ts';
 import { deleteThread, pruneThread } from './delete.ts';
 import { deleteRest, sweepDeletions } from './deletions.ts';
 import { expireThreads } from './expiry.ts';
+import { endImport, hasUnfinishedImport, restartImport } from './imports.ts';
 import { findThread, insertThread, type Ttl, threadExpiry, ttlValues } from './row.ts';
 import { countThreads, searchThreads } from './search.ts';
 import { threadSize } from './size.ts';
@@ -43,6 +44,9 @@ export function threadRepository(db: Db) {
     sweepDeletions,
     prune: pruneThread,
     copy: copyThread,
+    restartImport,
+    endImport,
+    hasUnfinishedImport,
     size: threadSize,
     expiry: threadExpiry,
     expire: expireThreads,
@@ -51,10 +55,10 @@ export function threadRepository(db: Db) {
 }
 
 /** As `insertThread`, behind a deletion of a thread with this id that is not committed yet. */
-function insertNewThread(db: Db, thread: Thread, ttl?: Ttl): Promise<boolean> {
+function insertNewThread(db: Db, thread: Thread, ttl?: Ttl, import_id?: string): Promise<boolean> {
   return db.transaction('sync', async (tx) => {
     const waited = tx.dialect === 'postgres' ? lockThreadRow(tx, thread.thread_id) : undefined;
-    const [isInserted] = await Promise.all([insertThread(tx, thread, ttl), waited]);
+    const [isInserted] = await Promise.all([insertThread(tx, thread, ttl, import_id), waited]);
     return isInserted;
   });
 }

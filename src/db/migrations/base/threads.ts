@@ -19,7 +19,9 @@ create table threads (
   ttl_minutes {double},
   expires_at {timestamp},
   -- The canary revision with which the thread began. No effect once that revision is no longer a canary.
-  revision_id {uuid}
+  revision_id {uuid},
+  -- The import that writes the thread's history, until it is complete: a random id of the request.
+  import_id {uuid}
 ){strict};
 create index threads_updated on threads (updated_at, thread_id);
 create index threads_created on threads (created_at, thread_id);

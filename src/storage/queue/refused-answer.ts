@@ -1,0 +1,57 @@
+import { toJson } from '../../core/json.ts';
+import { columns } from '../../db/columns.ts';
+import type { Transaction } from '../../db/db.ts';
+import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
+import { isOneOf } from '../../db/json.ts';
+import { and, sql } from '../../db/sql.ts';
+import type { Interrupt } from '../../schemas/threads.ts';
+import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
+import type { Lease } from '../runs/lease.ts';
+import { THREAD_COLUMNS } from '../threads/row.ts';
+
+type Asked = Record<string, readonly Interrupt[]>;
+
+/**
+ * Whether the thread still asks all that it asked before the run: then no answer of the run was accepted. Part of the
+ * transaction that ends the run, under the lock of its thread, whose row no other run can have changed meanwhile.
+ */
+export async function asksAsBefore(tx: Transaction, thread_id: string, asks: Asked): Promise<boolean> {
+  const row = await tx.get(
+    sql`select ${columns('threads', 'interrupts')} from threads where thread_id = ${thread_id}`,
+  );
+  if (!row) return true;
+  const { interrupts } = decryptJsonColumns(tx.cipher, row, { interrupts: THREAD_COLUMNS.interrupts });
+  return keyOf((interrupts ?? {}) as Asked) === keyOf(asks);
+}
+
+function keyOf(asked: Asked): string {
+  return toJson(
+    Object.entries(asked)
+      .map(([task_id, each]) => [task_id, ...each.map(({ id }) => id ?? null)])
+      .sort(),
+  );
+}
+
+/** Deletes the records of the run's answers, or only those to what the thread still `asks`. */
+export function withdrawAnswers(tx: Transaction, { run_id }: Lease, asks: Asked | undefined): void {
+  const ids = asks && Object.values(asks).flatMap((each) => each.map(({ id }) => String(id)));
+  const isAsked = ids && isOneOf('interrupt_id', ids);
+  tx.defer(sql`delete from interrupt_answers where ${and([sql`run_id = ${run_id}`, isAsked])}`);
+}
+
+/** Undoes what the run has stored of its thread: its checkpoints and writes, and its assistant in the metadata. */
+export async function undoAnswer(tx: Transaction, { run_id, thread_id }: Lease): Promise<void> {
+  await deleteCheckpointsOfRun(tx, thread_id, run_id);
+  const asking = await tx.get(sql`
+    select ${columns('assistants', 'a.assistant_id, a.graph_id')} from assistants a where a.assistant_id = (
+      select r.assistant_id from runs r where r.thread_id = ${thread_id} and r.run_id <> ${run_id}
+        and r.status not in ('error', 'timeout') order by r.created_at desc, r.run_id desc limit 1)`);
+  const thread = await tx.get(
+    sql`select ${columns('threads', 'metadata')} from threads where thread_id = ${thread_id}`,
+  );
+  if (!asking || !thread) return;
+  const metadata = JSON.parse(thread.metadata) as Record<string, unknown>;
+  if (metadata['assistant_id'] === asking.assistant_id) return;
+  tx.defer(sql`update threads set metadata = ${toJson({ ...metadata, ...asking })}
+    where thread_id = ${thread_id}`);
+}
