@@ -166,7 +166,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
       ...['usage_entries', 'usage_days', 'usage_totals', 'usage_key_entries', 'usage_keys'],
       ...['budget_runs', 'budget_sums', 'thread_deletions'],
       ...['deployment_hooks', 'deployment_repositories'],
-      ...['deployment_secrets', 'deployment_revisions', 'deployments'],
+      ...['deployment_secrets', 'deployment_revisions', 'deployments', 'deployment_owner'],
     ];
     const emptied = later.map((table) => `delete from ${table};`).join(' ');
     withSql(

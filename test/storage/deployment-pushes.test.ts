@@ -20,6 +20,7 @@ const branch = 'refs/heads/main';
 async function followed(db: Db) {
   const deployments = deploymentRepository(db);
   const revisions = revisionRepository(db);
+  await revisions.takeOver(ids.uuid4(), 3, { step: 'build', code: 'server_ended', hint: '' });
   const pushes = pushRepository(db);
   const deployment_id = randomUUID();
   await deployments.insert(

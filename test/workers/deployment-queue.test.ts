@@ -33,6 +33,7 @@ async function ended(replaced: Replaced): Promise<RevisionRow | undefined> {
     files,
     measure: async () => 0,
     clock: systemClock,
+    ids,
     logger: silentLogger,
     bus: { on: () => ({ [Symbol.dispose]: () => {} }) },
     rules: { keep: 1, max_disk_mb: 1, build_timeout_seconds: 100 },
@@ -47,6 +48,7 @@ async function ended(replaced: Replaced): Promise<RevisionRow | undefined> {
     },
     ...replaced({ revisions: storage.revisions, files }),
   });
+  await queue.takeOver();
   queue.start();
   const find = () => storage.revisions.find(deployment_id, revision_id);
   const isOpen = async () => (OPEN_STATUSES as readonly unknown[]).includes((await find())?.status);

@@ -225,7 +225,7 @@ function openWork(
 ) {
   const { storage } = foundation;
   const queue = deploymentQueue({
-    ...{ ...storage, files, plane, clock, logger, build },
+    ...{ ...storage, files, plane, clock, ids, logger, build },
     measure: diskUsage,
     bus: foundation.bus.bus,
     rules: config.deployments,
@@ -240,7 +240,7 @@ function openWork(
     /** Cleans up what a previous server process left behind. */
     async prepare(): Promise<void> {
       await endBuildsIn(config.deployments.folder);
-      await queue.recover();
+      await queue.takeOver();
       await finishDeletions({ ...storage, files, logger });
       await rebuildMissing({ ...storage, files, ids, logger });
       await scratch();

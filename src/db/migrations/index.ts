@@ -35,6 +35,7 @@ import { agentsAndAnswers } from './034-agents-and-answers.ts';
 import { interruptAnswers } from './035-interrupt-answers.ts';
 import { executingRevisions } from './036-executing-revisions.ts';
 import { taskPaths } from './037-task-paths.ts';
+import { deploymentOwner } from './038-deployment-owner.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -89,4 +90,5 @@ export const migrations: readonly Migration[] = [
   { version: 35, name: 'interrupt answers', text: interruptAnswers, expands: true },
   { version: 36, name: 'executing revisions', text: executingRevisions, expands: true },
   { version: 37, name: 'task paths', text: taskPaths, expands: true },
+  { version: 38, name: 'deployment owner', text: deploymentOwner, expands: true },
 ];

@@ -1,4 +1,5 @@
 import { NotFound } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
 import type { Logger } from '../../core/logger.ts';
 import { timeoutSignal } from '../../core/timers.ts';
 import type { EventBus } from '../../events/bus.ts';
@@ -11,6 +12,7 @@ import { type RevisionWork, type WorkDeps, workOn } from './work.ts';
 
 export interface QueueDeps extends WorkDeps {
   readonly bus: Pick<EventBus, 'on'>;
+  readonly ids: Ids;
   readonly logger: Logger;
 }
 
@@ -31,7 +33,7 @@ class Interrupted extends Error {}
 class Stopping extends Error {}
 
 /** Builds and deploys queued revisions, one at a time: builds compete with the server for its cores. */
-export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
+export function deploymentQueue({ bus, ids, logger, ...deps }: QueueDeps) {
   const { revisions } = deps;
   let current: { readonly revision_id: string; readonly control: AbortController } | undefined;
   let isStopping = false;
@@ -69,8 +71,8 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
   }
 
   return {
-    /** Call before the first request: requeues what an earlier process left unfinished. */
-    recover: () => revisions.recover(MAX_TRIES, CRASHED),
+    /** Call before the first request: takes the deployments over, and requeues what an earlier process left unfinished. */
+    takeOver: () => revisions.takeOver(ids.uuid4(), MAX_TRIES, CRASHED),
     start: () => loop.start(),
     /** Work in progress waits for the next start. */
     async stop(): Promise<void> {
@@ -82,7 +84,7 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
   };
 }
 
-type FinishDeps = Omit<QueueDeps, 'bus'>;
+type FinishDeps = Omit<QueueDeps, 'bus' | 'ids'>;
 
 /** Works on a revision until it is deployed or has failed. Throws only storage errors. */
 async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: FinishDeps): Promise<void> {
