@@ -120,6 +120,8 @@ export interface BuildRequest extends GitAccess {
   readonly onStep: (step: StepState) => void;
   /** Called with the host keys to pin when the repository is reached over ssh, even if the build fails later. */
   readonly onHostKeys?: ((known_hosts: string) => Promise<void>) | undefined;
+  /** Called with the commit of a repository once it is fetched, even if the build fails later. */
+  readonly onCommit?: ((sha: string) => Promise<void>) | undefined;
   /** Values to mask in every log line, in addition to the credentials of the source. */
   readonly secrets: readonly string[];
   readonly signal: AbortSignal;

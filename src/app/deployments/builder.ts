@@ -2,6 +2,7 @@ import { basename, dirname, relative } from 'node:path';
 import { processEnvironment } from '../../config/env.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/clock.ts';
+import { isStorageFailure } from '../../core/failure-class.ts';
 import type { BuildFailure } from '../../deployments/build-failure.ts';
 import type { Isolation } from '../../deployments/request.ts';
 import { type BuildRevision, RevisionError } from '../../services/deployments/builder.ts';
@@ -57,7 +58,9 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
         isolation,
       };
     } catch (error) {
-      throw error instanceof BuildFailure ? revisionError(error) : error;
+      if (!(error instanceof BuildFailure)) throw error;
+      // Not the project's failure: what the build reported could not be stored.
+      throw isStorageFailure(error.cause) ? error.cause : revisionError(error);
     }
   };
 }

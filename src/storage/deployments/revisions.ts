@@ -14,6 +14,7 @@ import type {
 } from '../../schemas/deployments.ts';
 import { changeStatus, type RevisionChange } from './change-status.ts';
 import { ownership } from './ownership.ts';
+import { recordCommit } from './record-commit.ts';
 import { IS_OPEN, lockDeployment, parseRevision, REVISION, type RevisionRow } from './rows.ts';
 import { activate, endCanary, promote } from './serving.ts';
 import { storedBuilds } from './stored-builds.ts';
@@ -135,7 +136,7 @@ export function revisionRepository(db: Db) {
           where revision_id = ${revision_id} and ${IS_OPEN}`);
       }),
 
-    ...bind(owner, { activate, promote, endCanary }),
+    ...bind(owner, { activate, promote, endCanary, recordCommit }),
 
     /** Progress of a build. */
     setSteps: (revision_id: string, steps: readonly BuildStep[]): Promise<void> =>

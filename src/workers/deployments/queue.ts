@@ -29,7 +29,8 @@ const CRASHED = {
 /** Not the project's fault: the server log has the reason. */
 const INTERNAL = 'internal';
 
-class Interrupted extends Error {}
+/** The row already has its final status. The message is for the log of the revision. */
+class Ended extends Error {}
 class Stopping extends Error {}
 
 /** Builds and deploys queued revisions, one at a time: builds compete with the server for its cores. */
@@ -43,7 +44,7 @@ export function deploymentQueue({ bus, ids, logger, ...deps }: QueueDeps) {
   const subscriptions = [
     bus.on('revision.queued', () => loop.wake()),
     bus.on('revision.interrupted', (revision_id) => {
-      if (current?.revision_id === revision_id) current.control.abort(new Interrupted());
+      if (current?.revision_id === revision_id) current.control.abort(new Ended('Interrupted.'));
     }),
   ];
 
@@ -63,7 +64,7 @@ export function deploymentQueue({ bus, ids, logger, ...deps }: QueueDeps) {
     current = { revision_id: revision.revision_id, control };
     if (isStopping) control.abort(new Stopping());
     try {
-      await finish(revision, control.signal, { ...deps, logger });
+      await finish(revision, control, { ...deps, logger });
     } finally {
       current = undefined;
     }
@@ -87,7 +88,7 @@ export function deploymentQueue({ bus, ids, logger, ...deps }: QueueDeps) {
 type FinishDeps = Omit<QueueDeps, 'bus' | 'ids'>;
 
 /** Works on a revision until it is deployed or has failed. Throws only storage errors. */
-async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: FinishDeps): Promise<void> {
+async function finish(revision: RevisionRow, control: AbortController, deps: FinishDeps): Promise<void> {
   const { deployments, revisions, files, clock, rules, logger } = deps;
   const { revision_id, deployment_id } = revision;
   const deployment = await deployments.find(deployment_id);
@@ -106,8 +107,12 @@ async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: Fin
         ),
   });
   const late = timeoutSignal(rules.build_timeout_seconds * 1000);
+  const { signal: interrupted } = control;
   const signal = AbortSignal.any([interrupted, late]);
-  const work: RevisionWork = { revision, deployment, secrets, progress, signal };
+  const work: RevisionWork = {
+    ...{ revision, deployment, secrets, progress, signal },
+    end: (reason) => control.abort(new Ended(reason)),
+  };
   try {
     await workOn(work, deps);
     progress.end('done');
@@ -133,9 +138,8 @@ async function end(
     progress.end('interrupted');
     return revisions.release(revision_id);
   }
-  // The row already has this status.
-  if (error instanceof Interrupted || error instanceof NotFound) {
-    progress.write('WARNING', 'Interrupted.');
+  if (error instanceof Ended || error instanceof NotFound) {
+    progress.write('WARNING', error instanceof Ended ? error.message : 'Interrupted.');
     return progress.end('interrupted');
   }
   const known = error instanceof RevisionError;

@@ -41,6 +41,8 @@ export interface RevisionWork {
   readonly secrets: readonly DeploymentSecret[];
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  /** Ends the work on a revision whose row already has its final status; `reason` is for its log. */
+  readonly end: (reason: string) => void;
 }
 
 /** Default path, as the CLIs set it. */
@@ -75,6 +77,12 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
     log: ({ level, message }) => progress.write(level, message),
     onStep: progress.begin,
     onHostKeys: (known_hosts) => repositoryAccess.pinHosts(deployment_id, stored.known_hosts, known_hosts),
+    async onCommit(sha) {
+      const outcome = await revisions.recordCommit(revision_id, sha);
+      if (outcome === 'skipped')
+        work.end('The branch still has the commit of the revision before: nothing is built.');
+      if (outcome === undefined) work.end('Interrupted.');
+    },
     signal,
   });
   signal.throwIfAborted();
