@@ -29,6 +29,8 @@ export interface SlotDeps {
   readonly root: RootPlace | undefined;
   /** Returns the deployed revisions whose builds are kept; `undefined` if threads follow the active one. */
   readonly findPinned: () => Promise<readonly ServedRevision[] | undefined>;
+  /** See `ServingDeps`. */
+  readonly patience_ms?: number;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;

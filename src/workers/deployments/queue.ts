@@ -1,4 +1,5 @@
 import { NotFound } from '../../core/errors.ts';
+import { isTemporary } from '../../core/failure-class.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { Logger } from '../../core/logger.ts';
 import { timeoutSignal } from '../../core/timers.ts';
@@ -117,6 +118,12 @@ async function finish(revision: RevisionRow, control: AbortController, deps: Fin
     await workOn(work, deps);
     progress.end('done');
   } catch (error) {
+    // Not a failure of the build: the row stays as it is, and the work starts again once storage answers.
+    if (isTemporary(error) && !signal.aborted) {
+      progress.write('WARNING', 'The server cannot continue right now; it works on this revision again.');
+      progress.end('interrupted');
+      throw error;
+    }
     const failure = late.aborted ? timedOut(rules, progress.steps.at(-1)?.name) : error;
     await end(work, deps, interrupted.aborted ? interrupted.reason : failure);
   }

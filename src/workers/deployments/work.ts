@@ -2,7 +2,6 @@ import type { Clock } from '../../core/clock.ts';
 import { isDiskFull, NotFound } from '../../core/errors.ts';
 import { removeTree } from '../../core/remove-tree.ts';
 import type { DeploymentSecret } from '../../schemas/deployments.ts';
-import { askAgain } from '../../services/deployments/ask-again.ts';
 import { type BuildRevision, type BuildSource, RevisionError } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 import { credentialsFor, httpsHost } from '../../services/deployments/repository.ts';
@@ -133,7 +132,7 @@ async function deploy(
     onStep: progress.begin,
     activate() {
       progress.end('done');
-      return askAgain(() => revisions.activate(revision, progress.steps), signal);
+      return revisions.activate(revision, progress.steps);
     },
     signal,
   });
