@@ -44,20 +44,26 @@ export interface SandboxOptions {
 /** Returns the first allowed isolation that works on this machine. Throws a `BuildFailure` if none does. */
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const allowed = options.allowed ?? ISOLATIONS;
-  using cleanUp = new DisposableStack();
   const user = await takeUser(options.key);
-  if (user) cleanUp.use(user);
-  if (user) await endUser(user.uid);
-  const egress = allowed.includes('bwrap') ? await egressOf(options) : undefined;
-  if (egress) cleanUp.use(egress);
-  for (const candidate of await candidates(options, { user, egress })) {
-    if (!allowed.includes(candidate.isolation)) continue;
-    // Without its capabilities, even root cannot enter the folder of another user.
-    if (process.getuid?.() === 0) await options.handOver(candidate.uid ?? 0);
-    if (!(await canRun(candidate, options))) continue;
-    const resources = cleanUp.move();
-    return { ...candidate, [Symbol.dispose]: () => resources.dispose() };
+  let egress: Egress | undefined;
+  const release = () => {
+    egress?.[Symbol.dispose]();
+    user?.[Symbol.dispose]();
+  };
+  try {
+    if (user) await endUser(user.uid);
+    egress = allowed.includes('bwrap') ? await egressOf(options) : undefined;
+    for (const candidate of await candidates(options, { user, egress })) {
+      if (!allowed.includes(candidate.isolation)) continue;
+      // Without its capabilities, even root cannot enter the folder of another user.
+      if (process.getuid?.() === 0) await options.handOver(candidate.uid ?? 0);
+      if (await canRun(candidate, options)) return { ...candidate, [Symbol.dispose]: release };
+    }
+  } catch (error) {
+    release();
+    throw error;
   }
+  release();
   throw new BuildFailure('install', {
     code: 'isolation_unavailable',
     message: `This machine cannot isolate the build with ${allowed.join(' or ')}.`,
