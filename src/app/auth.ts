@@ -1,6 +1,6 @@
 import { ownerRule } from '../auth/access-rules.ts';
 import { type Identity, principalOf, UNRESTRICTED, type User } from '../auth/actor.ts';
-import { type KeyRing, keyRing } from '../auth/api-keys.ts';
+import { GRAPHS_OF_DEPLOYMENT, type KeyRing, keyRing } from '../auth/api-keys.ts';
 import { type Authenticate, authentication } from '../auth/authenticate.ts';
 import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
 import { customAuth } from '../auth/custom.ts';
@@ -21,6 +21,8 @@ export interface AccessControl {
   /** Undefined disables authentication. */
   readonly authenticate: Authenticate | undefined;
   readonly has_users: boolean;
+  /** In a deployment without users: its graphs, whose client may send no key, or one that the SDK found. */
+  readonly own_graphs: Identity | undefined;
   /** Token issuers, published for clients that obtain tokens themselves. */
   readonly issuers: readonly string[];
   readonly tokens: BrowserTokens;
@@ -36,6 +38,8 @@ interface AccessContext {
   readonly hosts: Asking | undefined;
   /** For a deployment: keys of the server, of which those with scope `admin` are valid for it too. */
   readonly administrators?: KeyLookup;
+  /** For a deployment: the token of its graphs, which no other deployment accepts. */
+  readonly graph_token?: string | undefined;
   /** For the deployment at the root of the server: secrets of the server, whose Studio sessions it accepts. */
   readonly root?: { readonly secrets: Storage['secrets'] } | undefined;
 }
@@ -61,11 +65,11 @@ function withAdministrators(own: KeyLookup, server: KeyLookup): KeyLookup {
 export async function openAccessControl(
   config: Config,
   { apiKeys: stored, secrets, runs }: Pick<Storage, 'apiKeys' | 'secrets' | 'runs'>,
-  { clock, ids, hosts, administrators, root }: AccessContext,
+  { clock, ids, hosts, administrators, graph_token, root }: AccessContext,
 ): Promise<AccessControl> {
   const { auth, server } = config;
   const known = administrators ? withAdministrators(stored, administrators) : stored;
-  const keys = keyRing({ api_keys: server.api_keys, stored: known, clock });
+  const keys = keyRing({ api_keys: server.api_keys, stored: known, graph_token, clock });
   const tokens = browserTokens({ secrets, keys, hasRunOn: runs.existsForAssistant, clock, ids });
   const custom = await openCustomAuth(config, clock, hosts);
   const jwt = await openJwtAuth(config, clock);
@@ -78,6 +82,7 @@ export async function openAccessControl(
   const authenticate = studio.authenticating(authentication({ keys, tokens, custom, jwt }));
   return {
     authenticate: isNeeded ? authenticate : undefined,
+    own_graphs: graph_token !== undefined && !has_users ? GRAPHS_OF_DEPLOYMENT : undefined,
     has_users,
     issuers: auth.jwt?.issuer === undefined ? auth.authorization_servers : [auth.jwt.issuer],
     tokens,

@@ -26,6 +26,8 @@ export interface AppPlace {
   readonly server_root: string;
   /** Keys of the server; admin keys are valid for its deployments too. */
   readonly administrators: KeyLookup;
+  /** Token of the graphs of the deployment. */
+  readonly graph_token: string;
   /** Set for the deployment that is also served at the root of the server. */
   readonly root: RootPlace | undefined;
   /** Aborts the creation, which then rejects: foreign code may never finish loading. */

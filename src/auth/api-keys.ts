@@ -11,6 +11,8 @@ export interface KeyRingDeps {
   /** Keys from the configuration; they have full access. */
   readonly api_keys: readonly string[];
   readonly stored: KeyLookup;
+  /** Token of the graphs of a deployment, for its own API. */
+  readonly graph_token?: string | undefined;
   readonly clock: Clock;
 }
 
@@ -23,10 +25,18 @@ const MAX_CACHED = 1000;
 const PREFIX = 'ask_';
 const CONFIG_KEY_PREFIX = 'config:';
 
+/** The graphs of a deployment, which may do what they could do in their own database anyway. */
+export const GRAPHS_OF_DEPLOYMENT: Identity = {
+  ...UNRESTRICTED,
+  scope: 'run',
+  principal: principalOf('token', 'graphs'),
+};
+
 export type KeyRing = ReturnType<typeof keyRing>;
 
 /** API keys: those of the configuration, and those created by `agent-server keys`. */
-export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
+export function keyRing({ api_keys, stored, graph_token, clock }: KeyRingDeps) {
+  const ofGraphs = graph_token === undefined ? undefined : digestOf(graph_token);
   const configured = api_keys.map(digestOf);
   const cache = new LRUCache<string, { key: ApiKey; until: number }>({ max: MAX_CACHED });
 
@@ -74,6 +84,7 @@ export function keyRing({ api_keys, stored, clock }: KeyRingDeps) {
       const digest = digestOf(credential);
       const own = configured.filter((known) => timingSafeEqual(known, digest))[0];
       if (own) return identityOf(nameOf(own), 'admin');
+      if (ofGraphs && timingSafeEqual(ofGraphs, digest)) return GRAPHS_OF_DEPLOYMENT;
       if (!credential.startsWith(PREFIX)) return undefined;
       const hex = digest.toString('hex');
       const key = await cachedKey(hex, async () => {

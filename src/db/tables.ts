@@ -159,6 +159,7 @@ export interface Tables {
     revision_id: Uuid | null;
     received_at: Timestamp;
   };
+  deployment_owner: { id: number; token: Uuid };
   deployment_repositories: {
     deployment_id: Uuid;
     hook_secret: string | null;

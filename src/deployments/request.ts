@@ -41,6 +41,9 @@ export const ISOLATIONS = ['bwrap', 'user', 'none'] as const;
  */
 export type Isolation = (typeof ISOLATIONS)[number];
 
+/** `proxy`: a build reaches public addresses only, through a proxy. `shared`: it has the network of the server. */
+export type NetworkIsolation = 'proxy' | 'shared';
+
 export interface BuildLimits {
   readonly seconds: number;
   /** Resident memory of all processes of the build in total. */
@@ -109,6 +112,8 @@ export interface BuildRequest extends GitAccess {
   readonly ignore_scripts?: boolean | undefined;
   readonly limits: BuildLimits;
   readonly allow_submodules?: boolean | undefined;
+  /** Which addresses install scripts and build commands may connect to, where that can be limited; default: `checkAddress`. */
+  readonly checkEgress?: CheckAddress | undefined;
   /** Allowed isolations; the first that works on this machine is used. Default: all of them. */
   readonly isolations?: readonly Isolation[] | undefined;
   /**
@@ -120,6 +125,8 @@ export interface BuildRequest extends GitAccess {
   readonly onStep: (step: StepState) => void;
   /** Called with the host keys to pin when the repository is reached over ssh, even if the build fails later. */
   readonly onHostKeys?: ((known_hosts: string) => Promise<void>) | undefined;
+  /** Called with the commit of a repository once it is fetched, even if the build fails later. */
+  readonly onCommit?: ((sha: string) => Promise<void>) | undefined;
   /** Values to mask in every log line, in addition to the credentials of the source. */
   readonly secrets: readonly string[];
   readonly signal: AbortSignal;
@@ -148,4 +155,5 @@ export interface BuiltRevision {
   /** Absolute. */
   readonly config_file: string;
   readonly isolation: Isolation;
+  readonly network: NetworkIsolation;
 }

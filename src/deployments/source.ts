@@ -72,6 +72,7 @@ async function buildIn(folders: BuildFolders, context: BuildContext): Promise<Bu
     root,
     config_file: config.file,
     isolation: sandbox.isolation,
+    network: sandbox.network,
   };
 }
 
@@ -130,6 +131,9 @@ async function sandboxFor(
     tmp,
     readable: readable.filter((file) => file !== undefined),
     env,
+    checkEgress: context.request.checkEgress ?? context.request.checkAddress,
+    onRefused: (host, reason) =>
+      context.log('install', 'WARNING', `The build may not connect to ${host}: ${reason}.`),
     handOver,
   });
   context.log('install', sandbox.isolation === 'bwrap' ? 'INFO' : 'WARNING', sandbox.note);

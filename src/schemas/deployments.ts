@@ -172,6 +172,20 @@ export const RevisionCommit = z.object({
 });
 export type RevisionCommit = z.infer<typeof RevisionCommit>;
 
+export const BuildIsolation = z.object({
+  filesystem: z
+    .enum(['bwrap', 'user', 'none'])
+    .describe(
+      '`bwrap`: the build saw its own files and programs only. `user`: it ran as a user of its own. `none`: it ran with the permissions of the server.',
+    ),
+  network: z
+    .enum(['proxy', 'shared'])
+    .describe(
+      '`proxy`: the build reached public addresses only. `shared`: it had the network of the server.',
+    ),
+});
+export type BuildIsolation = z.infer<typeof BuildIsolation>;
+
 /** Where a build put its result, relative to the folder of the build. */
 export interface BuiltFolder {
   /** Folder of the configuration file. */
@@ -179,6 +193,8 @@ export interface BuiltFolder {
   readonly config_file: string;
   /** How the build was isolated from the rest of the machine, as a sentence. */
   readonly isolation: string;
+  /** The same for programs; absent for builds of older servers. */
+  readonly isolated?: BuildIsolation;
 }
 
 export const REVISION_TRIGGERS = ['manual', 'push', 'poll', 'api'] as const;
@@ -197,6 +213,9 @@ export const Revision = z.object({
   commit: RevisionCommit.nullable(),
   failure: RevisionFailure.nullable(),
   build_steps: z.array(BuildStep),
+  isolation: BuildIsolation.nullable().describe(
+    'How its build was isolated from the server; null before it is built and when its build is not kept.',
+  ),
   is_built: z.boolean().describe('Whether its build is kept, so that deploying it again needs no new build.'),
   is_active: z.boolean().describe('Whether it serves new requests.'),
   is_canary: z

@@ -31,6 +31,7 @@ async function queueWith(rules: { max_disk_mb: number; keep: number }) {
     files,
     measure: diskUsage,
     clock: systemClock,
+    ids,
     logger: recordingLogger('error', (line) => expect.fail(JSON.stringify(line))),
     bus: {
       on(name, listener) {
@@ -55,6 +56,7 @@ async function queueWith(rules: { max_disk_mb: number; keep: number }) {
       };
     },
   });
+  await queue.takeOver();
   queue.start();
   const create = async (name: string) => {
     const deployment_id = ids.uuid4();

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { type Canary, type NamedInPath, Serving } from '../../src/app/deployments/serving.ts';
+import { silentLogger } from '../../src/core/logger.ts';
 
 const THREAD = '0197f3a0-0000-7000-8000-00000000000a';
 const RUN = '0197f3a0-0000-7000-8000-00000000000c';
@@ -20,7 +21,13 @@ async function answering(url: string): Promise<unknown> {
     ...(run_id === RUN ? ['active'] : []),
     ...(thread_id === THREAD ? ['canary'] : []),
   ];
-  const serving = new Serving({ pins, revisionsFor, retire: () => {}, onDecided: () => {} });
+  const serving = new Serving({
+    pins,
+    revisionsFor,
+    retire: () => {},
+    onDecided: () => {},
+    logger: silentLogger,
+  });
   serving.serve(active as never);
   serving.serveCanary({ revision_id: 'canary', percent: 1, config: undefined, served: canary } as Canary);
   return await new Promise((resolve) => serving.withMount(url, resolve));

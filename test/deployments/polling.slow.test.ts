@@ -5,16 +5,20 @@ import type { Revision } from '../../src/schemas/deployments.ts';
 import { RevisionError } from '../../src/services/deployments/builder.ts';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { hookOf, sendHook } from '../support/git-hooks.ts';
-import { repository } from '../support/repository.ts';
+import { headOf, repository } from '../support/repository.ts';
 import { until } from '../support/until.ts';
 
-/** A server that asks repositories every second. Builds of a branch fail, those of a commit last. */
+/** A server that asks repositories every second. Builds of their first commits fail, those of later ones last. */
 async function polling() {
+  const firsts = new Map<string, string>();
   const server = await openDeploymentServer({
     deployments: { allow_local_sources: true, poll_seconds: 1 },
-    build: ({ source, signal }) => {
-      if (source.kind === 'git' && source.ref === 'main')
-        return Promise.reject(new RevisionError('source', 'of_a_branch', 'It is of a branch.'));
+    async build({ source, signal, onCommit }) {
+      const url = source.kind === 'git' ? source.url : '';
+      const head = headOf(url);
+      await onCommit(head);
+      if (firsts.get(url) === undefined) firsts.set(url, head);
+      if (firsts.get(url) === head) throw new RevisionError('config', 'first', 'It is the first one.');
       return new Promise((_, reject) =>
         signal.addEventListener('abort', () => reject(signal.reason), { once: true }),
       );
@@ -48,7 +52,9 @@ test('a new commit of the branch is deployed once, whether a hook or polling rep
 
   const second = await sources.commit({ 'new.txt': 'second' }, 'second');
   await until('it is queued', async () => (await ofCommit(second)).length > 0);
-  expect(await ofCommit(second)).toMatchObject([{ trigger: 'poll' }]);
+  const [queued] = await ofCommit(second);
+  expect(queued).toMatchObject({ trigger: 'poll' });
+  await server.post(`/v2/deployments/${id}/revisions/${queued?.id}/interrupt`);
   const { secret, urls } = (await server.post(`/v2/deployments/${id}/hook-secret`)).body;
   const tell = async (sha: string) => (await sendHook(urls.github, hookOf('github', secret, { sha }))).body;
 
@@ -81,7 +87,7 @@ test('polling reports a missing repository, continues with others, and finds it 
   await until('the other one was asked', async () => (await poll(second)).commit_sha === other.first);
   await rename(`${path}-moved`, path);
   await until('it was asked again', async () => (await poll(id)).failure === null);
-  expect(await revisions(id)).toHaveLength(2);
+  expect(await revisions(id)).toHaveLength(1);
   const warnings = server.log.filter(({ message }) => message.includes('cannot poll a repository'));
   expect(warnings).toHaveLength(1);
 }, 120_000);

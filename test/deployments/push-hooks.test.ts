@@ -17,6 +17,11 @@ describe('hooks of git services', () => {
         );
       },
     });
+    // One revision is built at a time: those of the tests wait behind this one.
+    await server.create('built-first', {
+      source: 'github',
+      source_config: { repo_url: 'https://example.com/a.git' },
+    });
   });
   afterAll(() => server[Symbol.asyncDispose]());
 
@@ -28,7 +33,8 @@ describe('hooks of git services', () => {
       source_config: { repo_url: 'https://example.com/a.git', build_on_push: true, ...more.source_config },
       source_revision_config: { repo_ref: 'main', ...more.source_revision_config },
     });
-    const { id } = created;
+    const { id, latest_revision_id } = created;
+    await server.post(`/v2/deployments/${id}/revisions/${latest_revision_id}/interrupt`);
     const secret = (await server.post(`/v2/deployments/${id}/hook-secret`)).body;
     const send = (kind: HookKind, push: Push = {}, key = secret.secret) =>
       sendHook(secret.urls[kind], hookOf(kind, key, push));
@@ -38,15 +44,16 @@ describe('hooks of git services', () => {
     return { id, secret, send, revisions, hooks };
   }
 
-  test.each(HOOK_KINDS)('queue a revision of the commit that %s pushed', async (kind) => {
+  test.each(HOOK_KINDS)('a push that %s reports queues a revision of the branch', async (kind) => {
     const { id, send, revisions, hooks } = await followed();
     const answer = await send(kind, { delivery: 'one' });
     const [newest] = await revisions();
     expect(newest).toMatchObject({
       number: 2,
       trigger: 'push',
-      source_revision_config: { repo_ref: 'main', repo_commit_sha: SHA },
+      source_revision_config: { repo_ref: 'main' },
     });
+    expect(newest.source_revision_config).not.toHaveProperty('repo_commit_sha');
     const expected = {
       kind,
       delivery_id: 'one',
@@ -73,21 +80,16 @@ describe('hooks of git services', () => {
     expect(answers[0]).toMatchObject({ status: 202, body: { outcome: 'queued' } });
     await send('github', { sha: OTHER_SHA, delivery: 'another' });
     expect((await send('github', { delivery: 'the same' })).text).toBe(answers[0]?.text);
-    expect(await revisions()).toHaveLength(3);
+    expect(await revisions()).toHaveLength(2);
     expect((await hooks()).resources).toHaveLength(2);
   });
 
-  test('build the newest push and skip waiting ones', async () => {
+  test('a push queues no revision while another one waits for what the branch will point to', async () => {
     const { send, revisions } = await followed();
-    await send('gitea');
-    await send('gitea', { sha: OTHER_SHA });
-    const [newest, older] = await revisions();
-    expect(newest.source_revision_config.repo_commit_sha).toBe(OTHER_SHA);
-    expect(older.status).toBe('SKIPPED');
+    const { body } = await send('gitea');
     const again = await send('gitlab', { sha: OTHER_SHA, delivery: 'of another hook' });
-    expect(again.body).toMatchObject({ outcome: 'known', revision_id: newest.id });
-    // Git went back to the commit before.
-    expect((await send('gitea')).body.outcome).toBe('queued');
+    expect(again.body).toMatchObject({ outcome: 'known', revision_id: body.revision_id });
+    expect(await revisions()).toHaveLength(2);
   });
 
   test('report the reason for a push that is not deployed, in the response and in the list', async () => {

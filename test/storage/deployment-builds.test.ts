@@ -12,6 +12,7 @@ describeEachDatabase('the retention of builds', (open) => {
     await using db = await open();
     const deployment_id = randomUUID();
     const revisions = revisionRepository(db);
+    await revisions.takeOver(randomUUID(), 3, { step: 'build', code: 'server_ended', hint: '' });
     const row = { deployment_id, name: 'agent', source_config: {}, ...CONFIG };
     await deploymentRepository(db).insert(row, [], undefined);
     const ids: string[] = [];

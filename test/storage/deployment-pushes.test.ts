@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
 import type { Db } from '../../src/db/db.ts';
+import type { RevisionStatus } from '../../src/schemas/deployments.ts';
 import { pollDecision, pushDecision } from '../../src/services/deployments/pushes.ts';
 import type { ReceivedHook } from '../../src/services/deployments/repository.ts';
 import { deploymentRepository } from '../../src/storage/deployments/deployments.ts';
@@ -20,6 +21,7 @@ const branch = 'refs/heads/main';
 async function followed(db: Db) {
   const deployments = deploymentRepository(db);
   const revisions = revisionRepository(db);
+  await revisions.takeOver(ids.uuid4(), 3, { step: 'build', code: 'server_ended', hint: '' });
   const pushes = pushRepository(db);
   const deployment_id = randomUUID();
   await deployments.insert(
@@ -46,9 +48,17 @@ async function followed(db: Db) {
     return pushes.receive(deployment_id, row, (state) => pushDecision(state, hook, ids));
   };
   const poll = (sha: string) =>
-    pushes.poll(deployment_id, sha, (state) => pollDecision(state, { url, branch, sha }, ids));
+    pushes.poll(deployment_id, sha, (state) => pollDecision(state, { url, branch }, ids));
   const listed = () => revisions.list(deployment_id, { limit: 100, offset: 0 });
-  return { deployments, revisions, pushes, deployment_id, push, poll, listed };
+  /** Builds the queued revision from a commit, as far as storage notices it. */
+  const build = async (sha: string, status: RevisionStatus = 'DEPLOYED') => {
+    const { revision_id = '' } = (await revisions.claim()) ?? {};
+    await revisions.transition(revision_id, ['AWAITING_BUILD'], 'BUILDING');
+    const outcome = await revisions.recordCommit(revision_id, sha);
+    if (outcome === 'recorded') await revisions.transition(revision_id, ['BUILDING'], status);
+    return outcome;
+  };
+  return { deployments, revisions, pushes, deployment_id, push, poll, build, listed };
 }
 
 describeEachStorage('changes of a deployment at once', (open) => {
@@ -123,25 +133,52 @@ describeEachStorage('pushes', (open) => {
 
   test('of a failed commit build it again, but polls do not', async () => {
     await using db = await open();
-    const { revisions, push, poll, listed } = await followed(db);
+    const { push, poll, build, listed } = await followed(db);
     await push(SHA);
-    const [first] = await listed();
-    await revisions.transition(first?.revision_id ?? '', ['QUEUED'], 'BUILD_FAILED');
+    await build(SHA, 'BUILD_FAILED');
     expect(await poll(SHA)).toBeUndefined();
     expect((await push(SHA))?.hook.outcome).toBe('queued');
+    expect(await build(SHA)).toBe('recorded');
     expect(await poll(SHA)).toBeUndefined();
     expect(await listed()).toHaveLength(2);
   });
 
   test('found by a poll before a rollback are not deployed again', async () => {
     await using db = await open();
-    const { revisions, deployment_id, poll, push } = await followed(db);
+    const { revisions, deployment_id, poll, push, build } = await followed(db);
     await push(SHA);
+    await build(SHA);
     await push(OTHER_SHA);
+    await build(OTHER_SHA);
     const source_revision_config = { repo_ref: 'main', repo_commit_sha: SHA };
     const rollback = { revision_id: ids.uuid7(), source: 'github', source_revision_config } as const;
     await revisions.insert(deployment_id, { ...rollback, trigger: 'manual' });
     expect(await poll(OTHER_SHA)).toBeUndefined();
+    await build(SHA);
+    expect((await push(OTHER_SHA))?.hook.outcome).toBe('queued');
+    expect(await build(OTHER_SHA)).toBe('skipped');
+  });
+
+  test('that a branch went back to an older commit build that commit', async () => {
+    await using db = await open();
+    const { push, build } = await followed(db);
+    for (const sha of [SHA, OTHER_SHA, SHA]) {
+      await push(sha);
+      expect(await build(sha)).toBe('recorded');
+    }
+  });
+
+  test('of an older commit that arrive late or again never build that commit', async () => {
+    await using db = await open();
+    const { push, poll, build, listed } = await followed(db);
+    await push(OTHER_SHA);
+    await build(OTHER_SHA);
+    for (const late of [() => push(SHA), () => push(SHA), () => poll(SHA)]) {
+      await late();
+      const [newest] = await listed();
+      expect(newest?.source_revision_config).toEqual({ repo_ref: 'main' });
+      expect(await build(OTHER_SHA)).toBe('skipped');
+    }
   });
 
   test('and polls wait for a revision whose commit is unknown, and are forgotten for branches that are no longer followed', async () => {

@@ -36,7 +36,7 @@ describeEachDatabase('revisions that a killed server has left', (open) => {
   test.for(OPEN_STATUSES)('are queued again if they were %s', async (status) => {
     await using db = await open();
     const { revisions, found } = await left(db, status);
-    await revisions.recover(MAX_TRIES, FAILURE);
+    await revisions.takeOver(randomUUID(), MAX_TRIES, FAILURE);
     expect((await found())?.status).toBe('QUEUED');
     expect(await revisions.claim()).toMatchObject({ status: 'AWAITING_BUILD' });
   });
@@ -47,7 +47,7 @@ describeEachDatabase('revisions that a killed server has left', (open) => {
   ] as const)('fail with the reason if they were %s in their last attempt', async ([status, build, end]) => {
     await using db = await open();
     const { revisions, found } = await left(db, status, { tries: MAX_TRIES, build });
-    await revisions.recover(MAX_TRIES, FAILURE);
+    await revisions.takeOver(randomUUID(), MAX_TRIES, FAILURE);
     expect(await found()).toMatchObject({ status: end, failure: FAILURE });
     expect(await revisions.claim()).toBeUndefined();
   });
@@ -56,7 +56,7 @@ describeEachDatabase('revisions that a killed server has left', (open) => {
     await using db = await open();
     const { deployment_id, revisions, again, found } = await left(db, 'BUILDING');
     await revisions.insert(deployment_id, again);
-    await revisions.recover(MAX_TRIES, FAILURE);
+    await revisions.takeOver(randomUUID(), MAX_TRIES, FAILURE);
     expect((await found())?.status).toBe('SKIPPED');
     expect(await revisions.claim()).toMatchObject({ revision_id: again.revision_id });
   });

@@ -18,6 +18,7 @@ function newRevision(canary_percent?: number) {
 async function withCanary(database: Db) {
   const db = interleaved(database);
   const [deployments, revisions] = [deploymentRepository(db), revisionRepository(db)];
+  await revisions.takeOver(randomUUID(), 3, { step: 'build', code: 'server_ended', hint: '' });
   const [deployment_id, first, canary] = [randomUUID(), newRevision(), newRevision(20)];
   const serve = async (revision_id: string, canary_percent: number | null) => {
     await revisions.claim();

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Files } from './deployments.ts';
 import { needs } from './needs.ts';
 
@@ -31,4 +31,9 @@ export async function repository(files: Files) {
     commit,
     [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
   };
+}
+
+/** The commit that a repository has checked out. */
+export function headOf(url: string): string {
+  return execFileSync('git', ['-C', fileURLToPath(url), 'rev-parse', 'HEAD'], { encoding: 'utf8' }).trim();
 }

@@ -2,8 +2,10 @@ import { basename, dirname, relative } from 'node:path';
 import { processEnvironment } from '../../config/env.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Clock } from '../../core/clock.ts';
+import { isStorageFailure } from '../../core/failure-class.ts';
+import { rangeOf } from '../../core/ip-ranges.ts';
 import type { BuildFailure } from '../../deployments/build-failure.ts';
-import type { Isolation } from '../../deployments/request.ts';
+import type { CheckAddress, Isolation } from '../../deployments/request.ts';
 import { type BuildRevision, RevisionError } from '../../services/deployments/builder.ts';
 import type { ResolveRef } from '../../services/deployments/repository.ts';
 import { webhookPolicy } from '../../services/webhooks/webhook-policy.ts';
@@ -16,15 +18,16 @@ const DNS_TIMEOUT_MS = 30_000;
 
 /** Log line for each isolation of a build. */
 const ISOLATION: Readonly<Record<Isolation, string>> = {
-  bwrap: 'The build ran in namespaces of its own (bubblewrap).',
-  user: 'The build ran as a user of its own.',
-  none: 'The build ran with the permissions of the server: install bubblewrap to isolate builds.',
+  bwrap: 'The build ran in namespaces of its own (bubblewrap)',
+  user: 'The build ran as a user of its own',
+  none: 'The build ran with the permissions of the server: install bubblewrap to isolate builds',
 };
 
 /** Builds revisions with git and the package manager of the project, in processes with limits. */
 export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildRevision {
   const { deployments: rules } = config;
   const checkAddress = addressCheck(config);
+  const checkEgress = egressCheck(checkAddress, processEnvironment());
   return async ({ source, log, onStep, signal, ...request }) => {
     // Imported on the first build.
     const { BuildFailure, buildRevision } = await import('../../deployments/source.ts');
@@ -32,7 +35,7 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
       const built = await buildRevision({
         ...request,
         source: source.kind === 'git' ? { ...source, ref: source.ref ?? 'HEAD' } : source,
-        ...{ checkAddress, clock, log, signal },
+        ...{ checkAddress, checkEgress, clock, log, signal },
         // Everything else in this folder is protected by its own mode, so builds may run as another user.
         open_from: rules.folder,
         allow_file_urls: rules.allow_local_sources,
@@ -48,16 +51,20 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
           if (status === 'running') onStep(name);
         },
       });
-      const isolation = ISOLATION[built.isolation];
+      const { isolation: filesystem, network } = built;
+      const isolation = `${ISOLATION[filesystem]}${network === 'proxy' ? ', and reached public addresses only' : ', in the network of the server'}.`;
       log({ step: 'build', level: 'INFO', message: isolation });
       return {
         commit: built.commit,
         root: relative(request.folder, dirname(built.config_file)),
         config_file: basename(built.config_file),
         isolation,
+        isolated: { filesystem, network },
       };
     } catch (error) {
-      throw error instanceof BuildFailure ? revisionError(error) : error;
+      if (!(error instanceof BuildFailure)) throw error;
+      // Not the project's failure: what the build reported could not be stored.
+      throw isStorageFailure(error.cause) ? error.cause : revisionError(error);
     }
   };
 }
@@ -111,5 +118,19 @@ function addressCheck({ webhooks: { url } }: Config) {
     const [first] = addresses;
     if (first === undefined) throw new Error(`${hostname} has no address`);
     return first;
+  };
+}
+
+/** Also permits the registry that the operator has set for package managers, wherever it is. */
+function egressCheck(checkAddress: CheckAddress, env: NodeJS.ProcessEnv): CheckAddress {
+  const registry = URL.parse(env['npm_config_registry'] ?? env['NPM_CONFIG_REGISTRY'] ?? '');
+  const port = registry && (registry.port || (registry.protocol === 'http:' ? '80' : '443'));
+  return async (url) => {
+    if (registry && url.hostname === registry.hostname && (url.port || '443') === port) return undefined;
+    const address = await checkAddress(url);
+    // Never the server itself, even if webhooks may call this machine.
+    if (typeof address !== 'string' || rangeOf(address) === 'loopback')
+      throw new Error(`${url.hostname} is this machine`);
+    return address;
   };
 }

@@ -1,5 +1,6 @@
 import { systemActor } from '../../auth/actor.ts';
 import type { Config } from '../../config/schema.ts';
+import { isStorageFailure } from '../../core/failure-class.ts';
 import { ThreadSearch } from '../../schemas/threads.ts';
 import type { ReplaceableApp } from '../lifecycle.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
@@ -34,6 +35,7 @@ export async function checkRevision(
 
 async function checkGraphs({ graphs, loaded }: ReplaceableApp): Promise<void> {
   await loaded().catch((error: Error) => {
+    if (isStorageFailure(error)) throw error;
     const advice = 'See the log of the deployment for the output of its processes.';
     throw checkFailure({
       ...{ code: 'project_failed', cause: error, advice },
@@ -59,6 +61,7 @@ async function checkSchemas({ graphs }: ReplaceableApp): Promise<void> {
       const graph = await graphs.get(graph_id, { configurable: {} }, 'assistants.read');
       await graph.schemas();
     } catch (error) {
+      if (isStorageFailure(error)) throw error;
       throw checkFailure({
         ...{ code: 'schemas_failed', cause: error, advice: 'Fix the state of the graph, and deploy again.' },
         what: `The schemas of the graph "${graph_id}" cannot be read: ${reasonOf(error)}`,

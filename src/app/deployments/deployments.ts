@@ -67,26 +67,18 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     return slot;
   }
 
-  async function remove(deployment_id: string): Promise<void> {
-    const row = await storage.deployments.find(deployment_id);
-    const slot = row && slots.get(row.name);
-    databases.assertOwned();
-    if (slot) slots.delete(row.name);
-    await slot?.close(0);
-    await databases.drop(deployment_id);
-  }
-
+  const open: OpenDeployments = { storage, slots, databases };
   const plane: DataPlane = {
     foldersInUse: () => new Set([...slots.values()].flatMap((slot) => slot.foldersInUse)),
     async deploy(revision, control) {
       const slot = slotOf(revision.name);
+      let isServed = false;
       try {
-        return await slot.deploy(revision, control);
+        isServed = await slot.deploy(revision, control);
+        return isServed;
       } finally {
-        // The deployment may have been deleted before there was anything to stop.
-        const isGone = (await storage.deployments.find(revision.deployment_id)) === undefined;
-        if (isGone && slots.get(revision.name) === slot) slots.delete(revision.name);
-        if (isGone) await slot.close(0).finally(() => databases.drop(revision.deployment_id));
+        // What serves was not deleted when it was activated, and a later deletion stops it.
+        if (!isServed) await closeIfDeleted(open, slot, revision);
       }
     },
     activity: async (name) => slots.get(name)?.activity(),
@@ -95,7 +87,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     promote: async ({ name, ...of }, decide) =>
       (await slots.get(name)?.promote(of.revision_id, decide)) ?? false,
     endCanary: ({ name, revision_id }, decide) => slots.get(name)?.endCanary(revision_id, decide) ?? decide(),
-    remove,
+    remove: (deployment_id) => remove(open, deployment_id),
   };
   const work = openWork(config, context, { files, plane });
   let resuming: Promise<void> = Promise.resolve();
@@ -125,6 +117,32 @@ export async function openDeployments(config: Config, context: DeploymentsContex
     slots.clear();
     folder[Symbol.dispose]();
   }
+}
+
+interface OpenDeployments {
+  readonly storage: Foundation['storage'];
+  readonly slots: Map<string, DeploymentSlot>;
+  readonly databases: DeploymentDatabases;
+}
+
+async function remove({ storage, slots, databases }: OpenDeployments, deployment_id: string): Promise<void> {
+  const row = await storage.deployments.find(deployment_id);
+  const slot = row && slots.get(row.name);
+  databases.assertOwned();
+  if (slot) slots.delete(row.name);
+  await slot?.close(0);
+  await databases.drop(deployment_id);
+}
+
+/** A deployment may have been deleted before there was anything to stop. */
+async function closeIfDeleted(
+  { storage, slots, databases }: OpenDeployments,
+  slot: DeploymentSlot,
+  { deployment_id, name }: ServedRevision,
+): Promise<void> {
+  if ((await storage.deployments.find(deployment_id)) !== undefined) return;
+  if (slots.get(name) === slot) slots.delete(name);
+  await slot.close(0).finally(() => databases.drop(deployment_id));
 }
 
 function dispatchTo(
@@ -225,7 +243,7 @@ function openWork(
 ) {
   const { storage } = foundation;
   const queue = deploymentQueue({
-    ...{ ...storage, files, plane, clock, logger, build },
+    ...{ ...storage, files, plane, clock, ids, logger, build },
     measure: diskUsage,
     bus: foundation.bus.bus,
     rules: config.deployments,
@@ -240,7 +258,7 @@ function openWork(
     /** Cleans up what a previous server process left behind. */
     async prepare(): Promise<void> {
       await endBuildsIn(config.deployments.folder);
-      await queue.recover();
+      await queue.takeOver();
       await finishDeletions({ ...storage, files, logger });
       await rebuildMissing({ ...storage, files, ids, logger });
       await scratch();

@@ -29,6 +29,8 @@ export interface SlotDeps {
   readonly root: RootPlace | undefined;
   /** Returns the deployed revisions whose builds are kept; `undefined` if threads follow the active one. */
   readonly findPinned: () => Promise<readonly ServedRevision[] | undefined>;
+  /** See `ServingDeps`. */
+  readonly patience_ms?: number;
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
@@ -126,12 +128,14 @@ export class RevisionApps {
     const foundation = await this.#openFoundation(config);
     const is_first = !this.#hasApps;
     this.#hasApps = true;
-    const secrets = Object.values(revision.secrets);
+    // The same for all revisions: a request of an old one may reach the new one.
+    const graph_token = await foundation.storage.secrets.getOrCreate('graph token', ids.secret());
+    const secrets = [...Object.values(revision.secrets), graph_token];
     const options = { logger: revisionLogger(logger, { log, secrets, clock }), clock, ids };
-    const environment = deploymentEnvironment(config, home);
+    const environment = deploymentEnvironment({ ...config, env: withToken(config.env, graph_token) }, home);
     const scope = () => this.#rules.scopeOf(revision_id);
     const place = {
-      ...{ foundation, revision_id, is_first, scope, environment, administrators, root, stop },
+      ...{ foundation, revision_id, is_first, scope, environment, administrators, graph_token, root, stop },
       server_root: server.root,
     };
     stop.throwIfAborted();
@@ -155,4 +159,12 @@ export class RevisionApps {
     });
     return this.#foundation;
   }
+}
+
+/** Variables in which the SDK looks for a key, the first that is set. */
+const SDK_KEYS = ['LANGGRAPH_API_KEY', 'LANGSMITH_API_KEY', 'LANGCHAIN_API_KEY'];
+
+/** Gives the token to clients that graphs create, unless the project has a key for them. */
+function withToken(env: Config['env'], graph_token: string): Config['env'] {
+  return SDK_KEYS.some((name) => env[name] !== undefined) ? env : { ...env, LANGGRAPH_API_KEY: graph_token };
 }

@@ -1,4 +1,7 @@
 import type { Config } from '../../config/schema.ts';
+import { Unavailable } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
+import { sleep } from '../../core/timers.ts';
 import { canonicalUrl } from '../../http/canonical-url.ts';
 import type { MountedServer } from '../../http/dispatch.ts';
 import type { ExecutingRevision, RevisionRule, RevisionScope } from '../../storage/queue/revision-rule.ts';
@@ -25,7 +28,16 @@ export interface ServingDeps {
   readonly retire: (served: Served, how: { readonly at_once: boolean }) => void;
   /** Called after each decision: runs and crons may belong to another app. */
   readonly onDecided: () => void;
+  /** How long a request waits for a decision, ms; five seconds by default. */
+  readonly patience_ms?: number | undefined;
+  readonly logger: Logger;
 }
+
+/** Why nothing answers while a decision is pending. */
+export const UNDECIDED = 'A switch waits for the database, which does not respond.';
+
+/** A decision takes milliseconds, unless the database does not answer. */
+const PATIENCE_MS = 5_000;
 
 /** Ids in the path of a request. */
 export interface NamedInPath {
@@ -41,8 +53,8 @@ export class Serving {
   readonly #deps: ServingDeps;
   #current: Served | undefined;
   #canary: Canary | undefined;
-  /** Pending decision about which revisions serve. */
-  #deciding: Promise<void> | undefined;
+  /** Pending decision about which revisions serve; `late` resolves to false once requests no longer wait for it. */
+  #deciding: { readonly decided: Promise<true>; readonly late: Promise<false> } | undefined;
 
   constructor(deps: ServingDeps) {
     this.#deps = deps;
@@ -56,24 +68,41 @@ export class Serving {
     return this.#canary;
   }
 
-  /** Decisions are made one at a time, each with its change; requests wait for them. */
+  /** Decisions are made one at a time, each with its change; requests wait for them, but not for long. */
   async decide<T>(change: () => Promise<T>): Promise<T> {
-    const before = this.#deciding;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#deciding = promise;
+    const before = this.#deciding?.decided;
+    const { promise: decided, resolve } = Promise.withResolvers<true>();
+    const timer = new AbortController();
+    const late = sleep(this.#deps.patience_ms ?? PATIENCE_MS, timer.signal).then(() => false as const);
+    const deciding = { decided, late };
+    this.#deciding = deciding;
     await before;
     try {
       return await change();
     } finally {
-      if (this.#deciding === promise) this.#deciding = undefined;
-      resolve();
+      if (this.#deciding === deciding) this.#deciding = undefined;
+      resolve(true);
+      timer.abort();
       this.#deps.onDecided();
     }
   }
 
-  /** Waits for a pending decision. */
-  async decided(): Promise<void> {
-    while (this.#deciding !== undefined) await this.#deciding;
+  /** A decision for a client. Throws `Unavailable` if it stays pending: it is made all the same. */
+  async decideSoon(change: () => Promise<boolean>): Promise<boolean> {
+    const deciding = this.decide(change);
+    deciding.catch((error: unknown) => this.#deps.logger.warn('a switch was not decided', { error }));
+    const isDecided = await Promise.race([deciding.then(() => true), this.decided()]);
+    if (!isDecided) throw new Unavailable(`${UNDECIDED} Send the request again.`);
+    return deciding;
+  }
+
+  /** Waits for a pending decision. Returns false if it is still pending after a while. */
+  async decided(): Promise<boolean> {
+    while (this.#deciding !== undefined) {
+      const { decided, late } = this.#deciding;
+      if (!(await Promise.race([decided, late]))) return false;
+    }
+    return true;
   }
 
   /** Part of a decision. Retires the previous revision, unless a canary is promoted. */
@@ -119,11 +148,12 @@ export class Serving {
   }
 
   /**
-   * Calls `act` with the app for a request; `undefined` before the first revision serves. Waits for a pending decision:
-   * a client that knows of the new revision must not get answers of the old one.
+   * Calls `act` with the app for a request; `undefined` before the first revision serves, and if a decision stays
+   * pending: a client that knows of the new revision must not get answers of the old one.
    */
   withMount(url: string | undefined, act: Answer): void {
-    if (this.#deciding !== undefined) void this.#deciding.then(() => this.withMount(url, act));
+    if (this.#deciding !== undefined)
+      void this.decided().then((isDecided) => (isDecided ? this.withMount(url, act) : act(undefined)));
     else {
       const isOneOfSeveral = this.#canary?.served !== undefined || this.#deps.pins.isOn;
       const named = isOneOfSeveral ? namedIn(url) : undefined;

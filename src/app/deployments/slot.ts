@@ -10,7 +10,7 @@ import { PinnedRevisions } from './pinned-revisions.ts';
 import { type ResumedCanary, untilAvailable } from './resumption.ts';
 import { Retirement } from './retirement.ts';
 import { RevisionApps, type SlotDeps } from './revision-apps.ts';
-import { type Canary, graphIds, Serving } from './serving.ts';
+import { type Canary, graphIds, Serving, UNDECIDED } from './serving.ts';
 import { startWorkers } from './worker-start.ts';
 
 type Activate = Parameters<DataPlane['deploy']>[1]['activate'];
@@ -65,6 +65,7 @@ export class DeploymentSlot {
       revisionsFor: (named) => apps.revisionsFor(named),
       retire: (served, how) => retirement.begin(served, how),
       onDecided,
+      ...{ patience_ms: deps.patience_ms, logger },
     });
     this.#serving = serving;
     this.#apps = apps;
@@ -113,8 +114,9 @@ export class DeploymentSlot {
   /** See `DataPlane.activity`. */
   async activity(): Promise<DeploymentActivity> {
     // A client that knows of the new revision must not see the old one as serving.
-    await this.#serving.decided();
+    const isDecided = await this.#serving.decided();
     const revisions = this.#apps.live.list();
+    if (!isDecided) return { revisions, queue: undefined, problem: UNDECIDED };
     const { current } = this.#serving;
     if (!current) {
       const isStarting = revisions.some(({ state }) => state === 'starting');
@@ -148,17 +150,14 @@ export class DeploymentSlot {
       });
     };
     const resuming = untilAvailable(attempt, { ended, logger: this.#deps.logger });
-    this.#resuming = resuming.then(
-      () => {},
-      () => {},
-    );
+    this.#resuming = resuming.then(() => {}).catch(() => {});
     const reserved = await resuming;
     if (reserved) await this.#resumeCanary(reserved, canaries, limit_ms);
   }
 
   /** See `DataPlane.promote`. */
   promote(revision_id: string, decide: () => Promise<boolean>): Promise<boolean> {
-    return this.#serving.decide(async () => {
+    return this.#serving.decideSoon(async () => {
       const served = this.#serving.canary?.served;
       if (served?.revision_id !== revision_id || !(await this.#decision(decide))) return false;
       this.#serving.serve(served);
@@ -168,14 +167,14 @@ export class DeploymentSlot {
 
   /** See `DataPlane.endCanary`. */
   endCanary(revision_id: string, decide: () => Promise<boolean>): Promise<boolean> {
-    return this.#serving.decide(async () => {
+    return this.#serving.decideSoon(async () => {
       if (!(await this.#decision(decide))) return false;
       if (this.#serving.canary?.revision_id === revision_id) this.#serving.dropCanary({ at_once: true });
       return true;
     });
   }
 
-  #decision(decide: () => Promise<boolean>): Promise<boolean> {
+  #decision<T>(decide: () => Promise<T>): Promise<T> {
     return askAgain(decide, this.#closing.signal);
   }
 
@@ -241,7 +240,7 @@ export class DeploymentSlot {
   async #activate(next: Served, percent: number | null, activate: Activate): Promise<boolean> {
     const isServing = await this.#serving.decide(async () => {
       await this.#pins.refresh();
-      const role = await activate();
+      const role = await this.#decision(activate);
       if (role === 'active') this.#serve(next);
       if (role === 'canary') this.#serving.serveCanary({ ...next, percent: percent ?? 0, served: next });
       return role !== undefined;
@@ -278,9 +277,11 @@ export class DeploymentSlot {
     limit_ms: number,
   ): Promise<void> {
     const { revision_id } = revision;
-    const signal = AbortSignal.any([timeoutSignal(limit_ms), this.#closing.signal]);
+    const ended = this.#closing.signal;
+    const attempt = () => this.#loaded(revision, AbortSignal.any([timeoutSignal(limit_ms), ended]));
     try {
-      const opened = await this.#loaded(revision, signal);
+      const opened = await untilAvailable(attempt, { ended, logger: this.#deps.logger });
+      if (!opened) return;
       const isWanted = await this.#serving.decide(async () => {
         const isCanary = this.#serving.canary === canary;
         if (isCanary) this.#serving.startCanary(canary, opened);

@@ -42,6 +42,8 @@ export async function checkoutSource(
     await warnOfPointers(context, remote, root);
     const commit = await readCommit(remote, root);
     context.log('source', 'INFO', `Commit ${commit.sha} by ${commit.author}: ${commit.message}`);
+    await request.onCommit?.(commit.sha);
+    signal.throwIfAborted();
     return { commit, known_hosts: await remote.signIn.knownHosts() };
   } finally {
     await rm(folder, { recursive: true, force: true });

@@ -68,7 +68,7 @@ export function projectCommands(
       const end = await runCommand({
         argv: await sandbox.wrap(argv, cwd),
         cwd,
-        env: { ...env, ...command.env, PATH: [...path, env['PATH']].join(':') },
+        env: { ...env, ...sandbox.env, ...command.env, PATH: [...path, env['PATH']].join(':') },
         uid: sandbox.uid,
         limits: {
           memory_bytes: limits.memory_bytes,

@@ -1,8 +1,9 @@
 import { realpath } from 'node:fs/promises';
 import { timeoutSignal } from '../../core/timers.ts';
 import { BuildFailure } from '../build-failure.ts';
-import { ISOLATIONS, type Isolation } from '../request.ts';
+import { type CheckAddress, ISOLATIONS, type Isolation, type NetworkIsolation } from '../request.ts';
 import { runCommand } from './command.ts';
+import { BRIDGE, EGRESS_FOLDER, EGRESS_SOCKET, type Egress, openEgress } from './egress.ts';
 import { endUser } from './end-processes.ts';
 import { findOnPath, foldersOfTool } from './tools.ts';
 import { type BuildUser, takeUser } from './users.ts';
@@ -10,6 +11,10 @@ import { type BuildUser, takeUser } from './users.ts';
 /** Starts commands of the project with little access to this machine. */
 export interface Sandbox extends Disposable {
   readonly isolation: Isolation;
+  /** `proxy`: a network of its own, from which only a proxy leads to permitted addresses. */
+  readonly network: NetworkIsolation;
+  /** Variables that commands need in it. */
+  readonly env: Readonly<Record<string, string>>;
   /** User that the commands run as; default: the server's. */
   readonly uid?: number | undefined;
   /** Describes what is isolated and what is not. */
@@ -28,6 +33,10 @@ export interface SandboxOptions {
   /** Readable files and folders besides the system's programs. */
   readonly readable: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** Which addresses the build may connect to, if it gets a network of its own. */
+  readonly checkEgress: CheckAddress;
+  /** Called when the build may not connect to a host. */
+  readonly onRefused: (host: string, reason: string) => void;
   /** Makes a user the owner of the writable folders. */
   readonly handOver: (uid: number) => Promise<void>;
 }
@@ -36,19 +45,25 @@ export interface SandboxOptions {
 export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   const allowed = options.allowed ?? ISOLATIONS;
   const user = await takeUser(options.key);
+  let egress: Egress | undefined;
+  const release = () => {
+    egress?.[Symbol.dispose]();
+    user?.[Symbol.dispose]();
+  };
   try {
     if (user) await endUser(user.uid);
-    for (const candidate of await candidates(options, user)) {
+    egress = allowed.includes('bwrap') ? await egressOf(options) : undefined;
+    for (const candidate of await candidates(options, { user, egress })) {
       if (!allowed.includes(candidate.isolation)) continue;
       // Without its capabilities, even root cannot enter the folder of another user.
       if (process.getuid?.() === 0) await options.handOver(candidate.uid ?? 0);
-      if (await canRun(candidate, options)) return candidate;
+      if (await canRun(candidate, options)) return { ...candidate, [Symbol.dispose]: release };
     }
   } catch (error) {
-    user?.[Symbol.dispose]();
+    release();
     throw error;
   }
-  user?.[Symbol.dispose]();
+  release();
   throw new BuildFailure('install', {
     code: 'isolation_unavailable',
     message: `This machine cannot isolate the build with ${allowed.join(' or ')}.`,
@@ -56,31 +71,46 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
 }
 
-async function candidates(options: SandboxOptions, user: BuildUser | undefined): Promise<Sandbox[]> {
+/** Variables of a proxy through which the server itself must go: builds cannot go around it. */
+const UPSTREAM = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
+
+async function egressOf({ env, checkEgress, onRefused }: SandboxOptions): Promise<Egress | undefined> {
+  return UPSTREAM.some((name) => env[name]) ? undefined : openEgress(checkEgress, onRefused);
+}
+
+type Candidate = Omit<Sandbox, typeof Symbol.dispose>;
+
+async function candidates(
+  options: SandboxOptions,
+  { user, egress }: { readonly user: BuildUser | undefined; readonly egress: Egress | undefined },
+): Promise<Candidate[]> {
   const bwrap = await findOnPath('bwrap', options.env['PATH'] ?? '');
   const setpriv = await findOnPath('setpriv', options.env['PATH'] ?? '');
-  const release = { [Symbol.dispose]: () => user?.[Symbol.dispose]() };
-  const found: Sandbox[] = [];
-  if (bwrap) {
+  const shared = { network: 'shared', env: {} } as const;
+  const found: Candidate[] = [];
+  for (const proxy of bwrap ? [egress, undefined] : []) {
     const wrap = async (argv: readonly string[], cwd: string) => [
-      ...(await bwrapArguments(bwrap, options, cwd)),
+      ...(await bwrapArguments(bwrap as string, options, { cwd, proxy })),
+      ...(proxy ? [process.execPath, '-e', BRIDGE, '--', EGRESS_SOCKET] : []),
       ...argv,
     ];
-    const note =
-      'The build runs in bubblewrap: it sees its own files, the programs of this machine, and the network.';
-    if (user) found.push({ isolation: 'bwrap', uid: user.uid, note, wrap, ...release });
+    const seen = 'The build runs in bubblewrap: it sees its own files, the programs of this machine, and';
+    const network = proxy ? 'public addresses through a proxy.' : 'the network of the server.';
+    const parts = proxy ? ({ network: 'proxy', env: proxy.env } as const) : shared;
+    const sandbox = { isolation: 'bwrap', note: `${seen} ${network}`, wrap, ...parts } as const;
+    if (user) found.push({ ...sandbox, uid: user.uid });
     // If only root may enter the folders, the namespaces alone must isolate the build.
-    found.push({ isolation: 'bwrap', note, wrap, ...release });
+    found.push(sandbox);
   }
   const without = bwrap ? 'bubblewrap does not work here' : 'bubblewrap is not installed';
   const noPrivileges = setpriv ? [setpriv, '--no-new-privs', '--'] : [];
   const wrap = async (argv: readonly string[]) => [...noPrivileges, ...argv];
   if (user) {
     const note = `Partly isolated, because ${without}: the build runs as user ${user.uid}, which cannot read files that only the server may read, but sees other files of this machine, its processes, and the network.`;
-    found.push({ isolation: 'user', uid: user.uid, note, wrap, ...release });
+    found.push({ isolation: 'user', uid: user.uid, note, wrap, ...shared });
   }
   const note = `Not isolated, because ${without}: install scripts and build commands may read and change whatever the server may, such as its database and its keys.`;
-  return [...found, { isolation: 'none', note, wrap, ...release }];
+  return [...found, { isolation: 'none', note, wrap, ...shared }];
 }
 
 /** Long enough for a busy machine to start Node, ms. */
@@ -89,7 +119,7 @@ const PROBE_MS = 20_000;
 /**
  * Tests the sandbox by an attempt: namespaces may be forbidden, user ids unmapped, or folders closed to other users.
  */
-async function canRun(sandbox: Sandbox, { env, writable }: SandboxOptions): Promise<boolean> {
+async function canRun(sandbox: Candidate, { env, writable }: SandboxOptions): Promise<boolean> {
   if (sandbox.isolation === 'none') return true;
   const cwd = writable[0] as string;
   const script = 'for folder; do test -w "$folder" || exit 1; done; exec node --version';
@@ -97,7 +127,7 @@ async function canRun(sandbox: Sandbox, { env, writable }: SandboxOptions): Prom
     const { code } = await runCommand({
       argv: await sandbox.wrap(['/bin/sh', '-c', script, 'sh', ...writable], cwd),
       cwd,
-      env,
+      env: { ...env, ...sandbox.env },
       uid: sandbox.uid,
       limits: { memory_bytes: Number.POSITIVE_INFINITY, disk_bytes: 1024 * 1024, folders: [] },
       signal: timeoutSignal(PROBE_MS),
@@ -141,7 +171,11 @@ const SYSTEM = [
 ];
 const TOOLS = ['node', 'npm', 'pnpm', 'yarn', 'bun', 'corepack', 'git'];
 
-async function bwrapArguments(bwrap: string, options: SandboxOptions, cwd: string): Promise<string[]> {
+async function bwrapArguments(
+  bwrap: string,
+  options: SandboxOptions,
+  { cwd, proxy }: { readonly cwd: string; readonly proxy: Egress | undefined },
+): Promise<string[]> {
   const { env, readable, tmp, writable } = options;
   const tools = await Promise.all(TOOLS.map((name) => findOnPath(name, env['PATH'] ?? '')));
   const folders = await Promise.all(tools.filter((tool) => tool !== undefined).map(foldersOfTool));
@@ -155,6 +189,7 @@ async function bwrapArguments(bwrap: string, options: SandboxOptions, cwd: strin
     ...['--proc', '/proc', '--dev', '/dev', '--bind', tmp, '/tmp'],
     ...read.flatMap((path) => ['--ro-bind-try', path, path]),
     ...writable.flatMap((path) => ['--bind', path, path]),
+    ...(proxy ? ['--unshare-net', '--bind', proxy.folder, EGRESS_FOLDER] : []),
     ...['--chdir', cwd, '--'],
   ];
 }

@@ -1,10 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fastify';
 import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
+import { GRAPHS_OF_DEPLOYMENT } from '../../auth/api-keys.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireScope } from '../../auth/scopes.ts';
+import { Unauthorized } from '../../core/errors.ts';
 import { parseTraceparent } from '../../core/trace-ids.ts';
-import { internalRequestOf } from '../in-process.ts';
+import { internalRequestOf, isInProcess } from '../in-process.ts';
 import { publicUrl } from '../public-url.ts';
 
 declare module 'fastify' {
@@ -18,6 +20,8 @@ export interface AuthOptions {
   readonly authenticate: Authenticate | undefined;
   /** Users authenticate, beside API keys: by custom auth handlers or an identity provider. */
   readonly has_users: boolean;
+  /** Identity of the project's code, whose client may send no valid key. Otherwise it is authenticated like others. */
+  readonly own_graphs?: Identity | undefined;
   /** Token issuers, published for clients that obtain tokens themselves. */
   readonly issuers: readonly string[];
   /** Interval at which callers of open streams are re-authenticated, ms; a minute by default. */
@@ -40,7 +44,7 @@ export type AuthHook = (request: FastifyRequest) => Promise<void>;
  */
 export function authenticateHook(
   server: FastifyInstance,
-  { authenticate, has_users }: AuthOptions,
+  { authenticate, has_users, own_graphs }: AuthOptions,
   headersOf: (headers: IncomingHttpHeaders) => Record<string, string>,
 ): (request: FastifyRequest) => Promise<boolean> {
   server.decorateRequest('actor');
@@ -58,7 +62,13 @@ export function authenticateHook(
     if (!authenticate || request.method === 'OPTIONS') return true;
     if (isPublicRoute(request, has_users)) return true;
     const before = internal && identities.get(internal.from);
-    const identity = before ?? (await authenticate(callerOf(request)));
+    const fallback = internal || !isInProcess(raw) ? undefined : own_graphs;
+    const identity =
+      before ??
+      (await authenticate(callerOf(request)).catch((error: unknown) => {
+        if (fallback && error instanceof Unauthorized) return fallback;
+        throw error;
+      }));
     if (!request.is404) requireScope(identity.scope, request.routeOptions.config.scope ?? 'admin');
     identities.set(request, identity);
     request.actor = { ...identity, ...context };
@@ -98,7 +108,8 @@ export function reauthentication(
   authenticate: Authenticate | undefined,
 ): () => Promise<Actor> {
   const { actor, raw, routeOptions } = request;
-  if (!authenticate) return async () => actor;
+  // The token of graphs never expires.
+  if (!authenticate || identityOf(request) === GRAPHS_OF_DEPLOYMENT) return async () => actor;
   // A request that the custom app forwards may lack the credential of the original request.
   const from = internalRequestOf(raw)?.from;
   const caller = callerOf(from && identityOf(from) ? from : request);

@@ -35,6 +35,8 @@ export interface BuildRequest {
   readonly onStep: (step: string) => void;
   /** Reports the host keys with which the repository was reached over ssh. */
   readonly onHostKeys: (known_hosts: string) => Promise<void>;
+  /** Reports the commit of a repository once it is fetched. */
+  readonly onCommit: (sha: string) => Promise<void>;
   /** Aborts the build and kills its processes. */
   readonly signal: AbortSignal;
 }

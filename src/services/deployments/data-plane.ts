@@ -37,7 +37,7 @@ export interface DataPlane {
   /**
    * Starts a revision beside the active one and checks it. Once `activate` resolves to `active` it receives all
    * new requests, with `canary` its share of them; until then the old one serves. Throws a `RevisionError` if
-   * it cannot serve. Returns false if `activate` resolves to `undefined`.
+   * it cannot serve. Returns false if `activate` resolves to `undefined`; calls it again if the database did not answer.
    */
   deploy(
     revision: ServedRevision,

@@ -28,7 +28,10 @@ export function followedBranch({
   return { branch: repo_ref.startsWith('refs/heads/') ? repo_ref : `refs/heads/${repo_ref}` };
 }
 
-/** Decides what a verified hook leads to. */
+/**
+ * Decides what a verified hook leads to. It only reports that the branch has moved: hooks arrive late, twice and out of
+ * order, so its commit is never what is built.
+ */
 export function pushDecision({ deployment, newest }: PushState, hook: ReceivedHook, ids: Ids): PushDecision {
   if (hook.reason !== undefined) return ignored(hook.reason);
   const followed = followedBranch(deployment);
@@ -37,22 +40,15 @@ export function pushDecision({ deployment, newest }: PushState, hook: ReceivedHo
   const pushed = hook.refs.find(({ ref }) => ref === undefined || ref === branch);
   if (!pushed) return ignored(otherRef(hook.refs[0]?.ref, branch));
   if (pushed.deleted) return ignored(`${pushed.ref} was deleted.`);
-  if (newest && pushed.sha !== undefined && isOf(newest, pushed.sha)) {
-    return {
-      outcome: 'known',
-      revision_id: newest.revision_id,
-      reason: 'The newest revision already has this commit.',
-      pushed,
-    };
-  }
-  return { outcome: 'queued', revision: revisionOf(deployment, pushed.sha, 'push', ids), pushed };
+  const known = newest && knownReason(newest, deployment, pushed.sha);
+  if (known) return { outcome: 'known', revision_id: newest.revision_id, reason: known, pushed };
+  return { outcome: 'queued', revision: revisionOf(deployment, 'push', ids), pushed };
 }
 
-/** A polled branch and the commit it points to. */
+/** A polled branch. */
 export interface Polled {
   readonly url: string;
   readonly branch: string;
-  readonly sha: string;
 }
 
 /**
@@ -61,34 +57,43 @@ export interface Polled {
  * unknown.
  */
 export function pollDecision(
-  { deployment, has_revision, is_building_branch }: PollState,
-  { url, branch, sha }: Polled,
+  { deployment, has_revision, is_building_branch, was_found }: PollState,
+  { url, branch }: Polled,
   ids: Ids,
 ): NewRevision | undefined {
   const followed = followedBranch(deployment);
   const isSame = deployment.source_config.repo_url === url && 'branch' in followed;
-  if (!isSame || followed.branch !== branch || has_revision || is_building_branch) return undefined;
-  return revisionOf(deployment, sha, 'poll', ids);
+  if (!isSame || followed.branch !== branch || has_revision || is_building_branch || was_found)
+    return undefined;
+  return revisionOf(deployment, 'poll', ids);
 }
 
-/** A revision of a commit, or without one of what the branch points to when it is built. */
+/** A revision of what the branch points to when it is built. */
 function revisionOf(
   { source, source_revision_config }: DeploymentRow,
-  sha: string | undefined,
   trigger: 'push' | 'poll',
   ids: Ids,
 ): NewRevision {
-  const config = {
-    ...withoutCommit(source_revision_config),
-    ...(sha !== undefined && { repo_commit_sha: sha }),
-  };
-  return newRevision(ids, { source, source_revision_config: config }, trigger);
+  const choice = { source, source_revision_config: withoutCommit(source_revision_config) };
+  return newRevision(ids, choice, trigger);
 }
 
-/** Whether the revision covers the commit; a failed or interrupted one does not, so that it is built again. */
-function isOf({ source, source_revision_config, status }: RevisionRow, sha: string): boolean {
+/**
+ * Why the newest revision covers a push: it looks up the branch when it is built, or it has the commit that the hook
+ * names. One that failed or was interrupted does not, so that it is built again.
+ */
+function knownReason(
+  { source, source_revision_config: { repo_ref, repo_commit_sha: built }, status }: RevisionRow,
+  { source_revision_config: { repo_ref: followed } }: DeploymentRow,
+  sha: string | undefined,
+): string | undefined {
+  if (source !== 'github') return undefined;
+  if (built == null)
+    return status === 'QUEUED' && repo_ref === followed
+      ? 'The newest revision waits, and will have what the branch points to then.'
+      : undefined;
   const isGood = status === 'DEPLOYED' || OPEN_STATUSES.some((open) => open === status);
-  return source === 'github' && source_revision_config.repo_commit_sha === sha && isGood;
+  return built === sha && isGood ? 'The newest revision already has this commit.' : undefined;
 }
 
 function otherRef(ref: string | undefined, branch: string | undefined): string {

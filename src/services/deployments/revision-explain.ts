@@ -81,7 +81,8 @@ function summaryOf(revision: RevisionRow, situation: Situation): string {
     return `Being built and deployed${where}.${serving}`;
   }
   if (failure) return `Failed at step “${failure.step}”: ${asSentence(failure.hint)}${serving}`;
-  if (status === 'SKIPPED') return `Skipped: a newer revision was created before its turn.${serving}`;
+  if (status === 'SKIPPED')
+    return `Skipped: a newer revision was created before its turn, or its commit was deployed before.${serving}`;
   if (is_active || is_canary || status === 'DEPLOYED') return deployedSummary(revision, situation) + serving;
   return `Ended at ${updated_at} with status ${status}.${serving}`;
 }

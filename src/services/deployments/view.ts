@@ -40,6 +40,7 @@ export function revisionView(
     commit: row.commit_info,
     failure: row.failure,
     build_steps: row.build_steps,
+    isolation: row.built?.isolated ?? null,
     is_built: row.build_id !== null && row.built !== null,
     is_active: row.revision_id === active_revision_id,
     is_canary: row.revision_id === canary_revision_id,

@@ -43,6 +43,8 @@ export interface PollState {
   readonly has_revision: boolean;
   /** Whether an unfinished revision exists whose commit is not known yet. */
   readonly is_building_branch: boolean;
+  /** Whether the previous poll that was decided found the same commit. */
+  readonly was_found: boolean;
 }
 
 export type PushDecision =
@@ -89,7 +91,10 @@ export function pushRepository(db: Db) {
         return { hook: stored, is_new: true };
       }),
 
-    /** Stores a poll result, and queues the revision that `decide` returns. Returns the id of the revision, if any. */
+    /**
+     * Stores a poll result, and queues the revision that `decide` returns. Returns the id of the revision, if any. The
+     * commit is stored once it has a revision.
+     */
     poll: (
       deployment_id: string,
       sha: string,
@@ -98,11 +103,16 @@ export function pushRepository(db: Db) {
       db.transaction('sync', async (tx) => {
         const deployment = await lockDeployment(tx, deployment_id);
         if (!deployment) return undefined;
-        const revision = decide({ deployment, ...(await revisionsOf(tx, deployment_id, sha)) });
+        const state = await revisionsOf(tx, deployment_id, sha);
+        const before = await tx.get(sql`
+          select ${columns('deployment_repositories', 'polled_sha')} from deployment_repositories
+          where deployment_id = ${deployment_id}`);
+        const revision = decide({ deployment, ...state, was_found: before?.polled_sha === sha });
         if (revision) await insertRevision(tx, deployment_id, revision);
+        const decided_sha = revision || state.has_revision ? sha : (before?.polled_sha ?? null);
         await tx.run(sql`
           insert into deployment_repositories (deployment_id, polled_at, polled_sha)
-          values (${deployment_id}, ${NOW}, ${sha})
+          values (${deployment_id}, ${NOW}, ${decided_sha})
           on conflict (deployment_id) do update
           set polled_at = ${NOW}, polled_sha = excluded.polled_sha, poll_failure = null`);
         return revision?.revision_id;

@@ -13,6 +13,8 @@ import type {
   SourceRevisionConfig,
 } from '../../schemas/deployments.ts';
 import { changeStatus, type RevisionChange } from './change-status.ts';
+import { ownership } from './ownership.ts';
+import { recordCommit } from './record-commit.ts';
 import { IS_OPEN, lockDeployment, parseRevision, REVISION, type RevisionRow } from './rows.ts';
 import { activate, endCanary, promote } from './serving.ts';
 import { storedBuilds } from './stored-builds.ts';
@@ -38,9 +40,20 @@ export type RevisionRepository = ReturnType<typeof revisionRepository>;
 
 const AHEAD = number('ahead');
 
-/** Revisions and their queue. Every status change is conditional on the previous status. */
+/**
+ * Revisions and their queue. Every status change is conditional on the previous status, and all but `insert` on this
+ * process owning the deployments: it throws `Unavailable` before `takeOver`, and after that of another process.
+ */
 export function revisionRepository(db: Db) {
+  const owner = ownership(db);
   return {
+    /**
+     * Makes this process the owner, and requeues what an earlier process left unfinished; see `recover`.
+     * `token`: a fresh fencing token.
+     */
+    takeOver: (token: string, max_tries: number, failure: RevisionFailure): Promise<void> =>
+      owner.take(token, (tx) => requeueUnfinished(tx, max_tries, failure)),
+
     /** Queues a revision; older queued ones of the deployment become `SKIPPED`. */
     insert: (deployment_id: string, revision: NewRevision): Promise<RevisionRow> =>
       db.transaction('sync', async (tx) => {
@@ -85,7 +98,7 @@ export function revisionRepository(db: Db) {
 
     /** Claims the oldest waiting revision, now `AWAITING_BUILD`, or `AWAITING_DEPLOY` if it is already built. */
     claim: (): Promise<RevisionRow | undefined> =>
-      db.transaction('sync', async (tx) => {
+      owner.transaction(async (tx) => {
         const row = await tx.get(sql`
           update deployment_revisions
           set status = case when build_id is null then 'AWAITING_BUILD' else 'AWAITING_DEPLOY' end,
@@ -103,11 +116,11 @@ export function revisionRepository(db: Db) {
       from: readonly RevisionStatus[],
       to: RevisionStatus,
       change: RevisionChange = {},
-    ): Promise<boolean> => db.transaction('sync', (tx) => changeStatus(tx, revision_id, from, to, change)),
+    ): Promise<boolean> => owner.transaction((tx) => changeStatus(tx, revision_id, from, to, change)),
 
     /** Interrupts all unfinished revisions of a deployment. Returns their ids. */
     interruptAll: (deployment_id: string): Promise<string[]> =>
-      db.transaction('sync', async (tx) => {
+      owner.transaction(async (tx) => {
         const rows = await tx.all(sql`
           update deployment_revisions set status = 'INTERRUPTED', updated_at = ${NOW}
           where deployment_id = ${deployment_id} and ${IS_OPEN}
@@ -116,44 +129,51 @@ export function revisionRepository(db: Db) {
       }),
 
     /** At shutdown: requeues the revision without counting the attempt. */
-    async release(revision_id: string): Promise<void> {
-      await db.run(sql`
-        update deployment_revisions set status = 'QUEUED', tries = tries - 1, updated_at = ${NOW}
-        where revision_id = ${revision_id} and ${IS_OPEN}`);
-    },
-
-    ...bind(db, { activate, promote, endCanary }),
-
-    /** Progress of a build. */
-    async setSteps(revision_id: string, steps: readonly BuildStep[]): Promise<void> {
-      await db.run(
-        sql`update deployment_revisions set build_steps = ${toJson(steps)} where revision_id = ${revision_id}`,
-        'async',
-      );
-    },
-
-    /**
-     * Requeues what an earlier process or a storage failure left unfinished. Only for the sole server on a database,
-     * while it works on nothing. After `max_tries` the revision fails: it may be the cause.
-     */
-    recover: (max_tries: number, failure: RevisionFailure): Promise<void> =>
-      db.transaction('sync', async (tx) => {
-        const isUnfinished = sql`${IS_OPEN} and status <> 'QUEUED'`;
+    release: (revision_id: string): Promise<void> =>
+      owner.transaction(async (tx) => {
         await tx.run(sql`
-          update deployment_revisions set status = case when build_id is null then 'BUILD_FAILED' else 'DEPLOY_FAILED' end,
-            failure = ${toJson(failure)}, updated_at = ${NOW}
-          where ${isUnfinished} and tries >= ${max_tries}`);
-        const newer = sql`select 1 from deployment_revisions newer
-          where newer.deployment_id = deployment_revisions.deployment_id
-            and newer.number > deployment_revisions.number and newer.status = 'QUEUED'`;
-        await tx.run(sql`
-          update deployment_revisions
-          set status = case when exists (${newer}) then 'SKIPPED' else 'QUEUED' end, updated_at = ${NOW}
-          where ${isUnfinished}`);
+          update deployment_revisions set status = 'QUEUED', tries = tries - 1, updated_at = ${NOW}
+          where revision_id = ${revision_id} and ${IS_OPEN}`);
       }),
 
-    ...storedBuilds(db),
+    ...bind(owner, { activate, promote, endCanary, recordCommit }),
+
+    /** Progress of a build. */
+    setSteps: (revision_id: string, steps: readonly BuildStep[]): Promise<void> =>
+      owner.transaction(async (tx) => {
+        await tx.run(
+          sql`update deployment_revisions set build_steps = ${toJson(steps)} where revision_id = ${revision_id}`,
+        );
+      }),
+
+    /**
+     * Requeues what a storage failure left unfinished, while this process works on nothing. After `max_tries` the
+     * revision fails: it may be the cause.
+     */
+    recover: (max_tries: number, failure: RevisionFailure): Promise<void> =>
+      owner.transaction((tx) => requeueUnfinished(tx, max_tries, failure)),
+
+    ...storedBuilds(db, owner),
   };
+}
+
+async function requeueUnfinished(
+  tx: Transaction,
+  max_tries: number,
+  failure: RevisionFailure,
+): Promise<void> {
+  const isUnfinished = sql`${IS_OPEN} and status <> 'QUEUED'`;
+  await tx.run(sql`
+    update deployment_revisions set status = case when build_id is null then 'BUILD_FAILED' else 'DEPLOY_FAILED' end,
+      failure = ${toJson(failure)}, updated_at = ${NOW}
+    where ${isUnfinished} and tries >= ${max_tries}`);
+  const newer = sql`select 1 from deployment_revisions newer
+    where newer.deployment_id = deployment_revisions.deployment_id
+      and newer.number > deployment_revisions.number and newer.status = 'QUEUED'`;
+  await tx.run(sql`
+    update deployment_revisions
+    set status = case when exists (${newer}) then 'SKIPPED' else 'QUEUED' end, updated_at = ${NOW}
+    where ${isUnfinished}`);
 }
 
 export async function isActiveOf(

@@ -1,9 +1,10 @@
 import { columns } from '../../db/columns.ts';
-import type { Db, Transaction } from '../../db/db.ts';
+import type { Transaction } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { BuildStep } from '../../schemas/deployments.ts';
 import { changeStatus } from './change-status.ts';
+import type { Ownership } from './ownership.ts';
 import type { DeploymentRow, RevisionRow } from './rows.ts';
 import { lockDeployment } from './rows.ts';
 
@@ -15,11 +16,11 @@ type ActivatedRevision = Pick<RevisionRow, 'deployment_id' | 'revision_id' | 'ca
  * commit.
  */
 export function activate(
-  db: Db,
+  owner: Ownership,
   { deployment_id, revision_id, canary_percent }: ActivatedRevision,
   build_steps: readonly BuildStep[],
 ): Promise<'active' | 'canary' | undefined> {
-  return db.transaction('sync', async (tx) => {
+  return owner.transaction(async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id);
     if (!deployment) return undefined;
     if (!(await changeStatus(tx, revision_id, ['DEPLOYING'], 'DEPLOYED', { build_steps })))
@@ -48,8 +49,8 @@ function roleIn(
  * Promotes the canary to the active revision. Returns false if it is no longer the canary. Idempotent: an error may
  * hide a commit.
  */
-export function promote(db: Db, deployment_id: string, revision_id: string): Promise<boolean> {
-  return db.transaction('sync', async (tx) => {
+export function promote(owner: Ownership, deployment_id: string, revision_id: string): Promise<boolean> {
+  return owner.transaction(async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id);
     if (deployment?.canary_revision_id !== revision_id) return deployment?.active_revision_id === revision_id;
     await setServing(tx, deployment_id, { active: revision_id, canary: null });
@@ -61,8 +62,8 @@ export function promote(db: Db, deployment_id: string, revision_id: string): Pro
  * Ends the canary, which becomes `INTERRUPTED`. Returns false if it is neither the canary nor one that was interrupted.
  * Idempotent: an error may hide a commit.
  */
-export function endCanary(db: Db, deployment_id: string, revision_id: string): Promise<boolean> {
-  return db.transaction('sync', async (tx) => {
+export function endCanary(owner: Ownership, deployment_id: string, revision_id: string): Promise<boolean> {
+  return owner.transaction(async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id);
     if (deployment?.canary_revision_id !== revision_id) return isInterrupted(tx, deployment_id, revision_id);
     await interruptCanary(tx, deployment);

@@ -1,17 +1,18 @@
 import { columns, number } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { list, sql } from '../../db/sql.ts';
+import type { Ownership } from './ownership.ts';
 import { IS_OPEN, lockDeployment, parseRevision, REVISION, type RevisionRow } from './rows.ts';
 
 /** Which builds the revisions of a deployment still have on the disk. */
-export function storedBuilds(db: Db) {
+export function storedBuilds(db: Db, owner: Ownership) {
   return {
     /**
      * Forgets builds of a deployment beyond the newest `keep` deployed ones, except the active one and a canary.
      * Returns the ids of the remaining builds.
      */
     forgetBuilds: (deployment_id: string, keep: number): Promise<string[]> =>
-      db.transaction('sync', async (tx) => {
+      owner.transaction(async (tx) => {
         const rows = await tx.all(sql`
           select ${columns('deployment_revisions', 'build_id')}, max(number) as ${number('newest')},
             max(case when exists (select 1 from deployments
@@ -49,7 +50,7 @@ export function storedBuilds(db: Db) {
      * revision uses it.
      */
     forgetBuild: (deployment_id: string, build_id: string): Promise<boolean> =>
-      db.transaction('sync', async (tx) => {
+      owner.transaction(async (tx) => {
         const deployment = await lockDeployment(tx, deployment_id);
         const ofBuild = sql`deployment_id = ${deployment_id} and build_id = ${build_id}`;
         const served = [deployment?.active_revision_id, deployment?.canary_revision_id].filter(
@@ -65,11 +66,12 @@ export function storedBuilds(db: Db) {
       }),
 
     /** Forgets builds that are no longer on the disk: all but `present`. */
-    async forgetMissingBuilds(deployment_id: string, present: readonly string[]): Promise<void> {
-      const isPresent = present.length === 0 ? sql`1 = 0` : sql`build_id in ${list(present)}`;
-      await db.run(sql`
-        update deployment_revisions set build_id = null, built = null
-        where deployment_id = ${deployment_id} and build_id is not null and not (${isPresent})`);
-    },
+    forgetMissingBuilds: (deployment_id: string, present: readonly string[]): Promise<void> =>
+      owner.transaction(async (tx) => {
+        const isPresent = present.length === 0 ? sql`1 = 0` : sql`build_id in ${list(present)}`;
+        await tx.run(sql`
+          update deployment_revisions set build_id = null, built = null
+          where deployment_id = ${deployment_id} and build_id is not null and not (${isPresent})`);
+      }),
   };
 }

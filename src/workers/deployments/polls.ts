@@ -89,7 +89,7 @@ async function poll(deployment: DeploymentRow, signal: AbortSignal, deps: OnePol
     if (found.known_hosts !== undefined)
       await repositoryAccess.pinHosts(deployment_id, stored.known_hosts, found.known_hosts);
     const revision_id = await pushes.poll(deployment_id, found.sha, (state) =>
-      pollDecision(state, { url, branch: followed.branch, sha: found.sha }, ids),
+      pollDecision(state, { url, branch: followed.branch }, ids),
     );
     if (revision_id === undefined) return;
     bus.emit('revision.queued');

@@ -1,4 +1,6 @@
 import { NotFound } from '../../core/errors.ts';
+import { isTemporary } from '../../core/failure-class.ts';
+import type { Ids } from '../../core/ids.ts';
 import type { Logger } from '../../core/logger.ts';
 import { timeoutSignal } from '../../core/timers.ts';
 import type { EventBus } from '../../events/bus.ts';
@@ -11,6 +13,7 @@ import { type RevisionWork, type WorkDeps, workOn } from './work.ts';
 
 export interface QueueDeps extends WorkDeps {
   readonly bus: Pick<EventBus, 'on'>;
+  readonly ids: Ids;
   readonly logger: Logger;
 }
 
@@ -27,11 +30,12 @@ const CRASHED = {
 /** Not the project's fault: the server log has the reason. */
 const INTERNAL = 'internal';
 
-class Interrupted extends Error {}
+/** The row already has its final status. The message is for the log of the revision. */
+class Ended extends Error {}
 class Stopping extends Error {}
 
 /** Builds and deploys queued revisions, one at a time: builds compete with the server for its cores. */
-export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
+export function deploymentQueue({ bus, ids, logger, ...deps }: QueueDeps) {
   const { revisions } = deps;
   let current: { readonly revision_id: string; readonly control: AbortController } | undefined;
   let isStopping = false;
@@ -41,7 +45,7 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
   const subscriptions = [
     bus.on('revision.queued', () => loop.wake()),
     bus.on('revision.interrupted', (revision_id) => {
-      if (current?.revision_id === revision_id) current.control.abort(new Interrupted());
+      if (current?.revision_id === revision_id) current.control.abort(new Ended('Interrupted.'));
     }),
   ];
 
@@ -61,7 +65,7 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
     current = { revision_id: revision.revision_id, control };
     if (isStopping) control.abort(new Stopping());
     try {
-      await finish(revision, control.signal, { ...deps, logger });
+      await finish(revision, control, { ...deps, logger });
     } finally {
       current = undefined;
     }
@@ -69,8 +73,8 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
   }
 
   return {
-    /** Call before the first request: requeues what an earlier process left unfinished. */
-    recover: () => revisions.recover(MAX_TRIES, CRASHED),
+    /** Call before the first request: takes the deployments over, and requeues what an earlier process left unfinished. */
+    takeOver: () => revisions.takeOver(ids.uuid4(), MAX_TRIES, CRASHED),
     start: () => loop.start(),
     /** Work in progress waits for the next start. */
     async stop(): Promise<void> {
@@ -82,10 +86,10 @@ export function deploymentQueue({ bus, logger, ...deps }: QueueDeps) {
   };
 }
 
-type FinishDeps = Omit<QueueDeps, 'bus'>;
+type FinishDeps = Omit<QueueDeps, 'bus' | 'ids'>;
 
 /** Works on a revision until it is deployed or has failed. Throws only storage errors. */
-async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: FinishDeps): Promise<void> {
+async function finish(revision: RevisionRow, control: AbortController, deps: FinishDeps): Promise<void> {
   const { deployments, revisions, files, clock, rules, logger } = deps;
   const { revision_id, deployment_id } = revision;
   const deployment = await deployments.find(deployment_id);
@@ -104,12 +108,22 @@ async function finish(revision: RevisionRow, interrupted: AbortSignal, deps: Fin
         ),
   });
   const late = timeoutSignal(rules.build_timeout_seconds * 1000);
+  const { signal: interrupted } = control;
   const signal = AbortSignal.any([interrupted, late]);
-  const work: RevisionWork = { revision, deployment, secrets, progress, signal };
+  const work: RevisionWork = {
+    ...{ revision, deployment, secrets, progress, signal },
+    end: (reason) => control.abort(new Ended(reason)),
+  };
   try {
     await workOn(work, deps);
     progress.end('done');
   } catch (error) {
+    // Not a failure of the build: the row stays as it is, and the work starts again once storage answers.
+    if (isTemporary(error) && !signal.aborted) {
+      progress.write('WARNING', 'The server cannot continue right now; it works on this revision again.');
+      progress.end('interrupted');
+      throw error;
+    }
     const failure = late.aborted ? timedOut(rules, progress.steps.at(-1)?.name) : error;
     await end(work, deps, interrupted.aborted ? interrupted.reason : failure);
   }
@@ -131,9 +145,8 @@ async function end(
     progress.end('interrupted');
     return revisions.release(revision_id);
   }
-  // The row already has this status.
-  if (error instanceof Interrupted || error instanceof NotFound) {
-    progress.write('WARNING', 'Interrupted.');
+  if (error instanceof Ended || error instanceof NotFound) {
+    progress.write('WARNING', error instanceof Ended ? error.message : 'Interrupted.');
     return progress.end('interrupted');
   }
   const known = error instanceof RevisionError;

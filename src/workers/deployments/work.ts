@@ -2,7 +2,6 @@ import type { Clock } from '../../core/clock.ts';
 import { isDiskFull, NotFound } from '../../core/errors.ts';
 import { removeTree } from '../../core/remove-tree.ts';
 import type { DeploymentSecret } from '../../schemas/deployments.ts';
-import { askAgain } from '../../services/deployments/ask-again.ts';
 import { type BuildRevision, type BuildSource, RevisionError } from '../../services/deployments/builder.ts';
 import type { DataPlane } from '../../services/deployments/data-plane.ts';
 import { credentialsFor, httpsHost } from '../../services/deployments/repository.ts';
@@ -41,6 +40,8 @@ export interface RevisionWork {
   readonly secrets: readonly DeploymentSecret[];
   readonly progress: Progress;
   readonly signal: AbortSignal;
+  /** Ends the work on a revision whose row already has its final status; `reason` is for its log. */
+  readonly end: (reason: string) => void;
 }
 
 /** Default path, as the CLIs set it. */
@@ -75,6 +76,12 @@ async function build(work: RevisionWork, deps: WorkDeps): Promise<void> {
     log: ({ level, message }) => progress.write(level, message),
     onStep: progress.begin,
     onHostKeys: (known_hosts) => repositoryAccess.pinHosts(deployment_id, stored.known_hosts, known_hosts),
+    async onCommit(sha) {
+      const outcome = await revisions.recordCommit(revision_id, sha);
+      if (outcome === 'skipped')
+        work.end('The branch still has the commit of the revision before: nothing is built.');
+      if (outcome === undefined) work.end('Interrupted.');
+    },
     signal,
   });
   signal.throwIfAborted();
@@ -125,7 +132,7 @@ async function deploy(
     onStep: progress.begin,
     activate() {
       progress.end('done');
-      return askAgain(() => revisions.activate(revision, progress.steps), signal);
+      return revisions.activate(revision, progress.steps);
     },
     signal,
   });

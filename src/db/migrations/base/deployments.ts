@@ -86,4 +86,12 @@ create unique index deployment_hooks_delivery on deployment_hooks (deployment_id
 create index deployment_hooks_received on deployment_hooks (deployment_id, received_at, hook_id);
 `;
 
-export const deployments = REVISIONS + REPOSITORIES;
+/** The process that builds and serves the deployments: one row, whose fencing token changes with each owner. */
+const OWNER = `
+create table deployment_owner (
+  id integer primary key check (id = 1),
+  token {uuid} not null
+){strict};
+`;
+
+export const deployments = REVISIONS + REPOSITORIES + OWNER;
