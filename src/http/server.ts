@@ -23,7 +23,7 @@ import { useRateLimits } from './plugins/rate-limit.ts';
 import { requestId, useRequestLog } from './plugins/request-log.ts';
 import { useRouteTable } from './plugins/route-table.ts';
 import { useHostCheck, useSecurityHeaders, useStrictHttp } from './plugins/security.ts';
-import { useJsonBodyParser, ZOD_COMPILERS } from './plugins/validation.ts';
+import { useJsonBodyParser, useSlicedLists, ZOD_COMPILERS } from './plugins/validation.ts';
 import { useWorkerRole } from './plugins/worker-role.ts';
 import { useRequestBodies } from './request-bodies.ts';
 import { healthRoutes } from './routes/health.ts';
@@ -65,6 +65,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const routes = useRouteTable(server);
   useRequestBodies(server, options);
   useJsonBodyParser(server);
+  useSlicedLists(server);
   useErrors(server, { logger, routes, disabledRoute: (path) => disabledRouteError(path, options) });
   useStrictHttp(server);
   if (deps.gives_hints) useFieldHints(server, logger);

@@ -18,8 +18,8 @@ import {
 import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
-import { yieldToEventLoop } from '../../core/event-loop.ts';
-import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { toJsonInSlices } from '../../core/json-slices.ts';
 import {
   type A2aDeps,
   type A2aRequest,
@@ -173,9 +173,7 @@ function replies(parts: A2aDeps) {
         const result = async (signal: AbortSignal) => {
           const { handler, context, ...made } = await openCall(request, signal, schemas_ms);
           call = made.call;
-          const answer = await work(handler, context);
-          await yieldToEventLoop();
-          return toJson(answer);
+          return toJsonInSlices(await work(handler, context));
         };
         const text = await parts.replies.sendKeepAliveJson(reply, {}, result, { refusal });
         if (text !== undefined && wantsA2aMediaType(request)) reply.type(A2A_MEDIA_TYPE);

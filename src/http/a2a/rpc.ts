@@ -8,8 +8,8 @@ import {
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply } from 'fastify';
 import { NotFound, ServerError } from '../../core/errors.ts';
-import { yieldToEventLoop } from '../../core/event-loop.ts';
-import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { toJsonInSlices } from '../../core/json-slices.ts';
 import {
   type A2aDeps,
   type A2aRequest,
@@ -99,8 +99,7 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
     if (!STREAMING_METHODS.includes(rpc.method)) {
       const text = async (signal: AbortSignal) => {
         const handling = await open(signal);
-        await yieldToEventLoop();
-        return toJson('answer' in handling ? handling.answer : undefined);
+        return toJsonInSlices('answer' in handling ? handling.answer : undefined);
       };
       return await parts.replies.sendKeepAliveJson(reply, {}, text, { refusal });
     }

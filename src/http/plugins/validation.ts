@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { didYouMean } from '../../core/did-you-mean.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { toJson } from '../../core/json.ts';
+import { hasList, toJsonInSlices } from '../../core/json-slices.ts';
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -38,8 +39,29 @@ export const ZOD_COMPILERS = {
     () =>
     ({ schema, httpPart }: { schema: z.ZodType; httpPart?: string }) =>
       validator(schema, httpPart ?? 'body'),
-  buildSerializer: () => () => toJson,
+  buildSerializer: () => () => printed,
 } as unknown as Required<CompilerFactories>;
+
+/** A response that `useSlicedLists` has printed. */
+class Printed {
+  readonly json: string | Buffer;
+
+  constructor(json: string | Buffer) {
+    this.json = json;
+  }
+}
+
+function printed(payload: unknown): string | Buffer {
+  return payload instanceof Printed ? payload.json : toJson(payload);
+}
+
+/** Prints lists in slices: all others would wait for one of 64 MB. */
+export function useSlicedLists(server: FastifyInstance): void {
+  server.addHook('preSerialization', (_request, _reply, payload, done) => {
+    if (!hasList(payload)) return done(null, payload);
+    toJsonInSlices(payload).then((json) => done(null, new Printed(json)), done);
+  });
+}
 
 /** Fastify passes null for a missing body. */
 function validator(schema: z.ZodType, part: string) {
