@@ -91,6 +91,16 @@ function withoutNul(fields: unknown): unknown {
   return Object.fromEntries(Object.entries(fields as object).map(([key, value]) => [key, clean(value)]));
 }
 
+/**
+ * Names what is larger in a message than `bounds` allow; `undefined` if nothing is. For protocols whose library finds the
+ * other problems.
+ */
+export function problemOfSize(bounds: z.ZodType, message: unknown): string | undefined {
+  const issues = bounds.safeParse(message).error?.issues ?? [];
+  const [first] = issues.filter(({ code }) => code === 'too_big' || code === 'custom');
+  return first && sentence(first as z.core.$ZodIssue, [], 'body');
+}
+
 /** Issues reported at most. */
 const MAX_ISSUES = 5;
 
