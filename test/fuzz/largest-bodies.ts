@@ -1,7 +1,10 @@
 import { addressOf, type Operation } from '../support/operations.ts';
+import { type Described, largestFields } from './largest-values.ts';
 
 export interface LargestRequest {
   readonly name: string;
+  /** The field that is as large as it may be. */
+  readonly field?: string;
   readonly method: string;
   readonly path: string;
   readonly body: unknown;
@@ -11,12 +14,24 @@ const NUMBERS = Array.from({ length: 24_000 }, (_, n) => n);
 const TEXT = 'word '.repeat(600_000);
 const PATH = `metadata${'.a'.repeat(31)}`;
 
-/** The example of the document, filled up to the limits of a body with what any request may have besides its fields. */
-export function largestOf(operation: Operation, ids: Readonly<Record<string, string>>): LargestRequest {
-  const { id: name, method, body } = operation;
+/**
+ * The example of the document, filled up to the limits of a body with what any request may have besides its fields, and
+ * the example with each of its fields as large as it may be.
+ */
+export function largestOf(
+  operation: Operation,
+  ids: Readonly<Record<string, string>>,
+  components: Readonly<Record<string, Described>>,
+): LargestRequest[] {
+  const { id: name, method, body, schema } = operation;
+  const path = addressOf(operation, ids);
   const filled =
     body === undefined || Array.isArray(body) ? body : { ...body, more: { numbers: NUMBERS, text: TEXT } };
-  return { name, method, path: addressOf(operation, ids), body: filled };
+  const fields = schema === undefined ? [] : largestFields(schema, components);
+  return [
+    { name, method, path, body: filled },
+    ...fields.map(([field, value]) => ({ name, field, method, path, body: { ...body, [field]: value } })),
+  ];
 }
 
 const post = (name: string, path: string, body: unknown): LargestRequest => ({
@@ -52,7 +67,7 @@ export const PRODUCTS: readonly LargestRequest[] = [
   post('superstep of updates', '/threads', {
     metadata: { graph_id: 'echo' },
     supersteps: [
-      { updates: Array.from({ length: 3000 }, (_, n) => ({ values: { x: n }, as_node: 'echo' })) },
+      { updates: Array.from({ length: 200 }, (_, n) => ({ values: { log: [`${n}`] }, as_node: 'a' })) },
     ],
   }),
   post(
@@ -66,6 +81,24 @@ export const PRODUCTS: readonly LargestRequest[] = [
         parts: [{ kind: 'data', data: { numbers: NUMBERS } }],
       },
     }),
+  ),
+  post(
+    'A2A message of many parts',
+    '/a2a/echo',
+    rpc('SendMessage', {
+      message: {
+        messageId: 'm',
+        role: 'ROLE_USER',
+        parts: Array.from({ length: 1000 }, (_, n) => ({ data: { [n]: 'x'.repeat(400) } })),
+      },
+      configuration: { acceptedOutputModes: Array.from({ length: 100 }, (_, n) => `text/${n}`) },
+    }),
+  ),
+  post('A2A list of tasks', '/a2a/echo', rpc('ListTasks', { pageSize: 40, includeArtifacts: true })),
+  post(
+    'MCP batch',
+    '/mcp/',
+    Array.from({ length: 100 }, (_, id) => ({ ...rpc('tools/list', {}), id })),
   ),
   post('MCP call', '/mcp/', rpc('tools/call', { name: 'echo', arguments: { x: NUMBERS } })),
 ];

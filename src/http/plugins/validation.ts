@@ -39,27 +39,19 @@ export const ZOD_COMPILERS = {
     () =>
     ({ schema, httpPart }: { schema: z.ZodType; httpPart?: string }) =>
       validator(schema, httpPart ?? 'body'),
-  buildSerializer: () => () => printed,
+  buildSerializer: () => () => toJson,
 } as unknown as Required<CompilerFactories>;
 
-/** A response that `useSlicedLists` has printed. */
-class Printed {
-  readonly json: string | Buffer;
-
-  constructor(json: string | Buffer) {
-    this.json = json;
-  }
-}
-
-function printed(payload: unknown): string | Buffer {
-  return payload instanceof Printed ? payload.json : toJson(payload);
-}
-
-/** Prints lists in slices: all others would wait for one of 64 MB. */
+/** Prints lists in slices: all other requests would wait for one of 64 MB. */
 export function useSlicedLists(server: FastifyInstance): void {
-  server.addHook('preSerialization', (_request, _reply, payload, done) => {
+  server.addHook('preSerialization', (_request, reply, payload, done) => {
     if (!hasList(payload)) return done(null, payload);
-    toJsonInSlices(payload).then((json) => done(null, new Printed(json)), done);
+    const use = (json: string | Buffer) => {
+      // Fastify takes a buffer, too. An error may follow instead.
+      reply.serializer((value: unknown) => (value === payload ? (json as string) : toJson(value)));
+      done(null, payload);
+    };
+    toJsonInSlices(payload).then(use, done);
   });
 }
 
