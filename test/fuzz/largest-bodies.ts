@@ -44,6 +44,14 @@ const phrases = Array.from({ length: 8 }, (_, n) => `"${'word '.repeat(n + 1)}"`
 const rpc = (method: string, params: object) => ({ jsonrpc: '2.0', id: 1, method, params });
 const extract = Object.fromEntries(Array.from({ length: 10 }, (_, n) => [`p${n}`, PATH]));
 
+const superstep = (updates: number) =>
+  post('superstep of updates', '/threads', {
+    metadata: { graph_id: 'echo' },
+    supersteps: [
+      { updates: Array.from({ length: updates }, (_, n) => ({ values: { log: [`${n}`] }, as_node: 'a' })) },
+    ],
+  });
+
 /** Requests whose terms are multiplied by rows, and messages of the protocols. */
 export const PRODUCTS: readonly LargestRequest[] = [
   post('search of threads by metadata', '/threads/search', {
@@ -64,12 +72,7 @@ export const PRODUCTS: readonly LargestRequest[] = [
   post('store: phrases', '/store/items/search', { query: phrases, select: ['key'] }),
   post('store: whole items', '/store/items/search', { limit: 60 }),
   post('list of states', '/threads/search', { limit: 25 }),
-  post('superstep of updates', '/threads', {
-    metadata: { graph_id: 'echo' },
-    supersteps: [
-      { updates: Array.from({ length: 200 }, (_, n) => ({ values: { log: [`${n}`] }, as_node: 'a' })) },
-    ],
-  }),
+  superstep(200),
   post(
     'A2A message',
     '/a2a/echo',
@@ -101,4 +104,10 @@ export const PRODUCTS: readonly LargestRequest[] = [
     Array.from({ length: 100 }, (_, id) => ({ ...rpc('tools/list', {}), id })),
   ),
   post('MCP call', '/mcp/', rpc('tools/call', { name: 'echo', arguments: { x: NUMBERS } })),
+];
+
+/** For a server that has no bounds of these. */
+export const UNBOUNDED: readonly LargestRequest[] = [
+  superstep(3000),
+  ...PRODUCTS.filter(({ name }) => /^store: (filter|whole items)$/.test(name)),
 ];
