@@ -39,7 +39,8 @@ export type CommitMode = 'sync' | 'async' | 'reclaim' | 'bulk' | 'snapshot';
 /**
  * One database. Transactions are serialisable with respect to each other for the rows they lock. Group commit: several
  * started in one turn of the event loop may share a commit; one that throws is rolled back alone.
- * The body may await only its own `Transaction`, and may rerun from the start (PostgreSQL, after a deadlock).
+ * The body may await only its own `Transaction`. It may rerun from the start, after a deadlock or a failure of another body
+ * of its batch: it changes nothing in memory, and returns what the caller needs for that.
  * Throws `Unavailable` or `InsufficientStorage` when the database cannot serve.
  */
 export interface Db extends Reader, AsyncDisposable {

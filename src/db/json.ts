@@ -39,6 +39,16 @@ export function isOneOf(column: string, ids: readonly string[]): Sql {
   return sql`${condition}`;
 }
 
+/** The same for numbers. */
+export function isOneOfNumbers(column: Sql, numbers: readonly number[]): Sql {
+  const text = toJson(numbers);
+  const elements: DialectSql = {
+    sqlite: sql`select value from json_each(${text})`,
+    postgres: sql`select value::bigint from json_array_elements_text(${text}::json)`,
+  };
+  return sql`${column} in (${elements})`;
+}
+
 /** JSON as both engines return it, and the type of what it parses to. */
 export type JsonText<Document = unknown> = string & { readonly [DOCUMENT]?: Document };
 declare const DOCUMENT: unique symbol;

@@ -21,13 +21,13 @@ export interface KeepAliveOptions {
   readonly refusal?: (error: ServerError) => object;
 }
 
-/** Awaits `result`, a JSON text. Resolves to the text still to be sent, or to `undefined` if everything is sent. */
+/** Awaits `result`, a JSON text. Resolves to what is still to be sent of it, `undefined` if that is nothing. */
 export type SendKeepAliveJson = (
   reply: FastifyReply,
   headers: Readonly<Record<string, string>>,
-  result: (signal: AbortSignal) => Promise<string>,
+  result: (signal: AbortSignal) => Promise<string | Buffer>,
   options?: KeepAliveOptions,
-) => Promise<string | undefined>;
+) => Promise<string | Buffer | undefined>;
 
 /**
  * Sends a slow reply. A failure before the first newline has its own status; after it, the failure is the body.
@@ -64,7 +64,8 @@ export function keepAliveJsonSender(
       return undefined;
     }
     if (connection.signal.aborted) return abortReply(reply, connection);
-    if (outcome.status === 'fulfilled' && raw.headersSent) await storeAnswer(reply, outcome.value, logger);
+    if (outcome.status === 'fulfilled' && raw.headersSent)
+      await storeAnswer(reply, String(outcome.value), logger);
     if (outcome.status === 'fulfilled' && !raw.headersSent) return outcome.value;
     if (outcome.status === 'fulfilled') raw.end(outcome.value);
     else if (raw.headersSent) sendFailure(outcome.reason, reply, logger);

@@ -1,85 +1,38 @@
-import type { Server } from 'node:http';
-import type { Socket } from 'node:net';
-import type { Logger } from '../core/logger.ts';
-import { every } from '../core/timers.ts';
+import type { FastifyInstance } from 'fastify';
+import { Unavailable } from '../core/errors.ts';
+
+/** Sent per response regardless of the budget: what a connection buffers anyway. */
+const ALWAYS_SENT_BYTES = 64 * 1024;
 
 /**
- * Interval between checks, ms: within it, clients that read have received even a broadcast to thousands of
- * them.
+ * Answers 503 instead of a response that would take the responses in memory beyond `budget` bytes; one that is larger than
+ * the budget is sent when no other waits. A response that has begun is never cut short for want of memory. What creates a
+ * row or a run is always answered, because the client would repeat it. Streams do not count: each holds one event or a
+ * megabyte.
  */
-const LOOK_EVERY_MS = 1_000;
-
-/** Data buffered for a client that has not read it yet. */
-interface Unread {
-  readonly bytes: number;
-  /** Bytes that the connection has sent so far. */
-  readonly taken: number;
-  /** Checks since it last sent any. */
-  readonly looks: number;
-}
-
-/**
- * Closes connections of clients that do not read when the data buffered for all of them exceeds `budget` bytes,
- * starting with those that have held the most for the longest time. Limits of single streams bound each of
- * them, not their sum. Dispose to stop.
- */
-export function limitUnread(
-  server: Server,
-  { budget, logger, every_ms = LOOK_EVERY_MS }: SendBudgetOptions,
-): Disposable {
-  const sockets = new Set<Socket>();
-  const unread = new Map<Socket, Unread>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.once('close', () => {
-      sockets.delete(socket);
-      unread.delete(socket);
+export function useSendBudget(server: FastifyInstance, budget: number): void {
+  let held = 0;
+  server.addHook('onSend', ({ routeOptions }, reply, payload, done) => {
+    const bytes = bytesOf(payload);
+    if (bytes <= ALWAYS_SENT_BYTES) return done();
+    if (held > 0 && held + bytes > budget && !routeOptions.config.idempotent)
+      return done(tooMuch(bytes, held));
+    held += bytes;
+    reply.raw.once('close', () => {
+      held -= bytes;
     });
+    done();
   });
-
-  /** Returns the total of buffered bytes. */
-  function look(): number {
-    let total = 0;
-    for (const socket of sockets) {
-      const bytes = socket.writableLength;
-      total += bytes;
-      if (bytes === 0) {
-        unread.delete(socket);
-        continue;
-      }
-      const taken = socket.bytesWritten - bytes;
-      const before = unread.get(socket);
-      unread.set(socket, { bytes, taken, looks: before?.taken === taken ? before.looks + 1 : 1 });
-    }
-    return total;
-  }
-
-  function closeBeyond(total: number): void {
-    const longest = [...unread].sort(([, a], [, b]) => b.bytes * b.looks - a.bytes * a.looks);
-    let left = total;
-    let connections = 0;
-    for (const [socket, { bytes }] of longest) {
-      if (left <= budget) break;
-      left -= bytes;
-      connections += 1;
-      socket.destroy();
-    }
-    logger.warn('closed connections of clients that do not read: server.send_budget is exhausted', {
-      connections,
-      bytes: total - left,
-    });
-  }
-
-  return every(every_ms, () => {
-    const total = look();
-    if (total > budget) closeBeyond(total);
-  }).unref();
 }
 
-interface SendBudgetOptions {
-  /** Key `server.send_budget`. */
-  readonly budget: number;
-  readonly logger: Pick<Logger, 'warn'>;
-  /** Interval between checks, ms. */
-  readonly every_ms?: number;
+function tooMuch(bytes: number, held: number): Unavailable {
+  return new Unavailable(
+    `The response has ${bytes} bytes, and ${held} bytes of others wait for their clients: try again, or ask for less at a time. The limit is set by server.send_budget.`,
+  );
+}
+
+/** 0 for a stream, which has back-pressure. */
+function bytesOf(payload: unknown): number {
+  if (typeof payload === 'string') return Buffer.byteLength(payload);
+  return payload instanceof Uint8Array ? payload.byteLength : 0;
 }

@@ -86,7 +86,7 @@ export interface ServerDeps {
 export interface ClientLimits {
   /** Concurrent connections; `undefined` means as many as file descriptors allow. */
   readonly max_connections?: number | undefined;
-  /** Answers and events that clients have not read yet, bytes. */
+  /** Responses in memory that clients have not read yet, bytes. */
   readonly send_budget: number;
   /** Request line and headers, bytes. */
   readonly max_header_bytes: number;

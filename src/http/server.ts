@@ -23,14 +23,15 @@ import { useRateLimits } from './plugins/rate-limit.ts';
 import { requestId, useRequestLog } from './plugins/request-log.ts';
 import { useRouteTable } from './plugins/route-table.ts';
 import { useHostCheck, useSecurityHeaders, useStrictHttp } from './plugins/security.ts';
-import { useJsonBodyParser, ZOD_COMPILERS } from './plugins/validation.ts';
+import { useJsonBodyParser, useSlicedLists, ZOD_COMPILERS } from './plugins/validation.ts';
 import { useWorkerRole } from './plugins/worker-role.ts';
 import { useRequestBodies } from './request-bodies.ts';
 import { healthRoutes } from './routes/health.ts';
 import { viewOfInvalid } from './routes/studio-pages.ts';
 import { runReplies } from './run-replies.ts';
-import { limitUnread } from './send-budget.ts';
+import { useSendBudget } from './send-budget.ts';
 import { type HttpOptions, nodeTimeouts, type ServerDeps } from './server-deps.ts';
+import { closeStalled } from './stalled-clients.ts';
 
 /** Creates the HTTP server, ready to listen. Takes plain values and services, not configuration or storage. */
 export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
@@ -64,6 +65,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const routes = useRouteTable(server);
   useRequestBodies(server, options);
   useJsonBodyParser(server);
+  useSlicedLists(server);
   useErrors(server, { logger, routes, disabledRoute: (path) => disabledRouteError(path, options) });
   useStrictHttp(server);
   if (deps.gives_hints) useFieldHints(server, logger);
@@ -79,6 +81,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   const rates = await useRateLimits(server, options.rate_limit, auth);
   useAuthHooks(server, deps, rates?.countCaller);
   useIdempotency(server, services.idempotency);
+  useSendBudget(server, options.send_budget);
   const replies = runReplies(server, { runs: services.runs, auth, logger });
   const { version, graph_ids } = info;
   useOpenApi(server, {
@@ -110,7 +113,7 @@ const MAX_LISTENERS = 20;
 /** Bounds the resources that clients can take up with their connections alone. */
 function useConnectionLimits(
   server: FastifyInstance,
-  { max_connections, send_budget: budget }: HttpOptions,
+  { max_connections }: HttpOptions,
   logger: Logger,
 ): void {
   if (max_connections !== undefined) server.server.maxConnections = max_connections;
@@ -118,8 +121,7 @@ function useConnectionLimits(
   closeIncompleteRequests(server);
   // After it: this calls listeners of requests only for those whose turn it is.
   handleInOrder(server.server);
-  const unread = limitUnread(server.server, { budget, logger });
-  server.addHook('onClose', async () => unread[Symbol.dispose]());
+  closeStalled(server.server, { logger });
 }
 
 /** Finds the Studio page that reports an invalid URL as not found. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Name } from './bounds.ts';
-import { JsonObject } from './fields.ts';
+import { LongPath, MAX_MODES, MAX_PARTS, Name, Names } from './bounds.ts';
+import { JsonObject, SmallObject } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 
 /** An A2A JSON-RPC message, for the documentation only: the A2A library parses it. */
@@ -9,6 +9,48 @@ export const A2aMessage = z.looseObject({
   id: z.union([Name, z.number()]).optional().describe('Returned in the response.'),
   method: Name.describe('Such as `SendMessage` (1.0) or `message/send` (0.3).'),
   params: JsonObject.optional().describe('The parameters of the method.'),
+});
+
+const Modes = z.array(Name).max(MAX_MODES).nullish();
+const text = Name.nullish();
+const PushConfig = z.looseObject({
+  id: text,
+  url: LongPath.nullish(),
+  token: LongPath.nullish(),
+  authentication: z
+    .looseObject({
+      scheme: text,
+      schemes: z.array(Name).max(MAX_MODES).nullish(),
+      credentials: LongPath.nullish(),
+    })
+    .nullish(),
+});
+
+/** Maxima of the parameters of all methods, in either version. The A2A library checks their types. */
+export const A2aParams = PushConfig.extend({
+  taskId: text,
+  contextId: text,
+  pageToken: LongPath.nullish(),
+  metadata: SmallObject.nullish(),
+  pushNotificationConfig: PushConfig.nullish(),
+  message: z
+    .looseObject({
+      messageId: text,
+      contextId: text,
+      taskId: text,
+      parts: z.array(z.unknown()).max(MAX_PARTS).nullish(),
+      extensions: Names.nullish(),
+      referenceTaskIds: Names.nullish(),
+      metadata: SmallObject.nullish(),
+    })
+    .nullish(),
+  configuration: z
+    .looseObject({
+      acceptedOutputModes: Modes,
+      pushNotificationConfig: PushConfig.nullish(),
+      taskPushNotificationConfig: PushConfig.nullish(),
+    })
+    .nullish(),
 });
 
 /** The response to a message; server-sent events if the method streams. */

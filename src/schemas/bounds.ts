@@ -19,6 +19,12 @@ export const MAX_SCALAR_LENGTH = 64;
 export const MAX_NAMES = 1000;
 /** Ids of rows, runs of a batch, messages, updates. */
 export const MAX_ITEMS = 10_000;
+/** Updates of one superstep, which LangGraph writes without a pause: a fifth of a millisecond for each. */
+export const MAX_UPDATES = 200;
+/** Parts of the content of one message. */
+export const MAX_PARTS = 1000;
+/** Media types, and ways to authenticate: matched against each part of a message. */
+export const MAX_MODES = 100;
 /** Labels of a namespace, of the store or of a subgraph. */
 const MAX_LABELS = 100;
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { isWithinSize, type JsonSize } from '../core/json.ts';
-import { MAX_SCALAR_LENGTH, uniqueList } from './bounds.ts';
+import { MAX_SCALAR_LENGTH, MAX_UPDATES, uniqueList } from './bounds.ts';
 import { nameResponses } from './named.ts';
 import { boundedInt, MAX_INTEGER, type Range } from './numbers.ts';
 
@@ -23,6 +23,15 @@ export const withinSmallSize: [(value: unknown) => boolean, string] = [
   (value) => isWithinSize(value, SMALL),
   sizeError(SMALL),
 ];
+/** For `refine` of an update of a state: `__copy__` makes an update of each of its values. */
+export const withFewCopies: [(update: { values?: unknown; as_node?: unknown }) => boolean, CopiesProblem] = [
+  ({ values, as_node }) => as_node !== '__copy__' || !Array.isArray(values) || values.length <= MAX_UPDATES,
+  { error: `must have at most ${MAX_UPDATES} items`, path: ['values'] },
+];
+interface CopiesProblem {
+  error: string;
+  path: string[];
+}
 /** An item of the long-term store, which is full-text indexed. */
 export const ItemObject = JsonObject.refine((value) => isWithinSize(value, ITEM), sizeError(ITEM));
 /** Metadata, configuration, context. */

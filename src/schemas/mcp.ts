@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { Name } from './bounds.ts';
+import { LongPath, MAX_NAMES, Name, smallRecord } from './bounds.ts';
+import { SmallObject } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 
 /** A Model Context Protocol message, for the documentation only: the MCP library parses it. */
@@ -9,6 +10,31 @@ export const McpMessage = z.looseObject({
   method: Name.optional().describe('Such as `tools/list` or `tools/call`.'),
   params: z.record(z.string(), z.unknown()).optional().describe('The parameters of the method.'),
 });
+
+const MAX_BATCH = 100;
+
+const text = Name.optional();
+
+/** Maxima of a message. The MCP library checks its types, and the schema of a tool its arguments. */
+export const McpBounds = z.looseObject({
+  id: z.union([Name, z.number()]).optional(),
+  method: text,
+  params: z
+    .looseObject({
+      name: text,
+      uri: LongPath.optional(),
+      cursor: LongPath.optional(),
+      level: text,
+      protocolVersion: text,
+      requestId: z.union([Name, z.number()]).optional(),
+      inputResponses: smallRecord(Name, z.unknown(), MAX_NAMES).optional(),
+      _meta: SmallObject.optional(),
+    })
+    .optional(),
+});
+
+/** Of a batch, which the revision 2025-03-26 has. */
+export const McpBatchBounds = z.array(McpBounds).max(MAX_BATCH);
 
 /** Where clients obtain tokens for this server (RFC 9728). */
 export const ProtectedResource = z.object({

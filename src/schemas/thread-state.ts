@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { LongPath, Name, uniqueList } from './bounds.ts';
-import { FilterObject, JsonObject, Limit, QueryFlag, QueryLimit, queryList, SmallObject } from './fields.ts';
+import {
+  FilterObject,
+  JsonObject,
+  Limit,
+  QueryFlag,
+  QueryLimit,
+  queryList,
+  SmallObject,
+  withFewCopies,
+} from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { Interrupt } from './threads.ts';
 
@@ -71,15 +80,17 @@ export const ThreadStateAtCheckpoint = z.looseObject({
 });
 export type ThreadStateAtCheckpoint = z.infer<typeof ThreadStateAtCheckpoint>;
 
-export const ThreadStateUpdate = z.looseObject({
-  values: z
-    .union([JsonObject, z.array(z.unknown())])
-    .nullish()
-    .describe('The update, as a node would return it.'),
-  as_node: Name.nullish().describe('The node that the update is attributed to; by default the last one.'),
-  checkpoint: CheckpointConfig.nullish().describe('The state to change, instead of the newest.'),
-  checkpoint_id: Name.nullish().describe('The checkpoint by its id alone; sent by older clients.'),
-});
+export const ThreadStateUpdate = z
+  .looseObject({
+    values: z
+      .union([JsonObject, z.array(z.unknown())])
+      .nullish()
+      .describe('The update, as a node would return it.'),
+    as_node: Name.nullish().describe('The node that the update is attributed to; by default the last one.'),
+    checkpoint: CheckpointConfig.nullish().describe('The state to change, instead of the newest.'),
+    checkpoint_id: Name.nullish().describe('The checkpoint by its id alone; sent by older clients.'),
+  })
+  .refine(...withFewCopies);
 export type ThreadStateUpdate = z.infer<typeof ThreadStateUpdate>;
 
 export const ThreadStatePatch = z.looseObject({

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_ITEMS, Name, smallRecord, uniqueList } from './bounds.ts';
+import { MAX_ITEMS, MAX_UPDATES, Name, smallRecord, uniqueList } from './bounds.ts';
 import { Command } from './command.ts';
 import {
   FilterObject,
@@ -11,6 +11,7 @@ import {
   SortOrder,
   Timestamp,
   Uuid,
+  withFewCopies,
 } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { TtlMinutes } from './numbers.ts';
@@ -93,17 +94,19 @@ export const Thread = z.object({
 export type Thread = z.infer<typeof Thread>;
 
 /** What one node returned in a superstep. */
-const ThreadSuperstepUpdate = z.looseObject({
-  values: z
-    .union([JsonObject, z.array(z.unknown())])
-    .nullish()
-    .describe('What the node returned.'),
-  command: Command.nullish().describe('The command it returned instead.'),
-  as_node: Name.describe('The node.'),
-});
+const ThreadSuperstepUpdate = z
+  .looseObject({
+    values: z
+      .union([JsonObject, z.array(z.unknown())])
+      .nullish()
+      .describe('What the node returned.'),
+    command: Command.nullish().describe('The command it returned instead.'),
+    as_node: Name.describe('The node.'),
+  })
+  .refine(...withFewCopies);
 
 export const ThreadSuperstep = z.looseObject({
-  updates: z.array(ThreadSuperstepUpdate).min(1).max(MAX_ITEMS),
+  updates: z.array(ThreadSuperstepUpdate).min(1).max(MAX_UPDATES),
 });
 export type ThreadSuperstep = z.infer<typeof ThreadSuperstep>;
 

@@ -5,9 +5,28 @@ const METADATA = { kind: { is: 'large' }, title: 'a'.repeat(1000), text: 'word '
 const ITEM = { z: 1, half: 1, text: `${'word '.repeat(4000)}${'x'.repeat(900_000)}` };
 const STATE = { x: 1, text: 'y'.repeat(2_000_000) };
 
+/** Makes a task whose state is large. */
+function message(n: number) {
+  const parts = [{ data: { text: 'y'.repeat(500_000), x: n } }];
+  return {
+    jsonrpc: '2.0',
+    id: n,
+    method: 'SendMessage',
+    params: { message: { messageId: `m${n}`, role: 'ROLE_USER', parts } },
+  };
+}
+
 /** Ids for the parameters of paths, of rows that are as large as requests can make them. */
 export async function insertLargest(client: HttpClient, rows: number): Promise<Record<string, string>> {
-  const ids: Record<string, string> = { namespace: 'none', checkpoint_id: 'none', model: 'echo' };
+  const kept_thread_id = (await client.call<{ thread_id: string }>('POST', '/threads', {})).thread_id;
+  const ids: Record<string, string> = {
+    namespace: 'none',
+    checkpoint_id: 'none',
+    model: 'echo',
+    kept_thread_id,
+  };
+  // Loads the library, which takes a while.
+  await client.call('POST', '/mcp/', { jsonrpc: '2.0', id: 1, method: 'tools/list' });
   for (let n = 0; n < rows; n++) {
     const { thread_id } = await client.call<{ thread_id: string }>('POST', '/threads', {
       metadata: METADATA,
@@ -19,6 +38,7 @@ export async function insertLargest(client: HttpClient, rows: number): Promise<R
     });
     await client.call('GET', `/threads/${thread_id}/runs/${run_id}/join`);
     await client.call('PUT', '/store/items', { namespace: ['notes'], key: `${n}`, value: ITEM });
+    await client.call('POST', '/a2a/echo', message(n));
     Object.assign(ids, { thread_id, run_id });
     if (n % 4 > 0) continue;
     const assistant = { graph_id: 'echo', metadata: METADATA };

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -11,69 +11,55 @@ import { type HttpClient, httpClient } from '../support/http-client.ts';
 import { operationsOf } from '../support/operations.ts';
 import { startServer } from '../support/server.ts';
 import { ENGINE_OF_TESTS } from '../support/test-database.ts';
-import { type LargestRequest, largestOf, PRODUCTS } from './largest-bodies.ts';
+import { type LargestRequest, largestOf, PRODUCTS, UNBOUNDED } from './largest-bodies.ts';
+import { COMMANDS, sendCommand } from './largest-commands.ts';
 import { insertLargest } from './largest-rows.ts';
-import { subscribeMuch } from './largest-subscriptions.ts';
+import { isBelowLimit, type Measured, type Pause, printTable } from './largest-table.ts';
+import type { Described } from './largest-values.ts';
 
-/** What is asked of a quiet machine, ms. */
-const LONGEST_MS = 100;
 const PROBE = resolve(import.meta.dirname, 'pause-probe.ts');
 
-interface Pause {
-  /** Between two turns of the event loop: with whatever else the machine does, and of CPU time alone. */
-  readonly delay_ms: number;
-  readonly cpu_ms: number;
-}
-
-interface Measured extends Pause {
-  readonly storage: string;
-  readonly name: string;
-  readonly status: number;
-  readonly body_bytes: number;
-}
-
-/** Both engines, each plain and encrypted. False if an operation paused for too long. */
+/** Both engines, each plain and encrypted; then some operations without a bound. False if one paused for too long. */
 export async function measureLargest(rows: number): Promise<boolean> {
   const engines = process.env['TEST_POSTGRES_URI'] === undefined ? ['sqlite'] : ['sqlite', 'postgres'];
-  let isWell = true;
+  const folder = await mkdtemp(join(tmpdir(), 'largest-'));
+  const bounded: Measured[] = [];
+  const unbounded: Measured[] = [];
   for (const engine of engines) {
+    const file = join(folder, engine);
     const env = { ...process.env, TEST_DATABASE: engine };
-    const args = [process.argv[1] as string, 'largest-of-engine', String(rows)];
-    const [code] = await once(spawn(process.execPath, args, { env, stdio: 'inherit' }), 'close');
-    isWell &&= code === 0;
+    const args = [process.argv[1] as string, 'largest-of-engine', String(rows), file];
+    await once(spawn(process.execPath, args, { env, stdio: 'inherit' }), 'close');
+    const measured: Measured[] = JSON.parse(await readFile(file, 'utf8'));
+    bounded.push(...measured.filter(({ is_bounded }) => is_bounded));
+    unbounded.push(...measured.filter(({ is_bounded }) => !is_bounded));
   }
-  return isWell;
+  await rm(folder, { recursive: true, force: true });
+  printTable('All operations', bounded, rows);
+  printTable('Without their bounds', unbounded, rows);
+  return bounded.every(isBelowLimit);
 }
 
-export async function measureEngine(rows: number): Promise<boolean> {
-  const storages: [string, Record<string, string>][] = [
-    [ENGINE_OF_TESTS, {}],
-    [`${ENGINE_OF_TESTS}, encrypted`, { LANGGRAPH_AES_KEY: TEST_KEY }],
+/** Of the engine of this process. Writes what it measured to the file. */
+export async function measureEngine(rows: number, file: string): Promise<boolean> {
+  const measured = [
+    ...(await measure(ENGINE_OF_TESTS, {}, rows)),
+    ...(await measure(`${ENGINE_OF_TESTS}+key`, { LANGGRAPH_AES_KEY: TEST_KEY }, rows)),
   ];
-  const all: Measured[] = [];
-  for (const [storage, env] of storages) {
-    const measured = await measure(storage, env, rows);
-    print(measured, rows);
-    all.push(...measured);
-  }
-  const late = all.filter(({ cpu_ms }) => cpu_ms > LONGEST_MS);
-  console.log(
-    `${late.length} of ${all.length} operations took more than ${LONGEST_MS} ms of CPU in one turn`,
-  );
   if (ENGINE_OF_TESTS === 'sqlite') {
-    const { NODE_OPTIONS = '', ...fault } = withFaults('statements without a bound');
-    const [title] = PRODUCTS.filter(({ name }) => name === 'search of threads by values');
-    const only = title ? [title] : [];
-    print(await measure('sqlite, slices without a bound', fault, rows, { only, NODE_OPTIONS }), rows);
+    const env = withFaults('work without a bound');
+    const without = await measure('sqlite', env, rows, UNBOUNDED);
+    measured.push(...without.map((each) => ({ ...each, is_bounded: false })));
   }
-  return late.length === 0;
+  await writeFile(file, JSON.stringify(measured));
+  return true;
 }
 
 async function measure(
   storage: string,
-  env: Readonly<Record<string, string>>,
+  { NODE_OPTIONS = '', ...env }: Readonly<Record<string, string>>,
   rows: number,
-  { only, NODE_OPTIONS = '' }: { only?: readonly LargestRequest[]; NODE_OPTIONS?: string } = {},
+  only?: readonly LargestRequest[],
 ): Promise<Measured[]> {
   const folder = await mkdtemp(join(tmpdir(), 'largest-'));
   const socket = join(folder, 'probe');
@@ -89,32 +75,53 @@ async function measure(
   });
   using client = httpClient(server.url);
   const ids = await insertLargest(client, rows);
-  const document = (await client.send('GET', '/openapi.json')).body as Parameters<typeof operationsOf>[0];
-  const operations = operationsOf(document)
-    // Streams of the server itself have no end; deletions come last.
-    .filter(({ path }) => !/^\/system\/(changes|logs|server-logs)$|\/stream$|\/stream\/events$/.test(path))
-    .sort((one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'));
-  const requests = only ?? [...PRODUCTS, ...operations.map((each) => largestOf(each, ids))];
   const measured: Measured[] = [];
-  await pauseSince(socket);
-  for (const request of requests) {
-    process.stderr.write(`\r${storage}: ${request.name}`.padEnd(80));
-    const status = await send(client, request);
-    const body_bytes = request.body === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.body));
-    measured.push({ storage, name: request.name, status, body_bytes, ...(await pauseSince(socket)) });
-  }
-  if (!only) {
-    const body_bytes = await subscribeMuch(server.url, ids['thread_id'] as string);
+
+  async function one(
+    name: string,
+    field: string | undefined,
+    act: () => Promise<[status: number, bytes: number]>,
+  ) {
+    process.stderr.write(`\r${storage}: ${name} ${field ?? ''}`.slice(0, 79).padEnd(80));
+    await pauseSince(socket);
+    const [status, body_bytes] = await act();
     measured.push({
       storage,
-      name: 'WebSocket subscriptions',
-      status: 101,
+      name,
+      field,
+      status,
       body_bytes,
+      is_bounded: true,
       ...(await pauseSince(socket)),
     });
   }
+
+  for (const request of only ?? [...PRODUCTS, ...(await requestsOf(client, ids))]) {
+    const bytes = request.body === undefined ? 0 : Buffer.byteLength(JSON.stringify(request.body));
+    await one(request.name, request.field, async () => [await send(client, request), bytes]);
+  }
+  for (const command of only ? [] : COMMANDS) {
+    const act = () => sendCommand(server.url, ids['kept_thread_id'] as string, command);
+    await one(`WebSocket ${command.name}`, command.field, async () => [101, await act()]);
+  }
   await rm(folder, { recursive: true, force: true });
   return measured;
+}
+
+/** Of all operations, with deletions at the end. Streams of the server itself have no end. */
+async function requestsOf(
+  client: HttpClient,
+  ids: Readonly<Record<string, string>>,
+): Promise<LargestRequest[]> {
+  const document = (await client.call<object>('GET', '/openapi.json')) as Parameters<
+    typeof operationsOf
+  >[0] & {
+    components: { schemas: Record<string, Described> };
+  };
+  return operationsOf(document)
+    .filter(({ path }) => !/^\/system\/(changes|logs|server-logs)$|\/stream$|\/stream\/events$/.test(path))
+    .sort((one, other) => Number(one.method === 'DELETE') - Number(other.method === 'DELETE'))
+    .flatMap((operation) => largestOf(operation, ids, document.components.schemas));
 }
 
 const PATIENCE_MS = 20_000;
@@ -131,18 +138,4 @@ async function send(client: HttpClient, { method, path, body }: LargestRequest):
 
 async function pauseSince(path: string): Promise<Pause> {
   return JSON.parse(await text(connect(path)));
-}
-
-function print(measured: readonly Measured[], rows: number): void {
-  console.log(`\n${'storage'.padEnd(20)} ${'operation'.padEnd(44)} status  rows body bytes pause ms CPU ms`);
-  for (const each of measured.toSorted((one, other) => other.cpu_ms - one.cpu_ms)) {
-    const numbers = [
-      String(each.status).padStart(6),
-      String(rows).padStart(5),
-      String(each.body_bytes).padStart(10),
-      each.delay_ms.toFixed(0).padStart(8),
-      each.cpu_ms.toFixed(0).padStart(6),
-    ];
-    console.log(`${each.storage.padEnd(20)} ${each.name.slice(0, 44).padEnd(44)} ${numbers.join(' ')}`);
-  }
 }

@@ -16,7 +16,7 @@ function command(): Promise<boolean> {
   if (first === 'messages') return messages(more);
   if (first === 'largest') return measureLargest(Number(more[0] ?? 40));
   // The engine of a process is that of its environment.
-  if (first === 'largest-of-engine') return measureEngine(Number(more[0]));
+  if (first === 'largest-of-engine') return measureEngine(Number(more[0]), String(more[1]));
   return both(Number(first));
 }
 

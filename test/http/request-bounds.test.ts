@@ -1,9 +1,12 @@
 import type { RouteOptions } from 'fastify';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
+import { A2aParams } from '../../src/schemas/a2a.ts';
 import { METHOD_PARAMS } from '../../src/schemas/event-streaming.ts';
+import { McpBatchBounds, McpBounds } from '../../src/schemas/mcp.ts';
 import { openApp } from '../support/app.ts';
 import { declaredRoutes } from '../support/declared-routes.ts';
+import { naming } from '../support/naming.ts';
 import { unboundedPlaces } from '../support/unbounded-schemas.ts';
 
 const EVERYTHING = {
@@ -35,6 +38,67 @@ test('every text, list and map of a request has a maximum', async () => {
 test('every text, list and map of an event streaming command has a maximum', () => {
   const places = Object.entries(METHOD_PARAMS).flatMap(([method, schema]) => unboundedPlaces(schema, method));
   expect(places).toEqual([]);
+});
+
+test.each([
+  ['an A2A request', A2aParams],
+  ['an MCP message', McpBounds],
+  ['a batch of MCP messages', McpBatchBounds],
+])('every text, list and map of %s has a maximum', (_, schema) => {
+  expect(unboundedPlaces(schema, 'params')).toEqual([]);
+});
+
+const PARTS = Array.from({ length: 1001 }, () => ({ text: 'x' }));
+const MODES = Array.from({ length: 101 }, (_, n) => `text/${n}`);
+
+test.each([
+  ['parts', { message: { messageId: 'm', role: 'user', parts: PARTS } }],
+  [
+    'modes',
+    {
+      message: { messageId: 'm', role: 'user', parts: PARTS.slice(1000) },
+      configuration: { acceptedOutputModes: MODES },
+    },
+  ],
+])('an A2A message with too many %s is refused in both versions and bindings', async (_, params) => {
+  await using http = await openApp({ graphs: ['echo'] });
+  for (const method of ['SendMessage', 'message/send']) {
+    const { body } = await http.post('/a2a/echo/', { jsonrpc: '2.0', id: 1, method, params });
+    expect(body.error).toMatchObject({ code: expect.any(Number), message: naming('must have at most') });
+  }
+  const answer = await http.post('/a2a/echo/message:send', params, { 'a2a-version': '1.0' });
+  expect(answer.status).toBe(400);
+});
+
+test.each([
+  [
+    'a name that is too long',
+    { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'x'.repeat(2000) } },
+  ],
+  [
+    'too many messages',
+    Array.from({ length: 101 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'tools/list' })),
+  ],
+])('an MCP request with %s is refused', async (_, message) => {
+  await using http = await openApp({ graphs: ['echo'] });
+  const answer = await http.post('/mcp/', message);
+  expect([answer.status, answer.body.error.code]).toEqual([400, -32600]);
+});
+
+test.each([
+  ['updates', { updates: Array.from({ length: 201 }, () => ({ values: { x: 1 }, as_node: 'a' })) }],
+  [
+    'copies',
+    { updates: [{ values: Array.from({ length: 201 }, () => [{ x: 1 }, 'a']), as_node: '__copy__' }] },
+  ],
+])('a superstep with too many %s is refused before the thread is created', async (_, superstep) => {
+  await using http = await openApp({ graphs: ['echo'] });
+  const thread = { metadata: { graph_id: 'echo' }, supersteps: [superstep] };
+  expect(await http.post('/threads', thread)).toMatchObject({
+    status: 422,
+    body: { detail: naming('updates', 200) },
+  });
+  expect((await http.post('/threads/count', {})).body).toBe(0);
 });
 
 test.each([

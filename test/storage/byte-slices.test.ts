@@ -1,13 +1,19 @@
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
 import { AssistantSearch } from '../../src/schemas/assistants.ts';
+import { CronSearch } from '../../src/schemas/crons.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
 import { assistantRepository } from '../../src/storage/assistants/assistants.ts';
+import { cronRepository } from '../../src/storage/crons/crons.ts';
+import { runRepository } from '../../src/storage/runs/runs.ts';
 import { runSearchRepository } from '../../src/storage/runs/search.ts';
 import { SLICE_BYTES, slicesOf } from '../../src/storage/search/byte-slices.ts';
+import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { newRun, queueStory, request } from '../support/queued-runs.ts';
+import { storeOver } from '../support/store.ts';
+import { storedCron } from '../support/stored-crons.ts';
 import { at, freshThread, newState, threadId } from '../support/stored-threads.ts';
 import { watchedDb } from '../support/watched-db.ts';
 
@@ -88,6 +94,21 @@ describeEachDatabase('large rows are searched in slices by bytes on SQLite:', (o
     expect([counted, counting]).toEqual([ROWS, db.dialect === 'sqlite' ? SLICES : 0]);
   });
 
+  test('crons by metadata', async () => {
+    await using db = await open();
+    for (const n of NUMBERS)
+      await cronRepository(db).insert(storedCron({ metadata: METADATA, created_at: at(n) }));
+    const { watched, reads } = watchedDb(db);
+    const crons = cronRepository(watched);
+    const filter = { metadata: { kind: { is: 'large' } } };
+    const slices = db.dialect === 'sqlite' ? SLICES : 0;
+    const [found, searching] = await read(reads, () => crons.search(CronSearch.parse({ ...filter, ...all })));
+    expect([found.length, searching]).toEqual([ROWS, slices]);
+    expect(found.map(({ created_at }) => created_at)).toEqual(NUMBERS.map(at));
+    const [counted, counting] = await read(reads, () => crons.count(filter));
+    expect([counted, counting]).toEqual([ROWS, slices]);
+  });
+
   test.each([
     ['their metadata', { metadata: { kind: { is: 'large' } } }],
     ['the metadata of their threads', { thread_metadata: { kind: { is: 'large' } } }],
@@ -104,5 +125,42 @@ describeEachDatabase('large rows are searched in slices by bytes on SQLite:', (o
     expect(searching).toBeGreaterThanOrEqual(slices);
     const [counted, counting] = await read(reads, () => runs.count(filter));
     expect([counted, counting]).toEqual([ROWS, slices]);
+  });
+});
+
+/** Rows that need three slices, however they are divided. */
+const LARGE_LISTS: Record<string, (db: Db) => Promise<(db: Db) => Promise<unknown[]>>> = {
+  async threads(db) {
+    await insertThreads(db);
+    return (read) => threadRepository(read).search(ThreadSearch.parse({ limit: 1000 }));
+  },
+  async crons(db) {
+    for (const _ of NUMBERS) await cronRepository(db).insert(storedCron({ metadata: METADATA }));
+    return (read) => cronRepository(read).search(CronSearch.parse({ limit: 1000 }));
+  },
+  async 'runs of a thread'(db) {
+    const { queue } = queueStory(db);
+    for (const _ of NUMBERS) await queue.enqueue(request({ ...newRun(threadId(1)), metadata: METADATA }));
+    return (read) => runRepository(read).list(threadId(1), { limit: 1000, offset: 0 });
+  },
+  async 'items of the store'(db) {
+    const items = NUMBERS.map((n) => ({ namespace: ['notes'], key: `${n}`, value: METADATA }));
+    await storeOver(db).apply(items);
+    const all = { namespace_prefix: [], conditions: [], offset: 0, limit: 1000 };
+    return (read) => storeItemRepository(read).search(all, undefined, false);
+  },
+};
+
+describeEachDatabase('a list of large rows is read in slices by bytes:', (open) => {
+  test.for(Object.entries(LARGE_LISTS))('%s', async ([_, fill]) => {
+    await using db = await open();
+    const list = await fill(db);
+    const { watched, reads } = watchedDb(db);
+    expect(await list(watched)).toHaveLength(ROWS);
+    const whole = reads.filter(
+      (text) => /metadata|value/.test(text) && / in \(select value| = any /.test(text),
+    );
+    // The first one finds out that they are too large for one statement, the second one how large each of them is.
+    expect(whole.length).toBeGreaterThanOrEqual(2 + SLICES);
   });
 });

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { InvalidInput } from '../../src/core/errors.ts';
 import { type RunList, runRepository } from '../../src/storage/runs/runs.ts';
 import { describeEachStorage } from '../support/databases.ts';
+import { failure } from '../support/naming.ts';
 import { KWARGS, newRun, queueStory, request } from '../support/queued-runs.ts';
 import { at, threadId } from '../support/stored-threads.ts';
 
@@ -48,19 +50,15 @@ describeEachStorage('runs', (open) => {
     await using db = await open();
     const runs = runRepository(db);
     const { queue } = queueStory(db);
-    for (const text of ['x'.repeat(2000), 'x'.repeat(1000)])
+    for (const text of ['x'.repeat(1000), 'x'.repeat(1000), 'x'.repeat(1000)])
       await queue.enqueue(request({ ...newRun(threadId(1)), kwargs: { ...KWARGS, input: { text } } }));
-    const list = { limit: 10, offset: 0 };
-    const bytes = (query: Partial<RunList>) => runs.listBytes(threadId(1), { ...list, ...query });
-    const [all, newest, kwargs] = [
-      await bytes({}),
-      await bytes({ limit: 1 }),
-      await bytes({ select: ['kwargs'] }),
-    ];
-    expect(all).toBeGreaterThan(3000);
-    expect([newest > 1000 && newest < all - 1000, kwargs < all]).toEqual([true, true]);
-    expect(await bytes({ select: ['run_id', 'status'] })).toBe(0);
-    expect(await bytes({ offset: 2 })).toBe(0);
+    const list = (query: Partial<RunList>) =>
+      runs.list(threadId(1), { limit: 10, offset: 0, ...query }, undefined, 2000);
+    await expect(list({})).rejects.toThrow(failure(InvalidInput, 'runs', 2000));
+    await expect(list({ select: ['kwargs'] })).rejects.toThrow(failure(InvalidInput, 'limit'));
+    expect(await list({ select: ['run_id', 'status'] })).toHaveLength(3);
+    expect(await list({ limit: 1 })).toHaveLength(1);
+    expect(await list({ offset: 3 })).toEqual([]);
   });
 
   test('are listed without the JSON that is not selected', async () => {

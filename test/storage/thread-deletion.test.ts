@@ -5,15 +5,17 @@ import type { Db } from '../../src/db/db.ts';
 import { insertRows } from '../../src/db/rows.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
+import { SLICE_BYTES } from '../../src/storage/search/byte-slices.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
-import { queueStory } from '../support/queued-runs.ts';
+import { KWARGS, newRun, queueStory, request } from '../support/queued-runs.ts';
 import { at, freshThread, threadId } from '../support/stored-threads.ts';
+import { watchedDb } from '../support/watched-db.ts';
 
 const LONG = 1_200;
 
 /** A thread with that many checkpoints and as many writes. */
-async function threadWithHistory(db: Db, n: number, length = LONG) {
+async function threadWithHistory(db: Db, n: number, length = LONG, value = Buffer.from('1')) {
   const threads = threadRepository(db);
   await threads.insert(freshThread(n));
   const steps = Array.from({ length }, (_, step) => String(step).padStart(6, '0'));
@@ -27,7 +29,7 @@ async function threadWithHistory(db: Db, n: number, length = LONG) {
     await insertRows(
       tx,
       sql`checkpoint_writes (thread_id, ns, checkpoint_id, task_id, idx, channel, type, value)`,
-      steps.map((id) => sql`(${threadId(n)}, '', ${id}, 't', 0, 'c', 'json', ${Buffer.from('1')})`),
+      steps.map((id) => sql`(${threadId(n)}, '', ${id}, 't', 0, 'c', 'json', ${value})`),
       raw(''),
     );
   });
@@ -45,6 +47,25 @@ async function left(db: Db, n: number): Promise<number[]> {
   const tables = ['checkpoints', 'checkpoint_writes', 'thread_deletions'];
   return Promise.all(tables.map((table) => count(db, table, n)));
 }
+
+describeEachDatabase('deleting a thread with large rows', (open) => {
+  test('frees them in slices by bytes on SQLite', async () => {
+    await using db = await open();
+    const text = 'x'.repeat(SLICE_BYTES / 2 - 1000);
+    await threadWithHistory(db, 1, 6, Buffer.from(text));
+    const { queue } = queueStory(db);
+    for (let n = 0; n < 6; n++)
+      await queue.enqueue(request({ ...newRun(threadId(1)), kwargs: { ...KWARGS, input: { text } } }));
+    const { watched, writes } = watchedDb(db);
+    expect(await threadRepository(watched).delete(threadId(1))).toHaveLength(6);
+    const slices = (table: string) =>
+      writes.filter((each) => each.startsWith(`delete from ${table} `)).length;
+    const expected = db.dialect === 'sqlite' ? [3, 3] : [1, 0];
+    expect([slices('checkpoint_writes'), slices('runs')]).toEqual(expected);
+    expect(await left(db, 1)).toEqual([0, 0, 0]);
+    expect(await count(db, 'runs', 1)).toBe(0);
+  });
+});
 
 describeEachDatabase('deleting a thread with a long history', (open) => {
   test('deletes the thread at once and its history in batches', async () => {

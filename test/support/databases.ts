@@ -27,6 +27,7 @@ import { sealerOfTests, testSealer } from './encryption.ts';
 import { migrationScript, writeMigratedPostgres } from './migrated-postgres.ts';
 import { writeMigratedSqlite } from './migrated-sqlite.ts';
 import { type PostgresSchema, postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
+import { repeatedDb } from './repeated-db.ts';
 
 export { postgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 
@@ -35,6 +36,9 @@ export type OpenDatabase = (options?: { migrated: boolean }) => Promise<Db>;
 
 /** `npm run test:pgbouncer`: SQLite is no part of it. */
 const IS_SQLITE_TESTED = process.env['TEST_PGBOUNCER'] !== '1';
+
+/** Runs the body of each transaction twice, in any test of storage: to find what a body changes in memory. */
+const IS_REPEATED = process.env['TEST_REPEATED'] === '1';
 
 /** The same tests on each engine: `describeEachDatabase('threads', (open) => { test('…', async () => { … }) })`. */
 export function describeEachDatabase(name: string, tests: (open: OpenDatabase) => void): void {
@@ -84,7 +88,8 @@ function migratedFirst(open: Open, sealer = sealerOfTests()): OpenDatabase {
     const db = await open(cipher, migrated);
     if (migrated) await migrate(db);
     if (migrated && cipher) await unlock(db, cipher, bufferedRandomBytes());
-    return checkingRows(db);
+    const checked = checkingRows(db);
+    return IS_REPEATED ? repeatedDb(checked) : checked;
   };
 }
 

@@ -7,12 +7,14 @@ export interface Operation {
   readonly open: boolean;
   /** The example of the document. */
   readonly body: Record<string, unknown> | undefined;
+  /** JSON Schema of the body. */
+  readonly schema: object | undefined;
 }
 
 interface Described {
   operationId: string;
   security?: unknown[];
-  requestBody?: { content: Record<string, { example?: Record<string, unknown> }> };
+  requestBody?: { content: Record<string, { example?: Record<string, unknown>; schema?: object }> };
 }
 
 /** Every operation of a document. */
@@ -24,6 +26,7 @@ export function operationsOf(document: { paths: Record<string, Record<string, De
       path,
       open: security?.length === 0,
       body: requestBody && (Object.values(requestBody.content)[0]?.example ?? {}),
+      schema: requestBody && Object.values(requestBody.content)[0]?.schema,
     })),
   );
 }

@@ -84,7 +84,7 @@ export const Server = group({
   send_budget: bytes('1mb', '64gb')
     .default(256 * 1024 ** 2)
     .describe(
-      'Maximum bytes of responses and events in memory that clients have not read yet. Beyond it, connections are closed, starting with those that have held the most for the longest time.',
+      'Maximum bytes of responses in memory that clients have not read yet. A response beyond it is replaced by 503 with `Retry-After`; up to 64 kB are always sent. Streams do not count.',
     ),
 });
 

@@ -9,6 +9,7 @@ import {
 import type { A2ARequestHandler } from '@a2a-js/sdk/server';
 import type { Actor } from '../../auth/actor.ts';
 import { ServerError } from '../../core/errors.ts';
+import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
 import { boundedInt, MAX_INTEGER } from '../../schemas/numbers.ts';
@@ -148,7 +149,10 @@ async function boundedTasks(
   for (let at = 0; at < rows.length; at += TASKS_READ) {
     const read = await Promise.all(rows.slice(at, at + TASKS_READ).map(view));
     tasks.push(...read);
-    for (const task of read) bytes += Buffer.byteLength(toJson(task));
+    for (const task of read) {
+      await yieldToEventLoop();
+      bytes += Buffer.byteLength(toJson(task));
+    }
     if (tasks.length === 1 || bytes <= MAX_LIST_BYTES) continue;
     throw new RequestMalformedError(
       `pageSize: ${tasks.length} of these tasks have ${bytes} bytes, more than the ${MAX_LIST_BYTES} that a reply may have. Lower pageSize or historyLength.`,

@@ -18,8 +18,10 @@ import {
 import { ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
-import { yieldToEventLoop } from '../../core/event-loop.ts';
-import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { toJsonInSlices } from '../../core/json-slices.ts';
+import { A2aParams } from '../../schemas/a2a.ts';
+import { problemOfSize } from '../plugins/validation.ts';
 import {
   type A2aDeps,
   type A2aRequest,
@@ -118,7 +120,7 @@ export function pushConfigHandlers(parts: A2aDeps): PushConfigHandlers {
   return {
     createSubscriber: (request, reply) =>
       answer(request, reply, async (handler, context) => {
-        const config = TaskPushNotificationConfig.fromJSON(normalizeParams(await jsonIn(request), '1.0'));
+        const config = TaskPushNotificationConfig.fromJSON(await paramsIn(request));
         const { taskId } = named(request);
         return TaskPushNotificationConfig.toJSON(
           await handler.createTaskPushNotificationConfig({ ...config, taskId }, context),
@@ -173,9 +175,7 @@ function replies(parts: A2aDeps) {
         const result = async (signal: AbortSignal) => {
           const { handler, context, ...made } = await openCall(request, signal, schemas_ms);
           call = made.call;
-          const answer = await work(handler, context);
-          await yieldToEventLoop();
-          return toJson(answer);
+          return toJsonInSlices(await work(handler, context));
         };
         const text = await parts.replies.sendKeepAliveJson(reply, {}, result, { refusal });
         if (text !== undefined && wantsA2aMediaType(request)) reply.type(A2A_MEDIA_TYPE);
@@ -235,8 +235,15 @@ async function jsonIn({ body, server }: A2aRequest): Promise<JsonObject> {
   throw new RequestMalformedError('The body must be a JSON object.');
 }
 
-async function messageIn(request: A2aRequest): Promise<SendMessageRequest> {
+async function paramsIn(request: A2aRequest): Promise<unknown> {
   const params = normalizeParams(await jsonIn(request), '1.0');
+  const problem = problemOfSize(A2aParams, params);
+  if (problem !== undefined) throw new RequestMalformedError(problem);
+  return params;
+}
+
+async function messageIn(request: A2aRequest): Promise<SendMessageRequest> {
+  const params = await paramsIn(request);
   const problem = invalidMessage(params);
   if (problem !== undefined) throw new RequestMalformedError(problem);
   return SendMessageRequest.fromJSON(params);

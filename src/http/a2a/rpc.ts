@@ -8,8 +8,10 @@ import {
 import { JsonRpcTransportHandler, ServerCallContext } from '@a2a-js/sdk/server';
 import type { FastifyReply } from 'fastify';
 import { NotFound, ServerError } from '../../core/errors.ts';
-import { yieldToEventLoop } from '../../core/event-loop.ts';
-import { isObject, type JsonObject, toJson } from '../../core/json.ts';
+import { isObject, type JsonObject } from '../../core/json.ts';
+import { toJsonInSlices } from '../../core/json-slices.ts';
+import { A2aParams } from '../../schemas/a2a.ts';
+import { problemOfSize } from '../plugins/validation.ts';
 import {
   type A2aDeps,
   type A2aRequest,
@@ -88,7 +90,7 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
     if (!isSupportedVersion(requestedVersion(request))) throw unsupportedVersion(requestedVersion(request));
     const version = versionOf(rpc);
     const params = normalizeParams(rpc['params'] ?? {}, version);
-    const problem = PARAM_CHECKS[rpc.method]?.(params);
+    const problem = PARAM_CHECKS[rpc.method]?.(params) ?? problemOfSize(A2aParams, params);
     if (problem !== undefined) throw new RequestMalformedError(problem);
     const cardData = await parts.a2a.cardDataOf(request.actor, request.params.assistant_id);
     const { contextId: context_id } = isObject(params) ? params : {};
@@ -99,8 +101,7 @@ export async function handleRpc(parts: A2aDeps, request: A2aRequest, reply: Fast
     if (!STREAMING_METHODS.includes(rpc.method)) {
       const text = async (signal: AbortSignal) => {
         const handling = await open(signal);
-        await yieldToEventLoop();
-        return toJson('answer' in handling ? handling.answer : undefined);
+        return toJsonInSlices('answer' in handling ? handling.answer : undefined);
       };
       return await parts.replies.sendKeepAliveJson(reply, {}, text, { refusal });
     }

@@ -9,6 +9,7 @@ import type { EventStreamingService } from '../../services/event-streaming/event
 import type { HttpMetrics } from '../metrics/metrics.ts';
 import { type AuthOptions, reauthentication } from '../plugins/auth.ts';
 import type { RateCounts } from '../plugins/rate-limit.ts';
+import { closeIfStalled } from '../stalled-clients.ts';
 import { closeWithStatus, runSession, type Socket } from './websocket-session.ts';
 
 const SERVICE_RESTART = 1012;
@@ -77,6 +78,7 @@ export function webSocketRoutes(
       const path = ThreadPath.safeParse(params);
       if (!path.success) return closeWithStatus(socket, 422, path.error.issues[0]?.message);
       const log = logger.with({ request_id: id });
+      closeIfStalled(request.raw.socket, { logger: log });
       return runSession(socket, actor, path.data.thread_id, {
         eventStreaming,
         authenticate: reauthentication(request, auth.authenticate),

@@ -11,7 +11,9 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Actor } from '../../auth/actor.ts';
 import { InvalidInput, Unavailable } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
+import { McpBatchBounds, McpBounds } from '../../schemas/mcp.ts';
 import { traceOf } from '../plugins/auth.ts';
+import { problemOfSize } from '../plugins/validation.ts';
 import { publicUrl } from '../public-url.ts';
 import type { RunReplies } from '../run-replies.ts';
 import type { ParsedJson } from '../secure-json.ts';
@@ -72,6 +74,8 @@ export function createMcpRequestHandler(parts: McpHandlerDeps): McpHandler {
       if ('refused' in json) return reply.code(400).send(invalidRequest(json.refused));
       // Passed on as parsed, so that the SDK does not parse twice. It reports invalid JSON by itself.
       const message = 'value' in json ? json.value : undefined;
+      const problem = problemOfSize(Array.isArray(message) ? McpBatchBounds : McpBounds, message);
+      if (problem !== undefined) return reply.code(400).send(invalidRequest(problem));
       const request = webRequest(incoming, text, disconnected.signal);
       const isListening = isObject(message) && message['method'] === LISTEN;
       const refused = new AbortController();

@@ -4,6 +4,7 @@ import type { z } from 'zod';
 import { didYouMean } from '../../core/did-you-mean.ts';
 import { InvalidInput } from '../../core/errors.ts';
 import { toJson } from '../../core/json.ts';
+import { hasList, toJsonInSlices } from '../../core/json-slices.ts';
 
 declare module 'fastify' {
   interface FastifySchema {
@@ -41,6 +42,19 @@ export const ZOD_COMPILERS = {
   buildSerializer: () => () => toJson,
 } as unknown as Required<CompilerFactories>;
 
+/** Prints lists in slices: all other requests would wait for one of 64 MB. */
+export function useSlicedLists(server: FastifyInstance): void {
+  server.addHook('preSerialization', (_request, reply, payload, done) => {
+    if (!hasList(payload)) return done(null, payload);
+    const use = (json: string | Buffer) => {
+      // Fastify takes a buffer, too. An error may follow instead.
+      reply.serializer((value: unknown) => (value === payload ? (json as string) : toJson(value)));
+      done(null, payload);
+    };
+    toJsonInSlices(payload).then(use, done);
+  });
+}
+
 /** Fastify passes null for a missing body. */
 function validator(schema: z.ZodType, part: string) {
   // Determined with the first request: zod compiles a schema when it first parses, and most routes are never
@@ -67,6 +81,16 @@ export const INVALID_JSON = 'Invalid JSON in request body';
 function withoutNul(fields: unknown): unknown {
   const clean = (value: unknown) => (typeof value === 'string' ? value.replaceAll('\0', '\uFFFD') : value);
   return Object.fromEntries(Object.entries(fields as object).map(([key, value]) => [key, clean(value)]));
+}
+
+/**
+ * Names what is larger in a message than `bounds` allow; `undefined` if nothing is. For protocols whose library finds the
+ * other problems.
+ */
+export function problemOfSize(bounds: z.ZodType, message: unknown): string | undefined {
+  const issues = bounds.safeParse(message).error?.issues ?? [];
+  const [first] = issues.filter(({ code }) => code === 'too_big' || code === 'custom');
+  return first && sentence(first as z.core.$ZodIssue, [], 'body');
 }
 
 /** Issues reported at most. */

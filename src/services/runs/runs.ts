@@ -6,7 +6,6 @@ import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { NewTurn } from '../../storage/a2a/turns.ts';
 import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
 import type { RunList } from '../../storage/runs/runs.ts';
-import { MAX_LIST_BYTES, tooLarge } from '../../storage/search/list-bytes.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import { answerOf } from './answers.ts';
@@ -116,20 +115,13 @@ export function runService(deps: RunDeps) {
 }
 
 async function listRuns(
-  { runs, threads, max_list_bytes = MAX_LIST_BYTES }: RunDeps,
+  { runs, threads, max_list_bytes }: RunDeps,
   actor: Actor,
   thread_id: string,
   query: RunList,
 ): Promise<Run[]> {
   const visibility = await authorize(actor, 'threads:search', { thread_id, ...query });
-  const bytes = query.limit > 1 ? await runs.listBytes(thread_id, query, visibility) : 0;
-  if (bytes > max_list_bytes)
-    throw tooLarge(
-      `these runs have ${bytes} bytes of kwargs and metadata`,
-      max_list_bytes,
-      'select other fields',
-    );
-  const found = await runs.list(thread_id, query, visibility);
+  const found = await runs.list(thread_id, query, visibility, max_list_bytes);
   if (found.length === 0 && !(await threads.get(thread_id, ['thread_id'], visibility)))
     throw new NotFound(`Thread with ID ${thread_id} not found`);
   return found;

@@ -3,8 +3,8 @@ import { toJson } from '../../core/json.ts';
 import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
-import { contains, isOneOf, mergeJson } from '../../db/json.ts';
-import { and, join, raw, type Sql, sql } from '../../db/sql.ts';
+import { contains, isOneOf, isOneOfNumbers, mergeJson } from '../../db/json.ts';
+import { join, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type {
   Assistant,
@@ -14,6 +14,7 @@ import type {
   AssistantVersionsSearch,
 } from '../../schemas/assistants.ts';
 import type { Visibility } from '../access/visibility.ts';
+import { idsInSlices, type LargeRows } from '../search/byte-slices.ts';
 import { boundedRows } from '../search/list-bytes.ts';
 import {
   ASSISTANT_COLUMNS,
@@ -160,19 +161,31 @@ async function listVersions(
   { metadata, limit, offset }: AssistantVersionsSearch,
   max_bytes: number | undefined,
 ): Promise<AssistantVersion[]> {
-  const wanted = and([sql`assistant_id = ${assistant_id}`, metadata && contains('metadata', metadata)]);
-  const page = sql`order by version desc limit ${limit} offset ${offset}`;
-  const rows = await boundedRows(db, {
+  const own = sql`assistant_id = ${assistant_id}`;
+  const rows: LargeRows = {
+    from: raw('assistant_versions'),
+    where: [own],
+    id: 'cast(version as text)',
+    order: raw('order by version desc'),
+    large: metadata ? [raw('metadata')] : [],
+  };
+  const conditions = [metadata && contains('metadata', metadata)];
+  const found = await idsInSlices(db, rows, conditions, offset + limit);
+  const versions = await boundedRows(db, {
     what: 'versions',
-    select: (fits) => sql`
+    ids: found.slice(offset),
+    id: 'version',
+    among: (ids) => isOneOfNumbers(raw('version'), ids.map(Number)),
+    select: (condition) => sql`
       select ${columns('assistant_versions', 'assistant_id, created_at')}, ${VERSIONED_COLUMNS}
-      from assistant_versions where ${wanted} and ${fits} ${page}`,
-    from: sql`from assistant_versions where ${wanted} ${page}`,
-    limit,
+      from assistant_versions where ${condition}`,
+    from: raw('from assistant_versions'),
+    where: [own],
     large: LARGE_COLUMNS,
     max_bytes,
+    read: (row) => assistantOf(db.cipher, row),
   });
-  return rows.map((row) => assistantOf(db.cipher, row));
+  return versions.sort((one, other) => other.version - one.version);
 }
 
 function setLatestVersion(

@@ -1,7 +1,7 @@
 import type { Reader } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
 import { combineFilters, matchesEverything, metadataMatches } from '../../db/metadata-filter.ts';
-import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Assistant, AssistantFilter, AssistantSearch } from '../../schemas/assistants.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
 import type { TableFilter } from '../search/access-path.ts';
@@ -31,14 +31,19 @@ export async function searchAssistants(
     limit: query.limit,
     offset: query.offset,
   });
-  if (ids.length === 0) return [];
-  const wanted = and([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
-  const from = sql`from assistants where ${wanted}`;
-  const select = (fits: Sql) => sql`select ${COLUMNS} ${from} and ${fits}`;
-  const list = { what: 'assistants', select, from, limit: ids.length, large: LARGE_COLUMNS };
-  const rows = await boundedRows(reader, { ...list, max_bytes });
-  const byId = new Map(rows.map((row) => [row.assistant_id, row]));
-  return ids.flatMap((id) => byId.get(id) ?? []).map((row) => assistantOf(reader.cipher, row));
+  const assistants = await boundedRows(reader, {
+    what: 'assistants',
+    ids,
+    id: 'assistants.assistant_id',
+    select: (condition) => sql`select ${COLUMNS} from assistants where ${condition}`,
+    from: raw('from assistants'),
+    where: [visible(VISIBLE_ASSISTANTS, visibility)],
+    large: LARGE_COLUMNS,
+    max_bytes,
+    read: (row) => assistantOf(reader.cipher, row),
+  });
+  const byId = new Map(assistants.map((assistant) => [assistant.assistant_id, assistant]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 export function countAssistants(

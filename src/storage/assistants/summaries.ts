@@ -1,7 +1,6 @@
 import { columns, nullable, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
-import { isOneOf } from '../../db/json.ts';
-import { and, raw, type Sql, sql } from '../../db/sql.ts';
+import { raw, sql } from '../../db/sql.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { VISIBLE_ASSISTANTS, type Visibility, visible } from '../access/visibility.ts';
 import { boundedRows, MAX_LIST_BYTES, tooLarge } from '../search/list-bytes.ts';
@@ -54,12 +53,17 @@ async function summaryPage(
     order: 'asc',
     ...{ limit: PAGE, offset },
   });
-  if (ids.length === 0) return [];
-  const wanted = and([isOneOf('assistants.assistant_id', ids), visible(VISIBLE_ASSISTANTS, visibility)]);
-  const from = sql`from assistants where ${wanted}`;
   const rows = await boundedRows(reader, {
-    ...{ what: 'assistants', or: HOW_TO_SHORTEN, from, limit: ids.length, large: LARGE, max_bytes },
-    select: (fits: Sql) => sql`select ${SUMMARY} ${from} and ${fits}`,
+    what: 'assistants',
+    or: HOW_TO_SHORTEN,
+    ids,
+    id: 'assistants.assistant_id',
+    select: (condition) => sql`select ${SUMMARY} from assistants where ${condition}`,
+    from: raw('from assistants'),
+    where: [visible(VISIBLE_ASSISTANTS, visibility)],
+    large: LARGE,
+    max_bytes,
+    read: (row) => row,
   });
   const byId = new Map(rows.map((row) => [row.assistant_id, row]));
   return ids.flatMap((id) => byId.get(id) ?? []);

@@ -1,38 +1,25 @@
 import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
-import { metadataMatches } from '../../db/metadata-filter.ts';
-import { and, raw, type Sql, sql } from '../../db/sql.ts';
-import type { CronCount, CronFilter, CronRun, CronRunsQuery, CronSearch } from '../../schemas/crons.ts';
+import { and, raw, sql } from '../../db/sql.ts';
+import type { CronCount, CronRun, CronRunsQuery, CronSearch } from '../../schemas/crons.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { CronStats } from '../../schemas/system.ts';
 import { VISIBLE_CRONS, type Visibility, visible } from '../access/visibility.ts';
-import { boundedRows } from '../search/list-bytes.ts';
 import {
   assignments,
   COLUMNS,
   type CronTimes,
-  cronOf,
   encryptReason,
   findCron,
-  LARGE_COLUMNS,
   type StoredCron,
   TIMES,
   timesOf,
   values,
 } from './row.ts';
+import { countCrons, HAS_ENDED, searchCrons } from './search.ts';
 
 export type CronRepository = ReturnType<typeof cronRepository>;
-
-const SORT: Record<CronSearch['sort_by'], Sql> = {
-  cron_id: sql`cron_id`,
-  assistant_id: sql`assistant_id`,
-  thread_id: sql`thread_id`,
-  next_run_date: sql`next_run_date`,
-  end_time: sql`ends_at`,
-  created_at: sql`created_at`,
-  updated_at: sql`updated_at`,
-};
 
 /** Crons and their next ticks (contract §11). `queue/fire-cron.ts` creates their runs. */
 export function cronRepository(db: Db) {
@@ -46,27 +33,12 @@ export function cronRepository(db: Db) {
     },
 
     /** Whole rows; the caller applies `select`. */
-    async search(query: CronSearch, visibility?: Visibility, max_bytes?: number): Promise<StoredCron[]> {
-      const order = raw(query.sort_order === 'asc' ? 'asc' : 'desc');
-      const wanted = matches(query, visibility);
-      const page = sql`order by ${SORT[query.sort_by]} ${order} nulls last, cron_id ${order}
-        limit ${query.limit} offset ${query.offset}`;
-      const rows = await boundedRows(db, {
-        what: 'crons',
-        select: (fits) => sql`select ${COLUMNS} from crons where ${wanted} and ${fits} ${page}`,
-        from: sql`from crons where ${wanted} ${page}`,
-        limit: query.limit,
-        large: LARGE_COLUMNS,
-        max_bytes,
-      });
-      return rows.map((row) => cronOf(db.cipher, row));
+    search(query: CronSearch, visibility?: Visibility, max_bytes?: number): Promise<StoredCron[]> {
+      return searchCrons(db, query, visibility, max_bytes);
     },
 
-    async count(filter: CronCount, visibility?: Visibility): Promise<number> {
-      const row = await db.get(
-        sql`select count(*) as ${number('count')} from crons where ${matches(filter, visibility)}`,
-      );
-      return row?.count ?? 0;
+    count(filter: CronCount, visibility?: Visibility): Promise<number> {
+      return countCrons(db, filter, visibility);
     },
 
     /** Runs `revise` on the locked row. Returns `undefined` if the cron does not exist. */
@@ -152,23 +124,6 @@ export function cronRepository(db: Db) {
       return changed > 0;
     },
   };
-}
-
-/** Enabled, and no time is left. */
-const HAS_ENDED = 'enabled = 1 and next_run_date is null';
-
-function matches(
-  { assistant_id, thread_id, enabled, ended, metadata }: CronFilter,
-  visibility: Visibility | undefined,
-): Sql {
-  return and([
-    assistant_id === undefined ? undefined : sql`assistant_id = ${assistant_id}`,
-    thread_id === undefined ? undefined : sql`thread_id = ${thread_id}`,
-    enabled === undefined ? undefined : sql`enabled = ${Number(enabled)}`,
-    ended === undefined ? undefined : raw(ended ? HAS_ENDED : `not (${HAS_ENDED})`),
-    metadata && metadataMatches('crons.metadata', { contains: metadata }),
-    visible(VISIBLE_CRONS, visibility),
-  ]);
 }
 
 const FIRE = columns(

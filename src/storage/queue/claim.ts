@@ -70,7 +70,11 @@ const LAST_SEQ = nullable(number('last'));
  */
 export async function claim(context: QueueContext, request: Claim): Promise<ClaimedRun[]> {
   const { db, report } = context;
-  const { runs, orphans } = await db.transaction('async', (tx) => claimRows(tx, request, context));
+  const { runs, orphans, turn } = await db.transaction('async', async (tx) => {
+    const turn = { ...context.turn };
+    return { ...(await claimRows(tx, request, { ...context, turn })), turn };
+  });
+  Object.assign(context.turn, turn);
   // Separate transactions, which lock the thread first: a claim holds heads, and would invert the lock order.
   await forEachRow(
     orphans,

@@ -1,12 +1,12 @@
 import type { Rows } from '../../db/column-types.ts';
-import { columns, nulls, number } from '../../db/columns.ts';
+import { columns, nulls } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf, parseJsonColumns } from '../../db/json.ts';
 import { and, join, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Run, RunField } from '../../schemas/runs.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
-import { storedBytes } from '../search/list-bytes.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 
 /** Cipher columns. */
 export const KWARGS_COLUMN = 'runs.kwargs';
@@ -103,22 +103,9 @@ export function runRepository(db: Db) {
       return row?.revision_id ?? undefined;
     },
 
-    /** Newest first. */
-    async list(thread_id: string, query: RunList, visibility?: Visibility): Promise<Run[]> {
-      const rows = await db.all(
-        sql`select ${selected(query.select)} ${pageOf(thread_id, query, visibility)}`,
-      );
-      return rows.map((row) => runOf(db.cipher, row) as Run);
-    },
-
-    /** Stored size of the JSON that `list` would read, bytes. */
-    async listBytes(thread_id: string, query: RunList, visibility?: Visibility): Promise<number> {
-      const { select = JSON_COLUMNS } = query;
-      const large = JSON_COLUMNS.filter((name) => select.includes(name)).map(raw);
-      if (large.length === 0) return 0;
-      const bytes = storedBytes(large, pageOf(thread_id, query, visibility));
-      const row = await db.get(sql`select ${bytes} as ${number('bytes')}`);
-      return row?.bytes ?? 0;
+    /** Newest first. Throws `InvalidInput` if they are too large for one reply. */
+    list(thread_id: string, query: RunList, visibility?: Visibility, max_bytes?: number): Promise<Run[]> {
+      return listRuns(db, { thread_id, ...query }, visibility, max_bytes);
     },
 
     /** True if the thread has one of these runs, in any state. */
@@ -164,6 +151,31 @@ function listCondition(thread_id: string, status: string | undefined): Sql {
     default:
       return sql`${ofThread} and status = ${status}`;
   }
+}
+
+async function listRuns(
+  db: Db,
+  { thread_id, ...query }: RunList & { readonly thread_id: string },
+  visibility: Visibility | undefined,
+  max_bytes: number | undefined,
+): Promise<Run[]> {
+  const { select = JSON_COLUMNS } = query;
+  const page = await db.all(sql`select ${columns('runs', 'run_id')} ${pageOf(thread_id, query, visibility)}`);
+  const ids = page.map(({ run_id }) => run_id);
+  const runs = await boundedRows(db, {
+    what: 'runs',
+    or: 'select other fields',
+    ids,
+    id: 'runs.run_id',
+    select: (condition) => sql`select ${selected(query.select)} from runs where ${condition}`,
+    from: raw('from runs'),
+    where: [threadVisible('runs.thread_id', visibility)],
+    large: ['run_id', ...JSON_COLUMNS.filter((name) => select.includes(name))].map(raw),
+    max_bytes,
+    read: (row) => runOf(db.cipher, row) as Run,
+  });
+  const byId = new Map(runs.map((run) => [run.run_id, run]));
+  return ids.flatMap((id) => byId.get(id) ?? []);
 }
 
 function pageOf(

@@ -2,7 +2,7 @@ import { bind } from '../../db/bind.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
-import { isOneOf, parseJsonColumns } from '../../db/json.ts';
+import { parseJsonColumns } from '../../db/json.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
 import { and, join, list, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import type { RunSummary, RunSummaryField } from '../../schemas/run-search.ts';
@@ -118,21 +118,21 @@ async function loadSummaries(
   select: RunQuery['select'],
   { visibility, max_bytes }: { visibility: Visibility | undefined; max_bytes: number | undefined },
 ): Promise<RunSummary[]> {
-  if (ids.length === 0) return [];
   const isWhole = select?.includes('kwargs') === true;
   const selected: Sql<SummaryRow> = isWhole ? sql`${SUMMARY}, ${KWARGS}` : SUMMARY;
-  const wanted = and([isOneOf('run_id', ids), threadVisible('runs.thread_id', visibility)]);
-  const from = sql`from runs where ${wanted}`;
-  const rows = await boundedRows(reader, {
+  const runs = await boundedRows(reader, {
     what: 'runs',
     or: 'select other fields',
-    select: (fits) => sql`select ${selected} ${from} and ${fits}`,
-    from,
-    limit: ids.length,
+    ids,
+    id: 'runs.run_id',
+    select: (condition) => sql`select ${selected} from runs where ${condition}`,
+    from: raw('from runs'),
+    where: [threadVisible('runs.thread_id', visibility)],
     large: [raw('metadata'), ...(isWhole ? [raw('kwargs')] : [])],
     max_bytes,
+    read: (row) => summaryOf(reader, row),
   });
-  const byId = new Map(rows.map((row) => [row.run_id, summaryOf(reader, row)]));
+  const byId = new Map(runs.map((run) => [run.run_id, run]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }
 

@@ -1,8 +1,7 @@
 import { toJson } from '../../core/json.ts';
 import { number, text } from '../../db/columns.ts';
 import type { Reader } from '../../db/db.ts';
-import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
-import { octetLength } from './list-bytes.ts';
+import { and, type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
 
 /**
  * User data that one step reads, decrypts, parses or matches, bytes: some 20 ms. A row that is larger is a step of its
@@ -36,7 +35,7 @@ export async function* byteSlices(
   if (!(await isLarge(reader, rows, max_bytes))) return yield raw('true');
   const { from, where, id, order = raw('') } = rows;
   const sized = await reader.all(sql`
-    select ${raw(id)} as ${text('id')}, ${bytesOf(rows)} as ${number('bytes')} from ${from}
+    select ${raw(id)} as ${text('id')}, ${sumOf(rows.large)} as ${number('bytes')} from ${from}
     where ${and(where)} ${order}`);
   for (const slice of slicesOf(sized, max_bytes)) {
     const ids = toJson(slice.map((row) => row.id));
@@ -44,11 +43,33 @@ export async function* byteSlices(
   }
 }
 
+/**
+ * The first ids, in the order of the rows, of those that also meet `conditions`, which may read what is large; in
+ * slices, until there are `limit`.
+ */
+export async function idsInSlices(
+  reader: Reader,
+  rows: LargeRows,
+  conditions: readonly (Sql | DialectSql | undefined)[],
+  limit: number,
+): Promise<string[]> {
+  const { from, where, id, order = raw('') } = rows;
+  const found: string[] = [];
+  for await (const slice of byteSlices(reader, rows)) {
+    const matching = await reader.all(sql`
+      select ${raw(id)} as ${text('id')} from ${from} where ${and([...where, slice, ...conditions])}
+      ${order} limit ${limit - found.length}`);
+    for (const row of matching) found.push(row.id);
+    if (found.length === limit) break;
+  }
+  return found;
+}
+
 /** True if the rows need more than one slice. */
 export async function isLarge(reader: Reader, rows: LargeRows, max_bytes = SLICE_BYTES): Promise<boolean> {
   if (reader.dialect === 'postgres' || rows.large.length === 0) return false;
   const { from, where } = rows;
-  const sum = sql`cast(coalesce(sum(${bytesOf(rows)}), 0) as bigint) as ${number('bytes')}`;
+  const sum = sql`cast(coalesce(sum(${sumOf(rows.large)}), 0) as bigint) as ${number('bytes')}`;
   const row = await reader.get(sql`select ${sum} from ${from} where ${and(where)}`);
   return (row?.bytes ?? 0) > max_bytes;
 }
@@ -71,9 +92,15 @@ export function slicesOf<Row extends { readonly bytes: number }>(
   return slices;
 }
 
-/** SQLite knows the size of a column without reading it. */
-function bytesOf({ large }: LargeRows): Sql {
-  return large
-    .map((value) => sql`coalesce(${octetLength(value)}, 0)`)
-    .reduce((sum, bytes) => sql`${sum} + ${bytes}`);
+/** Stored size of these values of one row, bytes. */
+export function sumOf(values: readonly Sql[]): Sql {
+  return join(
+    values.map((value) => sql`coalesce(${octetLength(value)}, 0)`),
+    ' + ',
+  );
+}
+
+/** Stored size, bytes. SQLite knows it of a column without reading the value. */
+export function octetLength(value: Sql): DialectSql {
+  return { sqlite: sql`octet_length(${value})`, postgres: sql`octet_length((${value})::text)` };
 }

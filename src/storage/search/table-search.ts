@@ -9,7 +9,7 @@ import {
   type TableFilter,
   type TablePage,
 } from './access-path.ts';
-import { byteSlices } from './byte-slices.ts';
+import { byteSlices, idsInSlices } from './byte-slices.ts';
 
 /** Up to this many rows are always read and sorted. */
 const SORT_UP_TO = 2000;
@@ -62,22 +62,9 @@ interface Part {
 }
 
 /** SQLite: the first ids in the order of the page, in slices by the bytes that the conditions read. */
-async function matchesIn(
-  reader: Reader,
-  page: TablePage,
-  { from, range }: Part,
-  limit: number,
-): Promise<string[]> {
+function matchesIn(reader: Reader, page: TablePage, { from, range }: Part, limit: number): Promise<string[]> {
   const { id, where, large } = page;
-  const found: string[] = [];
-  for await (const slice of byteSlices(reader, { from, where: range, id, order: orderBy(page), large })) {
-    const rows = await reader.all(sql`
-      select ${raw(id)} as ${text('id')} from ${from} where ${and([...range, slice, ...where])}
-      ${orderBy(page)} limit ${limit - found.length}`);
-    found.push(...rows.map((row) => row.id));
-    if (found.length === limit) break;
-  }
-  return found;
+  return idsInSlices(reader, { from, where: range, id, order: orderBy(page), large }, where, limit);
 }
 
 /** The first scan page is mostly enough; a later one blocks the event loop for some 5 ms. */

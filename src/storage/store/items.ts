@@ -184,23 +184,23 @@ async function read(
   refresh: boolean,
   { max_bytes, has_values = true }: ReadBounds,
 ): Promise<StoreMatch[]> {
-  if (found.length === 0) return [];
-  const wanted = sql`where ${isItem(found.map(({ item_id }) => item_id))} and ${LIVE}`;
-  const rows = has_values
-    ? await boundedRows(db, {
-        what: 'items',
-        select: (fits) => sql`${SELECT} ${wanted} and ${fits}`,
-        from: sql`from store_items ${wanted}`,
-        limit: found.length,
-        large: [raw('value')],
-        max_bytes,
-      })
-    : await db.all(sql`${SELECT_WITHOUT_VALUES} ${wanted}`);
-  if (refresh) await refreshTimes(db, rows);
-  const byId = new Map(rows.map((row) => [row.item_id, row]));
+  const items = await boundedRows(db, {
+    what: 'items',
+    ids: found.map(({ item_id }) => String(item_id)),
+    id: 'item_id',
+    among: (ids) => isItem(ids.map(Number)),
+    select: (condition) => sql`${has_values ? SELECT : SELECT_WITHOUT_VALUES} where ${condition}`,
+    from: raw('from store_items'),
+    where: [LIVE],
+    large: has_values ? [raw('value')] : [raw('key')],
+    max_bytes,
+    read: (row) => ({ item_id: row.item_id, ttl_minutes: row.ttl_minutes, item: itemOf(db.cipher, row) }),
+  });
+  if (refresh) await refreshTimes(db, items);
+  const byId = new Map(items.map(({ item_id, item }) => [item_id, item]));
   return found.flatMap(({ item_id, score }) => {
-    const row = byId.get(item_id);
-    return row ? [{ ...itemOf(db.cipher, row), score }] : [];
+    const item = byId.get(item_id);
+    return item ? [{ ...item, score }] : [];
   });
 }
 
@@ -218,7 +218,10 @@ function itemOf(cipher: Cipher, { namespace, key, value, created_at, updated_at 
  * Async commit: a lost TTL refresh is acceptable. Rows that another transaction holds get their time from that one: to wait
  * for them, two searches that found the same items in another order would deadlock.
  */
-async function refreshTimes(db: Db, rows: readonly ItemRow[]): Promise<void> {
+async function refreshTimes(
+  db: Db,
+  rows: readonly Pick<ItemRow, 'item_id' | 'ttl_minutes'>[],
+): Promise<void> {
   const going = rows.filter(({ ttl_minutes }) => ttl_minutes !== null).map(({ item_id }) => item_id);
   if (going.length === 0) return;
   await db.run(

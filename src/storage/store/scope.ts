@@ -1,6 +1,5 @@
-import { toJson } from '../../core/json.ts';
 import type { Cipher } from '../../db/encryption/cipher.ts';
-import { type COMPARISONS, fieldCompares, fieldEquals } from '../../db/json.ts';
+import { type COMPARISONS, fieldCompares, fieldEquals, isOneOfNumbers } from '../../db/json.ts';
 import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
 import type { Visibility } from '../access/visibility.ts';
@@ -32,12 +31,7 @@ export function isUnder(
 
 /** `item_id in (…)` with one placeholder. */
 export function isItem(item_ids: readonly number[], column = raw('item_id')): Sql {
-  const text = toJson(item_ids);
-  const elements: DialectSql = {
-    sqlite: sql`select value from json_each(${text})`,
-    postgres: sql`select value::bigint from json_array_elements_text(${text}::json)`,
-  };
-  return sql`${column} in (${elements})`;
+  return isOneOfNumbers(column, item_ids);
 }
 
 export type StoreCondition = StoreEquality | StoreComparison;

@@ -1,12 +1,13 @@
 import { columns } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
-import { sql } from '../../db/sql.ts';
+import { and, raw, sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
 import { deleteCheckpointsOfThread, keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { deleteBudgetOfThread } from '../runs/budgets.ts';
 import { keepRemovedLog, type RemovedRun } from '../runs/removed-logs.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { deleteLogsOfThread } from '../runs/thread-log.ts';
+import { byteSlices, isLarge, type LargeRows } from '../search/byte-slices.ts';
 import { deleteHistory, markDeleted } from './deletions.ts';
 import { findThread } from './row.ts';
 
@@ -37,9 +38,23 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
   await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
   await deleteBudgetOfThread(tx, thread_id);
   if (!(await deleteHistory(tx, thread_id))) await markDeleted(tx, thread_id);
+  await deleteLargeRuns(tx, thread_id);
   // Cascades to its runs and values.
   const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
   return deleted > 0 ? queued.map((row) => row.run_id) : undefined;
+}
+
+/** SQLite would block the event loop while a cascade frees the pages of them all. */
+async function deleteLargeRuns(tx: Transaction, thread_id: string): Promise<void> {
+  const rows: LargeRows = {
+    from: raw('runs'),
+    where: [sql`thread_id = ${thread_id}`],
+    id: 'runs.run_id',
+    large: [raw('kwargs'), raw('metadata')],
+  };
+  if (!(await isLarge(tx, rows))) return;
+  for await (const slice of byteSlices(tx, rows))
+    await tx.run(sql`delete from runs where ${and([...rows.where, slice])}`);
 }
 
 /**

@@ -1,30 +1,52 @@
 import { Unavailable } from '../../core/errors.ts';
-import { columns } from '../../db/columns.ts';
+import { columns, number } from '../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { type DialectSql, FOR_UPDATE, raw, SKIP_LOCKED, sql } from '../../db/sql.ts';
+import { isOneOfNumbers } from '../../db/json.ts';
+import { FOR_UPDATE, raw, SKIP_LOCKED, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
+import { slicesOf, sumOf } from '../search/byte-slices.ts';
 
 /** Rows of a history that a transaction deletes: bounds how long other writers wait. */
 const BATCH = 1_000;
 
-/** In this order a reader of another thread's history misses whole checkpoints before it misses parts of them. */
-const HISTORY = ['checkpoints', 'checkpoint_writes', 'checkpoint_blobs'] as const;
+/**
+ * What is large in each. In this order a reader of another thread's history misses whole checkpoints before it misses parts
+ * of them.
+ */
+const HISTORY = {
+  checkpoints: ['checkpoint', 'versions', 'metadata'],
+  checkpoint_writes: ['value'],
+  checkpoint_blobs: ['value'],
+} as const;
+type HistoryTable = keyof typeof HISTORY;
 
-/** By address of the row: a batch costs the same however many rows are left. */
-function deleteSome(table: (typeof HISTORY)[number], thread_id: string, limit: number): DialectSql {
-  const some = (address: string) =>
-    sql`select ${raw(address)} from ${raw(table)} where thread_id = ${thread_id} limit ${limit}`;
-  return {
-    sqlite: sql`delete from ${raw(table)} where rowid in (${some('rowid')})`,
-    postgres: sql`delete from ${raw(table)} where ctid = any(array(${some('ctid')}))`,
-  };
+/**
+ * By address of the row: a batch costs the same however many rows are left. In slices by bytes on SQLite, which frees the
+ * pages of a statement in one go. Returns the number of rows.
+ */
+async function deleteSome(
+  tx: Transaction,
+  table: HistoryTable,
+  thread_id: string,
+  limit: number,
+): Promise<number> {
+  const own = sql`from ${raw(table)} where thread_id = ${thread_id} limit ${limit}`;
+  if (tx.dialect === 'postgres')
+    return tx.run(sql`delete from ${raw(table)} where ctid = any(array(select ctid ${own}))`);
+  const bytes = sumOf(HISTORY[table].map(raw));
+  const sized = await tx.all(sql`select rowid as ${number('row')}, ${bytes} as ${number('bytes')} ${own}`);
+  for (const slice of slicesOf(sized)) {
+    const rows = slice.map(({ row }) => row);
+    await tx.run(sql`delete from ${raw(table)} where ${isOneOfNumbers(raw('rowid'), rows)}`);
+  }
+  return sized.length;
 }
 
 /** Deletes a batch of a thread's history; returns true if nothing of it is left. */
 export async function deleteHistory(tx: Transaction, thread_id: string): Promise<boolean> {
   let left = BATCH;
-  for (const table of HISTORY) {
-    left -= await tx.run(sql`${deleteSome(table, thread_id, left)}`);
+  for (const table of Object.keys(HISTORY) as HistoryTable[]) {
+    left -= await deleteSome(tx, table, thread_id, left);
     if (left === 0) return false;
   }
   return true;

@@ -5,15 +5,15 @@ import type { Db, Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
 import { combineFilters, matchesEverything } from '../../db/metadata-filter.ts';
-import { and, type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import type { InterruptCounts } from '../../schemas/system-overview.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { threadFilter } from '../runs/run-list.ts';
 import { mostSelectivePath } from '../search/access-path.ts';
-import { SLICE_BYTES, slicesOf } from '../search/byte-slices.ts';
+import { octetLength, SLICE_BYTES, slicesOf } from '../search/byte-slices.ts';
 import { EXAMINED_ROWS, type Keyset, type KeysetList, keysetPage } from '../search/keyset-page.ts';
-import { boundedRows, octetLength } from '../search/list-bytes.ts';
+import { boundedRows } from '../search/list-bytes.ts';
 import { timeRange } from '../search/time-range.ts';
 import {
   type DeadlineRange,
@@ -221,22 +221,22 @@ async function loadInterrupts(
   { visibility, max_bytes }: { visibility: Visibility | undefined; max_bytes: number | undefined },
 ): Promise<FoundInterrupt[]> {
   const ids = threads.map(({ id }) => id);
-  const wanted = and([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
-  const rows = await boundedRows(reader, {
+  const found = await boundedRows(reader, {
     what: 'interrupts',
-    select: (fits) => sql`select ${WAITING} from threads
-      left join runs r on r.run_id = ${newestRun('run_id')} where ${wanted} and ${fits}`,
-    from: sql`from threads where ${wanted}`,
-    limit: ids.length,
+    ids,
+    id: 'threads.thread_id',
+    select: (condition) => sql`select ${WAITING} from threads
+      left join runs r on r.run_id = ${newestRun('run_id')} where ${condition}`,
+    from: raw('from threads'),
+    where: [visible(VISIBLE_THREADS, visibility)],
     large: [raw('threads.interrupts')],
     max_bytes,
+    read: ({ interrupts, ...thread }) => ({
+      thread_id: thread.thread_id,
+      interrupts: byId(reader, { interrupts }).map((each) => ({ ...each, ...thread })),
+    }),
   });
-  const byThread = new Map(
-    rows.map(({ interrupts, ...thread }) => [
-      thread.thread_id,
-      byId(reader, { interrupts }).map((each) => ({ ...each, ...thread })),
-    ]),
-  );
+  const byThread = new Map(found.map(({ thread_id, interrupts }) => [thread_id, interrupts]));
   return ids.flatMap((id) => byThread.get(id) ?? []);
 }
 

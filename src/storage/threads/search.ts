@@ -4,7 +4,7 @@ import type { Cipher } from '../../db/encryption/cipher.ts';
 import { isOneOf } from '../../db/json.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
 import { combineFilters, matchesEverything, metadataMatches } from '../../db/metadata-filter.ts';
-import { and, type DialectSql, defined, raw, type Sql, sql } from '../../db/sql.ts';
+import { type DialectSql, defined, raw, type Sql, sql } from '../../db/sql.ts';
 import type { Thread, ThreadFilter, ThreadSearch, ThreadStatus } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import type { SortKey, TableFilter, TablePage } from '../search/access-path.ts';
@@ -60,28 +60,28 @@ async function load(
   { select, parts = {}, has_keys, sort_by }: ThreadQuery,
   { visibility, max_bytes }: { visibility: Visibility | undefined; max_bytes: number | undefined },
 ): Promise<FoundThread[]> {
-  if (ids.length === 0) return [];
-  const wanted = and([isOneOf('threads.thread_id', ids), visible(VISIBLE_THREADS, visibility)]);
   const paths = Object.values(parts);
   const extra = sql`${partColumns(reader.cipher, paths)}, ${sortText(has_keys ? sort_by : undefined)}`;
   const { large, from } = largeOfThread(paths.length > 0 ? undefined : select);
-  const rows = await boundedRows(reader, {
+  const threads = await boundedRows(reader, {
     what: 'threads',
     or: 'select other fields',
-    select: (fits) => sql`${selectThreads(select, extra)} where ${wanted} and ${fits}`,
-    from: sql`${from} where ${wanted}`,
-    limit: ids.length,
+    ids,
+    id: 'threads.thread_id',
+    select: (condition) => sql`${selectThreads(select, extra)} where ${condition}`,
+    from,
+    where: [visible(VISIBLE_THREADS, visibility)],
     // The parts are smaller than the states, and only measured where these are too large.
     large,
     exactly:
       paths.length > 0 ? [...largeOfThread(select).large, ...partValues(reader.cipher, paths)] : undefined,
     max_bytes,
+    read: ({ sort_text, ...row }) => ({
+      ...takeParts(reader.cipher, row, parts),
+      ...threadOf(reader.cipher, row),
+      ...(sort_text !== null && { key: { sort: sort_text, id: row.thread_id } }),
+    }),
   });
-  const threads = rows.map(({ sort_text, ...row }) => ({
-    ...takeParts(reader.cipher, row, parts),
-    ...threadOf(reader.cipher, row),
-    ...(sort_text !== null && { key: { sort: sort_text, id: row.thread_id } }),
-  }));
   const byId = new Map(threads.map((thread) => [thread.thread_id, thread]));
   return ids.flatMap((id) => byId.get(id) ?? []);
 }

@@ -23,7 +23,8 @@ export const FAULTS = {
       'run_attempt: claimed.lease.attempt, run_id: claimed.lease.token,',
     ),
   ],
-  'statements without a bound': [
+  'work without a bound': [
+    edit('src/schemas/bounds.ts', 'export const MAX_UPDATES = 200;', 'export const MAX_UPDATES = 10_000;'),
     edit(
       'src/storage/search/byte-slices.ts',
       'export const SLICE_BYTES = 4 * 1024 * 1024;',

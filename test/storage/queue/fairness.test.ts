@@ -12,6 +12,7 @@ import { openStorage } from '../../../src/storage/storage.ts';
 import { makeDataFolder } from '../../support/data-folder.ts';
 import { describeEachDatabase, describePostgresServer } from '../../support/databases.ts';
 import { newRun, queueStory, request, successful } from '../../support/queued-runs.ts';
+import { repeatedDb } from '../../support/repeated-db.ts';
 
 /** A queue in which runs belong to owners, by the letter that they begin with in the test's story. */
 function fairStory(db: Db, fairness: Fairness) {
@@ -57,6 +58,14 @@ describeEachDatabase('fairness by owner', (open) => {
     expect(first.flatMap(({ owners }) => owners)).toEqual(['a', 'b', 'c', 'a']);
     const { owners } = await claim(3);
     expect(owners.toSorted()).toEqual(['a', 'a', 'b']);
+  });
+
+  test('owners take turns even if the transaction of a claim runs twice', async () => {
+    await using db = await open();
+    const { add, claim } = fairStory(repeatedDb(db), BY_OWNER);
+    for (const owner of ['a', 'b', 'c', 'd']) await add(owner, 3);
+    const claims = [await claim(), await claim(), await claim(), await claim(), await claim()];
+    expect(claims.flatMap(({ owners }) => owners)).toEqual(['a', 'b', 'c', 'd', 'a']);
   });
 
   test('a free slot is not reserved for owners without runs', async () => {

@@ -1,0 +1,36 @@
+import type { Server } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Logger } from '../core/logger.ts';
+
+/** Time without progress after which a client counts as stalled, ms: `send_timeout` of nginx. */
+const STALLED_MS = 60_000;
+
+interface StalledOptions {
+  readonly logger: Pick<Logger, 'warn'>;
+  readonly stalled_ms?: number;
+}
+
+/**
+ * Closes connections whose clients take nothing of what waits for them for once or twice `stalled_ms`. One that reads,
+ * however slowly, is never closed. For WebSockets see `closeIfStalled`.
+ */
+export function closeStalled(server: Server, options: StalledOptions): void {
+  // For each response: between two of them, Node's own time-out of idle connections holds.
+  server.prependListener('request', (_request, response) => {
+    response.on('timeout', (socket: Socket) => close(socket, options));
+    response.setTimeout(options.stalled_ms ?? STALLED_MS);
+  });
+}
+
+/** The same for one connection that is no longer used for HTTP. */
+export function closeIfStalled(socket: Socket, options: StalledOptions): void {
+  socket.setTimeout(options.stalled_ms ?? STALLED_MS, () => close(socket, options));
+}
+
+/** Node restarts the time-out whenever the system takes a part of a write; idle connections have nothing to take. */
+function close(socket: Socket, { logger }: StalledOptions): void {
+  const bytes = socket.writableLength;
+  if (bytes === 0) return;
+  logger.warn('closed the connection of a client that does not read', { bytes });
+  socket.destroy();
+}
