@@ -1,18 +1,16 @@
-import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { KEEPS_COMPILED } from './test/support/compiled.ts';
 
 /** `.ci/run` counts the tests in this file. */
 const results = process.env['TEST_RESULTS'];
-
-// Test files and the graph hosts that they start load the same thousand modules again and again; the command line keeps
-// what it compiled in this folder too. Node reads the variable when a process starts, so it cannot be in `env` below.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/agent-server');
 
 const general = {
   // Loading a server takes a busy machine half a minute, or more.
   testTimeout: 120_000,
   hookTimeout: 120_000,
   env: { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' },
+  // Test files and the graph hosts that they start load the same thousand modules again and again.
+  execArgv: KEEPS_COMPILED,
 };
 
 /**
