@@ -22,7 +22,7 @@ const SHARED = {
   http: ['test/http/*.test.ts'],
   inside: ['test/{auth,config,core,events,graphs,services,storage,workers}/**/*.test.ts'],
   /** With one Chromium. */
-  studio: ['test/studio/*.slow.test.ts'],
+  slow: ['test/{deployments,http,studio}/*.slow.test.ts'],
 };
 
 /** Files that change their process, measure it, or play sockets that nobody closes. */
@@ -60,8 +60,8 @@ export default defineConfig({
         include: ['test/**/*.test.ts'],
         exclude: [SLOW, ...SHARED.http, ...SHARED.inside],
       }),
-      project('slow', { include: [SLOW], exclude: SHARED.studio }),
-      project('slow-studio', { include: SHARED.studio, exclude: ALONE, isolate: false }),
+      project('slow', { include: [SLOW], exclude: SHARED.slow }),
+      project('slow-shared', { include: SHARED.slow, isolate: false }),
     ],
   },
 });
