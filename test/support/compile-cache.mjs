@@ -8,4 +8,4 @@ process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules
 enableCompileCache();
 
 // Node writes what it compiled when a process exits by itself, and tests kill most servers.
-for (const seconds of [1, 3, 10]) setTimeout(flushCompileCache, seconds * 1000).unref();
+for (const seconds of [1, 2, 4, 8, 16]) setTimeout(flushCompileCache, seconds * 1000).unref();
