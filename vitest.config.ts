@@ -1,18 +1,16 @@
-import { join } from 'node:path';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { KEEPS_COMPILED } from './test/support/compiled.ts';
 
 /** `.ci/run` counts the tests in this file. */
 const results = process.env['TEST_RESULTS'];
-
-// Test files and the graph hosts that they start load the same thousand modules again and again; the command line keeps
-// what it compiled in this folder too. Node reads the variable when a process starts, so it cannot be in `env` below.
-process.env['NODE_COMPILE_CACHE'] ??= join(import.meta.dirname, 'node_modules/.cache/agent-server');
 
 const general = {
   // Loading a server takes a busy machine half a minute, or more.
   testTimeout: 120_000,
   hookTimeout: 120_000,
   env: { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' },
+  // Test files and the graph hosts that they start load the same thousand modules again and again.
+  execArgv: KEEPS_COMPILED,
 };
 
 /**
@@ -24,7 +22,7 @@ const SHARED = {
   http: ['test/http/*.test.ts'],
   inside: ['test/{auth,config,core,events,graphs,services,storage,workers}/**/*.test.ts'],
   /** With one Chromium. */
-  studio: ['test/studio/*.slow.test.ts'],
+  slow: ['test/{deployments,http,studio}/*.slow.test.ts'],
 };
 
 /** Files that change their process, measure it, or play sockets that nobody closes. */
@@ -62,8 +60,8 @@ export default defineConfig({
         include: ['test/**/*.test.ts'],
         exclude: [SLOW, ...SHARED.http, ...SHARED.inside],
       }),
-      project('slow', { include: [SLOW], exclude: SHARED.studio }),
-      project('slow-studio', { include: SHARED.studio, exclude: ALONE, isolate: false }),
+      project('slow', { include: [SLOW], exclude: SHARED.slow }),
+      project('slow-shared', { include: SHARED.slow, isolate: false }),
     ],
   },
 });

@@ -1,10 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { developing } from '../support/developing.ts';
 import { PROGRAM } from '../support/program.ts';
-import { project } from '../support/project.ts';
+import { type Project, project } from '../support/project.ts';
 import { until } from '../support/until.ts';
 
 /** Says `word` once more in each run of a thread. */
@@ -23,16 +23,88 @@ const imported = { 'agent.config.yaml': CONFIG, 'src/talker.ts': graph("import {
 
 const said = (values: unknown) => (values as { said: string[] }).said;
 
-test('a change to a file that a graph imports is served, and threads keep their state', async () => {
-  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
-  await using server = await developing(folder);
-  const { thread_id } = await server.client.threads.create();
-  await server.client.runs.wait(thread_id, 'talker', { input: {} });
+describe('a graph that imports a file', () => {
+  let folder: Project;
+  let server: Awaited<ReturnType<typeof developing>>;
 
-  await folder.write({ 'src/word.ts': "export const word = 'new';" });
-  await until('the server has restarted', () => server.restarts() === 1);
+  beforeAll(async () => {
+    folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
+    server = await developing(folder);
+  });
+  afterAll(async () => {
+    await server[Symbol.asyncDispose]();
+    await folder[Symbol.asyncDispose]();
+  });
 
-  expect(said(await server.client.runs.wait(thread_id, 'talker', { input: {} }))).toEqual(['old', 'new']);
+  /** Changes the files, and waits until `dev` serves them. */
+  async function restarted(files: Readonly<Record<string, string>>): Promise<void> {
+    const before = server.restarts();
+    await folder.write(files);
+    await until('the server has restarted', () => server.restarts() === before + 1);
+  }
+
+  test('a change to a file that a graph imports is served, and threads keep their state', async () => {
+    const { thread_id } = await server.client.threads.create();
+    await server.client.runs.wait(thread_id, 'talker', { input: {} });
+    await restarted({ 'src/word.ts': "export const word = 'new';" });
+
+    expect(said(await server.client.runs.wait(thread_id, 'talker', { input: {} }))).toEqual(['old', 'new']);
+  });
+
+  test('a graph that does not compile is reported, and served again once it is fixed', async () => {
+    const wait = () => server.client.runs.wait(null, 'talker', { input: {} });
+
+    await restarted({ 'src/word.ts': 'export const word = (;' });
+    await expect(wait()).rejects.toThrow(/Graph 'talker' failed to load/);
+    await restarted({ 'src/word.ts': "export const word = 'mended';" });
+
+    expect(said(await wait())).toEqual(['mended']);
+  });
+
+  test('clients get 503 while a graph crashes the server, and are served again once it is fixed', async () => {
+    await folder.write({ 'src/word.ts': 'process.exit(3);' });
+    await until('the end is logged', () =>
+      server.lines.some((line) => line.includes('the server ended with exit code 3')),
+    );
+    const answer = await fetch(`${server.url}/ok`);
+    await restarted({ 'src/word.ts': "export const word = 'mended';" });
+
+    expect(answer.status).toBe(503);
+    expect(await answer.json()).toEqual({
+      detail: expect.stringMatching(
+        /^The server ended with exit code 3 at [\d:]{8} UTC and restarts in \d+ s\. See its log\.$/,
+      ),
+    });
+    expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['mended']);
+  });
+
+  test('no request is refused while the server restarts', async () => {
+    const refused: unknown[] = [];
+    let asking = true;
+    const asked = (async () => {
+      while (asking) {
+        await fetch(`${server.url}/info`, { headers: { connection: 'close' } }).catch(({ cause }) => {
+          if (cause.code === 'ECONNREFUSED') refused.push(cause);
+        });
+      }
+    })();
+
+    await restarted({ 'src/word.ts': "export const word = 'again';" });
+    asking = false;
+    await asked;
+
+    expect(refused).toEqual([]);
+  });
+
+  test('files that no graph imports do not restart the server', async () => {
+    const before = server.lines.length;
+    await folder.write({ 'src/notes.ts': '// not part of it', 'src/word.txt': 'x', 'README.md': 'x' });
+    await restarted({ 'src/word.ts': "export const word = 'other';" });
+
+    expect(server.lines.slice(before).filter((line) => line.includes('changed'))).toEqual([
+      expect.stringMatching(/changed, restarting \{"file":"src\/word\.ts"\}$/),
+    ]);
+  });
 });
 
 test('a checkpointer that the server replaces is logged in a line', async () => {
@@ -47,39 +119,6 @@ test('a checkpointer that the server replaces is logged in a line', async () => 
   expect(server.lines.filter((line) => line.includes('its own checkpointer is not used'))).toEqual([
     expect.stringMatching(/ INFO: .* \{"graph_id":"talker"\}$/),
   ]);
-});
-
-test('a graph that does not compile is reported, and served again once it is fixed', async () => {
-  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
-  await using server = await developing(folder);
-  const wait = () => server.client.runs.wait(null, 'talker', { input: {} });
-
-  await folder.write({ 'src/word.ts': 'export const word = (;' });
-  await until('the server has restarted', () => server.restarts() === 1);
-  await expect(wait()).rejects.toThrow(/Graph 'talker' failed to load/);
-  await folder.write({ 'src/word.ts': "export const word = 'mended';" });
-  await until('the server has restarted', () => server.restarts() === 2);
-
-  expect(said(await wait())).toEqual(['mended']);
-});
-
-test('clients get 503 while a graph crashes the server, and are served again once it is fixed', async () => {
-  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'fine';" });
-  await using server = await developing(folder);
-
-  await folder.write({ 'src/word.ts': 'process.exit(3);' });
-  await until('the end is logged', () =>
-    server.lines.some((line) => line.includes('the server ended with exit code 3')),
-  );
-  const answer = await fetch(`${server.url}/ok`);
-  await folder.write({ 'src/word.ts': "export const word = 'mended';" });
-  await until('the server has restarted', () => server.restarts() === 1);
-
-  expect(answer.status).toBe(503);
-  expect(await answer.json()).toEqual({
-    detail: expect.stringMatching(/exit code 3 at [\d:]{8} UTC .* in \d+ s/),
-  });
-  expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['mended']);
 });
 
 test('an invalid configuration is logged and leaves the server running; a valid one is applied', async () => {
@@ -112,40 +151,6 @@ test('a change of the .env file reaches the graphs', async () => {
   await until('the server has restarted', () => server.restarts() === 1);
 
   expect(said(await server.client.runs.wait(null, 'talker', { input: {} }))).toEqual(['after']);
-});
-
-test('no request is refused while the server restarts', async () => {
-  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
-  await using server = await developing(folder);
-  const refused: unknown[] = [];
-  let asking = true;
-  const asked = (async () => {
-    while (asking) {
-      await fetch(`${server.url}/info`, { headers: { connection: 'close' } }).catch(({ cause }) => {
-        if (cause.code === 'ECONNREFUSED') refused.push(cause);
-      });
-    }
-  })();
-
-  await folder.write({ 'src/word.ts': "export const word = 'new';" });
-  await until('the server has restarted', () => server.restarts() === 1);
-  asking = false;
-  await asked;
-
-  expect(refused).toEqual([]);
-});
-
-test('files that no graph imports do not restart the server', async () => {
-  await using folder = await project({ ...imported, 'src/word.ts': "export const word = 'old';" });
-  await using server = await developing(folder);
-
-  await folder.write({ 'src/notes.ts': '// not part of it', 'src/word.txt': 'x', 'README.md': 'x' });
-  await folder.write({ 'src/word.ts': "export const word = 'new';" });
-  await until('the server has restarted', () => server.restarts() === 1);
-
-  expect(server.lines.filter((line) => line.includes('changed'))).toEqual([
-    expect.stringMatching(/changed, restarting \{"file":"src\/word\.ts"\}$/),
-  ]);
 });
 
 test('Ctrl-C ends dev with exit code 0, even while the configuration is invalid', async () => {

@@ -12,20 +12,26 @@ function steps(version: string): Files {
     'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
     'agent.ts': `import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Annotation, END, START, StateGraph, interrupt } from '@langchain/langgraph';
-const State = Annotation.Root({
-  gate: Annotation,
-  ask: Annotation,
-  turn: Annotation,
-  done: Annotation({ reducer: (all, more) => (more === null ? [] : [...all, ...more]), default: () => [] }),
+import { END, START, StateGraph, interrupt } from '@langchain/langgraph';
+import { z } from 'zod';
+const State = z.object({
+  gate: z.any(),
+  ask: z.any(),
+  turn: z.any(),
+  done: z.array(z.string()).default(() => []),
 });
 async function step({ gate, ask, done }) {
   if (ask && done.length === 0) interrupt('which?');
-  while (gate && done.length > 0 && !existsSync(gate + '-' + done.length)) await sleep(5);
-  return { done: [${JSON.stringify(version)}] };
+  let isOpen = !gate || done.length === 0;
+  while (!isOpen) {
+    isOpen = existsSync(gate + '-' + done.length);
+    // Once more than needed: what the server said before the gate opened has been read then.
+    await sleep(5);
+  }
+  return { done: [...done, ${JSON.stringify(version)}] };
 }
 export const graph = new StateGraph(State)
-  .addNode('begin', () => ({ done: null }))
+  .addNode('begin', () => ({ done: [] }))
   .addNode('step', step)
   .addEdge(START, 'begin')
   .addEdge('begin', 'step')

@@ -17,12 +17,13 @@ function fourSteps(version: string) {
     'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
     'agent.ts': `import { appendFileSync, existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-const State = Annotation.Root({
-  name: Annotation,
-  journal: Annotation,
-  gate: Annotation,
-  done: Annotation({ reducer: (all, more) => [...all, ...more], default: () => [] }),
+import { END, START, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
+const State = z.object({
+  name: z.any(),
+  journal: z.any(),
+  gate: z.any(),
+  done: z.array(z.string()).default(() => []),
 });
 async function step({ name, journal, gate, done }) {
   const n = done.length + 1;
@@ -33,7 +34,7 @@ async function step({ name, journal, gate, done }) {
     // Once more than needed: what the server said before the gate opened has been read then.
     await sleep(5);
   }
-  return { done: ['${version}:' + n] };
+  return { done: [...done, '${version}:' + n] };
 }
 export const graph = new StateGraph(State)
   .addNode('step', step)

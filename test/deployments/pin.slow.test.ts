@@ -12,8 +12,9 @@ function project(version: string): Files {
   const name = JSON.stringify(version);
   return {
     'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
-    'agent.ts': `import { Annotation, END, START, StateGraph, interrupt } from '@langchain/langgraph';
-const State = Annotation.Root({ ask: Annotation, said: Annotation });
+    'agent.ts': `import { END, START, StateGraph, interrupt } from '@langchain/langgraph';
+import { z } from 'zod';
+const State = z.object({ ask: z.any(), said: z.any() });
 export const graph = new StateGraph(State)
   .addNode('step', ({ ask }) => ({ ask: null, said: ask ? interrupt(${name}) + ' to ' + ${name} : ${name} }))
   .addEdge(START, 'step')

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { commit, TestDeployment } from '../support/builds.ts';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { GitServer } from '../support/git-server.ts';
@@ -71,7 +71,8 @@ test('a private repository is deployed and polled with a token that is sent only
     private: `x-access-token:${TOKEN}`,
   });
   await using other = await GitServer.start(join(sources.folder, 'repositories'));
-  process.env['GIT_SSL_CAINFO'] = git.ca_file;
+  vi.stubEnv('GIT_SSL_CAINFO', git.ca_file);
+  onTestFinished(() => void vi.unstubAllEnvs());
   await using opened = await openServer();
   const { server, revisions, create, deploy, ended, everything, isOnDisk } = opened;
   const id = await create('private', git.url('private', '127.0.0.1'));
@@ -116,7 +117,7 @@ test('a private repository is deployed and polled with a token that is sent only
     response.writeHead(401, { 'www-authenticate': 'Basic realm="other"' }).end();
     return true;
   };
-  process.env['GIT_SSL_CAINFO'] = other.ca_file;
+  vi.stubEnv('GIT_SSL_CAINFO', other.ca_file);
   const moved = {
     source_config: { repo_url: other.url('private', '127.0.0.1') },
     source_revision_config: {},

@@ -16,7 +16,8 @@ const SECRETS = {
 const ALL = Object.entries(SECRETS).map(([name, value]) => ({ name, value }));
 
 /** Prints its environment in all ways that are common, when it is loaded and when it runs. */
-const TALKATIVE = `import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+const TALKATIVE = `import { END, START, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
 const own = () => Object.fromEntries(['TOKEN', 'PEM', 'QUOTED'].map((name) => [name, process.env[name]]));
 function tell() {
   for (const value of Object.values(own())) console.log('value: ' + value);
@@ -25,7 +26,7 @@ function tell() {
   process.stdout.write('directly: ' + process.env.TOKEN + '\\n');
 }
 tell();
-export const graph = new StateGraph(Annotation.Root({ said: Annotation, is_set: Annotation }))
+export const graph = new StateGraph(z.object({ said: z.any(), is_set: z.any() }))
   .addNode('tell', () => {
     tell();
     return { is_set: process.env.TOKEN.length > 0 };

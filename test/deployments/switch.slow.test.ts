@@ -6,8 +6,9 @@ import { naming } from '../support/naming.ts';
 function asking(version: string) {
   return {
     'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
-    'agent.ts': `import { Annotation, END, START, StateGraph, interrupt } from '@langchain/langgraph';
-const State = Annotation.Root({ answer: Annotation, done: Annotation });
+    'agent.ts': `import { END, START, StateGraph, interrupt } from '@langchain/langgraph';
+import { z } from 'zod';
+const State = z.object({ answer: z.any(), done: z.any() });
 export const graph = new StateGraph(State)
   .addNode('step', () => ({ answer: interrupt('which?'), done: [${JSON.stringify(version)}] }))
   .addEdge(START, 'step')

@@ -2,9 +2,11 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { WATCH_FD } from '../../src/hosts/protocol/descriptors.ts';
+import { until } from '../support/until.ts';
 
 /** They do not end by themselves if something is wrong. */
 const ENDS = { timeout: 50_000, killSignal: 'SIGKILL' } as const;
@@ -23,6 +25,25 @@ test('a host whose blocked source location cannot be read in time is kept, and r
     expect([done, JSON.parse(value ?? '{}')]).toMatchObject([false, { rss_bytes: expect.any(Number) }]);
   }
   child.kill('SIGKILL');
+});
+
+test('a blocked host that does not report its location in time is not asked again at once', async () => {
+  const child = spawn(process.execPath, [join(FIXTURES, 'blocked-host.ts')], {
+    ...ENDS,
+    stdio: ['ignore', 'pipe', 'inherit', 'ignore', 'pipe'],
+  });
+  const link = child.stdio[WATCH_FD] as Duplex;
+  const answers = createInterface(link)[Symbol.asyncIterator]();
+  const ping = async (): Promise<{ readonly blocked_ms: number }> => {
+    link.write('ping\n');
+    return JSON.parse((await answers.next()).value ?? '{}');
+  };
+  await until('it is blocked', async () => (await ping()).blocked_ms > 0);
+  for (let pings = 0; pings < 3; pings++) expect((await ping()).blocked_ms).toBeGreaterThan(0);
+  child.kill('SIGKILL');
+
+  // On a busy machine the one question may have been taken back before it arrived.
+  expect(['', 'asked\n']).toContain(await text(child.stdout as Readable));
 });
 
 test('a server whose event loop recovers while the watchdog reads the blocked location is not ended', async () => {

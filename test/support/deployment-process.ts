@@ -42,14 +42,17 @@ export const threeSteps = (version: string): Files => ({
   'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
   'agent.ts': `import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
-const State = Annotation.Root({
-  gate: Annotation,
-  done: Annotation({ reducer: (all, more) => [...all, ...more], default: () => [] }),
-});
+import { END, START, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
+const State = z.object({ gate: z.any(), done: z.array(z.string()).default(() => []) });
 async function step({ gate, done }) {
-  while (gate && done.length > 0 && !existsSync(gate + '-' + done.length)) await sleep(5);
-  return { done: [${JSON.stringify(version)}] };
+  let isOpen = !gate || done.length === 0;
+  while (!isOpen) {
+    isOpen = existsSync(gate + '-' + done.length);
+    // Once more than needed: what the server said before the gate opened has been read then.
+    await sleep(5);
+  }
+  return { done: [...done, ${JSON.stringify(version)}] };
 }
 export const graph = new StateGraph(State)
   .addNode('step', step)

@@ -6,12 +6,13 @@ export function gatedProject(says: string, loads_after?: string): Files {
     'langgraph.json': JSON.stringify({ graphs: { agent: './agent.ts:graph' } }),
     'agent.ts': `import { existsSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+import { END, START, StateGraph } from '@langchain/langgraph';
+import { z } from 'zod';
 const appears = async (file) => {
   while (file && !existsSync(file)) await sleep(5);
 };
 await appears(${JSON.stringify(loads_after ?? '')});
-const State = Annotation.Root({ gate: Annotation, said: Annotation });
+const State = z.object({ gate: z.any(), said: z.any() });
 export const graph = new StateGraph(State)
   .addNode('say', async ({ gate }) => {
     await appears(gate);

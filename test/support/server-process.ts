@@ -5,6 +5,7 @@ import { join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { Client } from '@langchain/langgraph-sdk';
+import { KEEPS_COMPILED } from './compiled.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
 import { withFaults } from './faults.ts';
 import { HOSTS_OF_TESTS } from './hosts.ts';
@@ -135,7 +136,7 @@ export class TestServer implements AsyncDisposable {
 
   #spawn(config: string, port: string) {
     const { env, api_keys } = this.#options;
-    const args = [this.program, 'start', '--config', config, '--port', port];
+    const args = [...KEEPS_COMPILED, this.program, 'start', '--config', config, '--port', port];
     const child = spawn(process.execPath, args, {
       cwd: this.#data,
       stdio: ['ignore', 'pipe', 'pipe'],

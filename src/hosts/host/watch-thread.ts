@@ -22,7 +22,7 @@ const ORPHAN_GRACE_MS = 1000;
 const counters = new Int32Array((workerData as WatchData).shared);
 let last_beat = Atomics.load(counters, TURNS);
 let beat_at = systemClock.monotonic();
-/** Where the loop is blocked: asked when a blocking begins, and again if there was no answer or it is old. */
+/** Where the loop is blocked: asked when a blocking begins, and again once that is old. */
 let blockedAt: Promise<Place | undefined> | undefined;
 let asked_at = beat_at;
 
@@ -46,11 +46,12 @@ function isToBeAsked(): boolean {
   return blockedAt === undefined || systemClock.monotonic() - asked_at > LOCATED_MS;
 }
 
-/** The location before, if there is no answer. */
+/**
+ * The location before, if there is no answer. It is not asked again at once: a question pauses the thread, and on a busy
+ * machine one each second would keep it from going on.
+ */
 async function askWhereBlocked(before: typeof blockedAt): Promise<Place | undefined> {
-  const place = (await locate()) ?? (await before);
-  if (!place) blockedAt = undefined;
-  return place;
+  return (await locate()) ?? (await before);
 }
 
 /** Asks the main thread for its location. */
