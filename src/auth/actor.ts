@@ -29,6 +29,8 @@ export interface Actor extends Identity {
   readonly request_id: string;
   /** The request comes from project code in this process, such as a run that starts another. */
   readonly is_internal?: boolean;
+  /** The cron whose run makes the request. */
+  readonly cron_of_run?: string;
   /** Request headers that the configuration copies to the runs' `configurable`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Span of the caller that its runs become part of: a valid `traceparent` (W3C Trace Context), and its `tracestate`. */

@@ -35,8 +35,9 @@ import { agentsAndAnswers } from './034-agents-and-answers.ts';
 import { interruptAnswers } from './035-interrupt-answers.ts';
 import { executingRevisions } from './036-executing-revisions.ts';
 import { taskPaths } from './037-task-paths.ts';
-import { revokedSessions } from './039-revoked-sessions.ts';
 import { unfinishedImports } from './038-unfinished-imports.ts';
+import { revokedSessions } from './039-revoked-sessions.ts';
+import { cronsOfRuns } from './040-crons-of-runs.ts';
 
 export interface Migration {
   /** Ascending order of application. Never changed once released. */
@@ -93,4 +94,5 @@ export const migrations: readonly Migration[] = [
   { version: 37, name: 'task paths', text: taskPaths, expands: true },
   { version: 38, name: 'unfinished imports', text: unfinishedImports, expands: true },
   { version: 39, name: 'revoked sessions', text: revokedSessions, expands: true },
+  { version: 40, name: 'crons of runs', text: cronsOfRuns, expands: true },
 ];

@@ -3,6 +3,8 @@ import type { FastifyContextConfig, FastifyInstance, FastifyRequest } from 'fast
 import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireScope } from '../../auth/scopes.ts';
+import { CRON_OF_RUN_HEADER } from '../../core/cron-of-run.ts';
+import { isUuid } from '../../core/ids.ts';
 import { parseTraceparent } from '../../core/trace-ids.ts';
 import { internalRequestOf, isInProcess } from '../in-process.ts';
 import { publicUrl } from '../public-url.ts';
@@ -51,7 +53,7 @@ export function authenticateHook(
     const internal = internalRequestOf(raw);
     const headers = headersOf(raw.headers);
     const trace = traceOf(raw.headers);
-    const context = { request_id, headers, trace, ...(isInProcess(raw) && { is_internal: true }) };
+    const context = { request_id, headers, trace, ...(isInProcess(raw) && internalCaller(raw.headers)) };
     request.actor = { ...systemActor(request_id), ...context };
     // A webhook from this server; it reaches custom routes only.
     if (internal && !internal.from) return false;
@@ -64,6 +66,12 @@ export function authenticateHook(
     request.actor = { ...identity, ...context };
     return true;
   };
+}
+
+/** A caller in the project's code; the header is ignored of any other. */
+function internalCaller({ [CRON_OF_RUN_HEADER]: cron_id }: IncomingHttpHeaders) {
+  const isCron = typeof cron_id === 'string' && isUuid(cron_id);
+  return { is_internal: true, ...(isCron && { cron_of_run: cron_id }) };
 }
 
 /** Trace context of the caller, from headers or from the `_meta` of an MCP request. */
