@@ -27,6 +27,8 @@ export interface Identity {
 export interface Actor extends Identity {
   /** Passed to the actor's runs as `langgraph_request_id`. */
   readonly request_id: string;
+  /** The cron whose run makes the request. */
+  readonly cron_of_run?: string;
   /** Request headers that the configuration copies to the runs' `configurable`. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Span of the caller that its runs become part of: a valid `traceparent` (W3C Trace Context), and its `tracestate`. */

@@ -145,6 +145,7 @@ export interface Tables {
     created_at: Timestamp;
     updated_at: Timestamp;
     payload: JsonText;
+    made_by_cron: Uuid | null;
   };
   deployment_hooks: {
     hook_id: Uuid;

@@ -1,3 +1,5 @@
+import { CRON_OF_RUN_HEADER, cronOfRun } from '../core/cron-of-run.ts';
+
 /** Globals that the official SDK client reads when it is created without a URL. */
 const FETCH_SYMBOL = Symbol.for('langgraph_api:fetch');
 const URL_SYMBOL = Symbol.for('langgraph_api:url');
@@ -8,13 +10,25 @@ const URL_SYMBOL = Symbol.for('langgraph_api:url');
  */
 export function bindClient(fetchFromServer: typeof fetch, mount_prefix = ''): Disposable {
   const globals = globalThis as { [FETCH_SYMBOL]?: typeof fetch; [URL_SYMBOL]?: string };
-  globals[FETCH_SYMBOL] = fetchFromServer;
+  const bound = fromRuns(fetchFromServer);
+  globals[FETCH_SYMBOL] = bound;
   globals[URL_SYMBOL] = `http://localhost${mount_prefix}`;
   return {
     [Symbol.dispose]() {
-      if (globals[FETCH_SYMBOL] !== fetchFromServer) return;
+      if (globals[FETCH_SYMBOL] !== bound) return;
       delete globals[FETCH_SYMBOL];
       delete globals[URL_SYMBOL];
     },
+  };
+}
+
+/** Names the cron of a run that sends a request: the server counts the crons that runs of crons create. */
+function fromRuns(fetchFromServer: typeof fetch): typeof fetch {
+  return (input, init) => {
+    const cron_id = cronOfRun();
+    if (cron_id === undefined) return fetchFromServer(input, init);
+    const request = new Request(input, init);
+    request.headers.set(CRON_OF_RUN_HEADER, cron_id);
+    return fetchFromServer(request);
   };
 }

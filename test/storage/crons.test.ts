@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
+import { sql } from '../../src/db/sql.ts';
 import { CronSearch } from '../../src/schemas/crons.ts';
 import { type CronRepository, cronRepository } from '../../src/storage/crons/crons.ts';
 import type { StoredCron } from '../../src/storage/crons/row.ts';
@@ -21,6 +22,25 @@ async function found(crons: CronRepository, query: object, owner?: string): Prom
 }
 
 describeEachStorage('crons', (open) => {
+  test('that have ended are deleted with their last outcomes, others never', async () => {
+    await using db = await open();
+    const crons = cronRepository(db);
+    const ended = { next_run_date: null, updated_at: '2026-05-01T12:00:00.000Z' };
+    const [, paused, changed, fired, active] = await numbered(
+      crons,
+      ended,
+      { ...ended, enabled: false },
+      { ...ended, updated_at: AT },
+      ended,
+      { updated_at: ended.updated_at },
+    );
+    await db.run(sql`insert into cron_fires (cron_id, tick, outcome, fired_at)
+      values (${fired as string}, ${AT}, 'skipped', ${AT})`);
+    expect(await crons.deleteEnded('2026-05-15T00:00:00.000Z', 10)).toBe(1);
+    const left = await crons.search(CronSearch.parse({ sort_by: 'cron_id' }));
+    expect(left.map(({ cron_id }) => cron_id).sort()).toEqual([paused, changed, fired, active].sort());
+  });
+
   test('are read as they were stored', async () => {
     await using db = await open();
     const crons = cronRepository(db);

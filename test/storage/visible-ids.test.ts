@@ -50,6 +50,7 @@ describeEachDatabase('the visibility of rows by id', (open) => {
         ...{ ...shared, cron_id: crons[i] as string, assistant_id, thread_id: null, user_id: owner },
         ...{ schedule: '0 * * * *', timezone: null, end_time: null, ends_at: null, next_run_date: null },
         ...{ payload: {}, on_run_completed: null, enabled: true, disabled_reason: null, run_as: null },
+        made_by_cron: null,
       });
     }
     expect(await visibleIds(db, 'assistant', assistants, JANE)).toEqual([assistants[1]]);

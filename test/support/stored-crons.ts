@@ -23,6 +23,7 @@ export function storedCron(fields: Partial<StoredCron> = {}): StoredCron {
     updated_at: AT,
     ends_at: null,
     run_as: null,
+    made_by_cron: null,
     ...fields,
   };
 }

@@ -1,3 +1,4 @@
+import { withCronOfRun } from '../../core/cron-of-run.ts';
 import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { EventQueue } from '../../core/event-queue.ts';
 import { toError } from '../../core/failure.ts';
@@ -63,7 +64,8 @@ export async function* execute(
   const emit: Emit = (event) => queue.push(event);
   // Also owns the outcome of an abandoned graph: the queue, closed by then, ignores it.
   const steps = checkpointer?.steps;
-  const run = () => runGraph(graph, call, library, halted.signal, emit);
+  const { cron_id } = call.config.configurable;
+  const run = () => withCronOfRun(cron_id, () => runGraph(graph, call, library, halted.signal, emit));
   const recorded = (active?: ActiveSpans) => (steps ? recordingSteps(steps, active, run) : run());
   (call.span ? withSpans(spans(call.span), recorded) : recorded())
     .then(() => storeFailure.throwIfAborted())

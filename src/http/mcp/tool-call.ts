@@ -133,12 +133,12 @@ async function pendingInterrupts(
   );
 }
 
-/** `answered`: what the run answers; it is asked again if the answer is refused. */
+/** `resumed`: the call that the run answers; it is asked again if the answer is refused. */
 async function awaitOutcome(
   call: ToolCall,
   run: Run,
   is_own_thread: boolean,
-  answered?: PendingCall,
+  resumed?: PendingCall,
 ): Promise<Reply> {
   const { mcp, logger, tool, ctx, signal, refused } = call;
   const outcome = await mcp.outcome(run, progressNotifier(ctx, logger), signal);
@@ -148,8 +148,8 @@ async function awaitOutcome(
     await mcp.abandon(run);
     return failedResult('The call was cancelled.', run);
   }
-  if (outcome.kind === 'failed' && outcome.is_refusal && answered)
-    return requestInput(call, questionsOf(await pendingInterrupts(call, answered)), answered);
+  if (outcome.kind === 'failed' && outcome.is_refusal && resumed)
+    return requestInput(call, questionsOf(await pendingInterrupts(call, resumed)), resumed);
   if (outcome.kind === 'failed') return failedResult(outcome.message, run);
   if (outcome.kind === 'values') return valuesResult(tool, run, outcome.values);
   const questions = questionsOf(outcome.interrupts);

@@ -4,7 +4,9 @@ import { type Actor, type Identity, systemActor } from '../../auth/actor.ts';
 import { GRAPHS_OF_DEPLOYMENT } from '../../auth/api-keys.ts';
 import type { Authenticate, Caller } from '../../auth/authenticate.ts';
 import { requireScope } from '../../auth/scopes.ts';
+import { CRON_OF_RUN_HEADER } from '../../core/cron-of-run.ts';
 import { Unauthorized } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
 import { parseTraceparent } from '../../core/trace-ids.ts';
 import { internalRequestOf, isInProcess } from '../in-process.ts';
 import { publicUrl } from '../public-url.ts';
@@ -55,7 +57,7 @@ export function authenticateHook(
     const internal = internalRequestOf(raw);
     const headers = headersOf(raw.headers);
     const trace = traceOf(raw.headers);
-    const context = { request_id, headers, trace };
+    const context = { request_id, headers, trace, ...(isInProcess(raw) && internalCaller(raw.headers)) };
     request.actor = { ...systemActor(request_id), ...context };
     // A webhook from this server; it reaches custom routes only.
     if (internal && !internal.from) return false;
@@ -74,6 +76,11 @@ export function authenticateHook(
     request.actor = { ...identity, ...context };
     return true;
   };
+}
+
+/** A caller in the project's code; the header is ignored of any other. */
+function internalCaller({ [CRON_OF_RUN_HEADER]: cron_id }: IncomingHttpHeaders) {
+  return typeof cron_id === 'string' && isUuid(cron_id) ? { cron_of_run: cron_id } : {};
 }
 
 /** Trace context of the caller, from headers or from the `_meta` of an MCP request. */

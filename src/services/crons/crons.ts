@@ -2,7 +2,8 @@ import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { timestamp } from '../../core/clock.ts';
 import { checkSchedule } from '../../core/cron-times.ts';
-import { BadRequest, InvalidInput, NotFound } from '../../core/errors.ts';
+import { BadRequest, Conflict, InvalidInput, NotFound } from '../../core/errors.ts';
+import type { Logger } from '../../core/logger.ts';
 import { pickFields } from '../../core/pick-fields.ts';
 import type {
   Cron,
@@ -37,6 +38,7 @@ import { newCron, updatedCron } from './stored-cron.ts';
 export interface CronDeps extends CronTriggerDeps {
   readonly assistants: Pick<AssistantService, 'resolve' | 'idOf' | 'requireId'>;
   readonly crons: CronRepository;
+  readonly logger: Pick<Logger, 'warn'>;
 }
 
 export type CronService = ReturnType<typeof cronService>;
@@ -60,10 +62,7 @@ export function cronService(deps: CronDeps) {
       thread_id: string | null,
       input: CronCreate | ThreadCronCreate,
     ): Promise<Cron> {
-      const { schedule, at, timezone = null } = input;
-      if (schedule === undefined && at === undefined)
-        throw new InvalidInput('Send a "schedule", or the time "at" which to run once.');
-      checkSchedule(schedule ?? '* * * * *', timezone);
+      checkTimes(input);
       checkRunLimits(deps, input.config);
       await checkWebhook(deps, input);
       const assistant_id = await resolveAssistantId(deps, actor, input.assistant_id);
@@ -75,6 +74,7 @@ export function cronService(deps: CronDeps) {
       const cron = newCron(input, { actor, cron_id, assistant_id, thread_id, metadata, now_ms: clock.now() });
       // Each tick authorizes again. Checking now rejects a cron that could never create a run.
       await authorizeRun(deps, actor, thread_id, cronRunInput(cron));
+      await limitCronsOfRuns(deps, cron);
       await crons.insert(cron);
       bus.emit('schedule.changed');
       bus.emit('row.changed', 'cron', cron_id);
@@ -127,7 +127,34 @@ export function cronService(deps: CronDeps) {
   };
 }
 
-function publicCron({ ends_at: _ends, run_as: _user, ...cron }: StoredCron): Cron {
+/** Throws `InvalidInput` for a wrong schedule or time zone, or without any time. */
+function checkTimes({ schedule, at, timezone = null }: CronCreate): void {
+  if (schedule === undefined && at === undefined)
+    throw new InvalidInput('Send a "schedule", or a single time as "at".');
+  checkSchedule(schedule ?? '* * * * *', timezone);
+}
+
+/** Active crons of one user that runs of crons created: a graph that schedules itself would double them at each time. */
+const MAX_CRONS_OF_RUNS = 100;
+const WARN_CRONS_OF_RUNS = 50;
+
+/** Warns, then throws `Conflict`, when runs of crons create more and more crons. */
+async function limitCronsOfRuns({ crons, logger }: CronDeps, cron: StoredCron): Promise<void> {
+  const { made_by_cron, user_id, cron_id } = cron;
+  if (made_by_cron === null) return;
+  const count = await crons.countOfRuns(user_id);
+  if (count >= MAX_CRONS_OF_RUNS)
+    throw new Conflict(
+      `Runs of crons have created ${count} crons that are still active, which is the maximum. ` +
+        'Delete some of them, or create crons outside of the runs of crons.',
+    );
+  if (count >= WARN_CRONS_OF_RUNS) {
+    const fields = { cron_id, made_by_cron, active: count + 1, max: MAX_CRONS_OF_RUNS };
+    logger.warn('runs of crons create crons: does a graph schedule itself?', fields);
+  }
+}
+
+function publicCron({ ends_at: _ends, run_as: _user, made_by_cron: _made, ...cron }: StoredCron): Cron {
   return cron;
 }
 

@@ -43,6 +43,7 @@ export function newCron(input: CronCreate | ThreadCronCreate, context: CronConte
     updated_at: now,
     ends_at,
     run_as: actor.user,
+    made_by_cron: actor.cron_of_run ?? null,
   };
 }
 

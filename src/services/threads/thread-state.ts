@@ -118,11 +118,8 @@ export function threadStateService(deps: ThreadStateDeps) {
       await deps.threads.refresh(thread_id, after);
     },
 
-    /** Stores the newest checkpoint as the thread's state after a run in flight was deleted without its checkpoints. */
-    async refreshState(thread_id: string): Promise<void> {
-      const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
-      if (threadGraph) await refreshThread(deps, thread_id, threadGraph);
-    },
+    /** Stores the newest checkpoint as the thread's state: a deleted run in flight may leave its checkpoints. */
+    refreshState: (thread_id: string): Promise<void> => refreshState(deps, thread_id),
 
     /**
      * Imports a new thread's history under the mark `import_id`, which the last transaction removes. Throws `PartlyDone`
@@ -141,6 +138,12 @@ export function threadStateService(deps: ThreadStateDeps) {
       await refreshThread(deps, thread_id, threadGraph, import_id);
     },
   };
+}
+
+async function refreshState(deps: ThreadStateDeps, thread_id: string): Promise<void> {
+  // No state can be read for a deleted thread or a graph that is no longer configured.
+  const threadGraph = await openThreadGraph(deps, thread_id, 'threads.read').catch(() => undefined);
+  if (threadGraph) await refreshThread(deps, thread_id, threadGraph);
 }
 
 async function openImported(

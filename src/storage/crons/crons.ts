@@ -1,3 +1,4 @@
+import { bind } from '../../db/bind.ts';
 import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
@@ -24,6 +25,8 @@ export type CronRepository = ReturnType<typeof cronRepository>;
 /** Crons and their next ticks (contract §11). `queue/fire-cron.ts` creates their runs. */
 export function cronRepository(db: Db) {
   return {
+    ...bind(db, { deleteEnded, countOfRuns }),
+
     async insert(cron: StoredCron): Promise<void> {
       await db.run(sql`insert into crons (${COLUMNS}) values (${values(db.cipher, cron)})`);
     },
@@ -60,17 +63,6 @@ export function cronRepository(db: Db) {
     async delete(cron_id: string, visibility?: Visibility): Promise<boolean> {
       const wanted = and([sql`cron_id = ${cron_id}`, visible(VISIBLE_CRONS, visibility)]);
       return (await db.run(sql`delete from crons where ${wanted}`, 'reclaim')) > 0;
-    },
-
-    /** Deletes up to `limit` crons that ended, and whose last change and kept outcomes are older than `at`; how many. */
-    deleteEnded(at: string, limit: number): Promise<number> {
-      return db.run(
-        sql`delete from crons where cron_id in (
-          select cron_id from crons where ${raw(HAS_ENDED)} and updated_at < ${at}
-            and not exists (select 1 from cron_fires f where f.cron_id = crons.cron_id and f.fired_at >= ${at})
-          order by cron_id limit ${limit})`,
-        'reclaim',
-      );
     },
 
     /** Crons due at `at`, longest overdue first; keyset pagination after the cron `after`. */
@@ -124,6 +116,24 @@ export function cronRepository(db: Db) {
       return changed > 0;
     },
   };
+}
+
+/** Deletes up to `limit` crons that ended and whose last change and last outcome are older than `at`; returns how many. */
+function deleteEnded(db: Db, at: string, limit: number): Promise<number> {
+  return db.run(
+    sql`delete from crons where cron_id in (
+      select cron_id from crons where ${raw(HAS_ENDED)} and updated_at < ${at}
+        and not exists (select 1 from cron_fires f where f.cron_id = crons.cron_id and f.fired_at >= ${at})
+      order by cron_id limit ${limit})`,
+    'reclaim',
+  );
+}
+
+/** How many crons that runs of crons created for the user have a further time. */
+async function countOfRuns(db: Db, user_id: string): Promise<number> {
+  const row = await db.get(sql`select count(*) as ${number('count')} from crons
+    where made_by_cron is not null and user_id = ${user_id} and next_run_date is not null`);
+  return row?.count ?? 0;
 }
 
 const FIRE = columns(

@@ -13,6 +13,8 @@ export interface StoredCron extends Cron {
   readonly ends_at: string | null;
   /** The creator, as whom its runs act; `null` without authentication. */
   readonly run_as: object | null;
+  /** The cron whose run created it. */
+  readonly made_by_cron: string | null;
 }
 
 /** Schedule of a cron without its encrypted payload. */
@@ -30,7 +32,7 @@ export function timesOf(row: RowOf<typeof TIMES>): CronTimes {
 export const COLUMNS = columns(
   'crons',
   `cron_id, assistant_id, thread_id, user_id, end_time, schedule, timezone, payload, next_run_date, metadata,
-  on_run_completed, enabled, disabled_reason, created_at, updated_at, ends_at, run_as`,
+  on_run_completed, enabled, disabled_reason, created_at, updated_at, ends_at, run_as, made_by_cron`,
 );
 
 /** What is large of a cron. */
@@ -80,7 +82,8 @@ export function values(cipher: Cipher, cron: StoredCron): Sql {
   return sql`${cron.cron_id}, ${cron.assistant_id}, ${cron.thread_id}, ${cron.user_id}, ${cron.end_time},
     ${cron.schedule}, ${cron.timezone}, ${encryptPayload(cipher, cron)}, ${cron.next_run_date}, ${toJson(cron.metadata)},
     ${cron.on_run_completed}, ${Number(cron.enabled)}, ${encryptReason(cipher, cron.disabled_reason)}, ${cron.created_at},
-    ${cron.updated_at}, ${cron.ends_at}, ${cron.run_as && cipher.encryptJson(RUN_AS, toJson(cron.run_as))}`;
+    ${cron.updated_at}, ${cron.ends_at}, ${cron.run_as && cipher.encryptJson(RUN_AS, toJson(cron.run_as))},
+    ${cron.made_by_cron}`;
 }
 
 function encryptPayload(cipher: Cipher, { payload }: StoredCron): string {

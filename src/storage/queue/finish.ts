@@ -21,7 +21,7 @@ import { encryptSummary, type SerializedState } from '../threads/values-summary.
 import { type EndedRun, enqueueRunEnd } from '../webhooks/run-ended.ts';
 import type { QueueContext } from './context.ts';
 import { promotion } from './promote.ts';
-import { asksAsBefore, undoAnswer, withdrawAnswers } from './refused-answer.ts';
+import { isStillPending, undoAnswer, withdrawAnswers } from './refused-answer.ts';
 
 /** State of the thread after the run. */
 export interface ThreadAfterRun {
@@ -117,7 +117,7 @@ async function leavesThread(tx: Transaction, lease: Lease, { refused, thread }: 
   const { interrupts, values } = thread;
   // A schema refuses what other answers of the run may have passed. The state is unknown if it cannot be read.
   const mayBePart = refused === 'invalid' && values !== null;
-  const leaves_thread = !mayBePart || (await asksAsBefore(tx, lease.thread_id, interrupts));
+  const leaves_thread = !mayBePart || (await isStillPending(tx, lease.thread_id, interrupts));
   withdrawAnswers(tx, lease, leaves_thread ? undefined : interrupts);
   return leaves_thread;
 }

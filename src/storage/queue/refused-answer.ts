@@ -15,13 +15,13 @@ type Asked = Record<string, readonly Interrupt[]>;
  * Whether the thread still asks all that it asked before the run: then no answer of the run was accepted. Part of the
  * transaction that ends the run, under the lock of its thread, whose row no other run can have changed meanwhile.
  */
-export async function asksAsBefore(tx: Transaction, thread_id: string, asks: Asked): Promise<boolean> {
+export async function isStillPending(tx: Transaction, thread_id: string, pending: Asked): Promise<boolean> {
   const row = await tx.get(
     sql`select ${columns('threads', 'interrupts')} from threads where thread_id = ${thread_id}`,
   );
   if (!row) return true;
   const { interrupts } = decryptJsonColumns(tx.cipher, row, { interrupts: THREAD_COLUMNS.interrupts });
-  return keyOf((interrupts ?? {}) as Asked) === keyOf(asks);
+  return keyOf((interrupts ?? {}) as Asked) === keyOf(pending);
 }
 
 function keyOf(asked: Asked): string {
@@ -32,9 +32,9 @@ function keyOf(asked: Asked): string {
   );
 }
 
-/** Deletes the records of the run's answers, or only those to what the thread still `asks`. */
-export function withdrawAnswers(tx: Transaction, { run_id }: Lease, asks: Asked | undefined): void {
-  const ids = asks && Object.values(asks).flatMap((each) => each.map(({ id }) => String(id)));
+/** Deletes the records of the run's answers, or only those to what is still `pending`. */
+export function withdrawAnswers(tx: Transaction, { run_id }: Lease, pending: Asked | undefined): void {
+  const ids = pending && Object.values(pending).flatMap((each) => each.map(({ id }) => String(id)));
   const isAsked = ids && isOneOf('interrupt_id', ids);
   tx.defer(sql`delete from interrupt_answers where ${and([sql`run_id = ${run_id}`, isAsked])}`);
 }

@@ -1,6 +1,7 @@
 /**
  * Scheduled runs. `next_run_date` is null for an inactive cron: paused, ended, or with a missing dependency
  * (`disabled_reason`). `end_time` is the client's text, `ends_at` its instant. `run_as` is the creator.
+ * `made_by_cron`: the cron whose run created this one; null for those that clients create.
  */
 export const crons = `
 create table crons (
@@ -17,11 +18,13 @@ create table crons (
   on_run_completed text,
   metadata {jsonb} not null,
   user_id text not null,
+  made_by_cron {uuid},
   run_as {json},
   created_at {timestamp} not null,
   updated_at {timestamp} not null,
   payload {json} not null
 ){strict};
+create index crons_of_runs on crons (user_id) where made_by_cron is not null;
 create index crons_due on crons (next_run_date) where next_run_date is not null;
 create index crons_assistant on crons (assistant_id);
 create index crons_created on crons (created_at, cron_id);
