@@ -110,7 +110,10 @@ const PINNED: { what: RegExp; only: RegExp }[] = [
     only: /^$/,
   },
   // A delay beyond 2^31 − 1 ms fires at once. Sockets have time-outs of their own.
-  { what: /\b(setTimeout|setInterval)\b|AbortSignal\.timeout/, only: /^(core\/timers|http\/stalled-clients)\.ts$/ },
+  {
+    what: /\b(setTimeout|setInterval)\b|AbortSignal\.timeout/,
+    only: /^(core\/timers|http\/stalled-clients)\.ts$/,
+  },
 ];
 
 const SRC = resolve(import.meta.dirname, '../src');

@@ -141,11 +141,11 @@ export interface Tables {
     on_run_completed: string | null;
     metadata: JsonText;
     user_id: string;
+    made_by_cron: Uuid | null;
     run_as: JsonText | null;
     created_at: Timestamp;
     updated_at: Timestamp;
     payload: JsonText;
-    made_by_cron: Uuid | null;
   };
   deployment_hooks: {
     hook_id: Uuid;

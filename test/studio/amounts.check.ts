@@ -35,45 +35,39 @@ const NOTHING: Readonly<Record<string, RegExp>> = {
   '/connect': /No assistants/,
 };
 
-describe.runIf(hasStudio)(
-  'an empty server in Studio (needs Chromium and a build of Studio)',
-  () => {
-    let http: Awaited<ReturnType<typeof openApp>>;
-    let browser: Browser;
-    let origin: string;
+describe.runIf(hasStudio)('an empty server in Studio (needs Chromium and a build of Studio)', () => {
+  let http: Awaited<ReturnType<typeof openApp>>;
+  let browser: Browser;
+  let origin: string;
 
-    beforeAll(async () => {
-      [http, browser] = await Promise.all([openApp({ graphs: [] }), openBrowser()]);
-      origin = new URL((await http.app.listen()).url).origin;
-    });
+  beforeAll(async () => {
+    [http, browser] = await Promise.all([openApp({ graphs: [] }), openBrowser()]);
+    origin = new URL((await http.app.listen()).url).origin;
+  });
 
-    afterAll(async () => {
-      await browser?.close();
-      await http?.[Symbol.asyncDispose]();
-    });
+  afterAll(async () => {
+    await browser?.close();
+    await http?.[Symbol.asyncDispose]();
+  });
 
-    test('shows on each screen what is missing', async () => {
-      expect(Object.keys(NOTHING).sort()).toEqual(screenPaths());
-      const { page, problems } = await openStudio(browser, origin, '');
-      const id = randomUUID();
-      const ids = ['assistant_id', 'thread_id', 'run_id', 'cron_id', 'delivery_id', 'deployment_id'] as const;
-      const missing = Object.fromEntries(ids.map((name) => [name, id])) as Record<
-        (typeof ids)[number],
-        string
-      >;
-      for (const [screen, address] of Object.entries(addresses(missing))) {
-        await page.goto(`${origin}/studio${address}`);
-        await loaded(page);
-        const text = page
-          .getByRole('main')
-          .getByText(NOTHING[screen] as RegExp)
-          .first();
-        await expect.poll(() => text.count(), { message: screen }).toBe(1);
-      }
-      expect(problems).toEqual([]);
-    });
-  },
-);
+  test('shows on each screen what is missing', async () => {
+    expect(Object.keys(NOTHING).sort()).toEqual(screenPaths());
+    const { page, problems } = await openStudio(browser, origin, '');
+    const id = randomUUID();
+    const ids = ['assistant_id', 'thread_id', 'run_id', 'cron_id', 'delivery_id', 'deployment_id'] as const;
+    const missing = Object.fromEntries(ids.map((name) => [name, id])) as Record<(typeof ids)[number], string>;
+    for (const [screen, address] of Object.entries(addresses(missing))) {
+      await page.goto(`${origin}/studio${address}`);
+      await loaded(page);
+      const text = page
+        .getByRole('main')
+        .getByText(NOTHING[screen] as RegExp)
+        .first();
+      await expect.poll(() => text.count(), { message: screen }).toBe(1);
+    }
+    expect(problems).toEqual([]);
+  });
+});
 
 const OPERATOR = 'an-operator';
 const AMOUNT = 120;
