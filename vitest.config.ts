@@ -51,7 +51,7 @@ export default defineConfig({
     ],
     setupFiles: process.env['TEST_CPU'] ? ['test/support/cpu-of-files.ts'] : [],
     // Two cores run the suite in continuous integration; more files at once only make each of them slower.
-    maxWorkers: 2,
+    maxWorkers: 3,
     projects: [
       project('http', { include: SHARED.http, exclude: [SLOW, ...ALONE], isolate: false }),
       project('inside', { include: SHARED.inside, exclude: [SLOW, ...ALONE], isolate: false }),

@@ -19,10 +19,16 @@ export type OnDisconnect = 'cancel' | 'continue' | null | undefined;
 const SHORT_KEEP_ALIVE_MS = 3_000;
 
 /**
- * How long a closing server waits for a reply that its client cannot ask for again, ms. Another process may be about to
- * finish the run, or learns only with its next heartbeat that it is cancelled.
+ * How long a closing server waits for a cancelled run to stop, ms: another process may only learn of it with its next
+ * heartbeat.
  */
-const CLOSING_MS = 6_000;
+const STOP_MS = 6_000;
+
+/**
+ * How long a closing server waits for the result of a run, ms: another process may be about to finish it, and official
+ * clients do not repeat the request. Shorter than the interval of keep-alives, so that 503 can still be answered.
+ */
+const RESULT_MS = 4_000;
 
 export type RunReplies = ReturnType<typeof runReplies>;
 
@@ -56,7 +62,7 @@ export function runReplies(
 
     /** Replies when a cancelled run has stopped. A retry would find no run to cancel. */
     cancelled(reply: FastifyReply, headers: Headers, cancel: (signal: AbortSignal) => Promise<string>) {
-      return sendKeepAliveJson(reply, headers, cancel, { closing_ms: CLOSING_MS });
+      return sendKeepAliveJson(reply, headers, cancel, { closing_ms: STOP_MS });
     },
 
     /** Streams all events of a new run. */
@@ -96,7 +102,7 @@ export function runReplies(
         reply,
         headers,
         (signal) => (isRepeated ? runs.resultAgain(run, signal) : runs.result(run, signal)),
-        { onDisconnect: disconnectAction(run, on_disconnect), closing_ms: CLOSING_MS },
+        { onDisconnect: disconnectAction(run, on_disconnect), closing_ms: RESULT_MS },
       );
     },
 

@@ -137,7 +137,7 @@ test.each([
   expect(abandon).toHaveBeenCalledTimes(times);
 });
 
-test('a closing server answers a wait with 503 and Retry-After', async () => {
+test('a closing server gives a wait a few seconds, then answers it with 503 and Retry-After', async () => {
   const { services, abandon, asked } = slowRun();
   await using http = await bareServer({ services });
   const answered = wait(await http.listen(), 'cancel');

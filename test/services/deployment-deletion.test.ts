@@ -32,6 +32,7 @@ async function stored(replaced: (deps: DeploymentDeps) => Partial<DeploymentDeps
   const row = { deployment_id, name: 'agent', source_config: {}, source_revision_config: {} };
   await storage.deployments.insert({ ...row, source: 'internal_source' }, [], undefined);
   await writeFile(await files.database('agent'), 'threads');
+  await storage.revisions.takeOver(ids.uuid4(), 3, { step: 'build', code: 'server_ended', hint: '' });
   const service = deploymentService({ ...deps, ...replaced(deps) });
   return {
     files,

@@ -162,6 +162,7 @@ describe.runIf(HAS_POSTGRES)('the doctor of PostgreSQL', () => {
       pid: 1,
       version: '1',
       slots: 1,
+      graph_ids: '[]',
       started_at: inMinutes(0),
       expires_at: inMinutes(1),
     };

@@ -50,8 +50,8 @@ function Executor({ executor, drawnBy }: ExecutorProps) {
   );
 }
 
-function versionNote({ assistant_version = null }: RunDrawing, now: number | undefined): string | undefined {
-  if (assistant_version === null || now === undefined || assistant_version === now) return undefined;
+function versionNote({ assistant_version }: RunDrawing, now: number | undefined): string | undefined {
+  if (assistant_version === undefined || now === undefined || assistant_version === now) return undefined;
   return `This graph uses version ${assistant_version} of the assistant, which executed the run. The current version is ${now}.`;
 }
 
