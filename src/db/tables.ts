@@ -160,7 +160,7 @@ export interface Tables {
     revision_id: Uuid | null;
     received_at: Timestamp;
   };
-  deployment_owner: { id: number; token: Uuid };
+  deployment_owner: { name: string; token: Uuid };
   deployment_repositories: {
     deployment_id: Uuid;
     hook_secret: string | null;

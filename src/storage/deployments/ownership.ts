@@ -21,8 +21,8 @@ export function ownership(db: Db) {
       db.transaction('sync', async (tx) => {
         token = fresh;
         await tx.run(sql`
-          insert into deployment_owner (id, token) values (1, ${fresh})
-          on conflict (id) do update set token = excluded.token`);
+          insert into deployment_owner (name, token) values ('deployments', ${fresh})
+          on conflict (name) do update set token = excluded.token`);
         return work(tx);
       }),
 

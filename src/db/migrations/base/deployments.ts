@@ -89,7 +89,7 @@ create index deployment_hooks_received on deployment_hooks (deployment_id, recei
 /** The process that builds and serves the deployments: one row, whose fencing token changes with each owner. */
 const OWNER = `
 create table deployment_owner (
-  id integer primary key check (id = 1),
+  name text primary key,
   token {uuid} not null
 ){strict};
 `;
