@@ -17,22 +17,23 @@ export interface Connection extends Disposable {
 export interface Connections {
   /**
    * Calls `onDisconnect` once if the client disconnects before the reply ends; its failure is only logged.
-   * `closing_ms`: how long a closing server waits for the reply.
+   * `closingMs`: asked when the server closes, how long it waits for the reply, ms.
    */
-  open(reply: FastifyReply, onDisconnect?: () => Promise<void>, closing_ms?: number): Connection;
+  open(reply: FastifyReply, onDisconnect?: () => Promise<void>, closingMs?: () => number): Connection;
 }
 
 export function trackConnections(server: FastifyInstance, logger: Logger): Connections {
-  const open = new Map<AbortController, number>();
+  const open = new Map<AbortController, () => number>();
   server.addHook('preClose', async () => {
-    for (const [controller, closing_ms] of open) {
+    for (const [controller, closingMs] of open) {
+      const closing_ms = closingMs();
       if (closing_ms === 0) controller.abort(SERVER_CLOSES);
       else after(closing_ms, () => controller.abort(SERVER_CLOSES)).unref();
     }
   });
 
   return {
-    open({ raw, request }, onDisconnect, closing_ms = 0) {
+    open({ raw, request }, onDisconnect, closingMs = () => 0) {
       const controller = new AbortController();
       const { signal } = controller;
       const onClientClose = () => {
@@ -43,7 +44,7 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
           logger.error('cleanup after a client disconnected failed', { request_id: request.id, error }),
         );
       };
-      open.set(controller, closing_ms);
+      open.set(controller, closingMs);
       // The client may have disconnected while the run was being created.
       if (raw.destroyed) onClientClose();
       else raw.once('close', onClientClose);

@@ -40,8 +40,8 @@ export function keepAliveJsonSender(
   logger: Logger,
   keep_alive_ms = KEEP_ALIVE_MS,
 ): SendKeepAliveJson {
-  return async (reply, headers, result, { onDisconnect, closing_ms, refusal = refusalBody } = {}) => {
-    using connection = connections.open(reply, onDisconnect, closing_ms);
+  return async (reply, headers, result, { onDisconnect, closing_ms = 0, refusal = refusalBody } = {}) => {
+    using connection = connections.open(reply, onDisconnect, () => closing_ms);
     let watch: Disposable | undefined;
     const { raw } = reply.headers(headers).type(JSON_TYPE);
     const keepAlive = every(keep_alive_ms, () => {

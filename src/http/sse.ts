@@ -21,6 +21,12 @@ type LineEnd = '\r\n' | '\n';
 /** The SDK considers a stream dead after three missed heartbeats (contract §5). */
 const HEARTBEAT_MS = 5_000;
 
+/**
+ * How long a closing server waits for the first event of a stream, ms. A client that has the id of no event cannot say
+ * where it reconnects, and would miss those until then.
+ */
+const FIRST_EVENT_MS = 4_000;
+
 /** Send buffer of one client, bytes; beyond it, the client is served from the log at its own pace. */
 const MAX_BUFFERED_BYTES = 1024 * 1024;
 
@@ -52,13 +58,19 @@ export function eventSender(
 ): SendEvents {
   return async (reply, { headers, resumable, frames: open, ...protocol }, onDisconnect) => {
     const { encode = formatEvent, refusal = refusalEvent } = protocol;
-    using connection = connections.open(reply, onDisconnect);
+    let hasSent = false;
+    const closingMs = () => (resumable && !hasSent ? FIRST_EVENT_MS : 0);
+    using connection = connections.open(reply, onDisconnect, closingMs);
     const frames = await open(connection.signal);
     using _heartbeat = beginStream(reply, headers, { lineEnd: '\r\n', heartbeat_ms });
     using _watch = callers.watch(reply.request, connection.end);
     const { raw } = reply;
     try {
-      await pump(raw, frames, (frame) => encode(frame, resumable), connection.signal);
+      const encoded = (frame: Frame) => {
+        hasSent = true;
+        return encode(frame, resumable);
+      };
+      await pump(raw, frames, encoded, connection.signal);
       finish(raw, connection.signal, (error) => encode(refusal(error), false));
     } catch (error) {
       logger.error('stream aborted', { request_id: reply.request.id, error });
