@@ -184,6 +184,22 @@ test('a closing server aborts its streams, so that clients reconnect', async () 
   expect(abandon).not.toHaveBeenCalled();
 });
 
+test('a closing server lets a resumable stream without events send its first one, whose id the client needs', async () => {
+  const closing = Promise.withResolvers<void>();
+  async function* late(): AsyncIterable<Frame> {
+    await closing.promise;
+    yield* FRAMES;
+  }
+  const http = await bareServer({ services: runService(late, { resumable: true }) });
+  const answer = await open(await http.listen());
+  const [begun] = (await once(answer, 'data')) as [Buffer];
+  const rest = text(answer);
+  const closed = http.server.close();
+  setImmediate(closing.resolve);
+  await closed;
+  expect(begun.toString() + (await rest)).toContain('id: 1\r\n');
+});
+
 test('a failing event source aborts the stream and is logged', async () => {
   const seen = Promise.withResolvers<void>();
   async function* failing(): AsyncIterable<Frame> {
