@@ -32,8 +32,9 @@ async function startDeploymentServer() {
 test('a server that is killed during a build or deployment resumes it after its restart', async () => {
   await using started = await startDeploymentServer();
   const { server, folder, send, newest } = started;
-  const INSTALL = `ln -s ${PACKAGES} node_modules`;
-  await using sources = await repository({ ...projectThat('first'), 'install.sh': 'sleep 1000' });
+  // Long enough to be killed in it.
+  const install = `sleep 5\nln -s ${PACKAGES} node_modules`;
+  await using sources = await repository({ ...projectThat('first'), 'install.sh': install });
   const create = async (name: string) =>
     (
       await send('POST', '/v2/deployments', {
@@ -55,7 +56,6 @@ test('a server that is killed during a build or deployment resumes it after its 
   );
   expect((await newest(waiting)).status).toBe('QUEUED');
   await server.kill('SIGKILL');
-  await sources.commit({ 'install.sh': INSTALL }, 'installs');
   await server.restart();
   await untilStatus(id, 'DEPLOYED');
   await untilStatus(waiting, 'DEPLOYED');
