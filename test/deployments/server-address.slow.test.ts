@@ -17,7 +17,7 @@ export const graph = new StateGraph(Annotation.Root({ port: Annotation(), url: A
 `,
 };
 
-test('the graphs of a deployment are told the port of the server and the URL of the deployment', async () => {
+test('graphs of a deployment get the port of the server and the URL of the deployment', async () => {
   const port = String(await freePort());
   await using server = await openDeploymentServer({ environment: { PORT: port } });
   const { id } = await server.create('caller');
