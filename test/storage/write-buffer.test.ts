@@ -23,11 +23,11 @@ afterEach(() => {
 describeEachDatabase('the write buffer of an attempt', (open) => {
   test('is committed every 200 ms while graphs keep the event loop busy, not at each turn', async () => {
     await using db = await open();
-    const { writes, committed } = await claimedRun(db);
+    const { writes, committed, commits } = await claimedRun(db);
     using _ = writes;
 
     let called_at = now;
-    for (let seq = 1; committed.length === 0 && seq < 10_000; seq++) {
+    for (let seq = 1; commits.mock.calls.length === 0 && seq < 10_000; seq++) {
       now += 10;
       writes.addFrame({ seq, event: 'values', data: '{}' }, false);
       const turn = yieldToEventLoop();
@@ -37,10 +37,11 @@ describeEachDatabase('the write buffer of an attempt', (open) => {
       called_at = now;
     }
 
+    vi.useRealTimers();
+    await until('it is committed', () => committed.length > 0);
     // Two or three of these frames fit into a turn.
     expect(committed[0]).toBeGreaterThanOrEqual(20);
     expect(committed[0]).toBeLessThanOrEqual(24);
-    vi.useRealTimers();
     await writes.commit();
   });
 
