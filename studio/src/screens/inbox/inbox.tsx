@@ -72,13 +72,15 @@ interface AnsweringProps {
 function Answering({ filters, waiting, pages }: AnsweringProps) {
   const answers = useAnswers();
   const [marks, setMarks] = useState<ReadonlySet<string>>(new Set());
-  const [answered, setAnswered] = useState(0);
+  const [answerCounts, setAnswerCounts] = useState<ReadonlyMap<string, number>>(new Map());
   const { selected, gone, isLookedUp, select, dismiss } = useSelection(waiting, answers, pages);
   const marked = waiting.filter((each) => marks.has(keyOf(each)));
   const toggle = (key: string) =>
     setMarks(
       (before) => new Set(before.has(key) ? [...before].filter((each) => each !== key) : [...before, key]),
     );
+  const countAnswer = (key: string) =>
+    setAnswerCounts((before) => new Map(before).set(key, (before.get(key) ?? 0) + 1));
   useShortcuts({
     j: () => select(1),
     k: () => select(-1),
@@ -116,12 +118,12 @@ function Answering({ filters, waiting, pages }: AnsweringProps) {
         ) : (
           selected && (
             <Question
-              // A task that asks again keeps its id.
-              key={`${keyOf(selected)} ${answered}`}
+              // A task that asks again keeps its id. Only its own answer resets a form, not one that arrives late for another.
+              key={`${keyOf(selected)} ${answerCounts.get(keyOf(selected)) ?? 0}`}
               waiting={selected}
               hasKeys
               answers={answers}
-              onAnswered={() => setAnswered((count) => count + 1)}
+              onAnswered={() => countAnswer(keyOf(selected))}
             />
           )
         )}
