@@ -63,8 +63,11 @@ describe.runIf(hasStudio)('the inbox of Studio (needs Debian package chromium)',
     await left(page, 5);
     expect(await violations(page)).toEqual([]);
     const key = (name: string) => page.keyboard.press(name);
-    const selects = (name: string) =>
-      page.locator('[aria-current=true]', { hasText: `${name}@example.com` }).waitFor();
+    /** Keys do nothing while the answer before is being sent. */
+    const selects = async (name: string) => {
+      await page.locator('[aria-current=true]', { hasText: `${name}@example.com` }).waitFor();
+      await page.locator('button:enabled', { hasText: 'Approve' }).first().waitFor();
+    };
     await selects('ana');
 
     await key('a');

@@ -121,9 +121,11 @@ function addressCheck({ webhooks: { url } }: Config) {
   };
 }
 
-/** Also permits the registry that the operator has set for package managers, wherever it is. */
+const NPM_REGISTRY = 'https://registry.npmjs.org';
+
+/** Also permits the registry of package managers, npm's or the one that the operator has set: its mirror may be anywhere. */
 function egressCheck(checkAddress: CheckAddress, env: NodeJS.ProcessEnv): CheckAddress {
-  const registry = URL.parse(env['npm_config_registry'] ?? env['NPM_CONFIG_REGISTRY'] ?? '');
+  const registry = URL.parse(env['npm_config_registry'] ?? env['NPM_CONFIG_REGISTRY'] ?? NPM_REGISTRY);
   const port = registry && (registry.port || (registry.protocol === 'http:' ? '80' : '443'));
   return async (url) => {
     if (registry && url.hostname === registry.hostname && (url.port || '443') === port) return undefined;
