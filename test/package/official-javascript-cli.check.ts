@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
-import { test } from 'vitest';
+import { test, vi } from 'vitest';
 import { deployStory } from '../support/deploy-story.ts';
 import { command } from './command.ts';
 import { emptyFolder } from './pack.ts';
@@ -18,6 +19,9 @@ test('the official JavaScript CLI deploys, lists, follows logs and deletes', asy
   await command('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', `${CLI}@1.5.1`], {
     cwd: folder.path,
   });
+  // A mirror of the registry may have an address that builds reach only if the operator names it.
+  const registry = execFileSync('npm', ['config', 'get', 'registry'], { encoding: 'utf8' }).trim();
+  vi.stubEnv('npm_config_registry', registry);
   const program = join(folder.path, 'node_modules', CLI, 'dist/cli/cli.mjs');
 
   await deployStory([process.execPath, program], { files: { 'package.json': JSON.stringify(PROJECT) } });

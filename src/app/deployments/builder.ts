@@ -121,11 +121,9 @@ function addressCheck({ webhooks: { url } }: Config) {
   };
 }
 
-const NPM_REGISTRY = 'https://registry.npmjs.org';
-
-/** Also permits the registry of package managers, npm's or the one that the operator has set: its mirror may be anywhere. */
+/** Also permits the registry that the operator has set for package managers, wherever it is. */
 function egressCheck(checkAddress: CheckAddress, env: NodeJS.ProcessEnv): CheckAddress {
-  const registry = URL.parse(env['npm_config_registry'] ?? env['NPM_CONFIG_REGISTRY'] ?? NPM_REGISTRY);
+  const registry = URL.parse(env['npm_config_registry'] ?? env['NPM_CONFIG_REGISTRY'] ?? '');
   const port = registry && (registry.port || (registry.protocol === 'http:' ? '80' : '443'));
   return async (url) => {
     if (registry && url.hostname === registry.hostname && (url.port || '443') === port) return undefined;
