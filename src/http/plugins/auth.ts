@@ -78,7 +78,7 @@ export function authenticateHook(
   };
 }
 
-/** A caller in the project's code; the header is ignored of any other. */
+/** What a caller in the project's code reports of itself; the header of any other caller is ignored. */
 function internalCaller({ [CRON_OF_RUN_HEADER]: cron_id }: IncomingHttpHeaders) {
   return typeof cron_id === 'string' && isUuid(cron_id) ? { cron_of_run: cron_id } : {};
 }
