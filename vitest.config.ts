@@ -8,6 +8,8 @@ const general = {
   // Loading a server takes a busy machine half a minute, or more.
   testTimeout: 120_000,
   hookTimeout: 120_000,
+  // Vitest waits a second, which is short for a busy machine.
+  expect: { poll: { timeout: 60_000 } },
   env: { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' },
   // Test files and the graph hosts that they start load the same thousand modules again and again.
   execArgv: KEEPS_COMPILED,

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { immediate } from '../core/event-loop.ts';
 import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
 
@@ -24,12 +25,14 @@ export interface Connections {
 
 export function trackConnections(server: FastifyInstance, logger: Logger): Connections {
   const open = new Map<AbortController, () => number>();
+  let isClosing = false;
+  const close = (controller: AbortController, closing_ms: number) => {
+    if (closing_ms === 0) controller.abort(SERVER_CLOSES);
+    else after(closing_ms, () => controller.abort(SERVER_CLOSES)).unref();
+  };
   server.addHook('preClose', async () => {
-    for (const [controller, closingMs] of open) {
-      const closing_ms = closingMs();
-      if (closing_ms === 0) controller.abort(SERVER_CLOSES);
-      else after(closing_ms, () => controller.abort(SERVER_CLOSES)).unref();
-    }
+    isClosing = true;
+    for (const [controller, closingMs] of open) close(controller, closingMs());
   });
 
   return {
@@ -48,6 +51,7 @@ export function trackConnections(server: FastifyInstance, logger: Logger): Conne
       // The client may have disconnected while the run was being created.
       if (raw.destroyed) onClientClose();
       else raw.once('close', onClientClose);
+      if (isClosing) close(controller, closingMs());
       return {
         signal,
         get clientDisconnected() {
@@ -67,15 +71,30 @@ const CLIENT_GONE = new Error('the client closed the connection');
 const SERVER_CLOSES = new Error('the server is shutting down');
 
 /**
+ * How long a request that is not complete when the server closes may take, ms. A load balancer opens a connection and
+ * sends its request a moment later: if the server had closed it meanwhile, the client would get an error.
+ */
+const INCOMPLETE_MS = 1_000;
+
+/**
  * Graceful drain: on close, destroys connections without a complete request. Node waits for them as for active ones: 30
  * s for an idle one, such as a browser's preconnect, and longer for a slow body.
  */
 export function closeIncompleteRequests(server: FastifyInstance): void {
-  const requests = new Map<Socket, IncomingMessage | undefined>();
+  /** The request of each connection; `'none yet'` before its first, `undefined` between two. */
+  const requests = new Map<Socket, IncomingMessage | 'none yet' | undefined>();
   let isClosing = false;
+  const isIncomplete = (socket: Socket) => {
+    const request = requests.get(socket);
+    return requests.has(socket) && !(typeof request === 'object' && request.complete);
+  };
+  const closeLater = (socket: Socket) =>
+    after(INCOMPLETE_MS, () => isIncomplete(socket) && socket.destroy()).unref();
+
   server.server.on('connection', (socket) => {
-    requests.set(socket, undefined);
+    requests.set(socket, 'none yet');
     socket.once('close', () => requests.delete(socket));
+    if (isClosing) closeLater(socket);
   });
   server.server.on('request', (request, response) => {
     const { socket } = request;
@@ -92,7 +111,10 @@ export function closeIncompleteRequests(server: FastifyInstance): void {
   server.addHook('preClose', async () => {
     isClosing = true;
     for (const [socket, request] of requests) {
-      if (!request?.complete) socket.destroy();
+      if (request === undefined) socket.destroy();
+      else if (isIncomplete(socket)) closeLater(socket);
     }
+    // Accepts what has connected so far: the listener closes right after this, and what waits for it is reset.
+    await immediate();
   });
 }

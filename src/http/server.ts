@@ -46,6 +46,8 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     // Same as the official server, so that clients reuse connections alike (contract §1 "Graceful").
     keepAliveTimeout: 75_000,
     requestTimeout: timeouts.requestTimeout,
+    // What a load balancer sends in the last moment is answered like any other request.
+    return503OnClosing: false,
     ...(deps.dispatch && { serverFactory: dispatchingServer(deps.dispatch) }),
     http: {
       ...timeouts,
@@ -83,10 +85,9 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   useIdempotency(server, services.idempotency);
   useSendBudget(server, options.send_budget);
   const replies = runReplies(server, { runs: services.runs, auth, logger });
-  const { version, graph_ids } = info;
   useOpenApi(server, {
-    version,
-    graph_ids,
+    version: info.version,
+    graph_ids: info.graph_ids,
     mount_prefix,
     security: auth,
     custom_routes: deps.customApp?.routes ?? [],

@@ -25,7 +25,7 @@ async function gatedServer() {
       (await server.get(`/v2/revisions/${id}/explain`)).body,
     /** Ends the build that is under way, once it is. */
     async end(failure?: RevisionError): Promise<void> {
-      await expect.poll(() => gates.length, { timeout: 60_000 }).toBeGreaterThan(0);
+      await expect.poll(() => gates.length).toBeGreaterThan(0);
       gates.shift()?.(failure);
     },
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
@@ -39,7 +39,7 @@ test('a revision that waits, is built, or failed is explained', async () => {
   const built = await server.push(one.id, projectThat('works'));
   const waiting = await server.push(other.id, projectThat('waits'));
   await expect
-    .poll(async () => (await explain(built.id)).summary, { timeout: 60_000 })
+    .poll(async () => (await explain(built.id)).summary)
     .toMatch(/“install” since \S+\. No revision serves /);
   expect(await explain(waiting.id)).toMatchObject({
     deployment: 'other',
@@ -102,7 +102,7 @@ test('a serving revision and its predecessor are explained', async () => {
   });
   await deploy('two');
   await expect
-    .poll(() => explain(first.id), { timeout: 60_000 })
+    .poll(() => explain(first.id))
     .toMatchObject({
       summary: naming('replaced', 'Revision 2 serves'),
       is_active: false,

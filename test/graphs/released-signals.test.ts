@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { Annotation, START, StateGraph } from '@langchain/langgraph';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { langGraph } from '../../src/graphs/runtime/langgraph.ts';
 import { Conversation } from './support.ts';
 
@@ -28,9 +28,10 @@ test('the signal of an ended run is not retained by a signal that outlives it', 
   }
   expect(signals).toHaveLength(20);
   expect(signal.aborted).toBe(false);
-  await vi.waitFor(() => {
+  const inUse = () => {
     collect();
-    // The last ones may still be in use.
-    expect(signals.filter((signal) => signal.deref()).length).toBeLessThan(10);
-  });
+    return signals.filter((signal) => signal.deref()).length;
+  };
+  // The last ones may still be in use.
+  await expect.poll(inUse).toBeLessThan(10);
 });

@@ -30,7 +30,7 @@ test('the watchdog of a graph host reports the source location while its event l
     await readConversation(new URL('blocking.json', conversations), { project, folder: host.folder }),
   );
   await expect
-    .poll(() => host.watch('ping'), { interval: 200, timeout: 20_000 })
+    .poll(() => host.watch('ping'), { interval: 200 })
     .toMatchObject({
       blocked_ms: expect.toSatisfy((ms: number) => ms >= 1000),
       rss_bytes: expect.any(Number),

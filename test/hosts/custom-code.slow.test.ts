@@ -20,9 +20,7 @@ async function served(config: string, hosts = '1') {
     environment: { AGENT_SERVER_HOSTS: hosts },
   });
   if (hosts !== '0')
-    await expect
-      .poll(async () => (await app.get('/info')).body.server.hosts.ready, { timeout: 20_000 })
-      .toBe(Number(hosts));
+    await expect.poll(async () => (await app.get('/info')).body.server.hosts.ready).toBe(Number(hosts));
   return {
     ...app,
     folder,
@@ -89,7 +87,7 @@ test('a handler that ends its host gets a 503 with the reason, and other hosts a
     () => create(server, { act: 'end the process' }),
   ]) {
     // Hosts start one after the other, and the one that is ended starts again.
-    await expect.poll(ready, { timeout: 20_000 }).toBe(2);
+    await expect.poll(ready).toBe(2);
     const answer = await endHost();
     expect([answer.status, answer.body.detail]).toEqual([503, naming('code 3')]);
     expect(answer.headers['retry-after']).toBe('1');
@@ -116,7 +114,7 @@ test('a handler that blocks its host is a 503 after seconds, other requests are 
   // A host that is known to be blocked is not asked.
   expect((await create(server, {})).status).toBe(200);
   await expect
-    .poll(() => server.log.map(({ fields }) => String(fields['reason'])), { timeout: 10_000 })
+    .poll(() => server.log.map(({ fields }) => String(fields['reason'])))
     .toContainEqual(expect.stringMatching(/code at .*auth\.mjs:\d+:\d+ blocks its event loop/));
 });
 
@@ -125,7 +123,7 @@ test('while a node computes, handlers execute in the other host', async () => {
   const wait = server.post('/runs/wait', { assistant_id: 'compute', input: { block_ms: 8000 } }, ANN);
   const isBlocked = ({ message }: { message: string }) =>
     message.includes('event loop of a graph host is blocked');
-  await expect.poll(() => server.log.some(isBlocked), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => server.log.some(isBlocked)).toBe(true);
   const { body } = await create(server, {}, bearer('note'));
   const [pid] = body.metadata.pids;
   expect(body.metadata.pids).toEqual([pid, pid]);

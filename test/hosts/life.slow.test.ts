@@ -41,7 +41,7 @@ async function waitingRun({ client }: TestServer, act: 'wait' | 'block', gate = 
   const log = `${gate}.log`;
   const { thread_id } = await client.threads.create();
   const { run_id } = await client.runs.create(thread_id, 'misbehaves', { input: { act, gate, log } });
-  await expect.poll(() => existsSync(log), { timeout: 20_000 }).toBe(true);
+  await expect.poll(() => existsSync(log)).toBe(true);
   return { thread_id, run_id };
 }
 
@@ -59,7 +59,7 @@ test.each(['wait', 'block'] as const)(
     const pid = await pidOfHost(server);
     await waitingRun(server, act);
     await server.kill('SIGKILL');
-    await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+    await expect.poll(() => isAlive(pid)).toBe(false);
   },
 );
 
@@ -80,14 +80,14 @@ test('a host that has executed its maximum of runs is replaced, and its current 
   const { thread_id, run_id } = await waitingRun(server, 'wait');
   const pid = await pidOfHost(server);
   expect((await replaced)['reason']).toContain('hosts.max_runs');
-  await expect.poll(() => pidOfHost(server), { timeout: 20_000 }).not.toBe(pid);
+  await expect.poll(() => pidOfHost(server)).not.toBe(pid);
   await writeFile(join(folder, 'gate'), '');
   const { pids } = (await server.client.runs.join(thread_id, run_id)) as { pids: number[] };
   expect(pids.slice(0, 2)).toEqual([pid, pid]);
   expect(pids[2]).not.toBe(pid);
   const ended = server.log.find(({ message, run_id: of }) => message === 'run ended' && of === run_id);
   expect(ended).toMatchObject({ status: 'success', attempt: 1 });
-  await expect.poll(() => isAlive(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isAlive(pid)).toBe(false);
 });
 
 test('a host that exceeds its memory limit is replaced', async () => {
@@ -95,7 +95,7 @@ test('a host that exceeds its memory limit is replaced', async () => {
   const replaced = server.untilLog('replacing a graph host');
   const first = await pidOfHost(server);
   expect((await replaced)['reason']).toContain('hosts.max_memory_mb');
-  await expect.poll(() => isAlive(first), { timeout: 20_000 }).toBe(false);
+  await expect.poll(() => isAlive(first)).toBe(false);
 });
 
 test('an endless loop ends as a timeout, and only its host is replaced', async () => {
@@ -104,8 +104,8 @@ test('an endless loop ends as a timeout, and only its host is replaced', async (
   const { thread_id, run_id } = await waitingRun(server, 'block');
   await server.client.runs.join(thread_id, run_id).catch(() => {});
   expect((await server.client.runs.get(thread_id, run_id)).status).toBe('timeout');
-  await expect.poll(() => isAlive(pid), { timeout: 20_000 }).toBe(false);
-  await expect.poll(() => pidOfHost(server), { timeout: 20_000 }).not.toBe(pid);
+  await expect.poll(() => isAlive(pid)).toBe(false);
+  await expect.poll(() => pidOfHost(server)).not.toBe(pid);
 });
 
 test('a project that ends its process while loading is not loaded endlessly', async () => {

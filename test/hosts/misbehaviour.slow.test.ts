@@ -42,7 +42,7 @@ async function waitingRun(act: 'wait' | 'block' = 'wait') {
   const [gate, log] = [file(), file()];
   const { thread_id } = await server.client.threads.create();
   const run = await server.client.runs.create(thread_id, 'misbehaves', { input: { act, gate, log } });
-  await expect.poll(() => executions(log), { timeout: 20_000 }).toBe(1);
+  await expect.poll(() => executions(log)).toBe(1);
   return {
     thread_id,
     run_id: run.run_id,
@@ -61,7 +61,7 @@ async function allReady() {
     };
     return info.server.hosts.ready;
   };
-  await expect.poll(ready, { timeout: 20_000 }).toBe(2);
+  await expect.poll(ready).toBe(2);
 }
 
 async function wait(act: string, more: object = {}) {

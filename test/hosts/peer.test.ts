@@ -59,7 +59,7 @@ test('messages to a host are handled in the order of sending, even while respons
   caller.notify('say', { text: '2' });
   const third = caller.request('echo', { text: '3' });
   caller.notify('say', { text: '4' });
-  await expect.poll(() => heard, { timeout: 10_000 }).toEqual(['1', '2', '3', '4']);
+  await expect.poll(() => heard).toEqual(['1', '2', '3', '4']);
   gate.resolve();
   expect(await Promise.all([first, third])).toEqual([{ text: '1' }, { text: '3' }]);
 });

@@ -81,7 +81,7 @@ config.test.projects = [
 export default config;
 
 function project(name: string, files: readonly string[], isolate: boolean) {
-  const { testTimeout, hookTimeout, env, execArgv = [] } = general.test ?? {};
+  const { testTimeout, hookTimeout, expect, env, execArgv = [] } = general.test ?? {};
   const include = files.map((file) => `test/${file}.test.ts`);
-  return { test: { name, include, isolate, testTimeout, hookTimeout, env, execArgv } };
+  return { test: { name, include, isolate, testTimeout, hookTimeout, expect, env, execArgv } };
 }

@@ -23,7 +23,7 @@ test('a watch of a caller that began during a check of an earlier one ends when 
   const check = Promise.withResolvers<Identity>();
   authenticate.mockClear().mockImplementationOnce(() => check.promise);
   const before = watch.watch(request, () => {});
-  await vi.waitFor(() => expect(authenticate).toHaveBeenCalledOnce());
+  await vi.waitFor(() => expect(authenticate).toHaveBeenCalledOnce(), 50_000);
   before[Symbol.dispose]();
   const after = watch.watch(request, () => {});
   check.reject(new Unauthorized('This API key was revoked.'));

@@ -39,7 +39,7 @@ async function serverWithKey() {
 async function longWait({ send, result }: Awaited<ReturnType<typeof serverWithKey>>): Promise<Response> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const sent = send('wait');
-  await vi.waitUntil(() => vi.getTimerCount() > 0);
+  await vi.waitUntil(() => vi.getTimerCount() > 0, 50_000);
   vi.advanceTimersByTime(5000);
   const answer = await sent;
   result.resolve('{"x":1}');

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
+import { immediate } from '../../src/core/event-loop.ts';
 import { addressesOf, listenAt } from '../../src/http/listen.ts';
 import { bareServer } from '../support/bare-server.ts';
 
@@ -22,6 +24,22 @@ test('a server listens on each of its addresses and stops listening on all', asy
   listening[Symbol.dispose]();
   await Promise.all([once(idle, 'close'), server.server.close()]);
   for (const address of ADDRESSES) await expect(fetch(`http://${address}:${port}/ok`)).rejects.toThrow();
+});
+
+test('a request whose connection is older than the close of the server is answered, and the last on its connection', async () => {
+  await using server = await bareServer();
+  const url = new URL(await server.listen());
+  const accepted = once(server.server.server, 'connection');
+  const client = connect(Number(url.port), url.hostname);
+  const ended = text(client);
+  await accepted;
+  const closed = server.server.close();
+  while (server.server.server.listening) await immediate();
+  client.write(`GET /ok HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`);
+  const answer = await ended;
+  expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  expect(answer).toMatch(/^connection: close\r$/im);
+  await closed;
 });
 
 test('bytes that are not HTTP get the same response at each address', async () => {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { openApp } from '../support/app.ts';
 
@@ -109,10 +109,9 @@ test('each run of a cron has the budget of the cron', async () => {
     on_run_completed: 'keep',
   });
   const { run_id } = (await http.post(`/runs/crons/${cron.body.cron_id}/trigger`)).body;
-  await vi.waitFor(async () => {
-    const { body } = await http.get(`/runs/${run_id}/explain`);
-    expect(body.summary).toContain('2 of 2 steps (config.budget.max_steps)');
-  });
+  await expect
+    .poll(async () => (await http.get(`/runs/${run_id}/explain`)).body.summary)
+    .toContain('2 of 2 steps (config.budget.max_steps)');
 });
 
 test('with `on_budget: interrupt`, a run that reaches the budget of its request interrupts', async () => {

@@ -26,7 +26,7 @@ test.runIf(TEST_POSTGRES_URI)(
     // Requests reach the two processes in turn, and neither executes runs.
     for (const _ of [1, 2]) {
       await expect
-        .poll(async () => shortly(await read()), { timeout: 20_000 })
+        .poll(async () => shortly(await read()))
         .toEqual([
           ['node', 'second', 'running'],
           ['model', 'CountingModel', 'success'],

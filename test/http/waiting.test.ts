@@ -51,7 +51,7 @@ function wait(url: string, on_disconnect = 'continue'): Promise<IncomingMessage>
 async function afterFirstNewline(url: string, on_disconnect?: string): Promise<IncomingMessage> {
   vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
   const answered = wait(url, on_disconnect);
-  await vi.waitUntil(() => vi.getTimerCount() > 0);
+  await vi.waitUntil(() => vi.getTimerCount() > 0, 50_000);
   vi.advanceTimersByTime(5000);
   return answered;
 }

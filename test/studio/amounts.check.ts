@@ -129,7 +129,7 @@ describe.runIf(hasStudio)(
       while ((await button.count()) > 0) {
         const before = await rows.count();
         await button.press('Enter');
-        await expect.poll(() => rows.count(), { timeout: 10_000 }).toBeGreaterThan(before);
+        await expect.poll(() => rows.count()).toBeGreaterThan(before);
       }
       expect(await rows.count()).toBe(AMOUNT);
       expect(problems).toEqual([]);

@@ -45,20 +45,14 @@ describe.runIf(hasStudio)('attempts of a run in Studio (needs Chromium and a bui
     await until('the first attempt waits in the subgraph', () => holdsIn(1));
 
     const { page, problems } = await openStudio(browser, server.url, `/runs/${run_id}`);
-    await expect
-      .poll(() => rows(page), { timeout: 30_000 })
-      .toEqual(['spread', 'part', 'part', 'child', 'inside']);
+    await expect.poll(() => rows(page)).toEqual(['spread', 'part', 'part', 'child', 'inside']);
     await server.kill('SIGKILL');
     await server.restart();
     await until('the second attempt waits in the subgraph', () => holdsIn(2), 60_000);
     const first = ['Attempt 1 lost', 'spread', 'part', 'part'];
-    await expect
-      .poll(() => rows(page), { timeout: 30_000 })
-      .toEqual([...first, 'Attempt 2 running', 'child', 'inside']);
+    await expect.poll(() => rows(page)).toEqual([...first, 'Attempt 2 running', 'child', 'inside']);
     child.open();
-    await expect
-      .poll(() => rows(page), { timeout: 30_000 })
-      .toEqual([...first, 'Attempt 2 success', 'child', 'inside', 'later']);
+    await expect.poll(() => rows(page)).toEqual([...first, 'Attempt 2 success', 'child', 'inside', 'later']);
     expect((await steps()).attempts.map(({ status }) => status)).toEqual(['lost', 'success']);
     await page.getByText('Attempt 2 of 3').waitFor();
     expect(await violations(page)).toEqual([]);

@@ -88,7 +88,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     await page.getByText('The run has started').waitFor();
 
     const expected = await forkEditAndRerun(studio.client, bySdk);
-    await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
+    await expect.poll(() => historyOf(studio.client, inPage)).toBe(expected);
     expect(problems).toEqual([]);
     await page.context().close();
   });
@@ -115,7 +115,7 @@ describe.runIf(hasStudio)('the daily jobs by keyboard alone in Studio (needs Chr
     });
     const expected = await historyOf(studio.client, bySdk);
     expect(expected).toContain(JSON.stringify(`b:${JSON.stringify(resume)}`));
-    await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
+    await expect.poll(() => historyOf(studio.client, inPage)).toBe(expected);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -40,7 +40,7 @@ describe.runIf(hasStudio)('streamed answers in a chat of Studio (needs Debian pa
     const page = await chat.open(`chat/tokens/${thread_id}`);
     const { runs, threads } = chat.server.client;
     const eventually = (read: () => Promise<unknown[]>, expected: string[]) =>
-      expect.poll(read, { timeout: 20_000 }).toEqual(expected);
+      expect.poll(read).toEqual(expected);
     const statuses = (...expected: string[]) =>
       eventually(async () => (await runs.list(thread_id)).map(({ status }) => status), expected);
     const isStored = (...expected: string[]) =>

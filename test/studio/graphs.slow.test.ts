@@ -106,7 +106,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     const { page } = await openStudio(browser, origin, `/graphs/sleeper?run=${run_id}`);
     await node(page, 'rest, running').waitFor();
     await client.runs.cancel(thread_id, run_id, true);
-    await expect.poll(() => node(page, 'rest, running').count(), { timeout: 10_000 }).toBe(0);
+    await expect.poll(() => node(page, 'rest, running').count()).toBe(0);
     await page.context().close();
   });
 

@@ -106,11 +106,11 @@ describe.runIf(hasStudio)('a run in Studio while the server is killed and restar
     const { page, problems } = await open(`/runs/${run.run_id}`);
     const rows = page.getByRole('region', { name: 'Steps' }).getByRole('button');
     const parts = rows.filter({ hasText: /^part.*running/s });
-    await expect.poll(() => parts.count(), { timeout: TIMEOUT_MS }).toBe(PARTS.length);
+    await expect.poll(() => parts.count()).toBe(PARTS.length);
     await server.restart();
     await rows.filter({ hasText: 'Attempt 2' }).waitFor();
     // Those of the attempt that was lost are gone.
-    await expect.poll(() => parts.count(), { timeout: TIMEOUT_MS }).toBe(PARTS.length);
+    await expect.poll(() => parts.count()).toBe(PARTS.length);
     await run.end();
     await page.getByRole('main').getByText('success', { exact: true }).first().waitFor();
     const { attempts, steps } = (await json(`/runs/${run.run_id}/steps`)) as StepList;
@@ -120,7 +120,7 @@ describe.runIf(hasStudio)('a run in Studio while the server is killed and restar
     ]);
     expect(expected).toHaveLength(9);
     const names = async () => (await rows.allInnerTexts()).map((text) => text.split('\n')[0]);
-    await expect.poll(names, { timeout: TIMEOUT_MS }).toEqual(expected);
+    await expect.poll(names).toEqual(expected);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -20,7 +20,7 @@ describe.runIf(hasStudio)('a run in Studio (needs Debian package chromium)', () 
     const steps = page.getByRole('region', { name: 'Steps' }).getByRole('button');
     await steps.filter({ hasText: 'running' }).waitFor();
     const shown = await steps.count();
-    await expect.poll(() => steps.count(), { timeout: 10_000 }).toBeGreaterThan(shown);
+    await expect.poll(() => steps.count()).toBeGreaterThan(shown);
     expect((await studio.client.runs.get(thread_id, run_id)).status).toBe('running');
     expect(await violations(page)).toEqual([]);
     await studio.client.runs.cancel(thread_id, run_id);

@@ -39,15 +39,10 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
     const shows = (...ids: string[]) =>
       expect
-        .poll(
-          async () => {
-            const links = await page.locator('tbody a[href*="/runs/"]').all();
-            return Promise.all(
-              links.map(async (link) => (await link.getAttribute('href'))?.split('/').at(-1)),
-            );
-          },
-          { timeout: 20_000 },
-        )
+        .poll(async () => {
+          const links = await page.locator('tbody a[href*="/runs/"]').all();
+          return Promise.all(links.map(async (link) => (await link.getAttribute('href'))?.split('/').at(-1)));
+        })
         .toEqual(ids);
     await shows(fish, ham);
     expect(await violations(page)).toEqual([]);

@@ -51,7 +51,7 @@ describe.runIf(hasStudio)('saved views of Studio (needs Chromium and a build of 
     await page.getByText('Set filters on the screen to save them as a view.').waitFor();
     await dialog(page).getByRole('link', { name: 'On call' }).press('Enter');
     await dialog(page).waitFor({ state: 'detached' });
-    await expect.poll(() => page.getByLabel(field).inputValue(), { timeout: 20_000 }).toBe(value);
+    await expect.poll(() => page.getByLabel(field).inputValue()).toBe(value);
     expect(filtersOf(page.url())).toEqual(filtersOf(`http://localhost/${search}`));
 
     await openViews(page);

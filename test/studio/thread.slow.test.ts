@@ -81,7 +81,7 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
     await row(page, 'branch end').first().waitFor();
 
     const expected = await forkEditAndRerun(studio.client, bySdk);
-    await expect.poll(() => historyOf(studio.client, inPage), { timeout: 20_000 }).toBe(expected);
+    await expect.poll(() => historyOf(studio.client, inPage)).toBe(expected);
     expect(problems).toEqual([]);
   });
 
@@ -183,6 +183,6 @@ describe.runIf(hasStudio)('a thread in Studio (needs Debian package chromium)', 
       await tree(page).press('End');
       return tree(page).getByRole('option').last().innerText();
     };
-    await expect.poll(oldest, { timeout: 10_000 }).toContain('start of a run');
+    await expect.poll(oldest).toContain('start of a run');
   });
 });

@@ -73,7 +73,7 @@ export function executingWorker(
       return run;
     },
     async ended(run: Run): Promise<string | undefined> {
-      await expect.poll(() => queue.position(run.run_id), { timeout: 10_000 }).toBeUndefined();
+      await expect.poll(() => queue.position(run.run_id)).toBeUndefined();
       return story.statusOf(run.run_id);
     },
     /** A run that is cancelled while it executes, after its end. */

@@ -64,7 +64,7 @@ function working(
       return run;
     },
     async ended({ run_id }: Run): Promise<string | undefined> {
-      await expect.poll(() => whole.position(run_id), { timeout: 10_000 }).toBeUndefined();
+      await expect.poll(() => whole.position(run_id)).toBeUndefined();
       return statusOf(run_id);
     },
     async log({ run_id }: Run): Promise<string[]> {

@@ -227,7 +227,7 @@ describeEachDatabase('a run that is cancelled while its claim is on its way to t
     });
     const run = await here.enqueue(true);
     here.worker.start();
-    await expect.poll(() => here.queue.position(run.run_id), { timeout: 5_000 }).toBeUndefined();
+    await expect.poll(() => here.queue.position(run.run_id)).toBeUndefined();
     await here.worker.stop(0);
   });
 });

@@ -169,10 +169,10 @@ describeEachDatabase('an attempt', (open) => {
       const at = executingWorker(db, graph, {}, buffered);
       at.worker.start();
       const run = await at.enqueue();
-      await expect.poll(() => written, { timeout: 10_000 }).toBeDefined();
+      await expect.poll(() => written).toBeDefined();
       await rid(at, run);
       written?.();
-      await expect.poll(() => at.worker.active, { timeout: 10_000 }).toBe(0);
+      await expect.poll(() => at.worker.active).toBe(0);
       const of = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
       expect(await usageRepository(db).sum(of)).toMatchObject([{ calls: 1, tokens_in: 10 }]);
       await at.worker.stop(0);
