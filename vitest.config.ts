@@ -5,9 +5,9 @@ import { KEEPS_COMPILED } from './test/support/compiled.ts';
 const results = process.env['TEST_RESULTS'];
 
 const general = {
-  // Loading a server takes a busy machine half a minute, or more.
-  testTimeout: 120_000,
-  hookTimeout: 120_000,
+  // Only what hangs should exceed it: loading a server takes a busy machine half a minute, or more.
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
   // Vitest waits a second, which is short for a busy machine.
   expect: { poll: { timeout: 60_000 } },
   env: { LANGCHAIN_CALLBACKS_BACKGROUND: 'false' },

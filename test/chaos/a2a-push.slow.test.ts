@@ -65,4 +65,4 @@ test('no question is lost when the server is killed repeatedly', async () => {
   while (asked().size < ids.length) await hook.came(hook.received.length + 1);
   expect([...asked()].sort()).toEqual(ids.sort());
   for (const { body } of hook.received) expect(told(body).state).toBe('TASK_STATE_INPUT_REQUIRED');
-}, 60_000);
+});

@@ -34,4 +34,4 @@ test('a run whose server is killed keeps the budget usage that it had recorded',
   const next = await startRun(http, { assistant_id: 'spender', input });
   await joinRun(http, next);
   expect(await callsOf(next.run_id)).toBe(5);
-}, 60_000);
+});

@@ -60,7 +60,6 @@ test.runIf(TEST_POSTGRES_URI)(
     );
     expect(shares.reduce((sum, share) => sum + share, 0)).toBe(400);
   },
-  180_000,
 );
 
 test('a server that is killed while crons fire creates the remaining runs after its restart, none twice', async () => {
@@ -85,7 +84,7 @@ test('a server that is killed while crons fire creates the remaining runs after 
   });
   expect((await fires()).map((of) => of.length)).toEqual(crons.map(() => 1));
   expect(await http.call('POST', '/threads/count', {})).toBe(crons.length);
-}, 120_000);
+});
 
 test('a server that was down for hours creates one run for all missed times, and none at the next start', async () => {
   await using server = await startServer({ storage: 'sqlite' });
@@ -105,4 +104,4 @@ test('a server that was down for hours creates one run for all missed times, and
   expect(await ofMissed()).toMatchObject([{ tick: missed, outcome: 'started' }]);
   const { next_run_date } = await http.call<{ next_run_date: string }>('GET', `/runs/crons/${cron_id}`);
   expect(next_run_date > minutesAgo(1)).toBe(true);
-}, 60_000);
+});

@@ -19,9 +19,7 @@ import { violations } from './violations.ts';
 const SETTINGS = { wal_writer_delay: '10s' };
 
 describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
-  test('runs continue from what the database kept, not from writes that it lost', {
-    timeout: 120_000,
-  }, async () => {
+  test('runs continue from what the database kept, not from writes that it lost', async () => {
     await using postgres = await startPostgres(SETTINGS);
     await using db = openPostgres(postgres.url);
     await using server = await startChaosServer({ DATABASE_URI: postgres.url });
@@ -33,31 +31,23 @@ describe.runIf(POSTGRES_BINARIES)('a PostgreSQL that crashes', () => {
     expect(await violations(db)).toEqual({});
   });
 
-  test.runIf(IS_FULL)(
-    'one server loses no acknowledged write in seven crashes',
-    { timeout: 300_000 },
-    async () => {
-      await using postgres = await startPostgres(SETTINGS);
-      await using server = await startChaosServer(environment(postgres));
-      await surviveCrashes(postgres, server.http, server.process.url);
-    },
-  );
+  test.runIf(IS_FULL)('one server loses no acknowledged write in seven crashes', async () => {
+    await using postgres = await startPostgres(SETTINGS);
+    await using server = await startChaosServer(environment(postgres));
+    await surviveCrashes(postgres, server.http, server.process.url);
+  });
 
-  test.runIf(IS_FULL)(
-    'two servers lose no acknowledged write in seven crashes',
-    { timeout: 300_000 },
-    async () => {
-      await using postgres = await startPostgres(SETTINGS);
-      await using one = await startChaosServer(environment(postgres));
-      await using two = await startChaosServer(environment(postgres));
-      await using both = await spread(one.process.url, two.process.url);
-      await surviveCrashes(
-        postgres,
-        anyOf(() => [one.http, two.http]),
-        both.url,
-      );
-    },
-  );
+  test.runIf(IS_FULL)('two servers lose no acknowledged write in seven crashes', async () => {
+    await using postgres = await startPostgres(SETTINGS);
+    await using one = await startChaosServer(environment(postgres));
+    await using two = await startChaosServer(environment(postgres));
+    await using both = await spread(one.process.url, two.process.url);
+    await surviveCrashes(
+      postgres,
+      anyOf(() => [one.http, two.http]),
+      both.url,
+    );
+  });
 });
 
 function environment({ url }: PostgresServer) {

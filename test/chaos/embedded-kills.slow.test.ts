@@ -32,4 +32,4 @@ test('a server on SQLite that is killed right after its responses has stored all
   const database = new Database(server.database, { readonly: true });
   expect(database.pragma('integrity_check', { simple: true })).toBe('ok');
   database.close();
-}, 120_000);
+});

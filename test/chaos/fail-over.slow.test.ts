@@ -16,9 +16,7 @@ function urlOf(...servers: PostgresServer[]): string {
 }
 
 describe.runIf(POSTGRES_BINARIES)('a primary and its streaming replica', () => {
-  test('when the replica takes over, the server reconnects to it and its runs continue', {
-    timeout: 120_000,
-  }, async () => {
+  test('when the replica takes over, the server reconnects to it and its runs continue', async () => {
     // Synchronous, so that nothing that was acknowledged is missing on the replica.
     await using primary = await startPostgres({ synchronous_standby_names: "'*'" });
     await using replica = await startPostgres({}, { replica_of: primary });
@@ -40,9 +38,7 @@ describe.runIf(POSTGRES_BINARIES)('a primary and its streaming replica', () => {
     expect(await violations(db)).toEqual({});
   });
 
-  test('connections to a primary that becomes a replica are treated as lost', {
-    timeout: 120_000,
-  }, async () => {
+  test('connections to a primary that becomes a replica are treated as lost', async () => {
     await using old = await startPostgres({ fsync: 'off' });
     await using replica = await startPostgres({}, { replica_of: old });
     await using server = await startChaosServer({ DATABASE_URI: urlOf(old, replica) });

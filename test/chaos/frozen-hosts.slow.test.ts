@@ -59,7 +59,7 @@ describe.runIf(TEST_POSTGRES_URI && process.platform === 'linux')(
       const next = await witnessedRun(two, 2, 10);
       await expectWitnessed(two.http, next.run, 2);
       expect(new Set(next.seen().map(({ pid }) => pid))).toEqual(new Set([frozen.process.pid]));
-    }, 180_000);
+    });
 
     test('are terminated even while a node blocks them', async () => {
       await using pair = await startWithHost();
@@ -74,6 +74,6 @@ describe.runIf(TEST_POSTGRES_URI && process.platform === 'linux')(
       await until('its thread is deleted', async () => (await remove()).status < 300, 60_000);
       process.kill(frozen.process.pid, 'SIGCONT');
       expect(await frozen.process.kill('SIGTERM')).toBe(0);
-    }, 120_000);
+    });
   },
 );

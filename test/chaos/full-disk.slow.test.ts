@@ -64,7 +64,7 @@ describe.runIf(disk)('a full disk under SQLite', () => {
     await using server = await startChaosServer({ DATABASE_URI: `sqlite:${join(folder, 'server.db')}` });
     await createThread(server.http);
     await expectRecovery(server, disk as SmallDisk);
-  }, 120_000);
+  });
 });
 
 const tables = POSTGRES_BINARIES ? mountDisk() : undefined;
@@ -81,5 +81,5 @@ describe.runIf(tables)('a full disk under PostgreSQL', () => {
     url.searchParams.set('options', '-c default_tablespace=small');
     await using server = await startChaosServer({ DATABASE_URI: url.href });
     await expectRecovery(server, tables as SmallDisk);
-  }, 120_000);
+  });
 });

@@ -42,9 +42,7 @@ async function metric({ http, process }: ChaosServer, name: string): Promise<str
 }
 
 describe.runIf(POSTGRES_BINARIES)('dead database connections', () => {
-  test('are replaced: a hundred requests after the end of all sessions are answered', {
-    timeout: 120_000,
-  }, async () => {
+  test('are replaced: a hundred requests after the end of all sessions are answered', async () => {
     await using postgres = await startPostgres({ fsync: 'off' });
     await using db = openPostgres(postgres.url, { max_connections: 1 });
     await using server = await startChaosServer({ DATABASE_URI: postgres.url });
@@ -63,9 +61,7 @@ describe.runIf(POSTGRES_BINARIES)('dead database connections', () => {
     );
   });
 
-  test('lead to 503 with Retry-After until the database is back', {
-    timeout: 120_000,
-  }, async () => {
+  test('lead to 503 with Retry-After until the database is back', async () => {
     await using postgres = await startPostgres({ fsync: 'off' });
     await using server = await startChaosServer({ DATABASE_URI: postgres.url });
     const thread_id = await createThread(server.http);

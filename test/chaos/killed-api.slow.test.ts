@@ -49,5 +49,4 @@ test.runIf(TEST_POSTGRES_URI)(
     }
     expect(readers.reduce((sum, { failures }) => sum + failures, 0)).toBeGreaterThan(0);
   },
-  120_000,
 );

@@ -39,5 +39,5 @@ describeEachPlace('a server that is killed while it imports a long history', (pl
     expect(values?.log).toEqual(Array.from({ length: LENGTH }, (_, n) => `${n}`));
     expect(await http.send('POST', `${at}/runs/wait`, { body: run })).toMatchObject({ status: 200 });
     expect(await server.kill('SIGTERM')).toBe(0);
-  }, 120_000);
+  });
 });

@@ -20,7 +20,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     await until('it has ended', async () => (await getRun(two.http, run)).status === 'success', 60_000);
     expect(await joinRun(two.http, run)).toMatchObject({ blocked: 1 });
     expect(await attemptsOf(two.http, run)).toEqual([1]);
-  }, 120_000);
+  });
 
   test('a process that cannot reach its database stops its runs before another process claims them', async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
@@ -44,7 +44,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     relay.mend();
     const { run: next } = await witnessedRun(cutOff, 1, 10);
     await expectWitnessed(cutOff.http, next, 1);
-  }, 120_000);
+  });
 
   test('a process that was frozen beyond its lease writes nothing more for its runs', async () => {
     await using pair = await startPair(SHORT_LEASE, { N_JOBS_PER_WORKER: '0' });
@@ -60,7 +60,7 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     expect((await attemptsOf(two.http, run)).length).toBe(2);
     const ends = seen().filter(({ what, pid }) => what === 'ends' && pid === frozen.process.pid);
     expect(ends.length).toBeLessThan(6);
-  }, 120_000);
+  });
 
   test('SIGTERM hands runs over at their next checkpoint, and charges no attempt', async () => {
     await using pair = await startPair();
@@ -75,5 +75,5 @@ describe.runIf(TEST_POSTGRES_URI)('leases of two processes on one PostgreSQL', (
     expect(new Set(await attemptsOf(other.http, run))).toEqual(new Set([1]));
     expect(seen().at(-1)?.pid).toBe(other.process.pid);
     expect(besideEachOther(seen())).toEqual([]);
-  }, 120_000);
+  });
 });

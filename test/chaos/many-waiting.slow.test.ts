@@ -45,7 +45,7 @@ test('300 concurrently waiting runs survive a kill and a stop: none is lost or e
   expect(values).toEqual(runs.map((_, index) => expect.objectContaining({ left: [String(index)] })));
   for (const { thread_id } of runs) expect(await listRuns(http, thread_id)).toHaveLength(1);
   expect(gate.entries()).toHaveLength(3 * RUNS);
-}, 240_000);
+});
 
 test('waiting runs in a graph host execute concurrently, and the server reports how many it can execute', async () => {
   using gate = closedGate();
@@ -62,7 +62,7 @@ test('waiting runs in a graph host execute concurrently, and the server reports 
   gate.open();
   const values = await Promise.all(runs.map((run) => joinRun(http, run)));
   expect(values).toEqual(runs.map((_, index) => expect.objectContaining({ left: [String(index)] })));
-}, 120_000);
+});
 
 describe.runIf(TEST_POSTGRES_URI)('two processes on one PostgreSQL', () => {
   test('share runs created through one of them, and one takes over all when the other is killed', async () => {
@@ -83,5 +83,5 @@ describe.runIf(TEST_POSTGRES_URI)('two processes on one PostgreSQL', () => {
     gate.open();
     const values = await Promise.all(runs.map((run) => joinRun(http, run)));
     expect(values).toEqual(runs.map((_, index) => expect.objectContaining({ left: [String(index)] })));
-  }, 120_000);
+  });
 });

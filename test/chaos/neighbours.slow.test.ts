@@ -11,9 +11,7 @@ const graphs = {
   culprit: 'test/chaos/graphs/neighbours.ts:culprit',
 };
 
-test('in process, a run that crashes the server each time does not end a concurrent run, which progresses between crashes', {
-  timeout: 120_000,
-}, async () => {
+test('in process, a run that crashes the server each time does not end a concurrent run, which progresses between crashes', async () => {
   await using server = await startServer({
     graphs,
     env: { BG_JOB_MAX_RETRIES: String(MAX_ATTEMPTS), AGENT_SERVER_HOSTS: '0' },

@@ -21,7 +21,7 @@ test('enqueue: 50 runs created at once execute one after another, all of them', 
   expect(most).toBe(1);
   // Each label once.
   expect((finished as string[]).toSorted()).toEqual([...labels(), 'last'].toSorted());
-}, 40_000);
+});
 
 test('reject: of 50 runs created at once one is accepted and 49 are rejected', async () => {
   await using server = await startChaosServer();
@@ -32,7 +32,7 @@ test('reject: of 50 runs created at once one is accepted and 49 are rejected', a
   expect(story.mostRunning).toBe(1);
   expect(story.runs.map(({ status }) => status)).toEqual(['success']);
   expect((await lastWords(http, story.thread_id)).most).toBe(1);
-}, 40_000);
+});
 
 test('interrupt: of 50 runs created at once only the last one completes, after the others were interrupted', async () => {
   await using server = await startChaosServer();
@@ -47,7 +47,7 @@ test('interrupt: of 50 runs created at once only the last one completes, after t
   const newestLast = isDatedInTurn ? ends.toReversed() : ends.toSorted();
   expect(newestLast).toEqual([...Array(CREATES - 1).fill('interrupted'), 'success']);
   expect((await lastWords(http, story.thread_id)).most).toBe(1);
-}, 40_000);
+});
 
 test('rollback: of 50 runs created at once only the last one is left', async () => {
   await using server = await startChaosServer();
@@ -60,7 +60,7 @@ test('rollback: of 50 runs created at once only the last one is left', async () 
   const { most, finished } = await lastWords(http, story.thread_id);
   expect(most).toBe(1);
   expect(finished).toHaveLength(2);
-}, 40_000);
+});
 
 interface Story {
   readonly thread_id: string;

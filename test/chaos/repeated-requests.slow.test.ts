@@ -46,4 +46,4 @@ test('requests with an Idempotency-Key that are repeated across two kills create
     expect(answers.size).toBe(1);
     return [...answers].join();
   }
-}, 60_000);
+});

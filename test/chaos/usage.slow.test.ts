@@ -41,4 +41,4 @@ test('after kills, usage equals the sum of the stored steps', async () => {
   expect(sum.calls).toBeGreaterThanOrEqual(RUNS * input.calls.length);
   const { groups } = await http.call<UsageReport>('GET', '/usage');
   expect(groups).toMatchObject([{ ...sum, cost: expect.closeTo(sum.cost, 9) }]);
-}, 60_000);
+});

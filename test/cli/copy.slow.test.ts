@@ -28,32 +28,28 @@ describe.runIf(HAS_POSTGRES)('agent-server copy', () => {
   test.each([
     ['SQLite', 'PostgreSQL'],
     ['PostgreSQL', 'SQLite'],
-  ])(
-    'moves a server and its unfinished runs from %s to %s',
-    async (from) => {
-      const urls = [places.sqlite(), await places.postgres()];
-      const [source, target] = (from === 'SQLite' ? urls : urls.toReversed()) as [string, string];
-      const { asked, waiting, scheduled, waits } = await begunOn(source);
+  ])('moves a server and its unfinished runs from %s to %s', async (from) => {
+    const urls = [places.sqlite(), await places.postgres()];
+    const [source, target] = (from === 'SQLite' ? urls : urls.toReversed()) as [string, string];
+    const { asked, waiting, scheduled, waits } = await begunOn(source);
 
-      const copied = await copy(source, target);
-      expect(copied).toMatchObject({ code: 0, stderr: '' });
-      expect(copied.stdout).toMatch(/^threads: 3 verified$/m);
-      expect(copied.stdout).toMatch(/^copied \d+ rows: .*same.* checksums$/m);
+    const copied = await copy(source, target);
+    expect(copied).toMatchObject({ code: 0, stderr: '' });
+    expect(copied.stdout).toMatch(/^threads: 3 verified$/m);
+    expect(copied.stdout).toMatch(/^copied \d+ rows: .*same.* checksums$/m);
 
-      await using server = await startServer({ env: { ...env, DATABASE_URI: target } });
-      const { threads, runs, store } = server.client;
-      expect(await threads.get(asked)).toMatchObject({ status: 'interrupted', metadata: { owner: 'ädä' } });
-      await expect(runs.wait(asked, 'interrupting', { command: { resume: 'yes' } })).resolves.toMatchObject({
-        log: ['a:1', 'b:"yes"'],
-      });
-      expect(await threads.getHistory(asked)).toHaveLength(4);
-      expect(await runs.join(waiting, waits)).toMatchObject({ total: 7 });
-      await until('the cron has fired', async () => (await runs.list(scheduled)).length === 1);
-      const found = await store.searchItems(['birds'], { query: 'parrot' });
-      expect(found.items.map(({ key }) => key)).toEqual(['macaw']);
-    },
-    120_000,
-  );
+    await using server = await startServer({ env: { ...env, DATABASE_URI: target } });
+    const { threads, runs, store } = server.client;
+    expect(await threads.get(asked)).toMatchObject({ status: 'interrupted', metadata: { owner: 'ädä' } });
+    await expect(runs.wait(asked, 'interrupting', { command: { resume: 'yes' } })).resolves.toMatchObject({
+      log: ['a:1', 'b:"yes"'],
+    });
+    expect(await threads.getHistory(asked)).toHaveLength(4);
+    expect(await runs.join(waiting, waits)).toMatchObject({ total: 7 });
+    await until('the cron has fired', async () => (await runs.list(scheduled)).length === 1);
+    const found = await store.searchItems(['birds'], { query: 'parrot' });
+    expect(found.items.map(({ key }) => key)).toEqual(['macaw']);
+  });
 
   /** An interrupted thread, a run that no process has taken, and a cron that is due, on a server that is stopped. */
   async function begunOn(url: string) {
@@ -102,7 +98,7 @@ describe.runIf(HAS_POSTGRES)('agent-server copy', () => {
     expect(continued).toMatchObject({ code: 0, stderr: '' });
     expect(continued.stdout).toMatch(/^continuing after [1-9]\d+ rows$/m);
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
-  }, 120_000);
+  });
 
   test('refuses the database of a running server and names the way out', async () => {
     await using server = await startServer({ env });

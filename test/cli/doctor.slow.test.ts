@@ -98,6 +98,5 @@ describe('a healthy, busy server', () => {
       expect(looks).toBeGreaterThan(3);
       expect(await doctor(url, '--fix')).toEqual({ code: 0, stdout: 'nothing found\n', stderr: '' });
     },
-    120_000,
   );
 });

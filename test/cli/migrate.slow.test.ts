@@ -26,7 +26,7 @@ async function run(url: string, args: readonly string[], env: Record<string, str
 }
 
 describeEachPlace('agent-server migrate', (place) => {
-  test('lists what is pending, applies it once, and then finds nothing', { timeout: 60_000 }, async () => {
+  test('lists what is pending, applies it once, and then finds nothing', async () => {
     const url = await place();
     const before = await run(url, ['migrate', '--check']);
     expect(before.code).toBe(1);
@@ -41,9 +41,7 @@ describeEachPlace('agent-server migrate', (place) => {
     expect(await run(url, ['migrate', '--check'])).toEqual(nothing);
   });
 
-  test('of a release that breaks servers of the one before is left to the command itself', {
-    timeout: 120_000,
-  }, async () => {
+  test('of a release that breaks servers of the one before is left to the command itself', async () => {
     await using release = await nextRelease('alter table threads drop column ttl_minutes;');
     const { program } = release;
     const url = await place();
@@ -82,7 +80,7 @@ describeEachPlace('agent-server migrate', (place) => {
 });
 
 describe.runIf(TEST_POSTGRES_URI)('servers that wait for their migration', () => {
-  test('log what they wait for and start as soon as it is done', { timeout: 60_000 }, async () => {
+  test('log what they wait for and start as soon as it is done', async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     await using db = openPostgres(schema.url);
     const starting = startServer({
@@ -93,7 +91,7 @@ describe.runIf(TEST_POSTGRES_URI)('servers that wait for their migration', () =>
     expect(await (await fetch(`${server.url}/ok?check_db=1`)).json()).toMatchObject({ ok: true });
   });
 
-  test('serve while a newer program migrates, and start again after it', { timeout: 120_000 }, async () => {
+  test('serve while a newer program migrates, and start again after it', async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     await using server = await startServer({ env: { DATABASE_URI: schema.url } });
     await using db = openPostgres(schema.url, { no_timeouts: true });
@@ -123,7 +121,7 @@ describe.runIf(TEST_POSTGRES_URI)('servers that wait for their migration', () =>
     expect(await (await fetch(`${server.url}/ok?check_db=1`)).json()).toMatchObject({ ok: true });
   });
 
-  test('start together on an empty database', { timeout: 120_000 }, async () => {
+  test('start together on an empty database', async () => {
     await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
     const start = () => startServer({ env: { DATABASE_URI: schema.url } });
     const servers = await Promise.all([start(), start(), start()]);

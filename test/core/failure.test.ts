@@ -37,7 +37,7 @@ describe('for any thrown value', () => {
     isTold(make());
   });
 
-  test('including values that throw when they are read', { timeout: 120_000 }, () => {
+  test('including values that throw when they are read', () => {
     fc.assert(
       fc.property(recipes(), (recipe) => isTold(madeFrom(recipe))),
       generatedCases(300),

@@ -64,4 +64,4 @@ test('a backup of a running server contains its deployments, and another machine
   expect((await server.run('kept')).body).toMatchObject({ said: 'from the backup' });
   expect((await server.get(`/deployments/kept/threads/${before}`)).status).toBe(200);
   expect((await server.get(`/deployments/kept/threads/${later}`)).status).toBe(404);
-}, 180_000);
+});

@@ -107,7 +107,7 @@ describe.skipIf(!isPossible())('a build with a network of its own', () => {
       isolation: { filesystem: 'bwrap', network: 'proxy' },
     });
     expect(reached).toBe(0);
-  }, 240_000);
+  });
 });
 
 function packed(files: Readonly<Record<string, string>>): Buffer {

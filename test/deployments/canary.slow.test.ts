@@ -108,7 +108,7 @@ test('a canary gets its share of new threads and keeps them until it is promoted
   const again = await server.post(`/v2/deployments/${id}/revisions/${canary.id}/promote`);
   expect([again.status, again.body.detail]).toEqual([409, naming('Revision 2', 'canary')]);
   expect((await server.revision(id, first.id)).is_active).toBe(false);
-}, 240_000);
+});
 
 test('a canary that is interrupted hands its runs over, and an ordinary revision replaces one', async () => {
   await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 600 } });
@@ -141,7 +141,7 @@ test('a canary that is interrupted hands its runs over, and an ordinary revision
   expect(last.is_active).toBe(true);
   expect(await server.revision(id, third.id)).toMatchObject({ status: 'INTERRUPTED', is_canary: false });
   expect([await said(threadThat(true)), await said(threadThat(false))]).toEqual(['five', 'five']);
-}, 240_000);
+});
 
 test('if a canary is promoted and interrupted concurrently, one wins, and no run enqueued in the meantime is lost', async () => {
   await using server = await openDeploymentServer({ deployments: { drain_timeout_seconds: 0 } });
@@ -172,4 +172,4 @@ test('if a canary is promoted and interrupted concurrently, one wins, and no run
     isOver = true;
     await Promise.all(load);
   }
-}, 240_000);
+});

@@ -67,4 +67,4 @@ test('the command line sets up hooks, a deploy key and a token of a deployment',
   expect(await token('')).toMatchObject({ code: 2, stderr: expect.stringContaining('on stdin') });
   expect((await token('', '--delete')).code).toBe(0);
   expect((await server.get(`/v2/deployments/${id}/repository-token`)).body.is_set).toBe(false);
-}, 120_000);
+});

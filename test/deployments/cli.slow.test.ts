@@ -67,7 +67,7 @@ test('the command line deploys a folder, and lists, shows, rolls back and delete
   expect(await cli('deployments', 'delete', 'shop')).toMatchObject({ code: 2 });
   expect(await cli('deployments', 'delete', 'shop', '--force')).toMatchObject({ code: 0, stdout: '' });
   expect((await server.run('shop')).status).toBe(404);
-}, 240_000);
+});
 
 test('the command line deploys, shows, ends and promotes a canary', async () => {
   await using server = await openDeploymentServer();
@@ -90,4 +90,4 @@ test('the command line deploys, shows, ends and promotes a canary', async () => 
   const promoted = await cli('deployments', 'promote', 'shop');
   expect(promoted).toMatchObject({ code: 0, stdout: expect.stringMatching(/^#3 .* DEPLOYED\n$/) });
   expect((await cli('deployments', 'show', 'shop')).stdout).toMatch(/#1 .* REPLACED\n/);
-}, 240_000);
+});

@@ -23,4 +23,4 @@ test('uploaded sources are built and served under the name of the deployment', a
   expect(run.body.pid).not.toBe(process.pid);
   expect(process.env['GREETING']).toBeUndefined();
   expect((await server.get('/deployments/demo/docs')).status).toBe(200);
-}, 120_000);
+});

@@ -56,4 +56,4 @@ test('key rotation and the doctor cover the databases of deployments', async () 
     0,
     expect.stringMatching(/^fixed {4}deployment kept, indexes: runs_thread is missing/),
   ]);
-}, 120_000);
+});

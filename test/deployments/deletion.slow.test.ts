@@ -51,4 +51,4 @@ test('a deployment can be deleted while its canary is promoted or ended, and its
   expect((await server.deploy(again.id, projectThat('three'))).is_active).toBe(true);
   expect((await server.run('agent')).body.said).toBe('three');
   expect((await server.post('/deployments/agent/threads/search')).body).toEqual([]);
-}, 240_000);
+});

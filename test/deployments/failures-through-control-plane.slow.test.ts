@@ -175,7 +175,7 @@ describe('when a revision fails, the old one keeps serving', () => {
     id = (await server.create('steady', { source_config: INSTALL })).id;
     first = await server.deploy(id, STEADY);
     expect(first).toMatchObject({ status: 'DEPLOYED', failure: null });
-  }, 120_000);
+  });
   afterAll(() => server[Symbol.asyncDispose]());
 
   async function deployed({ files = {}, source_config = {}, git }: Failing): Promise<Revision> {
@@ -203,7 +203,7 @@ describe('when a revision fails, the old one keeps serving', () => {
     ...CHECKS.map((each) => ({ ...each, status: 'DEPLOY_FAILED' })),
   ];
 
-  test.each(cases)('$name', { timeout: 120_000 }, async ({ status, ...failing }) => {
+  test.each(cases)('$name', async ({ status, ...failing }) => {
     const [step, code, hint] = failing.fails;
     const revision = await deployed(failing);
 
@@ -231,5 +231,5 @@ describe('when a revision fails, the old one keeps serving', () => {
     expect(next).toMatchObject({ status: 'DEPLOYED', is_active: true });
     expect((await server.run('steady')).body).toMatchObject({ said: 'next' });
     expect((await server.revision(id, endless.id)).status).toBe('INTERRUPTED');
-  }, 120_000);
+  });
 });

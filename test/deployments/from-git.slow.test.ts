@@ -73,4 +73,4 @@ test('a repository is deployed by URL, then at a new commit, after a failure, an
   const mode = async (name: string) => (await stat(join(apps, name))).mode & 0o777;
   expect(await mode('from-git/data.sqlite')).toBe(0o600);
   expect(await mode('from-git')).toBe(process.getuid?.() === 0 ? 0o711 : 0o700);
-}, 240_000);
+});

@@ -50,4 +50,4 @@ test('the client of a graph reaches the deployment of the graph, and neither ano
     { 'x-api-key': 'wrong' },
   );
   expect(status).toBe(401);
-}, 180_000);
+});

@@ -89,7 +89,7 @@ test('an old revision is listed while it executes runs, and disappears when they
   expect((await run).body).toMatchObject({ said: 'one' });
   const after = await untilHealth(server, id, ({ revisions }) => revisions.length === 1);
   expect(statesOf(after)).toEqual(['#2 serving 0']);
-}, 120_000);
+});
 
 test('after a restart, the health of a deployment says why it cannot serve', async () => {
   const before = await openDeploymentServer();
@@ -125,7 +125,7 @@ test('after a restart, the health of a deployment says why it cannot serve', asy
   } finally {
     await rm(before.folder, { recursive: true, force: true, maxRetries: 10 });
   }
-}, 120_000);
+});
 
 test('only callers who may deploy see the health of a deployment; a missing one is 404', async () => {
   await using server = await openDeploymentServer();
@@ -160,4 +160,4 @@ test('after git is refused, the health names the command that sets credentials',
   expect(await nextOf('ssh', 'git@git.example.com:a.git')).toBe(
     `npx agent-server deployments deploy-key ssh --new ${at}`,
   );
-}, 60_000);
+});

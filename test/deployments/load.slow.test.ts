@@ -101,14 +101,10 @@ async function executions(server: Server): Promise<Map<string, string[]>> {
 
 /** Once so many runs with a gate have reached it in this revision. */
 async function atGate(server: Server, step: string): Promise<void> {
-  await until(
-    `${STREAMS} runs execute ${step}`,
-    async () => {
-      const all = [...(await executions(server))].filter(([name]) => name.startsWith('stream'));
-      return all.filter(([, steps]) => steps.at(-1) === step).length === STREAMS;
-    },
-    120_000,
-  );
+  await until(`${STREAMS} runs execute ${step}`, async () => {
+    const all = [...(await executions(server))].filter(([name]) => name.startsWith('stream'));
+    return all.filter(([, steps]) => steps.at(-1) === step).length === STREAMS;
+  });
 }
 
 /** Hands the runs at a gate over, once the next revision serves. */
@@ -192,7 +188,7 @@ test('twenty streams and a constant load of requests survive a switch to a new r
     // A hand-over charges no attempt.
     expect(body.retry_reason ?? null).toBeNull();
   }
-}, 300_000);
+});
 
 async function unfinished(server: Server): Promise<number> {
   const of = async (status: string) =>

@@ -5,13 +5,10 @@ import { pythonWith } from '../support/python.ts';
 
 const python = pythonWith('langgraph_cli');
 
-test.runIf(python)(
-  'the official Python CLI deploys, lists, follows logs and deletes',
-  () =>
-    deployStory([python as string, '-m', 'langgraph_cli'], {
-      // No registry is needed for it.
-      files: { 'package.json': '{ "private": true, "type": "module" }' },
-      args: ['--install-command', `ln -s ${PACKAGES} node_modules`],
-    }),
-  240_000,
+test.runIf(python)('the official Python CLI deploys, lists, follows logs and deletes', () =>
+  deployStory([python as string, '-m', 'langgraph_cli'], {
+    // No registry is needed for it.
+    files: { 'package.json': '{ "private": true, "type": "module" }' },
+    args: ['--install-command', `ln -s ${PACKAGES} node_modules`],
+  }),
 );

@@ -70,7 +70,7 @@ test('pinned threads are served by the revision of their first run, until they f
   const patched = await server.send('PATCH', `/v2/deployments/${id}`, { source_config: { pin: 'latest' } });
   expect(patched.body.source_config.pin).toBe('latest');
   expect([await said(server, old), await said(server, fresh)]).toEqual(['one', 'one']);
-}, 240_000);
+});
 
 test('an unneeded earlier revision stops and is started again on demand; threads of one that cannot be loaded move on', async () => {
   await using server = await openDeploymentServer({ deployments: { ...SETTINGS, idle_timeout_seconds: 1 } });
@@ -95,7 +95,7 @@ test('an unneeded earlier revision stops and is started again on demand; threads
   expect(await said(server, old)).toBe('two');
   expect(server.log.map(({ message }) => message)).toContainEqual(naming('earlier revision'));
   expect(await said(server, old)).toBe('two');
-}, 240_000);
+});
 
 test('after a restart earlier revisions are served on demand, and a thread continues without its deleted build', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-pin-'));
@@ -124,10 +124,6 @@ test('after a restart earlier revisions are served on demand, and a thread conti
 
   // Two builds are kept.
   await server.deploy(id, project('three'));
-  await until(
-    'the first build is not kept any more',
-    async () => (await said(server, old)) === 'three',
-    60_000,
-  );
+  await until('the first build is not kept any more', async () => (await said(server, old)) === 'three');
   expect([await said(server, old), await said(server, fresh)]).toEqual(['three', 'two']);
-}, 240_000);
+});

@@ -70,7 +70,7 @@ test('a new commit of the branch is deployed once, whether a hook or polling rep
   expect(await ofCommit(second)).toHaveLength(1);
   expect(await revisions(quiet)).toHaveLength(1);
   expect((await poll(quiet)).polled_at).toBeNull();
-}, 120_000);
+});
 
 test('polling reports a missing repository, continues with others, and finds it again', async () => {
   await using polled = await polling();
@@ -90,4 +90,4 @@ test('polling reports a missing repository, continues with others, and finds it 
   expect(await revisions(id)).toHaveLength(1);
   const warnings = server.log.filter(({ message }) => message.includes('cannot poll a repository'));
   expect(warnings).toHaveLength(1);
-}, 120_000);
+});

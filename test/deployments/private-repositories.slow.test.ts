@@ -135,7 +135,7 @@ test('a private repository is deployed and polled with a token that is sent only
   const ssh = await create('ssh', 'git@127.0.0.1:me/agent.git');
   const refused = await server.send('PUT', `/v2/deployments/${ssh}/repository-token`, { token: TOKEN });
   expect(refused).toMatchObject({ status: 409, body: { detail: expect.stringContaining('https') } });
-}, 240_000);
+});
 
 test.skipIf(!hasSshServer)(
   'a private repository is deployed with a deploy key; its host keys are pinned and shown',
@@ -190,7 +190,6 @@ test.skipIf(!hasSshServer)(
     expect((await server.send('DELETE', path)).status).toBe(204);
     expect((await server.get(path)).body).toEqual({ public_key: null, created_at: null, host_keys: pinned });
   },
-  240_000,
 );
 
 test('a deploy key that a killed server left on disk is removed at the next start', async () => {

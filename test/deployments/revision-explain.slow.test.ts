@@ -80,7 +80,7 @@ test('a revision that waits, is built, or failed is explained', async () => {
   expect(printed.stdout).toMatch(
     new RegExp(`^revision ${built.id}: BUILD_FAILED\nFailed at step “install”: The packages are gone\\.`),
   );
-}, 180_000);
+});
 
 test('a serving revision and its predecessor are explained', async () => {
   await using gated = await gatedServer();
@@ -110,4 +110,4 @@ test('a serving revision and its predecessor are explained', async () => {
       check: null,
       next_action: null,
     });
-}, 180_000);
+});

@@ -41,7 +41,7 @@ test("before a revision serves, the root answers 503, and the server's own pages
   await server.send('DELETE', `/v2/deployments/${created.id}`);
   expect((await server.post('/threads')).status).toBe(503);
   expect((await server.get('/ok')).status).toBe(200);
-}, 120_000);
+});
 
 test('a root deployment can be served without a configuration file', async () => {
   await using folder = await project({});
@@ -69,7 +69,7 @@ test('a root deployment can be served without a configuration file', async () =>
     child.kill('SIGKILL');
     await ended;
   }
-}, 60_000);
+});
 
 test('the official client works at the root through a switch, with a run that began before it, and a rollback', async () => {
   await using server = await openDeploymentServer(ROOT);
@@ -115,75 +115,67 @@ test('the official client works at the root through a switch, with a run that be
   );
   // Refused for want of a key, by the deployment.
   expect(closed).toBe(4401);
-}, 180_000);
+});
 
 test.each([
   ['no prefix', ''],
   ['a prefix', '/base'],
-])(
-  'links of a root deployment use the requested address, with %s',
-  async (_, prefix) => {
-    const config = { graphs: {}, http: { mount_prefix: prefix || undefined } };
-    await using server = await openDeploymentServer({ ...ROOT, config });
-    const base = server.url + prefix;
-    const control = (method: string, path: string, body?: unknown) =>
-      server.send(method, prefix + path, body);
-    const { id, source_config } = (
-      await control('POST', '/v2/deployments', { name: 'agent', source: 'internal_source' })
-    ).body;
-    expect(source_config.custom_url).toBe(base);
-    const files = {
-      ...projectThat('here'),
-      'langgraph.json': JSON.stringify({
-        graphs: { agent: './agent.ts:graph' },
-        http: { app: './app.ts:app' },
-      }),
-      'app.ts': `import { Hono } from 'hono';
+])('links of a root deployment use the requested address, with %s', async (_, prefix) => {
+  const config = { graphs: {}, http: { mount_prefix: prefix || undefined } };
+  await using server = await openDeploymentServer({ ...ROOT, config });
+  const base = server.url + prefix;
+  const control = (method: string, path: string, body?: unknown) => server.send(method, prefix + path, body);
+  const { id, source_config } = (
+    await control('POST', '/v2/deployments', { name: 'agent', source: 'internal_source' })
+  ).body;
+  expect(source_config.custom_url).toBe(base);
+  const files = {
+    ...projectThat('here'),
+    'langgraph.json': JSON.stringify({
+      graphs: { agent: './agent.ts:graph' },
+      http: { app: './app.ts:app' },
+    }),
+    'app.ts': `import { Hono } from 'hono';
 export const app = new Hono().get('/own/:name', (c) => c.text(new URL(c.req.url).pathname));`,
-    };
-    const { upload_url, object_path } = (await control('POST', `/v2/deployments/${id}/upload-url`)).body;
-    expect(upload_url).toContain(`${base}/v2/uploads/`);
-    await server.put(upload_url, files);
-    const source_revision_config = {
-      source_tarball_path: object_path,
-      langgraph_config_path: 'langgraph.json',
-    };
-    await control('PATCH', `/v2/deployments/${id}`, { source_revision_config });
-    await until('it serves', async () => (await control('GET', '/assistants/none')).status !== 503, 60_000);
+  };
+  const { upload_url, object_path } = (await control('POST', `/v2/deployments/${id}/upload-url`)).body;
+  expect(upload_url).toContain(`${base}/v2/uploads/`);
+  await server.put(upload_url, files);
+  const source_revision_config = {
+    source_tarball_path: object_path,
+    langgraph_config_path: 'langgraph.json',
+  };
+  await control('PATCH', `/v2/deployments/${id}`, { source_revision_config });
+  await until('it serves', async () => (await control('GET', '/assistants/none')).status !== 503, 60_000);
 
-    const headers = { 'x-api-key': KEY };
-    for (const at of [prefix, `${prefix}/deployments/agent`]) {
-      const get = (path: string) => server.get(at + path);
-      const { servers, externalDocs, paths } = (await get('/openapi.json')).body;
-      expect(servers).toEqual([{ url: at || '/' }]);
-      expect(externalDocs.url).toBe(`${at}/docs/guides`);
-      expect(Object.keys(paths)).toContain('/threads');
-      expect(Object.keys(paths)).not.toContain('/v2/deployments');
-      expect((await get('/docs/json')).body.servers).toEqual(servers);
-      expect((await get('/docs')).text).toContain(`${at}/docs/static/`);
-      expect((await get('/docs/guides/README.md')).text).toContain(`href="${at}/docs/guides/style.css"`);
-      const [{ assistant_id }] = (await server.post(`${at}/assistants/search`)).body;
-      const card = (await get(`/.well-known/agent-card.json?assistant_id=${assistant_id}`)).text;
-      expect(card).toContain(`"${server.url}${at}/a2a/${assistant_id}`);
-      expect((await get('/own/route')).text).toBe('/own/route');
-      const mcp = await server.send(
-        'POST',
-        `${at}/mcp`,
-        { jsonrpc: '2.0', id: 1, method: 'tools/list' },
-        { accept: 'application/json, text/event-stream' },
-      );
-      expect([at, mcp.status]).toEqual([at, 200]);
-      const moved = await fetch(`${server.url}${at}/threads/search/`, { headers, redirect: 'manual' });
-      expect([moved.status, moved.headers.get('location')]).toEqual([
-        307,
-        `${server.url}${at}/threads/search`,
-      ]);
-    }
-    const page = await fetch(`${base}/`, { headers: { accept: 'text/html' }, redirect: 'manual' });
-    expect(page.headers.get('location')).toBe(`${prefix}/studio`);
-  },
-  180_000,
-);
+  const headers = { 'x-api-key': KEY };
+  for (const at of [prefix, `${prefix}/deployments/agent`]) {
+    const get = (path: string) => server.get(at + path);
+    const { servers, externalDocs, paths } = (await get('/openapi.json')).body;
+    expect(servers).toEqual([{ url: at || '/' }]);
+    expect(externalDocs.url).toBe(`${at}/docs/guides`);
+    expect(Object.keys(paths)).toContain('/threads');
+    expect(Object.keys(paths)).not.toContain('/v2/deployments');
+    expect((await get('/docs/json')).body.servers).toEqual(servers);
+    expect((await get('/docs')).text).toContain(`${at}/docs/static/`);
+    expect((await get('/docs/guides/README.md')).text).toContain(`href="${at}/docs/guides/style.css"`);
+    const [{ assistant_id }] = (await server.post(`${at}/assistants/search`)).body;
+    const card = (await get(`/.well-known/agent-card.json?assistant_id=${assistant_id}`)).text;
+    expect(card).toContain(`"${server.url}${at}/a2a/${assistant_id}`);
+    expect((await get('/own/route')).text).toBe('/own/route');
+    const mcp = await server.send(
+      'POST',
+      `${at}/mcp`,
+      { jsonrpc: '2.0', id: 1, method: 'tools/list' },
+      { accept: 'application/json, text/event-stream' },
+    );
+    expect([at, mcp.status]).toEqual([at, 200]);
+    const moved = await fetch(`${server.url}${at}/threads/search/`, { headers, redirect: 'manual' });
+    expect([moved.status, moved.headers.get('location')]).toEqual([307, `${server.url}${at}/threads/search`]);
+  }
+  const page = await fetch(`${base}/`, { headers: { accept: 'text/html' }, redirect: 'manual' });
+  expect(page.headers.get('location')).toBe(`${prefix}/studio`);
+});
 
 test('a user signed in to Studio sees the deployments and the root deployment', async () => {
   await using server = await openDeploymentServer(ROOT);
@@ -206,7 +198,7 @@ test('a user signed in to Studio sees the deployments and the root deployment', 
   expect((await search({ cookie, origin: 'https://example.com' })).status).toBe(403);
   expect((await search({})).status).toBe(401);
   expect((await fetch(`${server.url}/v2/deployments`, { headers: { cookie } })).status).toBe(200);
-}, 60_000);
+});
 
 test('a server with graphs refuses a root deployment', async () => {
   await using empty = await project({});

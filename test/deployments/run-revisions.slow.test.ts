@@ -59,4 +59,4 @@ test('each run of a thread names the revision that executed it, whose graph is d
   const third = await server.ended(id, body.latest_revision_id);
   expect(await drawn(old)).toEqual(['one', first.id, third.id, second.id]);
   expect(await drawn(pinned)).toEqual(['two', second.id, second.id, second.id]);
-}, 240_000);
+});

@@ -99,7 +99,7 @@ test('no secret of a deployment appears in a response, a log, the output of a co
   expect(linesWith(MARK, server.log.map((line) => JSON.stringify(line)).join('\n'))).toEqual([]);
   expect(await filesWith(MARK, server.folder)).toEqual([]);
   expect(linesWith(MARK, args.stop().join('\n'))).toEqual([]);
-}, 240_000);
+});
 
 function linesWith(text: string, lines: string): string[] {
   return lines.split(/\n|\\n/).filter((line) => line.includes(text));

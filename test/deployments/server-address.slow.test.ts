@@ -26,4 +26,4 @@ test('graphs of a deployment get the port of the server and the URL of the deplo
   const { body } = await server.run('caller');
 
   expect(body).toEqual({ port, url: `${server.url}/deployments/caller`, status: 200 });
-}, 120_000);
+});

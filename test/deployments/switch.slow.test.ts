@@ -51,4 +51,4 @@ test('an interrupt of the old revision can be answered in the new one, and remov
   expect(body.logs.map(({ message }: { message: string }) => message)).toEqual([
     naming(threads[1] as string, '"step"'),
   ]);
-}, 240_000);
+});

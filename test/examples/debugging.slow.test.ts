@@ -122,7 +122,7 @@ test('a breakpoint in TypeScript stops at its line, and a pause where a node com
   const stop = await debug.paused();
   const loop = AGENT.split('\n').findIndex((text) => text.includes('Math.sqrt'));
   expect(stop.callFrames?.[0]).toMatchObject({ functionName: 'spin', location: { lineNumber: loop } });
-}, 40_000);
+});
 
 test('the launch configuration starts the program of the package', () => {
   const { configurations } = JSON.parse(onlyBlock(PAGE, 'json', 'configurations'));

@@ -69,4 +69,4 @@ test('docs/deployments.md: the commands set up hooks of GitHub, a generic hook, 
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
-}, 120_000);
+});

@@ -42,7 +42,7 @@ beforeAll(async () => {
   process.env['AGENT_SERVER_API_KEYS'] = key.split('=')[1];
   server = await started(`${key}
 ${start} --config ${host.path('agent.config.yaml')}`);
-}, 60_000);
+});
 afterAll(async () => {
   for (const each of [server, app, host]) await each[Symbol.asyncDispose]();
 });
@@ -53,7 +53,7 @@ test('docs/deployments.md: the first three commands lead from a repository to an
 
   expect(await inProgram('bash', ['-s'], line, server.url)).toBe(`${server.url}/deployments/agent\n`);
   expect(await inProgram('bash', ['-s'], ask, server.url)).toContain('I answer questions.');
-}, 240_000);
+});
 
 test('docs/deployments.md: the GitHub workflow deploys and reports the outcome', async () => {
   const workflow = parse(onlyBlock(PAGE, 'yaml', 'actions/checkout'));
@@ -82,4 +82,4 @@ test('docs/deployments.md: the GitHub workflow deploys and reports the outcome',
   expect(saying.if).toBe('always()');
   await step(saying.run);
   expect(await readFile(summary, 'utf8')).toMatch(/^Revision \d is DEPLOY_FAILED\. .*no such luck\. .*\n$/);
-}, 240_000);
+});

@@ -83,7 +83,7 @@ test('docs/checkpointers.md: threads move from a checkpointer of your own', asyn
     text: 'draft of mail',
     answer: 'yes',
   });
-}, 40_000);
+});
 
 test('docs/checkpointers.md quotes the note of `check` about a graph with its own checkpointer', () => {
   const note = onlyBlock('docs/checkpointers.md', 'text', 'note ').split('\n')[1] ?? '';

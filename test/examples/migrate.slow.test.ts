@@ -66,4 +66,4 @@ test('docs/migrate.md moves assistants, threads, questions and the store to anot
   });
   expect((await to.store.searchItems(['facts', 'user-1'], { limit: 100 })).items).toHaveLength(40);
   expect(await to.threads.count()).toBe(3);
-}, 60_000);
+});

@@ -99,7 +99,6 @@ test.runIf(TEST_POSTGRES_URI && PGBOUNCER)(
     expect(info.server.version).toMatch(/^\d/);
     expect(server.log.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
   },
-  120_000,
 );
 
 test.runIf(TEST_POSTGRES_URI && CADDY)(
@@ -155,5 +154,4 @@ test.runIf(TEST_POSTGRES_URI && CADDY)(
       return answer.status === 200;
     });
   },
-  120_000,
 );

@@ -8,4 +8,4 @@ test('docs/testing.md: the tests pass, alone and against a server', async () => 
     LANGCHAIN_CALLBACKS_BACKGROUND=false node --test`;
 
   expect(await inProgram('bash', ['-s'], command, '')).toMatch(/pass 3\b[\s\S]*fail 0\b/);
-}, 40_000);
+});

@@ -87,7 +87,7 @@ test('docs/tracing.md: LangSmith gets a trace under the id of the run, with the 
     name.endsWith('.extra') ? [(part as Traced).metadata['langgraph_node']] : [],
   );
   expect(nodes).toContain('greet');
-}, 40_000);
+});
 
 test('docs/tracing.md: neither runs nor the shutdown wait for an unavailable LangSmith', async () => {
   await using folder = await project(filesFor(`http://127.0.0.1:${await freePort()}`, GREETER));
@@ -96,7 +96,7 @@ test('docs/tracing.md: neither runs nor the shutdown wait for an unavailable Lan
 
   expect(await client.runs.wait(null, 'greeter', { input: { name: 'Ada' } })).toEqual({ name: 'Hello Ada' });
   expect(await server.kill('SIGTERM')).toBe(0);
-}, 40_000);
+});
 
 test('docs/tracing.md: the last traces are sent before the server exits', async () => {
   using smith = await startLangSmith();
@@ -109,7 +109,7 @@ test('docs/tracing.md: the last traces are sent before the server exits', async 
   expect(await server.kill('SIGTERM')).toBe(0);
   const patched = [...smith.parts.keys()].filter((name) => name.includes(run_id));
   expect(patched).toContain(`post.${run_id}`);
-}, 40_000);
+});
 
 test('docs/tracing.md: nested spans carry the ids of the run', async () => {
   const { 'src/spans.ts': spans = '', 'src/traced.ts': traced = '' } = filesOf(PAGE);
@@ -139,7 +139,7 @@ test('docs/tracing.md: nested spans carry the ids of the run', async () => {
   expect(printed).toContainEqual(
     expect.objectContaining({ attributes: expect.objectContaining({ exception: 'Who?' }) }),
   );
-}, 40_000);
+});
 
 /** A tracer in place of an SDK, which is not among the packages here. */
 const PRINTER = `import { context, trace } from '@opentelemetry/api';

@@ -94,7 +94,7 @@ test('docs/upgrades.md: the answer to a renamed node is lost silently, and the s
   expect(await run()).toBe('');
   const resumed = client.runs.wait(repaired, 'renamed', { command: { resume: 'yes' } });
   expect(await resumed).toMatchObject({ answer: 'yes' });
-}, 40_000);
+});
 
 async function answerStrictly(thread_id: string): Promise<unknown> {
   const { interrupts } = await client.threads.get(thread_id);

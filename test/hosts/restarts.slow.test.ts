@@ -21,4 +21,4 @@ test('a reload starts all hosts, even if one was waiting to be restarted', async
   await pool.reload();
   vi.advanceTimersByTime(10_000);
   await vi.waitFor(() => expect(ready()).toEqual([1, 2, 3, 4]), 90_000);
-}, 200_000);
+});

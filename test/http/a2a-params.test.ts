@@ -11,7 +11,7 @@ beforeAll(async () => {
     graphs: ['mirror', 'chat', 'zod-state', 'interrupting', 'parallel-send'],
   });
   await readTypes(server, 'parallel-send');
-}, 120_000);
+});
 
 afterAll(() => server[Symbol.asyncDispose]());
 

@@ -57,7 +57,6 @@ function firstExample({ paths }: Document, group: string): string | undefined {
 
 describe.runIf(existsSync(CHROMIUM))(
   'the documentation page, in a browser (needs Debian package chromium)',
-  { timeout: 180_000 },
   () => {
     let http: Awaited<ReturnType<typeof openApp>>;
     let browser: Browser;

@@ -38,7 +38,7 @@ describeEachKeeper('with encryption', (open) => {
     expect(secretsIn(await storedText(plain.url))).toEqual([]);
     await plain.server.restart();
     expect(await remembered(plain.server)).toEqual(before);
-  }, 120_000);
+  });
 
   test('runs of a killed server continue, and none of their data is stored in plain text', async () => {
     await using keeper = await open({ ...ENCRYPTED });
@@ -76,5 +76,5 @@ describeEachKeeper('with encryption', (open) => {
     expect(hook.received[1]).toMatchObject({ path: `/${secret('hook')}`, body: { thread_id } });
     expect((await talk.get(`/threads/${thread_id}`)).body.values.note).toBe('not asked');
     expect(secretsIn(await storedText(keeper.url))).toEqual([]);
-  }, 120_000);
+  });
 });

@@ -34,5 +34,4 @@ test.runIf(TEST_POSTGRES_URI)(
     }
     expect((await fetch(`${url}/runs/${run_id}/logs`)).status).toBe(404);
   },
-  120_000,
 );

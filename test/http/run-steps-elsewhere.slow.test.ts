@@ -48,5 +48,4 @@ test.runIf(TEST_POSTGRES_URI)(
       .toMatchObject({ name: 'second', span_id: now?.span_id });
     expect((await read()).current).toEqual([]);
   },
-  60_000,
 );

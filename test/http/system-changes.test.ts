@@ -119,21 +119,17 @@ test('the stream of changes ends when the server stops', async () => {
   expect(ended).toBeUndefined();
 });
 
-test.runIf(TEST_POSTGRES_URI)(
-  'the stream of changes reports those of another process',
-  async () => {
-    await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
-    const graphs = { echo: 'test/fixtures/graphs/echo.ts:graph' };
-    const env = { DATABASE_URI: schema.url };
-    // The first one makes the tables.
-    await using one = await startServer({ graphs, env });
-    await using two = await startServer({ graphs, env });
-    using changes = await watchChanges(one.url);
+test.runIf(TEST_POSTGRES_URI)('the stream of changes reports those of another process', async () => {
+  await using schema = await postgresSchema(TEST_POSTGRES_URI as string);
+  const graphs = { echo: 'test/fixtures/graphs/echo.ts:graph' };
+  const env = { DATABASE_URI: schema.url };
+  // The first one makes the tables.
+  await using one = await startServer({ graphs, env });
+  await using two = await startServer({ graphs, env });
+  using changes = await watchChanges(one.url);
 
-    const { thread_id } = await two.client.threads.create();
-    await changes.until('thread', thread_id);
-    const { run_id } = await two.client.runs.create(thread_id, 'echo', { input: {} });
-    await changes.until('run', run_id);
-  },
-  60_000,
-);
+  const { thread_id } = await two.client.threads.create();
+  await changes.until('thread', thread_id);
+  const { run_id } = await two.client.runs.create(thread_id, 'echo', { input: {} });
+  await changes.until('run', run_id);
+});

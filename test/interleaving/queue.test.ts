@@ -20,7 +20,7 @@ async function explored(dialect: DialectName, options: Partial<Exploration>, con
 test('no interleaving of the verbs of the queue breaks an invariant on SQLite', async () => {
   const { failure } = await explored('sqlite', { runs: 250 });
   if (failure) expect.fail(told(failure, 'sqlite'));
-}, 120_000);
+});
 
 test.runIf(TEST_POSTGRES_URI)(
   'no interleaving of the verbs of the queue breaks an invariant on PostgreSQL',
@@ -28,12 +28,10 @@ test.runIf(TEST_POSTGRES_URI)(
     const { failure } = await explored('postgres', { runs: 200 }, 4);
     if (failure) expect.fail(told(failure, 'postgres'));
   },
-  180_000,
 );
 
 test.for(['fresh-rows', 'log-closing', 'recovery-webhook', 'failure-count'])(
   'a queue without %s breaks an invariant, and does so again from the printed seed',
-  { timeout: 60_000 },
   async (name) => {
     const without = MECHANISMS[name];
     const { failure } = await explored('sqlite', { without, shrink_ms: 0 });

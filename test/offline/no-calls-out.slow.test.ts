@@ -30,6 +30,6 @@ describe.runIf(canUnshare)(
         'connect 192.0.2.1:81',
         'look up 127.0.0.1',
       ]);
-    }, 150_000);
+    });
   },
 );

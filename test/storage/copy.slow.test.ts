@@ -172,7 +172,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     expect(batches).toBeGreaterThan(10);
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
     await using _served = await openStorage({ url: to, synchronous: 'full' });
-  }, 60_000);
+  });
 
   test('detects a row of the source that changed after it was copied, and restarts on request', async () => {
     const from = await filled(places.sqlite());

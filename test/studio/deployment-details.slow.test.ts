@@ -88,7 +88,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await draining.waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test('hooks are set up, and each delivery is shown with its outcome', async () => {
     const { id } = await create('hooked', 'https://git.example.com/hooked.git');
@@ -119,7 +119,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test('tokens, deploy keys and pinned hosts are stored and deleted; a token is never shown', async () => {
     const https = await create('private', 'https://git.example.com/private.git');
@@ -147,7 +147,7 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     await key.waitFor({ state: 'detached' });
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 
   test('a canary is deployed with its share, promoted, and ended; threads are pinned and pushes paused', async () => {
     const { id, latest_revision_id } = await create('shared', 'https://git.example.com/shared.git');
@@ -197,5 +197,5 @@ describe.runIf(hasStudio)('details of a deployment in Studio (needs Chromium and
     expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 120_000);
+  });
 });

@@ -123,7 +123,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByRole('heading', { name: 'agent', exact: true }).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  });
 
   test('a run links to the revision that executed it', async () => {
     const { server } = studio;
@@ -150,7 +150,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     expect(new URL(page.url()).pathname).toBe(`/studio/deployments/${id}`);
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  });
 
   test('a failed build shows the reason and what to do, and the old revision continues to serve', async () => {
     const { id } = (await studio.server.get('/v2/deployments?name=agent')).body.resources[0];
@@ -176,7 +176,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     await page.getByRole('button', { name: 'Deploy this revision' }).waitFor();
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  });
 
   test('an empty canary share is refused, and a confirmation applies only to the named revision', async () => {
     const deployment = (await studio.server.get('/v2/deployments?name=agent')).body.resources[0];
@@ -210,7 +210,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     expect(sent).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  });
 
   test('a log continues after its page was hidden, a revision is interrupted, and a deployment is deleted', async () => {
     const { id } = await studio.server.create('short');
@@ -254,7 +254,7 @@ describe.runIf(hasStudio)('deployments in Studio (needs Chromium and a build of 
     expect(await violations(page)).toEqual([]);
     expect(problems).toEqual([]);
     await page.context().close();
-  }, 60_000);
+  });
 
   test('a key for deployments sees nothing else, and a read key sees which scope it lacks', async () => {
     const keyWith = async (scope: string) =>

@@ -231,7 +231,7 @@ describe.runIf(hasStudio)('graphs in Studio (needs Debian package chromium)', ()
     const json = { detail: 'Graph branches cannot be made' };
     await page.route(/\/runs\/[^/]+\/graph/, (route) => route.fulfill({ status: 404, json }));
     await page.goto(`${origin}/studio/runs/${run_id}?tab=graph`);
-    await page.getByRole('alert').getByText(json.detail).waitFor();
+    await page.getByRole('alert').getByText(json.detail, { exact: true }).waitFor();
     await page.getByRole('button', { name: 'approve done' }).click();
     await page.getByRole('heading', { name: 'Last steps' }).waitFor();
     await page.context().close();

@@ -23,7 +23,7 @@ describe.runIf(hasStudio && TEST_POSTGRES_URI)(
       const graphs = { tokens: 'test/fixtures/graphs/tokens.ts:graph' };
       [cluster, browser] = await Promise.all([startCluster({ graphs, api_keys: [OPERATOR] }), openBrowser()]);
       // Four processes start at once.
-    }, 180_000);
+    });
 
     afterAll(async () => {
       await browser?.close();
@@ -88,6 +88,6 @@ describe.runIf(hasStudio && TEST_POSTGRES_URI)(
       expect((await textOf(page)).match(/t\d+/g)).toEqual(all);
       expect(problems).toEqual([]);
       await page.context().close();
-    }, 120_000);
+    });
   },
 );

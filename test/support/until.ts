@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,
-  within_ms = 50_000,
+  within_ms = 120_000,
 ): Promise<void> {
   const deadline = performance.now() + within_ms;
   while (!(await condition())) {

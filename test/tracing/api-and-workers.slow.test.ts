@@ -78,5 +78,4 @@ test.runIf(TEST_POSTGRES_URI)(
     const { groups } = await api.http.call<UsageReport>('GET', '/usage');
     expect(groups).toMatchObject([sumOf(steps)]);
   },
-  180_000,
 );

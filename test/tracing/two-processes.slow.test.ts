@@ -63,5 +63,4 @@ test.runIf(TEST_POSTGRES_URI)(
       Date.parse(attempts[1]?.ended_at ?? ''),
     ]);
   },
-  180_000,
 );

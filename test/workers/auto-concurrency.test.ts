@@ -70,7 +70,7 @@ describeEachDatabase('runs.concurrency: auto', (open) => {
     openGate();
     await expectSuccess(story, runs);
     await story.worker.stop(0);
-  }, 120_000);
+  });
 
   test('executes no more than ten runs while those keep the process busy', async () => {
     await using db = await open();
@@ -89,7 +89,7 @@ describeEachDatabase('runs.concurrency: auto', (open) => {
     openGate();
     await expectSuccess(story, runs);
     await story.worker.stop(0);
-  }, 120_000);
+  });
 });
 
 describe('auto admits none beyond ten', () => {

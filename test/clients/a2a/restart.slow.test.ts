@@ -39,4 +39,4 @@ test('a task continues when the server is killed before its follow-up, with ever
     return events.at(-1);
   });
   expect(ends).toEqual(begun.map(() => expect.objectContaining({ kind: 'status', state: 'completed' })));
-}, 60_000);
+});

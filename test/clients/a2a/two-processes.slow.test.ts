@@ -15,7 +15,6 @@ test.runIf(TEST_POSTGRES_URI)(
     expect(Math.min(...proxy.shares)).toBeGreaterThan(10);
     await readOn(one.url, two.url);
   },
-  60_000,
 );
 
 /** A stream that began at one server goes on at the other, after each of its first events. */

@@ -14,5 +14,4 @@ test.runIf(TEST_POSTGRES_URI)(
     await Promise.all(EVERY_CLIENT.map(([, connect]) => tellStory({ url, cancels: false }, connect)));
     expect(Math.min(...proxy.shares)).toBeGreaterThan(10);
   },
-  60_000,
 );

@@ -114,6 +114,8 @@ async function webhooks(talk: Talk, hook: Receiver) {
 }
 
 async function a2a(talk: Talk, hook: Receiver) {
+  // A busy server answers before it knows them, without the fields of the output.
+  await talk.get('/assistants/keeper/schemas');
   const rpc = (method: string, params: object) =>
     talk.post('/a2a/keeper', { jsonrpc: '2.0', id: 1, method, params }, { 'a2a-version': '1.0' });
   const subscriber = {
