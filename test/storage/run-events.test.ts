@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { insertFrames, runEventRepository, setLogExpiry } from '../../src/storage/runs/events.ts';
+import { SLICE_BYTES } from '../../src/storage/search/byte-slices.ts';
 import { describeEachStorage } from '../support/databases.ts';
+import { watchedDb } from '../support/watched-db.ts';
 
 const KILOBYTE = 1024;
 
@@ -68,6 +70,17 @@ describeEachStorage('the event log', (open) => {
     expect(await deleteExpired(1000)).toBe(0);
     expect(await log.seqsAfter(0, 500)).toEqual([]);
     expect(await other.seqsAfter(0, 500)).toEqual([1]);
+  });
+
+  test('expires in slices by bytes on SQLite', async () => {
+    await using db = await open();
+    // Two fit into a slice, also encrypted.
+    const { run_id } = await logOf(db, Array(6).fill(0.35 * SLICE_BYTES));
+    await db.transaction('async', async (tx) => setLogExpiry(tx, run_id, -1));
+    const { watched, writes } = watchedDb(db);
+    expect(await runEventRepository(watched).deleteExpired(1000)).toBe(7);
+    const slices = writes.filter((text) => text.startsWith('delete from run_events'));
+    expect(slices).toHaveLength(db.dialect === 'sqlite' ? 3 : 1);
   });
 
   test('is deleted once, even by concurrent processes', async () => {

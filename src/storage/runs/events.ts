@@ -1,3 +1,4 @@
+import { toJson } from '../../core/json.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { decryptTextColumns } from '../../db/encryption/cipher.ts';
@@ -6,6 +7,7 @@ import { type DialectSql, join, list, raw, type Sql, sql } from '../../db/sql.ts
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { ResumeRefusal, RunError } from '../../schemas/threads.ts';
+import { slicesOf } from '../search/byte-slices.ts';
 
 /**
  * One entry of a run's event log. `data` is the JSON text that goes on the wire, serialised once.
@@ -101,26 +103,44 @@ async function deleteExpiredRows(tx: Transaction, limit: number): Promise<number
     order by expires_at limit ${limit} ${SKIP_LOCKED}`);
   let left = limit;
   const runs = due.map(({ run_id }) => run_id);
-  for (const deletion of [
-    deleteNewest('run_events', 'seq'),
-    deleteNewest('run_checkpoints', 'checkpoint_id'),
-  ])
-    if (runs.length > 0 && left > 0) left -= await tx.run(deletion(list(runs), left));
-  if (runs.length > 0 && left > 0)
+  if (runs.length === 0) return 0;
+  left -= await deleteEvents(tx, newestOf('run_events', 'seq', runs, left));
+  if (left > 0)
+    left -= await tx.run(sql`delete from run_checkpoints where (run_id, checkpoint_id) in (
+      select run_id, checkpoint_id ${newestOf('run_checkpoints', 'checkpoint_id', runs, left)})`);
+  if (left > 0)
     left -= await tx.run(sql`delete from run_event_expiry where run_id in ${list(runs.slice(0, left))}`);
   return limit - left;
 }
 
-function deleteNewest(table: 'run_events' | 'run_checkpoints', key: string) {
-  return (run_ids: Sql, limit: number): Sql => sql`
-    delete from ${raw(table)} where (run_id, ${raw(key)}) in (
-      select run_id, ${raw(key)} from ${raw(table)} where run_id in ${run_ids}
-      order by run_id desc, ${raw(key)} desc limit ${limit})`;
+function newestOf(table: string, key: string, run_ids: readonly string[], limit: number): Sql {
+  return sql`from ${raw(table)} where run_id in ${list(run_ids)}
+    order by run_id desc, ${raw(key)} desc limit ${limit}`;
 }
+
+/**
+ * Deletes the events of a `from` clause, and returns their number. In slices by bytes on SQLite, which frees the pages of
+ * a statement in one go.
+ */
+export async function deleteEvents(tx: Transaction, chosen: Sql): Promise<number> {
+  if (tx.dialect === 'postgres')
+    return tx.run(sql`delete from run_events where (run_id, seq) in (select run_id, seq ${chosen})`);
+  const sized = await tx.all(sql`
+    select ${columns('run_events', 'run_id, seq')}, octet_length(data) as ${number('bytes')} ${chosen}`);
+  for (const slice of slicesOf(sized)) {
+    const keys = toJson(slice.map(({ run_id, seq }) => [run_id, seq]));
+    await tx.run(sql`delete from run_events where (run_id, seq) in (
+      select value ->> 0, value ->> 1 from json_each(${keys}))`);
+  }
+  return sized.length;
+}
+
+/** Rows of a log that a step deletes. */
+const BATCH = 1_000;
 
 /** `run_ids`: a list or a query, in parentheses. */
 export async function deleteLogs(tx: Transaction, run_ids: Sql): Promise<void> {
-  await tx.run(sql`delete from run_events where run_id in ${run_ids}`);
+  while ((await deleteEvents(tx, sql`from run_events where run_id in ${run_ids} limit ${BATCH}`)) === BATCH);
   await tx.run(sql`delete from run_checkpoints where run_id in ${run_ids}`);
   await tx.run(sql`delete from run_event_expiry where run_id in ${run_ids}`);
 }

@@ -3,7 +3,7 @@ import type { Db, Reader, Transaction } from '../../db/db.ts';
 import { lateralJoin } from '../../db/lateral-join.ts';
 import { list, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { deleteLogs, insertFrames, setLogExpiry } from './events.ts';
+import { deleteEvents, deleteLogs, insertFrames, setLogExpiry } from './events.ts';
 
 /**
  * A thread's log is the logs of its runs, concatenated in the order in which the runs began: an event has the number
@@ -119,9 +119,9 @@ export async function deleteLogsOfThread(tx: Transaction, thread_id: string, lim
   const logs = sql`(select run_id from runs where thread_id = ${thread_id}
     union select run_id from run_queue where thread_id = ${thread_id}
     union select run_id from thread_log where thread_id = ${thread_id})`;
-  const deleted = await tx.run(sql`
-    delete from run_events where (run_id, seq) in (
-      select e.run_id, e.seq from ${logs} l ${lateralJoin('run_events', 'e', sql`e.run_id = l.run_id`)} limit ${limit})`);
+  const events = lateralJoin('run_events', 'e', sql`e.run_id = l.run_id`);
+  const chosen = sql`from (select e.run_id, e.seq, e.data from ${logs} l ${events} limit ${limit}) e`;
+  const deleted = await deleteEvents(tx, chosen);
   if (deleted < limit) return deleteLogs(tx, logs);
   await tx.run(sql`
     insert into run_event_expiry (run_id, expires_at) select run_id, ${NOW} from ${logs} l where true
