@@ -126,14 +126,16 @@ async function requestsOf(
 
 const PATIENCE_MS = 20_000;
 
-/** 0 where no answer came in time, as for a stream of events. */
+/** 0 where the answer had no end in time, as a stream of events. It may be JSON, events or plain text. */
 async function send(client: HttpClient, { method, path, body }: LargestRequest): Promise<number> {
   const late = AbortSignal.timeout(PATIENCE_MS);
-  const timeout = once(late, 'abort').then(() => ({ status: 0 }));
-  const { status } = await Promise.race([client.send(method, path, { body }), timeout]).catch(() => ({
-    status: 0,
-  }));
-  return status;
+  const timeout = once(late, 'abort').then(() => 0);
+  const answer = async () => {
+    const { status, events } = await client.stream(method, path, { body });
+    for await (const _ of events);
+    return status;
+  };
+  return Promise.race([answer(), timeout]).catch(() => 0);
 }
 
 async function pauseSince(path: string): Promise<Pause> {
