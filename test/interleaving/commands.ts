@@ -1,10 +1,11 @@
 import fc from 'fast-check';
+import { STORAGE_FAILURE_NAMES, type StorageFailureName } from './scheduler.ts';
 
 /** What an attempt does: its supersteps, after which of them it commits, and how it ends. */
 export interface Plan {
   readonly commits: readonly boolean[];
   /** `broken`: not even its end can be stored. `away`: storage is, for the attempt. */
-  readonly end: 'success' | 'error' | 'waits' | 'broken' | 'away';
+  readonly end: 'success' | 'error' | 'waits' | 'broken' | StorageFailureName;
 }
 
 export interface CreateRun {
@@ -42,7 +43,7 @@ export interface ThreadCommand {
 
 /** What comes over the servers. `damage`: rows as an older version may have left them. */
 export interface Accident {
-  readonly does: 'start worker' | 'pass time' | 'cut line' | 'crash database' | 'lose run' | 'open log';
+  readonly does: 'start worker' | 'pass time' | 'fail storage' | 'crash database' | 'lose run' | 'open log';
   readonly which: number;
 }
 
@@ -60,7 +61,7 @@ const thread_index = fc.constantFrom(0, 0, 0, 1, 2, 3);
 
 const plan: fc.Arbitrary<Plan> = fc.record({
   commits: fc.array(fc.boolean(), { maxLength: 2 }),
-  end: fc.constantFrom('success', 'success', 'success', 'error', 'waits', 'broken', 'away', 'away'),
+  end: fc.constantFrom('success', 'success', 'success', 'error', 'waits', 'broken', ...STORAGE_FAILURE_NAMES),
 });
 
 const create: fc.Arbitrary<CreateRun> = fc.record({
@@ -101,7 +102,10 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   { weight: 6, arbitrary: thread('cancel', 'cancel all') },
   { weight: 4, arbitrary: thread('delete run') },
   { weight: 3, arbitrary: thread('delete thread', 'prune', 'set state') },
-  { weight: 7, arbitrary: accident('start worker', 'pass time', 'pass time', 'cut line', 'cut line') },
+  {
+    weight: 7,
+    arbitrary: accident('start worker', 'pass time', 'pass time', 'fail storage', 'fail storage'),
+  },
   { weight: 2, arbitrary: accident('crash database') },
   { weight: 1, arbitrary: accident('lose run', 'open log') },
 );

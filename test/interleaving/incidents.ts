@@ -6,7 +6,13 @@ import { type LockedThread, withThread } from '../../src/storage/runs/thread-loc
 import { FAILURE_RULES } from '../support/queued-runs.ts';
 import { type Clients, HOUR_MS } from './clients.ts';
 import type { Accident, WorkerCommand } from './commands.ts';
-import { during, LineCut, type Operation } from './scheduler.ts';
+import {
+  during,
+  type Operation,
+  STORAGE_FAILURE_NAMES,
+  type StorageFailureName,
+  storageFailure,
+} from './scheduler.ts';
 import type { TestWorker } from './worker.ts';
 import type { World } from './world.ts';
 
@@ -73,10 +79,11 @@ export class Incidents {
         return;
       case 'pass time':
         return clock.pass(HOUR_MS);
-      case 'cut line': {
+      case 'fail storage': {
         const gates = scheduler.gates.filter(({ kind }) => kind !== 'work');
         const gate = gates[which % gates.length];
-        if (gate) scheduler.fail(gate, new LineCut('the line was cut'));
+        const name = STORAGE_FAILURE_NAMES[scheduler.step % STORAGE_FAILURE_NAMES.length];
+        if (gate) scheduler.fail(gate, storageFailure(name as StorageFailureName));
         await sleep(RETRIED_MS);
         return;
       }

@@ -1,6 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { Clock } from '../../src/core/clock.ts';
-import { Unavailable } from '../../src/core/errors.ts';
+import {
+  InsufficientStorage,
+  StorageBusy,
+  StorageRefused,
+  StorageUnavailable,
+} from '../../src/core/errors.ts';
 import type { Db } from '../../src/db/db.ts';
 
 /** What shares memory and dies together: a server, a worker. */
@@ -71,7 +76,29 @@ export class Operation {
 }
 
 /** Not a failure of the code: the line to the database was cut. */
-export class LineCut extends Unavailable {}
+export class LineCut extends StorageUnavailable {}
+
+/** One of each class of failures that storage has. */
+const STORAGE_FAILURES = {
+  away: () => new LineCut('the line was cut'),
+  busy: () => new StorageBusy('the transaction was aborted'),
+  full: () => new InsufficientStorage('the disk is full'),
+  refused: () => new StorageRefused(new Error('the statement is refused')),
+} as const;
+export type StorageFailureName = keyof typeof STORAGE_FAILURES;
+
+export const STORAGE_FAILURE_NAMES = Object.keys(STORAGE_FAILURES) as StorageFailureName[];
+
+export function storageFailure(name: StorageFailureName): Error {
+  return STORAGE_FAILURES[name]();
+}
+
+const TEXTS = STORAGE_FAILURE_NAMES.map((name) => storageFailure(name).message);
+
+/** True for what `storageFailure` made, and for copies of it in the log. A real failure has other words. */
+export function isMadeFailure(error: unknown): boolean {
+  return error instanceof Error && TEXTS.includes(error.message);
+}
 
 /** Its process is dead: whoever gets this does nothing more. */
 class Killed extends Error {}

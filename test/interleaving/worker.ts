@@ -20,7 +20,13 @@ import { RunWorker } from '../../src/workers/runs.ts';
 import { FAILURE_RULES } from '../support/queued-runs.ts';
 import type { Plan } from './commands.ts';
 import { checkpointOf, type Names } from './rows.ts';
-import { during, LineCut, type Process } from './scheduler.ts';
+import {
+  during,
+  type Process,
+  STORAGE_FAILURE_NAMES,
+  type StorageFailureName,
+  storageFailure,
+} from './scheduler.ts';
 
 /** Until a script says otherwise. */
 const LEASE_MS = 1e12;
@@ -29,6 +35,11 @@ const LEASE_MS = 1e12;
 const SLOW = 5;
 
 /** What a plan asks for. */
+/** The graph fails because storage does, of which it uses the store and its checkpoints. */
+function isStorageEnd(end: Plan['end']): end is StorageFailureName {
+  return (STORAGE_FAILURE_NAMES as string[]).includes(end);
+}
+
 export class PlannedFailure extends Error {
   override readonly name = 'PlannedFailure';
 }
@@ -162,7 +173,7 @@ export class TestWorker {
     try {
       await this.#stream(claimed, stop.signal, plan, attempt as unknown as Attempt);
       if (plan.end === 'error') throw new PlannedFailure('the graph fails');
-      if (plan.end === 'away') throw new LineCut('storage is away for the graph');
+      if (isStorageEnd(plan.end)) throw storageFailure(plan.end);
     } catch (error) {
       Object.assign(attempt, { failure: error });
     }

@@ -16,6 +16,7 @@ import { Names } from './rows.ts';
 import {
   activity,
   during,
+  isMadeFailure,
   LineCut,
   type Operation,
   type Process,
@@ -134,7 +135,7 @@ export class World {
 
   /** Failures that were planned are none. */
   judge(where: string, error: unknown): void {
-    if (error === undefined || PLANNED.some((kind) => error instanceof kind)) return;
+    if (error === undefined || isMadeFailure(error) || PLANNED.some((kind) => error instanceof kind)) return;
     // In the log a failure of the graph is a copy that anybody may read.
     if (error instanceof Error && error.name === 'PlannedFailure') return;
     if (error instanceof WritesLost && this.hasCrashed) return;
