@@ -82,8 +82,12 @@ export class Incidents {
       case 'fail storage': {
         const gates = scheduler.gates.filter(({ kind }) => kind !== 'work');
         const gate = gates[which % gates.length];
-        const name = STORAGE_FAILURE_NAMES[scheduler.step % STORAGE_FAILURE_NAMES.length];
-        if (gate) scheduler.fail(gate, storageFailure(name as StorageFailureName));
+        const name = STORAGE_FAILURE_NAMES[
+          scheduler.step % STORAGE_FAILURE_NAMES.length
+        ] as StorageFailureName;
+        // What has been committed is not refused afterwards.
+        const may = gate?.kind === 'answer' && name !== 'busy' ? 'away' : name;
+        if (gate) scheduler.fail(gate, storageFailure(may));
         await sleep(RETRIED_MS);
         return;
       }

@@ -222,17 +222,28 @@ export class TestWorker {
   #writer({ lease, last_seq }: ClaimedRun, writes: WriteBuffer, resumable: boolean) {
     const { shown, ended } = this.#deps;
     const frames: Frame[] = [];
+    let last_committed = last_seq;
+    const next = (event: string, data: unknown): Frame => {
+      const seq = last_seq + frames.length + 1;
+      const frame = { seq, event, data: JSON.stringify([lease.token, data]) };
+      frames.push(frame);
+      return frame;
+    };
     return {
       write(event: string, data: unknown) {
-        const frame = { seq: last_seq + frames.length + 1, event, data: JSON.stringify([lease.token, data]) };
-        frames.push(frame);
+        const frame = next(event, data);
         writes.addFrame(frame, false);
       },
-      committed: (committed: readonly Frame[]) => resumable && shown(lease.run_id, committed),
-      publishEnd: (_event: string, data: string) => ended(lease.run_id, frames, JSON.parse(data)),
-      errorInstead: () => {
-        throw new Error('no end of a run is refused here');
+      committed(committed: readonly Frame[]) {
+        last_committed = committed.at(-1)?.seq ?? last_committed;
+        if (resumable) shown(lease.run_id, committed);
       },
+      publishEnd: (_event: string, data: string) => ended(lease.run_id, frames, JSON.parse(data)),
+      errorInstead(data: unknown): Frame {
+        frames.splice(last_committed - last_seq);
+        return next('error', data);
+      },
+      leaveToLog() {},
     };
   }
 
