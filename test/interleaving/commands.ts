@@ -61,7 +61,16 @@ const thread_index = fc.constantFrom(0, 0, 0, 1, 2, 3);
 
 const plan: fc.Arbitrary<Plan> = fc.record({
   commits: fc.array(fc.boolean(), { maxLength: 2 }),
-  end: fc.constantFrom('success', 'success', 'success', 'error', 'waits', 'broken', ...STORAGE_FAILURE_NAMES),
+  end: fc.constantFrom(
+    'success',
+    'success',
+    'success',
+    'error',
+    'waits',
+    'broken',
+    'away',
+    ...STORAGE_FAILURE_NAMES,
+  ),
 });
 
 const create: fc.Arbitrary<CreateRun> = fc.record({

@@ -6,13 +6,7 @@ import { type LockedThread, withThread } from '../../src/storage/runs/thread-loc
 import { FAILURE_RULES } from '../support/queued-runs.ts';
 import { type Clients, HOUR_MS } from './clients.ts';
 import type { Accident, WorkerCommand } from './commands.ts';
-import {
-  during,
-  type Operation,
-  STORAGE_FAILURE_NAMES,
-  type StorageFailureName,
-  storageFailure,
-} from './scheduler.ts';
+import { during, type Operation, type StorageFailureName, storageFailure } from './scheduler.ts';
 import type { TestWorker } from './worker.ts';
 import type { World } from './world.ts';
 
@@ -20,6 +14,9 @@ const MOST_WORKERS = 4;
 /** A worker that repeats what failed waits for less, ms. */
 const RETRIED_MS = 3;
 const BACKOFF_MS = 1000;
+
+/** Mostly those after which the same statements are executed again. */
+const FAILURES: readonly StorageFailureName[] = ['away', 'busy', 'away', 'full', 'busy', 'away', 'refused'];
 
 const BEFALLS: readonly WorkerCommand['does'][] = ['crash', 'stall', 'shut down'];
 
@@ -82,9 +79,7 @@ export class Incidents {
       case 'fail storage': {
         const gates = scheduler.gates.filter(({ kind }) => kind !== 'work');
         const gate = gates[which % gates.length];
-        const name = STORAGE_FAILURE_NAMES[
-          scheduler.step % STORAGE_FAILURE_NAMES.length
-        ] as StorageFailureName;
+        const name = FAILURES[scheduler.step % FAILURES.length] as StorageFailureName;
         // What has been committed is not refused afterwards.
         const may = gate?.kind === 'answer' && name !== 'busy' ? 'away' : name;
         if (gate) scheduler.fail(gate, storageFailure(may));
