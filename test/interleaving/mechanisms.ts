@@ -197,7 +197,7 @@ export const MECHANISMS: Readonly<Record<string, Mechanism>> = {
   'batch-restore': {
     what: 'what a refused release had taken becomes part of the end',
     engines: BOTH,
-    writes: (writes) => Object.assign(writes, { undrain: () => {} }),
+    writes: (writes) => Object.assign(writes, { undrain() {} } satisfies Partial<WriteBuffer>),
   },
   'durable-frames': {
     what: 'frames of resumable runs are shown when nothing can take them back',
