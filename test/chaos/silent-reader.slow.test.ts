@@ -8,9 +8,11 @@ import { startChaosServer } from './server.ts';
 const EVENTS = 100;
 const EVENT_BYTES = 200 * 1024;
 const SILENT = 10;
+/** A heap that does not hold what all of them leave unread. */
+const SMALL = { NODE_OPTIONS: '--max-old-space-size=200' };
 /** `npm run bench -- silent-readers` measures what they cost. */
 test('neither a run nor other clients of its stream wait for clients that never read', async () => {
-  await using server = await startChaosServer();
+  await using server = await startChaosServer(SMALL);
   const { http } = server;
   const { url } = server.process;
   const run = await flood(http);
@@ -30,7 +32,7 @@ test('neither a run nor other clients of its stream wait for clients that never 
 });
 
 test('neither a run nor other clients wait for WebSocket clients that never read', async () => {
-  await using server = await startChaosServer();
+  await using server = await startChaosServer(SMALL);
   const { http } = server;
   const { url } = server.process;
   const thread_id = await createThread(http);

@@ -149,6 +149,7 @@ export class TestServer implements AsyncDisposable {
         ...LEASE_OF_TESTS,
         ...(api_keys ? { AGENT_SERVER_API_KEYS: api_keys.join(',') } : {}),
         ...env,
+        NODE_OPTIONS: [withFaults()['NODE_OPTIONS'], env?.['NODE_OPTIONS']].filter(Boolean).join(' '),
       },
     });
     createInterface(child.stdout).on('line', (line) => this.#heard(line));
