@@ -4,6 +4,7 @@ import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
 import type { Deployments, DeploymentsContext } from './app/deployments/deployments.ts';
 import { NO_DEPLOYMENTS } from './app/deployments/none.ts';
+import { openExtensions } from './app/extensions.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
 import { type HostLease, openHostLease, openHostListener, openHosts } from './app/hosts.ts';
@@ -219,6 +220,7 @@ async function openServer(
   const { config, access, logger, ids, clock } = context;
   const { http, server, auth } = config;
   return await createServer({
+    extensions: await openExtensions(config, { ...context, services }),
     ...{ services, engine, meters, logger, ids, clock, gives_hints },
     process: context.process,
     options: {

@@ -3,6 +3,12 @@ import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { ENTRY_POINTS } from '../build.ts';
 
+/**
+ * Who knows that there are extensions: the composition root and the configuration file, by the list alone. Everyone else
+ * knows their interface.
+ */
+const KNOW_THE_LIST = ['app/extensions.ts', 'config/config-file.ts'];
+
 /** Imports point to the right; layers in one entry are siblings and never import each other. */
 const LAYERS = [
   ['cli'],
@@ -28,7 +34,7 @@ const LAYERS = [
 const FOLDERS: Readonly<Record<string, string[][]>> = {
   services: [
     ['all-services'],
-    ['chat'],
+    ['conversation'],
     ['threads'],
     ['runs'],
     ['assistants', 'webhooks', 'idempotency', 'usage'],
@@ -87,7 +93,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
 
 /** Packages and globals that belong to one place. */
 const PINNED: { what: RegExp; only: RegExp }[] = [
-  { what: /from '(fastify|fastify-plugin|@fastify\/[\w-]+)'/, only: /^(app\.ts|http\/)/ },
+  { what: /from '(fastify|fastify-plugin|@fastify\/[\w-]+)'/, only: /^(app\.ts|http\/|extensions\/)/ },
   { what: /from 'pino'/, only: /^core\/json-logger\.ts$/ },
   { what: /from 'pino-pretty'/, only: /^cli\/readable-lines\.ts$/ },
   { what: /from 'croner'/, only: /^core\/cron-times\.ts$/ },
@@ -161,9 +167,22 @@ function valuesFrom(file: string, name: RegExp): string[] {
 }
 
 function mayImport(from: string, to: string): boolean {
+  if (folderOf(from) === 'extensions') return mayExtensionImport(from, to);
+  if (to === 'extensions/extension.ts') return folderOf(from) === 'app';
+  if (to === 'extensions/index.ts') return KNOW_THE_LIST.includes(from);
   if (to.startsWith('..')) return to === '../package.json';
   if (folderOf(from) === folderOf(to)) return mayImportWithin(from, to);
   return layerOf(from) < layerOf(to);
+}
+
+/** Its own folder and the core. The composition root only for what the interface gives it. */
+function mayExtensionImport(from: string, to: string): boolean {
+  const [, own] = from.split('/');
+  const [folder, name] = to.split('/');
+  if (from === 'extensions/index.ts') return folder === 'extensions';
+  if (from === 'extensions/extension.ts') return folder !== 'extensions';
+  if (to === 'extensions/extension.ts') return true;
+  return folder === 'extensions' ? name === own : layerOf(to) > layerOf('app.ts');
 }
 
 function mayImportWithin(from: string, to: string): boolean {
@@ -194,8 +213,8 @@ function cycles(): string[] {
   return found;
 }
 
-test('every file belongs to a layer', () => {
-  expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
+test('every file belongs to a layer or to an extension', () => {
+  expect(files.filter((file) => layerOf(file) < 0 && folderOf(file) !== 'extensions')).toEqual([]);
 });
 
 test('imports point downwards', () => {

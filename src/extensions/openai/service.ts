@@ -2,15 +2,25 @@ import type { Actor } from '../../auth/actor.ts';
 import { BadRequest, undefinedIfNotFound } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
-import type { ChatCompletionCreate, ChatMessage, ChatUsage } from '../../schemas/chat-completions.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { Interrupt, RunError, Thread } from '../../schemas/threads.ts';
-import { runErrorMessage } from '../runs/run-result.ts';
-import type { RunService } from '../runs/runs.ts';
-import type { StatelessRunService } from '../runs/stateless-runs.ts';
-import { type ThreadService, threadIdFromName } from '../threads/threads.ts';
-import { interruptText, resumeValueOf, reviewRequestOf } from './human-in-the-loop.ts';
-import { aiMessagesOfLastTurn, isAiMessage, isMessage, stateMessages, textOf } from './messages.ts';
+import {
+  interruptText,
+  resumeValueOf,
+  reviewRequestOf,
+} from '../../services/conversation/human-in-the-loop.ts';
+import {
+  aiMessagesOfLastTurn,
+  isAiMessage,
+  isMessage,
+  stateMessages,
+  textOf,
+} from '../../services/conversation/messages.ts';
+import { runErrorMessage } from '../../services/runs/run-result.ts';
+import type { RunService } from '../../services/runs/runs.ts';
+import type { StatelessRunService } from '../../services/runs/stateless-runs.ts';
+import { type ThreadService, threadIdFromName } from '../../services/threads/threads.ts';
+import type { ChatCompletionCreate, ChatMessage, ChatUsage } from './schemas.ts';
 
 export interface ChatCompletionDeps {
   readonly runs: Pick<RunService, 'create' | 'follow'>;

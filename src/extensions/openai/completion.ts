@@ -1,10 +1,10 @@
 import { BadRequest, type ServerError } from '../../core/errors.ts';
 import { toJson } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
-import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from '../../schemas/chat-completions.ts';
 import type { Run } from '../../schemas/runs.ts';
-import type { ChatOutcome } from '../../services/chat/chat-completions.ts';
 import { openAiError, RunFailed } from './errors.ts';
+import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from './schemas.ts';
+import type { ChatOutcome } from './service.ts';
 
 export type Answer = AsyncGenerator<string, ChatOutcome>;
 

@@ -1,8 +1,8 @@
 import OpenAI, { APIError, AuthenticationError, NotFoundError } from 'openai';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { blocksOf, inProgram, NODE } from '../examples/blocks.ts';
-import { openApp } from '../support/app.ts';
-import { naming } from '../support/naming.ts';
+import { blocksOf, inProgram, NODE } from '../../examples/blocks.ts';
+import { openApp } from '../../support/app.ts';
+import { naming } from '../../support/naming.ts';
 
 const GRAPHS = ['chat', 'tokens', 'chat-question', 'chat-usage', 'fails'];
 

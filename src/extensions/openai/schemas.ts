@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { MAX_ITEMS, MAX_NAMES, Name } from './bounds.ts';
+import { MAX_ITEMS, MAX_NAMES, Name } from '../../schemas/bounds.ts';
 
 /** A message of OpenAI's chat completions API. */
 const ChatMessage = z.looseObject({

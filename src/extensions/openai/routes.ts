@@ -4,26 +4,23 @@ import type { ServerError } from '../../core/errors.ts';
 import { systemAssistantId } from '../../core/ids.ts';
 import { toJson } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
+import type { ZodTypeProvider } from '../../http/plugins/validation.ts';
+import type { RunReplies } from '../../http/run-replies.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import { Name } from '../../schemas/bounds.ts';
-import {
-  ChatCompletion,
-  ChatCompletionCreate,
-  ChatCompletionHeaders,
-  Model,
-  ModelList,
-} from '../../schemas/chat-completions.ts';
 import type { AssistantService } from '../../services/assistants/assistants.ts';
-import type { ChatCompletionService } from '../../services/chat/chat-completions.ts';
-import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypeProvider } from '../plugins/validation.ts';
-import type { RunReplies } from '../run-replies.ts';
 import { chunksOf, completionOf, frameOf } from './completion.ts';
 import { openAiError, useOpenAiErrors } from './errors.ts';
+import { ChatCompletion, ChatCompletionCreate, ChatCompletionHeaders, Model, ModelList } from './schemas.ts';
+import { type ChatCompletionDeps, type ChatCompletionService, chatCompletionService } from './service.ts';
 
-interface OpenAiDeps {
+const TAG = {
+  tags: ['OpenAI API'],
+  tag_description: 'Assistants as models, over the chat completions API.',
+};
+
+interface OpenAiDeps extends ChatCompletionDeps {
   readonly assistants: AssistantService;
-  readonly chatCompletions: ChatCompletionService;
   readonly replies: RunReplies;
   readonly logger: Logger;
 }
@@ -33,7 +30,7 @@ export function openAiRoutes(server: FastifyInstance, parts: OpenAiDeps): void {
   server.register((scope, _options, done) => {
     useOpenAiErrors(scope, parts.logger);
     modelRoutes(scope, parts);
-    chatRoutes(scope, parts);
+    chatRoutes(scope, { chatCompletions: chatCompletionService(parts), replies: parts.replies });
     done();
   });
 }
@@ -53,7 +50,7 @@ function chatRoutes(server: FastifyInstance, { chatCompletions, replies }: ChatD
         summary: 'Create chat completion',
         description:
           'Runs the assistant on a conversation and returns its answer. With `stream`, the answer arrives as server-sent events that end with `[DONE]`. If the assistant asks a question, the question is its answer, and the next message of the conversation responds to it.',
-        tags: [TAGS.openai],
+        ...TAG,
         headers: ChatCompletionHeaders,
         body: ChatCompletionCreate,
         example: { model: 'agent', messages: [{ role: 'user', content: 'Hello!' }] },
@@ -93,8 +90,6 @@ function threadOf({ metadata }: ChatCompletionCreate): string | undefined {
   return typeof thread_id === 'string' && thread_id !== '' ? thread_id : undefined;
 }
 
-const tags = [TAGS.openai];
-
 /** Publishes every assistant visible to the caller as a model. */
 function modelRoutes(server: FastifyInstance, { assistants }: { assistants: AssistantService }) {
   const app = server.withTypeProvider<ZodTypeProvider>();
@@ -107,7 +102,7 @@ function modelRoutes(server: FastifyInstance, { assistants }: { assistants: Assi
         operationId: 'list_models',
         summary: 'List models',
         description: 'Every assistant is a model: a graph by its name, an assistant of your own by its id.',
-        tags,
+        ...TAG,
         response: { 200: ModelList },
       },
     },
@@ -125,7 +120,7 @@ function modelRoutes(server: FastifyInstance, { assistants }: { assistants: Assi
         operationId: 'get_model',
         summary: 'Get model',
         description: 'One assistant as a model.',
-        tags,
+        ...TAG,
         params: z.object({
           model: Name.meta({ description: 'A graph or an assistant.', example: 'agent' }),
         }),

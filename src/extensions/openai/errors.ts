@@ -14,14 +14,6 @@ export function openAiError(status: number, message: string) {
   return { error: { message, type: TYPES[status] ?? typeOf(status), param: null, code: null } };
 }
 
-const ROUTES = /^\/v1\/(chat\/completions|models(\/.*)?)$/;
-
-/** 404 body that says how to enable the API; clients display the message. */
-export function openAiDisabledError(path: string) {
-  if (!ROUTES.test(path)) return undefined;
-  return openAiError(404, 'The OpenAI API of this server is disabled. Set http.openai.enabled to true.');
-}
-
 const TYPES: Readonly<Record<number, string>> = {
   401: 'authentication_error',
   403: 'permission_error',

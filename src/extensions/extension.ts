@@ -1,0 +1,32 @@
+import type { Config } from '../config/schema.ts';
+import type { Section } from '../config/section.ts';
+import type { RoutePlugin } from '../http/server-deps.ts';
+import type { ServiceContext, Services } from '../services/all-services.ts';
+
+/**
+ * An optional product: one folder with all that belongs to it. This much of it is always loaded, so it holds data and
+ * lazy imports. The core knows it only through this interface, and no extension knows another.
+ */
+export interface Extension {
+  /** As its folder. */
+  readonly name: string;
+  /** Its keys of the configuration file. */
+  readonly sections?: readonly Section[];
+  isEnabled(config: Config): boolean;
+  /** Body of the 404 for a path that it would serve if it were on; clients display it. `undefined`: not its path. */
+  offAnswer?(path: string): object | undefined;
+  /** Loads what serves. Not called while the extension is off. */
+  load(): Promise<(core: Core) => Contribution>;
+}
+
+/** What an extension may use of the core. */
+export interface Core extends ServiceContext {
+  readonly config: Config;
+  readonly services: Services;
+}
+
+/** What an extension adds to the server. */
+export interface Contribution {
+  /** Added after those of the core, below each prefix. A tag in their schemas has its `tag_description` there too. */
+  readonly routes?: readonly RoutePlugin[];
+}
