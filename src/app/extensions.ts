@@ -1,17 +1,26 @@
 import type { Config } from '../config/schema.ts';
+import { closeAll } from '../core/lifecycle.ts';
 import type { Core, Extension } from '../extensions/extension.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
-import type { ServerDeps } from '../http/server-deps.ts';
+import type { ExtensionRoutes } from '../http/server-deps.ts';
+import type { RunObserver } from '../workers/run-observer.ts';
 
-type Extended = NonNullable<ServerDeps['extensions']>;
+/** What all enabled extensions add to a server. */
+export interface Extensions extends ExtensionRoutes, AsyncDisposable {
+  readonly observer: RunObserver | undefined;
+}
 
 /** Loads the extensions that the configuration enables. */
-export async function openExtensions(config: Config, core: Core): Promise<Extended> {
+export async function openExtensions(config: Config, core: Core): Promise<Extensions> {
   const isOn = (extension: Extension) => extension.isEnabled(config);
-  const opened = await Promise.all(EXTENSIONS.filter(isOn).map((extension) => extension.load()));
+  const opened = await Promise.all(
+    EXTENSIONS.filter(isOn).map(async (extension) => (await extension.load())(core)),
+  );
   const off = EXTENSIONS.filter((extension) => !isOn(extension));
   return {
-    routes: opened.flatMap((open) => open(core).routes ?? []),
+    routes: opened.flatMap(({ routes = [] }) => routes),
     offAnswer: (path) => off.map((extension) => extension.offAnswer?.(path)).find((answer) => answer),
+    observer: opened.find(({ observer }) => observer)?.observer,
+    [Symbol.asyncDispose]: () => closeAll(opened.map((each) => () => each[Symbol.asyncDispose]?.())),
   };
 }

@@ -1,7 +1,9 @@
 import type { Config } from '../config/schema.ts';
 import type { Section } from '../config/section.ts';
+import type { MaskSecrets } from '../core/mask-secrets.ts';
 import type { RoutePlugin } from '../http/server-deps.ts';
 import type { ServiceContext, Services } from '../services/all-services.ts';
+import type { RunObserver } from '../workers/run-observer.ts';
 
 /**
  * An optional product: one folder with all that belongs to it. This much of it is always loaded, so it holds data and
@@ -16,17 +18,23 @@ export interface Extension {
   /** Body of the 404 for a path that it would serve if it were on; clients display it. `undefined`: not its path. */
   offAnswer?(path: string): object | undefined;
   /** Loads what serves. Not called while the extension is off. */
-  load(): Promise<(core: Core) => Contribution>;
+  load(): Promise<(core: Core) => Contribution | Promise<Contribution>>;
 }
 
 /** What an extension may use of the core. */
 export interface Core extends ServiceContext {
   readonly config: Config;
+  /** Project folder of the server, from which optional libraries are loaded. */
+  readonly root: string;
+  /** Masks secrets in what is sent elsewhere. */
+  readonly mask: MaskSecrets;
   readonly services: Services;
 }
 
-/** What an extension adds to the server. */
-export interface Contribution {
+/** What an extension adds to the server. Disposed once the workers have stopped. */
+export interface Contribution extends Partial<AsyncDisposable> {
   /** Added after those of the core, below each prefix. A tag in their schemas has its `tag_description` there too. */
   readonly routes?: readonly RoutePlugin[];
+  /** At most one extension has it. */
+  readonly observer?: RunObserver | undefined;
 }

@@ -1,8 +1,8 @@
-import type { SpanBufferLimits } from '../../config/telemetry.ts';
 import type { Logger } from '../../core/logger.ts';
 import { after, type Timer, withDeadline } from '../../core/timers.ts';
 import type { TraceStats } from '../../schemas/system.ts';
 import type { SpanExporter } from './exporter.ts';
+import type { SpanBufferLimits } from './settings.ts';
 import type { Span } from './spans.ts';
 
 /** How long shutdown waits for the last spans, ms. */

@@ -1,4 +1,3 @@
-import type { GenAiConventions } from '../../config/telemetry.ts';
 import { VERSION } from '../../config/version.ts';
 import { type MaskSecrets, maskSecrets } from '../../core/mask-secrets.ts';
 import { runSpanIdOf, spanIdOf, type TraceParent } from '../../core/trace-ids.ts';
@@ -14,6 +13,7 @@ import {
   type SpanOwner,
   type TracedStep,
 } from './attributes.ts';
+import type { GenAiConventions } from './settings.ts';
 
 /** Seconds and nanoseconds since the epoch. */
 type HrTime = [number, number];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { traceSettings } from '../../src/config/telemetry.ts';
+import { traceSettings } from '../../../src/extensions/tracing/settings.ts';
 
 const ON = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318' };
 

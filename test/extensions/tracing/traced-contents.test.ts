@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import type { TracedStep } from '../../src/app/tracing/attributes.ts';
-import { spanFactory } from '../../src/app/tracing/spans.ts';
-import { secretMask } from '../../src/core/mask-secrets.ts';
-import { openApp } from '../support/app.ts';
-import { collector } from '../support/collector.ts';
+import { secretMask } from '../../../src/core/mask-secrets.ts';
+import type { TracedStep } from '../../../src/extensions/tracing/attributes.ts';
+import { spanFactory } from '../../../src/extensions/tracing/spans.ts';
+import { openApp } from '../../support/app.ts';
+import { collector } from '../../support/collector.ts';
 
-const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
+const folder = resolve(import.meta.dirname, '../../fixtures/recorded-graphs');
 const SPANS = 15;
 const sink = await collector();
 afterAll(() => sink[Symbol.asyncDispose]());

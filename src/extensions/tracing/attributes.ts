@@ -1,9 +1,9 @@
-import type { GenAiConventions } from '../../config/telemetry.ts';
 import { conventionalProvider } from '../../core/genai-providers.ts';
 import type { MaskSecrets } from '../../core/mask-secrets.ts';
 import type { RecordedStep, StepContents } from '../../schemas/steps.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { attributesOfContents } from './contents.ts';
+import type { GenAiConventions } from './settings.ts';
 
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 

@@ -1,14 +1,14 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Assistant } from '../../src/schemas/assistants.ts';
-import type { RunSteps } from '../../src/schemas/steps.ts';
-import { collector } from '../support/collector.ts';
-import { type HttpClient, httpClient } from '../support/http-client.ts';
-import { joinRun, startRun } from '../support/remote-runs.ts';
-import { startServer } from '../support/server.ts';
-import { until } from '../support/until.ts';
+import type { Assistant } from '../../../src/schemas/assistants.ts';
+import type { RunSteps } from '../../../src/schemas/steps.ts';
+import { collector } from '../../support/collector.ts';
+import { type HttpClient, httpClient } from '../../support/http-client.ts';
+import { joinRun, startRun } from '../../support/remote-runs.ts';
+import { startServer } from '../../support/server.ts';
+import { until } from '../../support/until.ts';
 
-const config = resolve(import.meta.dirname, '../chaos/agent.config.yaml');
+const config = resolve(import.meta.dirname, '../../chaos/agent.config.yaml');
 
 const COUNTER = { 'gen_ai.agent.name': 'Counter', 'gen_ai.agent.version': '1' };
 

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import type { RunSteps } from '../../src/schemas/steps.ts';
-import { endLease, startPair } from '../chaos/on-postgres.ts';
-import type { ChaosServer } from '../chaos/server.ts';
-import { collector } from '../support/collector.ts';
-import { TEST_POSTGRES_URI } from '../support/databases.ts';
-import { joinRun, startRun } from '../support/remote-runs.ts';
-import { until } from '../support/until.ts';
+import type { RunSteps } from '../../../src/schemas/steps.ts';
+import { endLease, startPair } from '../../chaos/on-postgres.ts';
+import type { ChaosServer } from '../../chaos/server.ts';
+import { collector } from '../../support/collector.ts';
+import { TEST_POSTGRES_URI } from '../../support/databases.ts';
+import { joinRun, startRun } from '../../support/remote-runs.ts';
+import { until } from '../../support/until.ts';
 
 const isExecuting = async ({ http }: ChaosServer) =>
   (await http.call<{ workers: { active: number } }>('GET', '/metrics?format=json')).workers.active > 0;

@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type SpanBuffer, spanBuffer } from '../../src/app/tracing/span-buffer.ts';
-import { type Span, spanFactory } from '../../src/app/tracing/spans.ts';
-import { openApp } from '../support/app.ts';
-import { collector } from '../support/collector.ts';
-import { naming } from '../support/naming.ts';
-import { recordingLogger } from '../support/recording-logger.ts';
-import { until } from '../support/until.ts';
+import { type SpanBuffer, spanBuffer } from '../../../src/extensions/tracing/span-buffer.ts';
+import { type Span, spanFactory } from '../../../src/extensions/tracing/spans.ts';
+import { openApp } from '../../support/app.ts';
+import { collector } from '../../support/collector.ts';
+import { naming } from '../../support/naming.ts';
+import { recordingLogger } from '../../support/recording-logger.ts';
+import { until } from '../../support/until.ts';
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -108,7 +108,7 @@ test('a collector that never answers changes no run and does not keep the server
   vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', sink.url);
   vi.stubEnv('OTEL_BSP_SCHEDULE_DELAY', '1');
   vi.stubEnv('OTEL_BSP_MAX_QUEUE_SIZE', '20');
-  const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
+  const folder = resolve(import.meta.dirname, '../../fixtures/recorded-graphs');
   await using http = await openApp({ graphs: ['recorded'], folder });
   for (let n = 0; n < 5; n++) {
     const { status } = await http.post('/runs/wait', { assistant_id: 'recorded', input: { ask: false } });

@@ -1,5 +1,5 @@
-import type { OtlpProtocol } from '../../config/telemetry.ts';
 import { importUserModule } from '../../graphs/project/user-module.ts';
+import type { OtlpProtocol } from './settings.ts';
 import type { Span } from './spans.ts';
 
 /** The subset of OpenTelemetry's exporter in use. */

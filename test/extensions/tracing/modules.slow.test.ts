@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { naming } from '../support/naming.ts';
-import { startServer } from '../support/server.ts';
+import { naming } from '../../support/naming.ts';
+import { startServer } from '../../support/server.ts';
 
 /**
  * Writes the name of each module of OpenTelemetry that a process loads, except for its API, which other libraries load

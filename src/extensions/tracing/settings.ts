@@ -1,5 +1,5 @@
-import type { Environment } from './env.ts';
-import { VERSION } from './version.ts';
+import type { Environment } from '../../config/env.ts';
+import { VERSION } from '../../config/version.ts';
 
 /** How spans are encoded for OTLP over HTTP. */
 export type OtlpProtocol = 'http/protobuf' | 'http/json';

@@ -1,4 +1,3 @@
-import type { Sampler } from '../../config/telemetry.ts';
 import { tryOrUndefined } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
 import { callerSpanOf, runSpanIdOf, spanIdOf, traceIdOf } from '../../core/trace-ids.ts';
@@ -16,6 +15,7 @@ import {
 } from '../../storage/runs/steps.ts';
 import type { Recorded, RecordedEnd } from '../../workers/attempt.ts';
 import { dueAt } from '../../workers/run-log.ts';
+import type { Sampler } from './settings.ts';
 import type { SpanBuffer } from './span-buffer.ts';
 import type { spanFactory, TracedAttempt, TracedEnd, TracedRun } from './spans.ts';
 

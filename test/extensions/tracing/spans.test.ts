@@ -1,12 +1,12 @@
 import { resolve } from 'node:path';
 import { afterAll, afterEach, expect, test, vi } from 'vitest';
-import type { RunSteps } from '../../src/schemas/steps.ts';
-import { openApp } from '../support/app.ts';
-import { collector } from '../support/collector.ts';
-import type { ReceivedSpan } from '../support/otlp.ts';
-import { until } from '../support/until.ts';
+import type { RunSteps } from '../../../src/schemas/steps.ts';
+import { openApp } from '../../support/app.ts';
+import { collector } from '../../support/collector.ts';
+import type { ReceivedSpan } from '../../support/otlp.ts';
+import { until } from '../../support/until.ts';
 
-const folder = resolve(import.meta.dirname, '../fixtures/recorded-graphs');
+const folder = resolve(import.meta.dirname, '../../fixtures/recorded-graphs');
 const sink = await collector();
 afterAll(() => sink[Symbol.asyncDispose]());
 afterEach(() => vi.unstubAllEnvs());

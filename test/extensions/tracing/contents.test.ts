@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { attributesOfContents } from '../../src/app/tracing/contents.ts';
-import { conventionalProvider } from '../../src/core/genai-providers.ts';
-import { inputOf } from '../../src/graphs/steps/contents.ts';
+import { conventionalProvider } from '../../../src/core/genai-providers.ts';
+import { attributesOfContents } from '../../../src/extensions/tracing/contents.ts';
+import { inputOf } from '../../../src/graphs/steps/contents.ts';
 
 const asIs = (text: string) => text;
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import type { Run } from '../../src/schemas/runs.ts';
-import type { RunSteps, StepKind } from '../../src/schemas/steps.ts';
-import type { UsageReport } from '../../src/schemas/usage.ts';
-import { endLease, startPair } from '../chaos/on-postgres.ts';
-import { startChaosServer } from '../chaos/server.ts';
-import { collector } from '../support/collector.ts';
-import { TEST_POSTGRES_URI } from '../support/databases.ts';
-import { createThread, joinRun } from '../support/remote-runs.ts';
-import { until } from '../support/until.ts';
+import type { Run } from '../../../src/schemas/runs.ts';
+import type { RunSteps, StepKind } from '../../../src/schemas/steps.ts';
+import type { UsageReport } from '../../../src/schemas/usage.ts';
+import { endLease, startPair } from '../../chaos/on-postgres.ts';
+import { startChaosServer } from '../../chaos/server.ts';
+import { collector } from '../../support/collector.ts';
+import { TEST_POSTGRES_URI } from '../../support/databases.ts';
+import { createThread, joinRun } from '../../support/remote-runs.ts';
+import { until } from '../../support/until.ts';
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
 const CALLER = '00f067aa0ba902b7';
