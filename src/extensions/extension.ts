@@ -1,7 +1,9 @@
+import type { Command } from '../cli/command.ts';
 import type { Config } from '../config/schema.ts';
 import type { Section } from '../config/section.ts';
 import type { MaskSecrets } from '../core/mask-secrets.ts';
 import type { RoutePlugin } from '../http/server-deps.ts';
+import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { ServiceContext, Services } from '../services/all-services.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
 
@@ -17,6 +19,8 @@ export interface Extension {
   isEnabled(config: Config): boolean;
   /** Body of the 404 for a path that it would serve if it were on; clients display it. `undefined`: not its path. */
   offAnswer?(path: string): object | undefined;
+  /** Its commands of the command line, in the order of the help; there whether it is on or off. */
+  loadCommands?(): Promise<readonly Command[]>;
   /** Loads what serves. Not called while the extension is off. */
   load(): Promise<(core: Core) => Contribution | Promise<Contribution>>;
 }
@@ -37,4 +41,6 @@ export interface Contribution extends Partial<AsyncDisposable> {
   readonly routes?: readonly RoutePlugin[];
   /** At most one extension has it. */
   readonly observer?: RunObserver | undefined;
+  /** What the operator should know, for the system overview; asked once a minute at most. */
+  warnings?(): Promise<readonly ServerWarning[]>;
 }

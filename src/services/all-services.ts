@@ -78,6 +78,8 @@ export interface ServiceContext {
   /** As in `RunGraphDeps`. */
   readonly revision_id?: RunGraphDeps['revision_id'];
   readonly storage: Storage;
+  /** Warnings of the system overview. */
+  readonly warnings: SystemDeps['warnings'];
   /** Versions that the system overview reports. */
   readonly versions: SystemDeps['versions'];
   readonly graphs: GraphRegistry;
