@@ -21,10 +21,10 @@ const general = {
  * would notice.
  */
 const SHARED = {
-  http: ['test/http/*.test.ts'],
+  http: ['test/{http,extensions/*}/*.test.ts'],
   inside: ['test/{auth,config,core,events,graphs,services,storage,workers}/**/*.test.ts'],
   /** With one Chromium. */
-  slow: ['test/{deployments,http,studio}/*.slow.test.ts'],
+  slow: ['test/{deployments,http,studio,extensions/*}/*.slow.test.ts'],
 };
 
 /** Files that change their process, measure it, or play sockets that nobody closes. */

@@ -4,6 +4,7 @@ import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
 import type { Deployments, DeploymentsContext } from './app/deployments/deployments.ts';
 import { NO_DEPLOYMENTS } from './app/deployments/none.ts';
+import { type Extensions, openExtensions } from './app/extensions.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
 import { type HostLease, openHostLease, openHostListener, openHosts } from './app/hosts.ts';
@@ -13,7 +14,6 @@ import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
 import type { AppPlace } from './app/place.ts';
 import { type EngineStatus, engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
 import { serviceSettings } from './app/service-settings.ts';
-import { openTracing } from './app/tracing/tracing.ts';
 import { wireWebhookPolicy } from './app/webhooks.ts';
 import { isSingleProcess, wireWorkers } from './app/workers.ts';
 import { isTracingEnabled } from './config/env.ts';
@@ -23,7 +23,6 @@ import { type Clock, systemClock } from './core/clock.ts';
 import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
-import type { MaskSecrets } from './core/mask-secrets.ts';
 import type { RecentLog } from './core/recent-log.ts';
 import { createDeployKey } from './deployments/deploy-key.ts';
 import { readHook } from './deployments/hooks.ts';
@@ -123,9 +122,9 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const end = new AbortController();
   const drain = new AbortController();
   const output = outputRules(config, options.logs_output === true);
-  const openDeps = { logger, clock, ids, end: end.signal, mask: output.mask };
+  const openDeps = { logger, clock, ids, end: end.signal };
   const project = await openProject(opened, config, openDeps);
-  const { longTermStore, graphs, traces, tracing, access, versions } = project;
+  const { longTermStore, graphs, traces, access, versions } = project;
   const meters = openMeters(config.metrics);
   const parents = { foundation, access, logger, clock, ids, build: options.build };
   const deployments = await openDeployments(config, { ...parents, createApp: createReplaceableApp });
@@ -139,10 +138,10 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     postToCustomApp: (request, signal) => postInProcess(server, request, signal),
     access,
     meter: meters.meter,
-    tracing,
     draining: drain.signal,
     recent_log: options.recent_log,
     revision_id: place?.revision_id,
+    warnings: () => extensions.warnings(),
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
     output,
@@ -153,10 +152,18 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const services = createServices(context, serviceSettings(config));
   // No other process uses a deployment's database, on either engine.
   const takes_over = place ? place.is_first : isSingleProcess(config);
-  const workers = wireWorkers(context, services, { takes_over, scope: place?.scope, lease_fd: lease?.fd });
-  const engine = engineStatus(context, workers);
+  const root = place?.server_root ?? config.root;
+  const extensions = await openExtensions(config, { ...context, services, root, mask: output.mask });
+  const { observer } = extensions;
+  const workers = wireWorkers(context, services, {
+    takes_over,
+    scope: place?.scope,
+    lease_fd: lease?.fd,
+    observer,
+  });
+  const engine = engineStatus(context, workers, observer);
   const also_at = place?.root?.prefix;
-  const parts = { context, services, engine, meters, hosts, deployments, also_at };
+  const parts = { context, services, engine, meters, hosts, deployments, extensions, also_at };
   const server = await register(context, workers, services, takes_over)
     .then(() => openServer(parts, options))
     .catch(async (error: unknown) => {
@@ -167,22 +174,20 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const loopback = place ? undefined : bindInProcessClient(server, config.http.mount_prefix);
   const hostListener = hosts && (await openHostListener(server, hosts));
   return appLifecycle({
-    ...{ server, services, engine, graphs, hosts, lease, workers, foundation, traces, tracing, loopback },
+    ...{ server, services, engine, graphs, hosts, lease, workers, foundation, traces, extensions, loopback },
     ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },
   });
 }
 
 interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {
   readonly end: AbortSignal;
-  /** Masks secrets in traces. */
-  readonly mask: MaskSecrets;
 }
 
 /** Opens the project's code and what its configuration asks for. */
 async function openProject(
   { foundation: { storage }, hosts, capture, place }: OpenParts,
   config: Config,
-  { logger, clock, ids, end, mask }: ProjectDeps,
+  { logger, clock, ids, end }: ProjectDeps,
 ) {
   const longTermStore = await openLongTermStore(config, storage, { logger, hosts });
   hosts?.pool.serveStore(longTermStore);
@@ -190,15 +195,10 @@ async function openProject(
   await capture?.nameNodes(config.root);
   // Graph hosts trace by themselves.
   const traces = hosts ? undefined : await openTraces(config.root, isTracingEnabled);
-  const tracing = await openTracing(place?.server_root ?? config.root, {
-    storage,
-    logger,
-    mask,
-  });
   const access = await openAccessControl(config, storage, { clock, ids, hosts, ...place });
   const langgraph_js = await langgraphVersion(config.root);
   const versions = { server: VERSION, langgraph_js, node: process.versions.node };
-  return { longTermStore, graphs, traces, tracing, access, versions };
+  return { longTermStore, graphs, traces, access, versions };
 }
 
 /** Returns `undefined`, without loading anything, if deployments are disabled. */
@@ -213,12 +213,13 @@ async function openDeployments(
 
 /** Creates the HTTP server of an app; it does not listen yet. */
 async function openServer(
-  { context, services, engine, meters, hosts, deployments, also_at }: ServerParts,
+  { context, services, engine, meters, hosts, deployments, extensions, also_at }: ServerParts,
   { gives_hints = false }: AppOptions,
 ) {
   const { config, access, logger, ids, clock } = context;
   const { http, server, auth } = config;
   return await createServer({
+    extensions,
     ...{ services, engine, meters, logger, ids, clock, gives_hints },
     process: context.process,
     options: {
@@ -240,6 +241,7 @@ interface ServerParts {
   readonly meters: ReturnType<typeof openMeters>;
   readonly hosts: Asking | undefined;
   readonly deployments: Deployments | undefined;
+  readonly extensions: Extensions;
   /** A second mount prefix. */
   readonly also_at: string | undefined;
 }

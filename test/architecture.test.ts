@@ -3,6 +3,12 @@ import { join, relative, resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { ENTRY_POINTS } from '../build.ts';
 
+/**
+ * Who knows that there are extensions: the composition root, the command line and the configuration file, by the list alone.
+ * Nobody else in the core knows more than their interface.
+ */
+const KNOW_THE_LIST = ['app/extensions.ts', 'cli/all-commands.ts', 'config/config-file.ts'];
+
 /** Imports point to the right; layers in one entry are siblings and never import each other. */
 const LAYERS = [
   ['cli'],
@@ -28,7 +34,7 @@ const LAYERS = [
 const FOLDERS: Readonly<Record<string, string[][]>> = {
   services: [
     ['all-services'],
-    ['chat'],
+    ['conversation'],
     ['threads'],
     ['runs'],
     ['assistants', 'webhooks', 'idempotency', 'usage'],
@@ -69,10 +75,9 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
   ],
   storage: [
     ['storage'],
-    ['backup', 'doctor', 'deployment-databases'],
+    ['deployment-databases'],
     ['database'],
-    ['pool-sizes', 'until-reachable'],
-    ['copy'],
+    ['pool-sizes', 'until-reachable', 'unfinished-copy'],
     ['postgres-pools'],
     ['encryption'],
     ['queue'],
@@ -87,7 +92,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
 
 /** Packages and globals that belong to one place. */
 const PINNED: { what: RegExp; only: RegExp }[] = [
-  { what: /from '(fastify|fastify-plugin|@fastify\/[\w-]+)'/, only: /^(app\.ts|http\/)/ },
+  { what: /from '(fastify|fastify-plugin|@fastify\/[\w-]+)'/, only: /^(app\.ts|http\/|extensions\/)/ },
   { what: /from 'pino'/, only: /^core\/json-logger\.ts$/ },
   { what: /from 'pino-pretty'/, only: /^cli\/readable-lines\.ts$/ },
   { what: /from 'croner'/, only: /^core\/cron-times\.ts$/ },
@@ -149,6 +154,12 @@ function importsOf(file: string): string[] {
   return [...found].map((match) => resolvedFrom(file, match[1] as string));
 }
 
+/** Without what it imports later. */
+function loadedWith(file: string): string[] {
+  const found = (source.get(file) as string).matchAll(/from '(\.[^']+)'/g);
+  return [...found].map((match) => resolvedFrom(file, match[1] as string));
+}
+
 /** `../core/ids.ts` in `http/server.ts` → `core/ids.ts`. */
 function resolvedFrom(file: string, to: string): string {
   return relative(SRC, resolve(SRC, file, '..', to));
@@ -161,9 +172,24 @@ function valuesFrom(file: string, name: RegExp): string[] {
 }
 
 function mayImport(from: string, to: string): boolean {
+  if (folderOf(from) === 'extensions') return mayExtensionImport(from, to);
+  if (to === 'extensions/extension.ts') return folderOf(from) === 'app';
+  if (to === 'extensions/index.ts') return KNOW_THE_LIST.includes(from);
   if (to.startsWith('..')) return to === '../package.json';
   if (folderOf(from) === folderOf(to)) return mayImportWithin(from, to);
   return layerOf(from) < layerOf(to);
+}
+
+/** Its own folder and the core. The composition root only for what the interface gives it. */
+function mayExtensionImport(from: string, to: string): boolean {
+  const [, own] = from.split('/');
+  const [folder, name] = to.split('/');
+  if (from === 'extensions/index.ts') return folder === 'extensions';
+  if (from === 'extensions/extension.ts') return folder !== 'extensions';
+  if (to === 'extensions/extension.ts') return true;
+  if (folder === 'extensions') return name === own;
+  // A command is one like those of the core.
+  return layerOf(to) > layerOf('app.ts') || (/\/commands\//.test(from) && /^cli\/[\w-]+\.ts$/.test(to));
 }
 
 function mayImportWithin(from: string, to: string): boolean {
@@ -180,22 +206,27 @@ function mayImportWithin(from: string, to: string): boolean {
   return upper === lower || at(upper) < at(lower);
 }
 
-/** Every chain of imports that returns to the file where it began, type imports included. */
+/**
+ * Every chain of imports that returns to the file where it began, type imports included; but for what an extension loads when
+ * it is on or its command is called, when everything else has been loaded.
+ */
 function cycles(): string[] {
   const done = new Set<string>();
   const found: string[] = [];
   const visit = (file: string, path: readonly string[]) => {
     if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(' -> '));
     if (done.has(file) || path.includes(file)) return;
-    for (const to of importsOf(file).filter((name) => source.has(name))) visit(to, [...path, file]);
+    const isExtension = file.startsWith('extensions/') && file.endsWith('/extension.ts');
+    const imported = isExtension ? loadedWith(file) : importsOf(file);
+    for (const to of imported.filter((name) => source.has(name))) visit(to, [...path, file]);
     done.add(file);
   };
   for (const file of files) visit(file, []);
   return found;
 }
 
-test('every file belongs to a layer', () => {
-  expect(files.filter((file) => layerOf(file) < 0)).toEqual([]);
+test('every file belongs to a layer or to an extension', () => {
+  expect(files.filter((file) => layerOf(file) < 0 && folderOf(file) !== 'extensions')).toEqual([]);
 });
 
 test('imports point downwards', () => {

@@ -4,7 +4,6 @@ import type { OutputRules } from '../workers/attempt-log.ts';
 import type { EngineOptions } from '../workers/engine.ts';
 import type { PostWebhook } from '../workers/webhook-request.ts';
 import type { AccessControl } from './auth.ts';
-import type { Tracing } from './tracing/tracing.ts';
 
 /** Shared dependencies of services and workers; they communicate only through storage, bus and active runs. */
 export interface AppContext extends ServiceContext {
@@ -16,8 +15,6 @@ export interface AppContext extends ServiceContext {
   readonly postToCustomApp: PostWebhook;
   /** How output of graphs is logged and masked. */
   readonly output: OutputRules;
-  /** `undefined` if no traces are sent. */
-  readonly tracing: Tracing | undefined;
   /** Run that crashed the previous process. */
   readonly crashed_run: EngineOptions['crashed_run'];
 }

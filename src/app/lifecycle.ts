@@ -11,7 +11,6 @@ import type { Foundation } from './foundation.ts';
 import { reloadProject } from './hosts.ts';
 import type { OutputCapture } from './output.ts';
 import type { EngineStatus } from './server-status.ts';
-import type { Tracing } from './tracing/tracing.ts';
 
 type HttpServer = Awaited<ReturnType<typeof createServer>>;
 
@@ -72,7 +71,7 @@ export interface AppParts {
   /** The foundation is closed with the app. */
   readonly owns_foundation: boolean;
   readonly traces: LangSmithTraces | undefined;
-  readonly tracing: Tracing | undefined;
+  readonly extensions: AsyncDisposable;
   /** Fails the readiness check, so that new runs go to another process. */
   readonly drain: AbortController;
   /** Stops the background extraction of graph schemas. */
@@ -88,7 +87,7 @@ export interface AppParts {
 const HAND_OVER_MS = 15_000;
 
 export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
-  const { server, services, graphs, hosts, workers, foundation, traces, tracing, drain, end } = parts;
+  const { server, services, graphs, hosts, workers, foundation, traces, extensions, drain, end } = parts;
   const { loopback, hostListener, capture, deployments } = parts;
   let listening: Listening | undefined;
   let stopping: Promise<void> | undefined;
@@ -100,7 +99,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
     return closeAll([
       // The server keeps serving while runs finish, so that clients see them end; `/ok` diverts new requests.
       () => Promise.all([workers.stop(grace_ms), retiring, deployments?.stop(grace_ms)]),
-      () => Promise.all([traces?.flush(), tracing?.flush()]),
+      () => Promise.all([traces?.flush(), extensions[Symbol.asyncDispose]()]),
       () => end.abort(),
       () => loopback?.[Symbol.dispose](),
       () => listening?.[Symbol.dispose](),

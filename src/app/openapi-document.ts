@@ -1,31 +1,30 @@
-import { Deployments } from '../config/sections/deployments.ts';
-import { Http, Studio } from '../config/sections/http.ts';
-import { Server } from '../config/sections/server.ts';
+import { ConfigFile } from '../config/config-file.ts';
+import type { Config } from '../config/schema.ts';
 import { systemClock } from '../core/clock.ts';
 import { systemIds } from '../core/ids.ts';
 import { silentLogger } from '../core/logger.ts';
+import type { Core } from '../extensions/extension.ts';
 import { openMeters } from '../http/metrics/meters.ts';
 import { createServer } from '../http/server.ts';
 import type { ServerDeps } from '../http/server-deps.ts';
+import { openExtensions } from './extensions.ts';
 
-/** OpenAPI document of a server with every route. The services are stubs, because no request is served. */
+/** OpenAPI document of a server with the default configuration. The services are stubs, because no request is served. */
 export async function openApiDocument(version: string): Promise<object> {
-  await using server = await createServer({
+  const config = ConfigFile.parse({ graphs: { any: './any.ts:graph' } });
+  const { http, server, deployments, studio } = config;
+  await using document = await createServer({
     services: {} as ServerDeps['services'],
     engine: { onRunEnded: () => {}, onStepsStored: () => {} } as unknown as ServerDeps['engine'],
     meters: openMeters({ prefix: 'lg_api_', internal: false }),
-    options: {
-      ...Http.parse({}),
-      ...Server.parse({}),
-      deployments: Deployments.parse({}),
-      studio_path: Studio.parse({}).path,
-    },
+    options: { ...http, ...server, deployments, studio_path: studio.path },
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },
     logger: silentLogger,
     process: { worker_id: '', host: '', pid: 0 },
     clock: systemClock,
     ids: systemIds(systemClock),
+    extensions: await openExtensions(config as unknown as Config, {} as Core),
   });
-  return server.openApiDocument();
+  return document.openApiDocument();
 }

@@ -2,13 +2,18 @@ import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import { timestamp } from '../core/clock.ts';
 import type { Engine } from '../workers/engine.ts';
+import type { RunObserver } from '../workers/run-observer.ts';
 import type { AccessControl } from './auth.ts';
 import type { AppContext } from './context.ts';
 
 export type EngineStatus = ReturnType<typeof engineStatus>;
 
 /** Statistics for metrics and health checks. */
-export function engineStatus({ storage, graphs, clock, draining, tracing }: AppContext, workers: Engine) {
+export function engineStatus(
+  { storage, graphs, clock, draining }: AppContext,
+  workers: Engine,
+  observer: RunObserver | undefined,
+) {
   return {
     queue: storage.queue.stats,
     queueCounts: storage.queue.counts,
@@ -21,7 +26,7 @@ export function engineStatus({ storage, graphs, clock, draining, tracing }: AppC
     hosts: graphs.hosts,
     database: storage.databaseStats,
     storageBytes: storage.bytes,
-    traces: tracing?.stats,
+    traces: observer?.stats,
     ping: storage.ping,
     isDraining: () => draining.aborted,
     stuck: () => workers.stuck(clock.monotonic()),

@@ -11,6 +11,7 @@ import { dayOf } from '../storage/runs/usage.ts';
 import type { AttemptRules } from '../workers/attempt.ts';
 import { type Engine, type EngineDeps, type EngineOptions, engine } from '../workers/engine.ts';
 import type { Sweep } from '../workers/maintenance.ts';
+import type { RunObserver } from '../workers/run-observer.ts';
 import type { AppContext } from './context.ts';
 import { budgetRules } from './service-settings.ts';
 import { wireWebhookDispatcher } from './webhooks.ts';
@@ -28,30 +29,31 @@ interface WorkerPlace {
   readonly takes_over?: boolean;
   readonly scope?: EngineDeps['scope'];
   readonly lease_fd?: EngineOptions['lease_fd'];
+  readonly observer?: RunObserver | undefined;
 }
 
 /** Wires the background workers. */
 export function wireWorkers(
-  { config, storage, store, tracing, ...context }: AppContext,
+  { config, storage, store, ...context }: AppContext,
   { cronTicks, a2a }: WorkerServices,
-  { takes_over = isSingleProcess(config), scope, lease_fd }: WorkerPlace = {},
+  { takes_over = isSingleProcess(config), scope, lease_fd, observer }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
-  const has_contents = tracing?.has_contents;
+  const has_contents = observer?.has_contents;
   const { checkpoints, writeBuffer: writes, ...work } = storage.work;
   return engine(
     {
       ...context,
       ...work,
-      dispatcher: wireWebhookDispatcher({ config, storage, store, tracing, ...context }),
+      dispatcher: wireWebhookDispatcher({ config, storage, store, ...context }),
       finalizeTask: async (row) => (await a2a()).finalize(row),
       sweeps: retentionSweeps({ ...context, config, storage }),
       cronTicks: config.crons.enabled ? cronsWhile(cronTicks, scope) : undefined,
       scope,
       writes,
-      onRecorded: tracing?.onRecorded,
-      spanOf: tracing?.spanOf ?? (({ run }) => callerSpanOf(run.kwargs.config.configurable)),
-      onLost: tracing?.onLost,
+      onRecorded: observer?.onRecorded,
+      spanOf: observer?.spanOf ?? (({ run }) => callerSpanOf(run.kwargs.config.configurable)),
+      onLost: observer?.onLost,
       resumedRun: checkpoints.resumedRun,
       memory: (attempt, lease, options) => ({
         checkpointer: runCheckpointer({

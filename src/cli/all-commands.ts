@@ -1,13 +1,11 @@
+import { EXTENSIONS } from '../extensions/index.ts';
 import type { Command } from './command.ts';
 import { ask } from './commands/ask.ts';
-import { backup, restore } from './commands/backup.ts';
 import { check } from './commands/check.ts';
-import { copy } from './commands/copy.ts';
 import { deploy } from './commands/deploy.ts';
 import { REPOSITORY_COMMANDS } from './commands/deployment-repositories.ts';
 import { DEPLOYMENT_COMMANDS } from './commands/deployments.ts';
 import { dev } from './commands/dev.ts';
-import { doctor } from './commands/doctor.ts';
 import { rotateEncryption } from './commands/encryption.ts';
 import { explain } from './commands/explain.ts';
 import { init } from './commands/init.ts';
@@ -17,6 +15,8 @@ import { migrate } from './commands/migrate.ts';
 import { openapi } from './commands/openapi.ts';
 import { start } from './commands/start.ts';
 import { version } from './commands/version.ts';
+
+const ofExtensions = await Promise.all(EXTENSIONS.map((extension) => extension.loadCommands?.() ?? []));
 
 /** In the order of the help. */
 export const COMMANDS: readonly Command[] = [
@@ -28,14 +28,11 @@ export const COMMANDS: readonly Command[] = [
   explain,
   check,
   migrate,
-  doctor,
   createKey,
   listKeys,
   revokeKey,
   rotateEncryption,
-  backup,
-  restore,
-  copy,
+  ...ofExtensions.flat(),
   deploy,
   ...DEPLOYMENT_COMMANDS,
   ...REPOSITORY_COMMANDS,

@@ -1,6 +1,6 @@
 import { didYouMean } from '../core/did-you-mean.ts';
 import { isObject, type JsonObject } from '../core/json.ts';
-import { ConfigFile } from './schema.ts';
+import { ConfigFile } from './config-file.ts';
 
 /** Keys of langgraph.json that only matter for building an image (contract §14). */
 const BUILD_ONLY = new Set([

@@ -1,11 +1,12 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../core/json.ts';
+import { ConfigFile } from './config-file.ts';
 import { type Environment, processEnvironment, VARIABLES, withVariables } from './env.ts';
 import { ConfigError, ConfigIssues } from './errors.ts';
 import { envFilePath, findConfigFile, isTooDeep, readConfigFile, readEnvFile, TOO_DEEP } from './files.ts';
 import { fromLanggraphJson, ignoredKeys } from './langgraph-json.ts';
 import { configKeys } from './reference.ts';
-import { type Config, ConfigFile, type ConfigValues, type GraphSpec } from './schema.ts';
+import type { Config, ConfigValues, GraphSpec } from './schema.ts';
 import { Deployments } from './sections/deployments.ts';
 import { unknownGraphs } from './sections/graphs.ts';
 import { httpsRule, Webhooks } from './sections/runs.ts';

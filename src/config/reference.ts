@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConfigFile } from './schema.ts';
+import { ConfigFile } from './config-file.ts';
 
 /** One configuration key, for the documentation and error messages. */
 export interface ConfigKey {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
+import { type Section, sectionsBelow } from './section.ts';
 import { Auth } from './sections/auth.ts';
 import { uncountedBudget } from './sections/budgets.ts';
 import { Deployments } from './sections/deployments.ts';
@@ -12,50 +13,66 @@ import { Checkpointer, Encryption, Storage, Store } from './sections/storage.ts'
 import { Usage } from './sections/usage.ts';
 import { group, mustBe, text } from './value-types.ts';
 
-/** Keys of the configuration file with their defaults. Names follow langgraph.json where it has an equivalent. */
-export const ConfigFile = group({
-  graphs: z
-    .record(z.string().min(1), Graph, mustBe('a map of names to path:export'))
-    .default({})
-    .describe(
-      'Graphs by name: `path:export`, or a map with `path` and `description`. At least one, unless the server has [deployments](deployments.md).',
-    )
-    .meta({ type: 'map' }),
-  assistants: z
-    .record(z.string(), AssistantDefaults, mustBe('a map of graphs to their defaults'))
-    .optional()
-    .describe("Defaults of each graph's assistant, by graph name; used until a client changes the assistant.")
-    .meta({ type: 'map' }),
-  env: z
-    .union(
-      [text(), z.array(text()), z.record(z.string(), z.coerce.string())],
-      'must be the path of a file, a map, or a list of NAME=value',
-    )
-    .optional()
-    .describe(
-      'Environment of the graphs: a `.env` file, a map, or a list of `NAME=value`. Variables that are already set take precedence.',
-    )
-    .meta({ type: 'path, map or list' }),
-  server: Server.prefault({}),
-  storage: Storage.prefault({}),
-  runs: Runs.prefault({}),
-  usage: Usage.prefault({}),
-  hosts: Hosts.prefault({}),
-  deployments: Deployments.prefault({}),
-  crons: Crons.prefault({}),
-  http: Http.prefault({}),
-  studio: Studio.prefault({}),
-  log: Log.prefault({}),
-  metrics: Metrics.prefault({}),
-  store: Store.prefault({}),
-  checkpointer: Checkpointer.prefault({}),
-  auth: Auth.prefault({}),
-  encryption: Encryption.prefault({}),
-  mcp: Mcp.prefault({}),
-  webhooks: Webhooks.optional(),
-  ui: Ui,
-  ui_config: UiConfig.prefault({}),
-}).superRefine((config, context) => {
+/**
+ * Keys of the configuration file with their defaults. Names follow langgraph.json where it has an equivalent. Values of the
+ * sections, which belong to extensions, are read by `sectionOf`.
+ */
+export function configFile(sections: readonly Section[]) {
+  return keys(sections).superRefine(checkTogether);
+}
+
+function keys(sections: readonly Section[]) {
+  const below = (parent: string) => sectionsBelow(sections, parent) as Record<never, never>;
+  return group({
+    ...below(''),
+    graphs: z
+      .record(z.string().min(1), Graph, mustBe('a map of names to path:export'))
+      .default({})
+      .describe(
+        'Graphs by name: `path:export`, or a map with `path` and `description`. At least one, unless the server has [deployments](deployments.md).',
+      )
+      .meta({ type: 'map' }),
+    assistants: z
+      .record(z.string(), AssistantDefaults, mustBe('a map of graphs to their defaults'))
+      .optional()
+      .describe(
+        "Defaults of each graph's assistant, by graph name; used until a client changes the assistant.",
+      )
+      .meta({ type: 'map' }),
+    env: z
+      .union(
+        [text(), z.array(text()), z.record(z.string(), z.coerce.string())],
+        'must be the path of a file, a map, or a list of NAME=value',
+      )
+      .optional()
+      .describe(
+        'Environment of the graphs: a `.env` file, a map, or a list of `NAME=value`. Variables that are already set take precedence.',
+      )
+      .meta({ type: 'path, map or list' }),
+    server: Server.prefault({}),
+    storage: Storage.prefault({}),
+    runs: Runs.prefault({}),
+    usage: Usage.prefault({}),
+    hosts: Hosts.prefault({}),
+    deployments: Deployments.prefault({}),
+    crons: Crons.prefault({}),
+    http: group({ ...Http.shape, ...below('http') }).prefault({}),
+    studio: Studio.prefault({}),
+    log: Log.prefault({}),
+    metrics: Metrics.prefault({}),
+    store: Store.prefault({}),
+    checkpointer: Checkpointer.prefault({}),
+    auth: Auth.prefault({}),
+    encryption: Encryption.prefault({}),
+    mcp: Mcp.prefault({}),
+    webhooks: Webhooks.optional(),
+    ui: Ui,
+    ui_config: UiConfig.prefault({}),
+  });
+}
+
+/** What no key decides alone. */
+function checkTogether(config: ConfigValues, context: z.RefinementCtx): void {
   const { server, storage, auth, assistants = {}, runs, usage } = config;
   const { host, api_keys, role } = server;
   if (role !== 'all' && storage.url.startsWith('sqlite:')) {
@@ -91,7 +108,7 @@ export const ConfigFile = group({
       'other machines could reach this address without authentication. Set AGENT_SERVER_API_KEYS ' +
       '(or server.api_keys), or serve this machine only with --host 127.0.0.1',
   });
-});
+}
 
 /**
  * A server may have no graphs of its own if it serves deployments; the root serves either its graphs or one
@@ -116,7 +133,7 @@ function graphsIssue({
   return { path, message };
 }
 
-export type ConfigValues = z.output<typeof ConfigFile>;
+export type ConfigValues = z.output<ReturnType<typeof keys>>;
 
 export interface GraphSpec {
   readonly graph_id: string;

@@ -1,12 +1,8 @@
 import type { FastifyInstance } from 'fastify';
-import type { Services } from '../services/all-services.ts';
 import { a2aRoutes } from './a2a/routes.ts';
 import { commandRoutes, eventStreamRoutes } from './event-streaming/routes.ts';
 import { webSocketRoutes } from './event-streaming/websocket.ts';
 import { mcpRoutes } from './mcp/routes.ts';
-import type { HttpMetrics } from './metrics/metrics.ts';
-import { openAiRoutes } from './openai/routes.ts';
-import type { RateCounts } from './plugins/rate-limit.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
@@ -43,20 +39,7 @@ import { tokenRoutes } from './routes/tokens.ts';
 import { uiRoutes } from './routes/ui.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
-import type { RunReplies } from './run-replies.ts';
-import type { HttpOptions, ServerDeps } from './server-deps.ts';
-
-/** Dependencies of the route plugins: services by name, and what replies need. */
-export interface RouteDeps extends Services, Omit<ServerDeps, 'services'> {
-  readonly metrics: HttpMetrics;
-  readonly replies: RunReplies;
-  /** Undefined without rate limits. */
-  readonly rates: RateCounts | undefined;
-  readonly mount_prefix: string;
-}
-
-/** Adds routes to the server; destructures the dependencies that it uses. */
-type RoutePlugin = (server: FastifyInstance, deps: RouteDeps) => void;
+import type { HttpOptions, RouteDeps, RoutePlugin } from './server-deps.ts';
 
 interface RouteGroup {
   readonly isEnabled: (options: HttpOptions) => boolean;
@@ -106,7 +89,6 @@ const ROUTES: readonly RouteGroup[] = [
   },
   { isEnabled: ({ disable_mcp }) => !disable_mcp, plugins: [mcpGroup] },
   { isEnabled: ({ disable_a2a }) => !disable_a2a, plugins: [a2aGroup] },
-  { isEnabled: ({ openai }) => openai.enabled, plugins: [openAiRoutes] },
   { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },
   {
     isEnabled: ({ deployments }) => deployments.enabled,
@@ -147,11 +129,11 @@ const ROUTES: readonly RouteGroup[] = [
   },
 ];
 
-/** Registers every route group that the configuration leaves enabled. */
+/** Registers every route group that the configuration leaves enabled, then the routes of extensions. */
 export function registerRoutes(server: FastifyInstance, deps: RouteDeps): void {
-  for (const { isEnabled, plugins } of ROUTES) {
-    if (isEnabled(deps.options)) for (const plugin of plugins) plugin(server, deps);
-  }
+  const enabled = ROUTES.filter(({ isEnabled }) => isEnabled(deps.options));
+  const plugins = [...enabled.flatMap((group) => group.plugins), ...(deps.extensions?.routes ?? [])];
+  for (const plugin of plugins) plugin(server, deps);
 }
 
 function mcpGroup(server: FastifyInstance, { options, auth, info, extendMcpServer, ...deps }: RouteDeps) {

@@ -1,3 +1,4 @@
+import type { FastifyInstance } from 'fastify';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
@@ -8,15 +9,16 @@ import type { Dispatch } from './dispatch.ts';
 import type { HeaderPatterns } from './header-patterns.ts';
 import type { ExtendMcpServer } from './mcp/custom-tools.ts';
 import type { Meters } from './metrics/meters.ts';
-import type { EngineStats } from './metrics/metrics.ts';
+import type { EngineStats, HttpMetrics } from './metrics/metrics.ts';
 import type { SecurityDocument } from './openapi/security.ts';
 import type { AuthOptions } from './plugins/auth.ts';
 import type { CorsOptions } from './plugins/cors.ts';
 import type { CustomApp } from './plugins/custom-app.ts';
-import type { RateLimits } from './plugins/rate-limit.ts';
+import type { RateCounts, RateLimits } from './plugins/rate-limit.ts';
 import type { BodyLimits } from './request-bodies.ts';
 import type { EngineHealth } from './routes/health.ts';
 import type { ServerProperties } from './routes/system.ts';
+import type { RunReplies } from './run-replies.ts';
 
 interface ProtocolOptions {
   readonly base_url?: string | undefined;
@@ -57,8 +59,12 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly mcp: ProtocolOptions & { readonly cancel_on_disconnect: boolean };
   /** Control plane of deployments. */
   readonly deployments: { readonly enabled: boolean };
-  /** OpenAI-compatible chat completions. */
-  readonly openai: { readonly enabled: boolean };
+}
+
+export interface ExtensionRoutes {
+  readonly routes: readonly RoutePlugin[];
+  /** Body of the 404 for a path of an extension that is off; `undefined` for any other path. */
+  offAnswer(path: string): object | undefined;
 }
 
 export interface ServerDeps {
@@ -78,9 +84,23 @@ export interface ServerDeps {
   readonly dispatch?: Dispatch | undefined;
   /** Whether to log misspelt fields. */
   readonly gives_hints?: boolean;
+  /** What extensions add; nothing if left out. */
+  readonly extensions?: ExtensionRoutes | undefined;
   /** Custom app; takes precedence over the server's routes. */
   readonly customApp?: CustomApp | undefined;
 }
+
+/** Dependencies of the route plugins: services by name, and what replies need. */
+export interface RouteDeps extends Services, Omit<ServerDeps, 'services'> {
+  readonly metrics: HttpMetrics;
+  readonly replies: RunReplies;
+  /** Undefined without rate limits. */
+  readonly rates: RateCounts | undefined;
+  readonly mount_prefix: string;
+}
+
+/** Adds routes to the server; destructures the dependencies that it uses. */
+export type RoutePlugin = (server: FastifyInstance, deps: RouteDeps) => void;
 
 /** Limits per client: keys of the configuration's `server` block. */
 export interface ClientLimits {

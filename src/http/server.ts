@@ -10,7 +10,6 @@ import { type HeaderPatterns, headerFilter } from './header-patterns.ts';
 import { internalRequestOf } from './in-process.ts';
 import { httpMetrics } from './metrics/metrics.ts';
 import { prefixOf, withoutPrefix } from './mount-prefix.ts';
-import { openAiDisabledError } from './openai/errors.ts';
 import { useOpenApi } from './openapi/document.ts';
 import { handleInOrder } from './pipelining.ts';
 import { type AuthHook, authenticateHook } from './plugins/auth.ts';
@@ -68,7 +67,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
   useRequestBodies(server, options);
   useJsonBodyParser(server);
   useSlicedLists(server);
-  useErrors(server, { logger, routes, disabledRoute: (path) => disabledRouteError(path, options) });
+  useErrors(server, { logger, routes, disabledRoute: (path) => offAnswerTo(path, deps) });
   useStrictHttp(server);
   if (deps.gives_hints) useFieldHints(server, logger);
   useRequestLog(server, { logger, metrics, pickHeaders: headerFilter(options.logging_headers) });
@@ -135,11 +134,10 @@ function prefixesOf({ mount_prefix = '', also_at }: HttpOptions): string[] {
   return also_at === undefined ? [mount_prefix] : [mount_prefix, also_at];
 }
 
-function disabledRouteError(path: string, options: HttpOptions) {
+/** What an extension says of a path that it would serve if it were on. */
+function offAnswerTo(path: string, { options, extensions }: ServerDeps): object | undefined {
   const prefix = prefixOf(prefixesOf(options), path);
-  return options.openai.enabled || prefix === undefined
-    ? undefined
-    : openAiDisabledError(withoutPrefix(prefix, path));
+  return prefix === undefined ? undefined : extensions?.offAnswer(withoutPrefix(prefix, path));
 }
 
 /** Registers authentication and the custom app in the configured order. */

@@ -26,7 +26,6 @@ import { assistantRunDeletion } from './assistants/delete-runs.ts';
 import type { RunLimits } from './assistants/run-config.ts';
 import type { SystemDefaults } from './assistants/system-assistants.ts';
 import { changeService } from './changes.ts';
-import { chatCompletionService } from './chat/chat-completions.ts';
 import { CronDeferrals } from './crons/cron-deferrals.ts';
 import { type CronExplainDeps, cronExplain } from './crons/cron-explain.ts';
 import { cronTicks, type MissedPolicy } from './crons/cron-ticks.ts';
@@ -79,6 +78,8 @@ export interface ServiceContext {
   /** As in `RunGraphDeps`. */
   readonly revision_id?: RunGraphDeps['revision_id'];
   readonly storage: Storage;
+  /** Warnings of the system overview. */
+  readonly warnings: SystemDeps['warnings'];
   /** Versions that the system overview reports. */
   readonly versions: SystemDeps['versions'];
   readonly graphs: GraphRegistry;
@@ -207,7 +208,6 @@ export function createServices(
     ui: uiService({ assistants, bundles: uiBundles({ ...context, ...ui }) }),
     a2a: lazy(async () => (await import('./a2a/a2a.ts')).a2aService(a2aDeps)),
     mcp: mcpService({ ...shared, runs, statelessRuns, threads, assistants, secrets: storage.secrets }),
-    chatCompletions: chatCompletionService({ runs, statelessRuns, threads }),
   };
 
   /** The actor for a user when there is no request. */

@@ -7,10 +7,9 @@ import type { ServerWarning, SystemOverview } from '../schemas/system-overview.t
 import type { Storage } from '../storage/storage.ts';
 
 export interface SystemDeps {
-  readonly storage: Pick<
-    Storage,
-    'queue' | 'crons' | 'outbox' | 'overview' | 'processes' | 'interrupts' | 'warnings'
-  >;
+  readonly storage: Pick<Storage, 'queue' | 'crons' | 'outbox' | 'overview' | 'processes' | 'interrupts'>;
+  /** What the operator should know, as far as it can be known at once. */
+  readonly warnings: () => Promise<readonly ServerWarning[]>;
   readonly versions: SystemOverview['versions'];
   readonly clock: Clock;
 }
@@ -23,10 +22,10 @@ const OVERDUE_MS = 60_000;
 export type SystemService = ReturnType<typeof systemService>;
 
 /** The state of the whole server. */
-export function systemService({ storage, versions, clock }: SystemDeps) {
+export function systemService({ storage, versions, clock, ...deps }: SystemDeps) {
   const { queue, crons, outbox, overview, processes, interrupts } = storage;
   const totalThreads = cached(clock, () => overview.totalThreads());
-  const warnings = cached(clock, async () => (await storage.warnings()).map(withoutFix));
+  const warnings = cached(clock, async () => [...(await deps.warnings())]);
 
   return {
     /** Oldest first. Throws `Forbidden` for users and tokens. */
@@ -73,10 +72,6 @@ export function systemService({ storage, versions, clock }: SystemDeps) {
       };
     },
   };
-}
-
-function withoutFix({ check, level, message }: ServerWarning): ServerWarning {
-  return { check, level, message };
 }
 
 /** Caches a value for `CACHED_MS`; a failure is not cached. */

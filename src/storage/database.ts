@@ -9,9 +9,9 @@ import { sqlitePath } from '../db/engines/sqlite-files.ts';
 import { type MigrationLog, migrate, pendingMigrations } from '../db/migrate.ts';
 import { schemaVersion } from '../db/schema.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
-import { assertNoCopy } from './copy/progress.ts';
 import { checkConnections, poolSizes } from './pool-sizes.ts';
 import { closePools, type PostgresAccess, postgresPools, statsOf } from './postgres-pools.ts';
+import { assertNoCopy } from './unfinished-copy.ts';
 import { untilReachable, type WaitRules } from './until-reachable.ts';
 
 /** Which database, and how to open it. */

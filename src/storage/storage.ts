@@ -25,8 +25,6 @@ import { deploymentRepository } from './deployments/deployments.ts';
 import { pushRepository } from './deployments/pushes.ts';
 import { repositoryAccessRepository } from './deployments/repositories.ts';
 import { revisionRepository } from './deployments/revisions.ts';
-import type { QuickContext } from './doctor/finding.ts';
-import { quickFindings } from './doctor/quick.ts';
 import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
 import { idempotencyRepository } from './idempotency.ts';
@@ -156,9 +154,8 @@ function createStorage({ requests, work }: Pools, options: RepositoryOptions) {
     ...bind(requests, { visibleIds }),
     notifications: notifications(requests),
     overview: overviewReader(requests),
-    /** What a doctor says of the database, as far as it can be known at once. */
-    warnings: () =>
-      quickFindings({ db: requests, path: options.path, max_connections: options.max_connections }),
+    /** For extensions, which have statements of their own. */
+    database: { db: requests, path: options.path, max_connections: options.max_connections },
     processes: processRepository(requests),
     /** The same repositories for background work, on separate connections. */
     work: {
@@ -170,7 +167,10 @@ function createStorage({ requests, work }: Pools, options: RepositoryOptions) {
 }
 
 type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'revisionRule'>;
-type RepositoryOptions = QueueOptions & Pick<QuickContext, 'path' | 'max_connections'>;
+type RepositoryOptions = QueueOptions & {
+  readonly path: string | undefined;
+  readonly max_connections: number;
+};
 
 function repositories(db: Db, open: ActiveAttempts, options: QueueOptions) {
   return {

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { number } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import { openTarget } from '../../src/storage/copy/databases.ts';
+import { openTarget } from '../../src/extensions/operations/copy/databases.ts';
 import { httpClient } from '../support/http-client.ts';
 import { agentServer } from '../support/program.ts';
 import { createThread } from '../support/remote-runs.ts';

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { raw } from '../../src/db/sql.ts';
-import { openTarget } from '../../src/storage/copy/databases.ts';
+import { openTarget } from '../../src/extensions/operations/copy/databases.ts';
 import { KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { TEST_KEY } from '../support/encryption.ts';
 import { agentServer } from '../support/program.ts';

@@ -3,7 +3,6 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { Conflict, NotFound, Unavailable } from '../../src/core/errors.ts';
 import { bareServer } from '../support/bare-server.ts';
-import { naming } from '../support/naming.ts';
 
 const ID = '7d9f2c1e-4b6a-4f0e-9c3d-2a8b5e6f1d00';
 
@@ -69,34 +68,6 @@ test('an assistant with the name of a route can be used', async () => {
     detail: 'Method Not Allowed: use POST /assistants/search',
   });
 });
-
-test.each(['', '/agents'])(
-  'the disabled OpenAI API below "%s" is a 404 that names the setting',
-  async (mount_prefix) => {
-    await using http = await bareServer({ options: { mount_prefix } });
-    for (const path of ['chat/completions', 'models', 'models/echo']) {
-      const answer = await http.inject({
-        method: 'POST',
-        url: `${mount_prefix}/v1/${path}?a=b`,
-        payload: {},
-      });
-      expect([answer.statusCode, answer.json()]).toEqual([
-        404,
-        {
-          error: {
-            message: naming('disabled', 'http.openai.enabled'),
-            type: 'not_found_error',
-            param: null,
-            code: null,
-          },
-        },
-      ]);
-    }
-    expect((await http.inject(`${mount_prefix}/v1/embeddings`)).json()).toEqual({ detail: 'Not Found' });
-    await using enabled = await bareServer({ options: { openai: { enabled: true } } });
-    expect((await enabled.inject('/v1/nope')).json()).toEqual({ detail: 'Not Found' });
-  },
-);
 
 test('HEAD on a stream is a 405 that names GET', async () => {
   await using http = await bareServer();

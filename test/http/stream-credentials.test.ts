@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { Forbidden, Unauthorized, Unavailable } from '../../src/core/errors.ts';
+import { openAiRoutes } from '../../src/extensions/openai/routes.ts';
 import { type BareServer, bareServer } from '../support/bare-server.ts';
 import { naming } from '../support/naming.ts';
 
@@ -52,18 +53,11 @@ beforeAll(async () => {
     authenticate,
     authenticate_every_ms: 1,
     options: {
-      openai: { enabled: true },
       mcp: { cancel_on_disconnect: true, body_limit: 1024 ** 2 },
     },
+    extensions: { routes: [openAiRoutes], offAnswer: () => undefined },
     services: {
       a2a: async () => a2a,
-      chatCompletions: {
-        start: async () => ({ run_id: run.run_id, updated_at: '2026-01-01T00:00:00.000Z' }),
-        async *answer(_run: unknown, signal: AbortSignal) {
-          if (!signal.aborted) await once(signal, 'abort');
-          yield 'too late';
-        },
-      },
       eventStreaming: {
         open: async () => ({}),
         async events(_request: unknown, sink: { send(event: object): void }, signal: AbortSignal) {
@@ -90,7 +84,11 @@ beforeAll(async () => {
           abandoned += 1;
         },
       },
+      statelessRuns: {
+        create: async () => ({ run_id: run.run_id, updated_at: '2026-01-01T00:00:00.000Z' }),
+      },
       runs: {
+        follow: (_run: unknown, signal: AbortSignal) => endless(signal),
         get: async () => run,
         authorizeAbandoning: async () => {},
         joinStream: (

@@ -67,7 +67,7 @@ export const FILES = [
   'clients/js-sdk-maintenance',
   'clients/mcp',
   'clients/mcp/story',
-  'clients/openai',
+  'extensions/openai/client',
   'clients/remote-graph',
   'clients/store',
   'clients/threads',

@@ -1,5 +1,9 @@
 import { expect, test } from 'vitest';
-import { interruptText, resumeValueOf, reviewRequestOf } from '../../src/services/chat/human-in-the-loop.ts';
+import {
+  interruptText,
+  resumeValueOf,
+  reviewRequestOf,
+} from '../../src/services/conversation/human-in-the-loop.ts';
 
 const request = (allowed: unknown, description?: unknown) => ({
   action_requests: [{ name: 'pay', args: { amount: 5 }, description }],

@@ -13,8 +13,8 @@ export interface AppParts {
   /** Of the configuration; the one of the fixtures without it. */
   readonly folder?: string;
   readonly environment?: Readonly<Record<string, string>>;
-  /** Over the configuration's. */
-  readonly http?: Partial<Config['http']>;
+  /** Over the configuration's, with the sections of extensions. */
+  readonly http?: Partial<Config['http']> & Readonly<Record<string, unknown>>;
   readonly crons?: Partial<Config['crons']>;
   readonly studio?: Partial<Config['studio']>;
   readonly runs?: Partial<Config['runs']>;

@@ -54,6 +54,7 @@ interface BareParts {
   /** How often callers of open streams are authenticated, ms. */
   readonly authenticate_every_ms?: number;
   readonly customApp?: ServerDeps['customApp'];
+  readonly extensions?: ServerDeps['extensions'];
 }
 
 /** An HTTP server with only what a test puts behind it, for what HTTP itself does; and what it logs. */
@@ -65,6 +66,7 @@ export async function bareServer({
   authenticate,
   authenticate_every_ms,
   customApp,
+  extensions,
 }: BareParts = {}) {
   const log: LogLine[] = [];
   const server = await createServer({
@@ -78,6 +80,7 @@ export async function bareServer({
     ...PROCESS,
     ids: systemIds(systemClock),
     customApp,
+    extensions,
   });
   return {
     server,

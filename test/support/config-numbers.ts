@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { ConfigFile } from '../../src/config/schema.ts';
+import { ConfigFile } from '../../src/config/config-file.ts';
 import { isObject, type JsonObject } from '../../src/core/json.ts';
 
 /** A number of the configuration; `*` stands for a name that the user chooses. */

@@ -6,7 +6,7 @@ import type { Db, Reader } from '../../src/db/db.ts';
 import { insertRows } from '../../src/db/rows.ts';
 import { readSchema } from '../../src/db/schema.ts';
 import { join, raw, type SqlValue, sql } from '../../src/db/sql.ts';
-import { openTarget } from '../../src/storage/copy/databases.ts';
+import { openTarget } from '../../src/extensions/operations/copy/databases.ts';
 import { type DatabasesByUrl, databasesByUrl } from './databases-by-url.ts';
 import { RandomJson } from './random-json.ts';
 import { type Column, columnsOf, commonColumns } from './table-types.ts';

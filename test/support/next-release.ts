@@ -1,9 +1,7 @@
-import { cp, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { edited } from '../chaos/faults/edited.ts';
-
-const ROOT = resolve(import.meta.dirname, '../..');
+import { copySources } from './copied-sources.ts';
 
 /** A later release of the server: its sources in a folder of their own. */
 export interface Release extends AsyncDisposable {
@@ -46,13 +44,9 @@ const CHANGES = [
 
 /** Makes the release that follows the sources of this repository. `contracting`: SQL of a last migration that removes something. */
 export async function nextRelease(contracting?: string): Promise<Release> {
-  const folder = await mkdtemp(join(tmpdir(), 'agent-server-release-'));
-  const own = new Set(['src', 'bin', 'package.json', 'test', '.git']);
-  for (const name of await readdir(ROOT)) {
-    if (!own.has(name)) await symlink(join(ROOT, name), join(folder, name));
-  }
-  for (const name of ['src', 'bin']) await cp(join(ROOT, name), join(folder, name), { recursive: true });
-  const manifest = JSON.parse(await readFile(join(ROOT, 'package.json'), 'utf8'));
+  const sources = await copySources();
+  const { folder } = sources;
+  const manifest = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
   const version = `${manifest.version}-next`;
   await writeFile(join(folder, 'package.json'), JSON.stringify({ ...manifest, version }));
   const migrations = await addMigrations(join(folder, 'src/db/migrations/index.ts'), contracting);
@@ -61,10 +55,10 @@ export async function nextRelease(contracting?: string): Promise<Release> {
     await writeFile(file, edited(await readFile(file, 'utf8'), change));
   }
   return {
-    program: join(folder, 'bin/agent-server.mjs'),
+    program: sources.program,
     version,
     migrations,
-    [Symbol.asyncDispose]: () => rm(folder, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => sources[Symbol.asyncDispose](),
   };
 }
 

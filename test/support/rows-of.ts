@@ -2,8 +2,8 @@ import { openPostgres } from '../../src/db/engines/postgres.ts';
 import { sqlitePath } from '../../src/db/engines/sqlite-files.ts';
 import { openSqliteSnapshot } from '../../src/db/engines/sqlite-snapshot.ts';
 import { raw, sql } from '../../src/db/sql.ts';
-import { sideOf } from '../../src/storage/copy/side.ts';
-import { copiedTables } from '../../src/storage/copy/tables.ts';
+import { sideOf } from '../../src/extensions/operations/copy/side.ts';
+import { copiedTables } from '../../src/extensions/operations/copy/tables.ts';
 
 /** The rows of all tables as text, sorted, equal on both engines: members of jsonb have an order of their own there. */
 export async function rowsOf(url: string): Promise<Record<string, string[]>> {

@@ -6,7 +6,7 @@ import {
   type StateMessage,
   stateMessages,
   textOf,
-} from '../../services/chat/messages.ts';
+} from '../../services/conversation/messages.ts';
 import { oneLine, sanitizeForTerminal } from './sanitize.ts';
 
 /** A message that is still streaming. */

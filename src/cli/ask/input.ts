@@ -1,7 +1,12 @@
 import { tryOrUndefined } from '../../core/failure.ts';
 import { isUuid } from '../../core/ids.ts';
 import { isObject, type JsonObject } from '../../core/json.ts';
-import { fieldNames, inputFields, onlyTextField, propertiesOf } from '../../services/chat/input-fields.ts';
+import {
+  fieldNames,
+  inputFields,
+  onlyTextField,
+  propertiesOf,
+} from '../../services/conversation/input-fields.ts';
 import { UsageError } from '../command.ts';
 import { call, type Server } from './client.ts';
 import { oneLine } from './sanitize.ts';

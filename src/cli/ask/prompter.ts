@@ -8,7 +8,7 @@ import {
   interruptText,
   resumeValueOf,
   reviewRequestOf,
-} from '../../services/chat/human-in-the-loop.ts';
+} from '../../services/conversation/human-in-the-loop.ts';
 import { printWarning } from './answer-printer.ts';
 import { oneLine, sanitizeForTerminal } from './sanitize.ts';
 

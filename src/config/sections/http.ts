@@ -106,11 +106,6 @@ export const Http = group({
       .describe('Public URL of the server for MCP clients. Unset: that of the request.'),
     body_limit: messageLimit(),
   }).prefault({}),
-  openai: group({
-    enabled: boolean()
-      .default(false)
-      .describe("Serves `/v1/models` and `/v1/chat/completions`, for front ends that use OpenAI's API."),
-  }).prefault({}),
   disable_ui: boolean().default(false).describe('Disables `/ui`.'),
   disable_studio: boolean().default(false).describe('Disables Studio.'),
   disable_webhooks: boolean().default(false).describe('Disables webhooks.'),

@@ -14,7 +14,7 @@ import {
   interruptText,
   resumeWithDecisions,
   reviewRequestOf,
-} from '../../services/chat/human-in-the-loop.ts';
+} from '../../services/conversation/human-in-the-loop.ts';
 
 /** One input request to the client, and the interrupt that its response resumes. */
 export interface Question {

@@ -1,8 +1,8 @@
 import type { CallToolResult, ContentBlock } from '@modelcontextprotocol/server';
 import { isObject, type JsonObject, toJson } from '../../core/json.ts';
 import type { Run } from '../../schemas/runs.ts';
-import { interruptText } from '../../services/chat/human-in-the-loop.ts';
-import { aiMessagesOfLastTurn, stateMessages, textOf } from '../../services/chat/messages.ts';
+import { interruptText } from '../../services/conversation/human-in-the-loop.ts';
+import { aiMessagesOfLastTurn, stateMessages, textOf } from '../../services/conversation/messages.ts';
 import type { ToolOutcome } from '../../services/mcp/mcp.ts';
 import type { AssistantTool } from '../../services/mcp/tools.ts';
 

@@ -8,7 +8,6 @@ export const TAGS = {
   store: 'Store',
   a2a: 'A2A',
   mcp: 'MCP',
-  openai: 'OpenAI API',
   webhooks: 'Webhooks',
   deployments: 'Deployments',
   system: 'System',
@@ -24,7 +23,6 @@ export const GROUPS = [
   { name: TAGS.store, description: 'Long-term memory across threads, shared with the graphs.' },
   { name: TAGS.a2a, description: 'Assistants as agents, over the Agent2Agent protocol.' },
   { name: TAGS.mcp, description: 'Assistants as tools, over the Model Context Protocol.' },
-  { name: TAGS.openai, description: 'Assistants as models, over the chat completions API.' },
   { name: TAGS.webhooks, description: 'Deliveries of the webhooks that report how runs ended.' },
   {
     name: TAGS.deployments,

@@ -4,7 +4,7 @@ import { isObject, type JsonObject } from '../../core/json.ts';
 import { DeadlineExceeded, withDeadline } from '../../core/timers.ts';
 import type { Assistant, GraphSchema } from '../../schemas/assistants.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
-import { type InputFields, inputFields, propertiesOf } from '../chat/input-fields.ts';
+import { type InputFields, inputFields, propertiesOf } from '../conversation/input-fields.ts';
 
 /** Input and output of an assistant, as its agent card describes them. */
 export interface CardData extends InputFields {

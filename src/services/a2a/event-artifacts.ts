@@ -3,7 +3,7 @@ import type { Actor } from '../../auth/actor.ts';
 import { undefinedIfNotFound } from '../../core/errors.ts';
 import { isObject } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
-import { isAiMessage, isMessage, stateMessages } from '../chat/messages.ts';
+import { isAiMessage, isMessage, stateMessages } from '../conversation/messages.ts';
 import type { RunService } from '../runs/runs.ts';
 import { partsOf } from './parts.ts';
 import { answerArtifact, type TaskContext } from './task-view.ts';

@@ -3,8 +3,8 @@ import { ContentTypeNotSupportedError, RequestMalformedError } from '@a2a-js/sdk
 import { isObject, type JsonObject } from '../../core/json.ts';
 import type { RunCreate } from '../../schemas/runs.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
-import { resumeValueOf } from '../chat/human-in-the-loop.ts';
-import { fieldNames, onlyTextField } from '../chat/input-fields.ts';
+import { resumeValueOf } from '../conversation/human-in-the-loop.ts';
+import { fieldNames, onlyTextField } from '../conversation/input-fields.ts';
 import type { CardData } from './card-data.ts';
 import { blockOf, isAccepted, mediaTypeOf } from './parts.ts';
 

@@ -8,7 +8,7 @@ import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { NewPushConfig } from '../../storage/a2a/push-configs.ts';
 import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import type { ContinuedTask, NewTurn } from '../../storage/a2a/turns.ts';
-import { stateMessages } from '../chat/messages.ts';
+import { stateMessages } from '../conversation/messages.ts';
 import type { RunService } from '../runs/runs.ts';
 import { type ThreadService, threadIdFromName } from '../threads/threads.ts';
 import type { ReadCardData } from './card-data.ts';

@@ -1,0 +1,29 @@
+import type { Config } from '../config/schema.ts';
+import { closeAll } from '../core/lifecycle.ts';
+import type { Core, Extension } from '../extensions/extension.ts';
+import { EXTENSIONS } from '../extensions/index.ts';
+import type { ExtensionRoutes } from '../http/server-deps.ts';
+import type { ServerWarning } from '../schemas/system-overview.ts';
+import type { RunObserver } from '../workers/run-observer.ts';
+
+/** What all enabled extensions add to a server. */
+export interface Extensions extends ExtensionRoutes, AsyncDisposable {
+  readonly observer: RunObserver | undefined;
+  warnings(): Promise<readonly ServerWarning[]>;
+}
+
+/** Loads the extensions that the configuration enables. */
+export async function openExtensions(config: Config, core: Core): Promise<Extensions> {
+  const isOn = (extension: Extension) => extension.isEnabled(config);
+  const opened = await Promise.all(
+    EXTENSIONS.filter(isOn).map(async (extension) => (await extension.load())(core)),
+  );
+  const off = EXTENSIONS.filter((extension) => !isOn(extension));
+  return {
+    routes: opened.flatMap(({ routes = [] }) => routes),
+    offAnswer: (path) => off.map((extension) => extension.offAnswer?.(path)).find((answer) => answer),
+    observer: opened.find(({ observer }) => observer)?.observer,
+    warnings: async () => (await Promise.all(opened.map((each) => each.warnings?.() ?? []))).flat(),
+    [Symbol.asyncDispose]: () => closeAll(opened.map((each) => () => each[Symbol.asyncDispose]?.())),
+  };
+}

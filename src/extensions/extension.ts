@@ -1,0 +1,46 @@
+import type { Command } from '../cli/command.ts';
+import type { Config } from '../config/schema.ts';
+import type { Section } from '../config/section.ts';
+import type { MaskSecrets } from '../core/mask-secrets.ts';
+import type { RoutePlugin } from '../http/server-deps.ts';
+import type { ServerWarning } from '../schemas/system-overview.ts';
+import type { ServiceContext, Services } from '../services/all-services.ts';
+import type { RunObserver } from '../workers/run-observer.ts';
+
+/**
+ * An optional product: one folder with all that belongs to it. This much of it is always loaded, so it holds data and
+ * lazy imports. The core knows it only through this interface, and no extension knows another.
+ */
+export interface Extension {
+  /** As its folder. */
+  readonly name: string;
+  /** Its keys of the configuration file. */
+  readonly sections?: readonly Section[];
+  isEnabled(config: Config): boolean;
+  /** Body of the 404 for a path that it would serve if it were on; clients display it. `undefined`: not its path. */
+  offAnswer?(path: string): object | undefined;
+  /** Its commands of the command line, in the order of the help; there whether it is on or off. */
+  loadCommands?(): Promise<readonly Command[]>;
+  /** Loads what serves. Not called while the extension is off. */
+  load(): Promise<(core: Core) => Contribution | Promise<Contribution>>;
+}
+
+/** What an extension may use of the core. */
+export interface Core extends ServiceContext {
+  readonly config: Config;
+  /** Project folder of the server, from which optional libraries are loaded. */
+  readonly root: string;
+  /** Masks secrets in what is sent elsewhere. */
+  readonly mask: MaskSecrets;
+  readonly services: Services;
+}
+
+/** What an extension adds to the server. Disposed once the workers have stopped. */
+export interface Contribution extends Partial<AsyncDisposable> {
+  /** Added after those of the core, below each prefix. A tag in their schemas has its `tag_description` there too. */
+  readonly routes?: readonly RoutePlugin[];
+  /** At most one extension has it. */
+  readonly observer?: RunObserver | undefined;
+  /** What the operator should know, for the system overview; asked once a minute at most. */
+  warnings?(): Promise<readonly ServerWarning[]>;
+}

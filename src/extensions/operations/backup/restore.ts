@@ -1,0 +1,124 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Conflict, Unavailable } from '../../../core/errors.ts';
+import type { Db, Reader, Transaction } from '../../../db/db.ts';
+import type { Encryptor } from '../../../db/encryption/cipher.ts';
+import {
+  holdForReplacement,
+  removeSqlite,
+  sqlitePath,
+  vacuumInto,
+} from '../../../db/engines/sqlite-files.ts';
+import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
+import { NEWEST_VERSION } from '../../../db/schema.ts';
+import { liveWorkers } from '../../../storage/queue/workers.ts';
+import { type CopyReport, planCopy } from '../copy/copy.ts';
+import { LEASE_NOTE, openTarget, WITHOUT_TIMEOUTS } from '../copy/databases.ts';
+import { endProgress, unfinishedSource } from '../copy/progress.ts';
+import { continueAfter } from '../copy/sequences.ts';
+import { emptyTables, lastNumbers, tablesWithRows, transferTable, verifyTable } from '../copy/transfer.ts';
+import { insertBatch } from '../copy/write.ts';
+import { assertIntact } from './backup-file.ts';
+import { holdDeployments } from './deployment-data.ts';
+
+export interface RestoreOptions {
+  /** An absolute path: what `backupDatabase` wrote. */
+  readonly file: string;
+  /** `sqlite:` and an absolute path, or `postgres://…`. */
+  readonly url: string;
+  /** Command that prints the password of a PostgreSQL. */
+  readonly password_command?: string | undefined;
+  /** Where the server keeps its deployments; their data is restored from beside the file. Default: it is not. */
+  readonly deployments_folder?: string | undefined;
+  /** Replaces a database that has data. */
+  readonly force?: boolean;
+  /** As in `CopyOptions`. */
+  readonly encryptor?: Encryptor | undefined;
+  readonly report?: CopyReport | undefined;
+}
+
+/**
+ * Replaces the database by a backup of either engine, all or nothing: a crash leaves the old data or the new. Then each
+ * deployment's, likewise: after a crash between them, restore once more. The backup is verified first. Throws
+ * `Unavailable` for a backup that is not intact and while a server uses the database, and `Conflict` for a database
+ * that has data, without `force`.
+ */
+export async function restoreDatabase(options: RestoreOptions): Promise<void> {
+  const version = await assertIntact(options.file);
+  const { file, deployments_folder, force = false } = options;
+  using deployments =
+    deployments_folder === undefined ? undefined : await holdDeployments(file, deployments_folder, force);
+  await restoreRows(options, version);
+  deployments?.replace();
+}
+
+async function restoreRows(options: RestoreOptions, version: number): Promise<void> {
+  const path = sqlitePath(options.url);
+  if (path !== undefined) return restoreSqlite(path, options);
+  using backup = version === NEWEST_VERSION ? undefined : await migratedCopy(options.file);
+  await using snapshot = openSqliteSnapshot(backup?.file ?? options.file);
+  await restorePostgres(snapshot, options);
+}
+
+async function restoreSqlite(path: string, { file, force }: RestoreOptions): Promise<void> {
+  using held = holdForReplacement(path);
+  if (!held.is_empty && !force) throw notEmpty();
+  const fresh = `${held.file}.restore`;
+  try {
+    vacuumInto(file, fresh);
+    await assertIntact(fresh);
+    held.replaceBy(fresh);
+  } finally {
+    removeSqlite(fresh);
+  }
+}
+
+function notEmpty(): Conflict {
+  return new Conflict('The database is not empty. Back it up, then replace it with --force.');
+}
+
+/** An older backup is migrated before its rows go into the tables of today. */
+async function migratedCopy(backup: string): Promise<Disposable & { readonly file: string }> {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-server-restore-'));
+  const file = join(folder, 'backup.db');
+  const remove = () => rmSync(folder, { recursive: true, force: true });
+  try {
+    vacuumInto(backup, file);
+    await (await openTarget(`sqlite:${file}`))[Symbol.asyncDispose]();
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  return { file, [Symbol.dispose]: remove };
+}
+
+/** One transaction: PostgreSQL shows all of it or nothing. */
+async function restorePostgres(snapshot: Reader, options: RestoreOptions): Promise<void> {
+  const { force, report = {} } = options;
+  await using target: Db = await openTarget(options.url, options.password_command);
+  if ((await liveWorkers(target)) > 0)
+    throw new Unavailable(`A server is using the database. Stop all servers first; ${LEASE_NOTE}.`);
+  const plan = await planCopy(snapshot, target, options);
+  const { tables, source } = plan;
+  const is_unfinished = (await unfinishedSource(target)) !== undefined;
+  if (!force && (is_unfinished || (await tablesWithRows(target, tables)).length > 0)) throw notEmpty();
+  const numbers = await lastNumbers(snapshot, tables);
+  await target.transaction('bulk', async (tx: Transaction) => {
+    await tx.all(WITHOUT_TIMEOUTS);
+    await emptyTables(tx, tables);
+    if (is_unfinished) await endProgress(tx);
+    for (const table of tables) {
+      let rows = 0;
+      await transferTable(source, table, {
+        write: async (batch) => {
+          await insertBatch(tx, table, batch.rows, plan.rules);
+          rows += batch.rows.length;
+          report.onBatch?.(table.name, rows);
+        },
+      });
+      report.onVerified?.(table.name, await verifyTable(source, { ...plan.into, reader: tx }, table));
+    }
+    for (const [table, last] of numbers) await continueAfter(tx, table, last);
+  });
+}

@@ -1,0 +1,49 @@
+import type { Db } from '../../../db/db.ts';
+
+/** Something that a doctor found. */
+export interface Finding {
+  /** The check that found it, such as `crons`. */
+  readonly check: string;
+  /** `problem`: needs care. `notice`: good to know. */
+  readonly level: 'problem' | 'notice';
+  /** What is wrong and what to do, in one sentence or two. */
+  readonly message: string;
+  /** Mends exactly this, safely beside running servers; absent if only a person can. */
+  readonly fix?: () => Promise<unknown>;
+}
+
+export interface DoctorContext {
+  readonly db: Db;
+  /** Epoch ms of this process. */
+  readonly now: () => number;
+  /** The file of a SQLite database. */
+  readonly path: string | undefined;
+  /** A server uses the database: a process with a live lease, or one that has the SQLite file open. */
+  readonly is_served: boolean;
+  /** Rules for runs that the doctor ends. */
+  readonly log_retention_ms: number;
+  readonly max_attempts: number;
+  /** How long a delivery is retried. */
+  readonly give_up_ms: number;
+  /** Connections that each process may open. */
+  readonly max_connections: number;
+}
+
+/** Looks for one kind of trouble. Reads the database and changes nothing. */
+export type Check = (context: DoctorContext) => Promise<Finding[]>;
+
+/** What a check needs in a running server: none of the limits by which fixes end runs and deliveries. */
+export type QuickContext = Pick<DoctorContext, 'db' | 'now' | 'path' | 'is_served' | 'max_connections'>;
+/** A check that takes milliseconds, however many rows there are. */
+export type QuickCheck = (context: QuickContext) => Promise<Finding[]>;
+
+/** `1 run`, `2 runs`. */
+export function counted(count: number, one: string, many = `${one}s`): string {
+  return `${count} ${count === 1 ? one : many}`;
+}
+
+/** The first of them, and how many more there are. */
+export function some(names: readonly string[], most = 3): string {
+  const rest = names.length - most;
+  return `${names.slice(0, most).join(', ')}${rest > 0 ? ` and ${rest} more` : ''}`;
+}
