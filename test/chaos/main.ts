@@ -57,6 +57,9 @@ function testOf({ file, test }: Row): string[] {
   return [`test/chaos/${file}.test.ts`, '-t', test];
 }
 
+/** For a test that hangs without its mechanism, ms. */
+const PATIENCE_MS = 60_000;
+
 let isWell = true;
 function report(what: string, isAsItShould: boolean): void {
   process.stdout.write(`${isAsItShould ? 'as it should' : 'NOT AS IT SHOULD'}: ${what}\n`);
@@ -75,7 +78,7 @@ if (wanted) {
   delete process.env['CHAOS'];
 }
 for (const row of rows) {
-  const { failed } = await vitest(testOf(row), row.without);
+  const { failed } = await vitest([...testOf(row), `--testTimeout=${PATIENCE_MS}`], row.without);
   report(`${row.row}: ${row.test}: fails because of: ${row.without}`, failed > 0);
 }
 process.exit(isWell ? 0 : 1);
