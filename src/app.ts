@@ -167,7 +167,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const server = await register(context, workers, services, takes_over)
     .then(() => openServer(parts, options))
     .catch(async (error: unknown) => {
-      await deployments?.stop(0);
+      await Promise.all([deployments?.stop(0), extensions[Symbol.asyncDispose]()]);
       throw error;
     });
   // Project code in this process may use `new Client()`; a deployment's code runs in its hosts.
