@@ -153,7 +153,11 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   // No other process uses a deployment's database, on either engine.
   const takes_over = place ? place.is_first : isSingleProcess(config);
   const root = place?.server_root ?? config.root;
-  const extensions = await openExtensions(config, { ...context, services, root, mask: output.mask });
+  const core = { ...context, services, root, mask: output.mask };
+  const extensions = await openExtensions(config, core).catch(async (error: unknown) => {
+    await Promise.allSettled([deployments?.stop(0)]);
+    throw error;
+  });
   const { observer } = extensions;
   const workers = wireWorkers(context, services, {
     takes_over,
@@ -167,7 +171,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const server = await register(context, workers, services, takes_over)
     .then(() => openServer(parts, options))
     .catch(async (error: unknown) => {
-      await Promise.all([deployments?.stop(0), extensions[Symbol.asyncDispose]()]);
+      await Promise.allSettled([deployments?.stop(0), extensions[Symbol.asyncDispose]()]);
       throw error;
     });
   // Project code in this process may use `new Client()`; a deployment's code runs in its hosts.

@@ -189,7 +189,10 @@ function mayExtensionImport(from: string, to: string): boolean {
   if (to === 'extensions/extension.ts') return true;
   if (folder === 'extensions') return name === own;
   // A command is one like those of the core.
-  return layerOf(to) > layerOf('app.ts') || (/\/commands\//.test(from) && /^cli\/[\w-]+\.ts$/.test(to));
+  return (
+    layerOf(to) > layerOf('app.ts') ||
+    (/\/commands\//.test(from) && /^cli\/(command|configured-storage)\.ts$/.test(to))
+  );
 }
 
 function mayImportWithin(from: string, to: string): boolean {

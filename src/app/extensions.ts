@@ -1,6 +1,6 @@
 import type { Config } from '../config/schema.ts';
 import { closeAll } from '../core/lifecycle.ts';
-import type { Core, Extension } from '../extensions/extension.ts';
+import type { Contribution, Core, Extension } from '../extensions/extension.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
 import type { ExtensionRoutes } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
@@ -12,18 +12,25 @@ export interface Extensions extends ExtensionRoutes, AsyncDisposable {
   warnings(): Promise<readonly ServerWarning[]>;
 }
 
-/** Loads the extensions that the configuration enables. */
+/** Loads the extensions that the configuration enables; all or none. */
 export async function openExtensions(config: Config, core: Core): Promise<Extensions> {
   const isOn = (extension: Extension) => extension.isEnabled(config);
-  const opened = await Promise.all(
-    EXTENSIONS.filter(isOn).map(async (extension) => (await extension.load())(core)),
-  );
+  const opened: Contribution[] = [];
+  const close = () => closeAll(opened.map((each) => () => each[Symbol.asyncDispose]?.()));
+  try {
+    for (const extension of EXTENSIONS.filter(isOn)) opened.push(await (await extension.load())(core));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  const observers = opened.flatMap(({ observer }) => observer ?? []);
+  if (observers.length > 1) throw new Error('more than one extension observes runs');
   const off = EXTENSIONS.filter((extension) => !isOn(extension));
   return {
     routes: opened.flatMap(({ routes = [] }) => routes),
     offAnswer: (path) => off.map((extension) => extension.offAnswer?.(path)).find((answer) => answer),
-    observer: opened.find(({ observer }) => observer)?.observer,
+    observer: observers[0],
     warnings: async () => (await Promise.all(opened.map((each) => each.warnings?.() ?? []))).flat(),
-    [Symbol.asyncDispose]: () => closeAll(opened.map((each) => () => each[Symbol.asyncDispose]?.())),
+    [Symbol.asyncDispose]: close,
   };
 }

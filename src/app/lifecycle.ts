@@ -99,11 +99,12 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
     return closeAll([
       // The server keeps serving while runs finish, so that clients see them end; `/ok` diverts new requests.
       () => Promise.all([workers.stop(grace_ms), retiring, deployments?.stop(grace_ms)]),
-      () => Promise.all([traces?.flush(), extensions[Symbol.asyncDispose]()]),
+      () => traces?.flush(),
       () => end.abort(),
       () => loopback?.[Symbol.dispose](),
       () => listening?.[Symbol.dispose](),
       () => server.close(),
+      () => extensions[Symbol.asyncDispose](),
       () => hosts?.pool[Symbol.asyncDispose](),
       () => parts.lease?.[Symbol.dispose](),
       () => hostListener?.[Symbol.asyncDispose](),

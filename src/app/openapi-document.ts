@@ -13,6 +13,8 @@ import { openExtensions } from './extensions.ts';
 export async function openApiDocument(version: string): Promise<object> {
   const config = ConfigFile.parse({ graphs: { any: './any.ts:graph' } });
   const { http, server, deployments, studio } = config;
+  const core = { logger: silentLogger, root: '.', storage: {}, mask: String } as unknown as Core;
+  await using extensions = await openExtensions(config as unknown as Config, core);
   await using document = await createServer({
     services: {} as ServerDeps['services'],
     engine: { onRunEnded: () => {}, onStepsStored: () => {} } as unknown as ServerDeps['engine'],
@@ -24,7 +26,7 @@ export async function openApiDocument(version: string): Promise<object> {
     process: { worker_id: '', host: '', pid: 0 },
     clock: systemClock,
     ids: systemIds(systemClock),
-    extensions: await openExtensions(config as unknown as Config, {} as Core),
+    extensions,
   });
   return document.openApiDocument();
 }

@@ -22,7 +22,7 @@ export function configFile(sections: readonly Section[]) {
 }
 
 function keys(sections: readonly Section[]) {
-  const below = (parent: string) => sectionsBelow(sections, parent) as Record<never, never>;
+  const below = (parent: '' | 'http') => sectionsBelow(sections, parent) as Record<never, never>;
   return group({
     ...below(''),
     graphs: z
@@ -71,7 +71,7 @@ function keys(sections: readonly Section[]) {
   });
 }
 
-/** What no key decides alone. */
+/** Rules that involve several keys. */
 function checkTogether(config: ConfigValues, context: z.RefinementCtx): void {
   const { server, storage, auth, assistants = {}, runs, usage } = config;
   const { host, api_keys, role } = server;

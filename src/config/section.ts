@@ -2,27 +2,26 @@ import type { z } from 'zod';
 
 /** A part of the configuration that belongs to an extension. */
 export interface Section<T extends z.ZodType = z.ZodType> {
-  /** Where it is in the file: a key of the top level, or of `http`, as in `http.openai`. */
+  /** Where it is in the file: a key of the top level such as `mcp`, or one of `http` such as `http.openai`. */
   readonly path: string;
   /** Has a default, so that the section can be left out. */
   readonly schema: T;
 }
 
-/** The value of a section. `config`: as `loadConfig` returns it, with every section of the extensions in the list. */
-export function sectionOf<T extends z.ZodType>(config: object, { path }: Section<T>): z.output<T> {
+/** The value of a section; its default in a configuration that `loadConfig` has not made. */
+export function sectionOf<T extends z.ZodType>(config: object, { path, schema }: Section<T>): z.output<T> {
   const value = path
     .split('.')
-    .reduce<unknown>((parent, key) => (parent as Record<string, unknown>)[key], config);
-  return value as z.output<T>;
+    .reduce<unknown>((parent, key) => (parent as Record<string, unknown> | undefined)?.[key], config);
+  return (value === undefined ? schema.parse(undefined) : value) as z.output<T>;
 }
 
 /** Schemas by key of the sections directly below `parent`; of the top level if it is empty. */
-export function sectionsBelow(sections: readonly Section[], parent: string): Record<string, z.ZodType> {
-  const below = sections.map(({ path, schema }) => [path.split('.'), schema] as const);
+export function sectionsBelow(sections: readonly Section[], parent: '' | 'http'): Record<string, z.ZodType> {
+  const beginning = parent && `${parent}.`;
   return Object.fromEntries(
-    below.flatMap(([keys, schema]) => {
-      const key = keys.at(-1);
-      return key !== undefined && keys.slice(0, -1).join('.') === parent ? [[key, schema]] : [];
-    }),
+    sections
+      .filter(({ path }) => path.startsWith(beginning) && !path.slice(beginning.length).includes('.'))
+      .map(({ path, schema }) => [path.slice(beginning.length), schema]),
   );
 }

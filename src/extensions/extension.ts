@@ -8,18 +8,18 @@ import type { ServiceContext, Services } from '../services/all-services.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
 
 /**
- * An optional product: one folder with all that belongs to it. This much of it is always loaded, so it holds data and
+ * An optional product: one folder with all that belongs to it. The server always loads this part of it: keep it to data and
  * lazy imports. The core knows it only through this interface, and no extension knows another.
  */
 export interface Extension {
-  /** As its folder. */
+  /** The name of its folder. */
   readonly name: string;
   /** Its keys of the configuration file. */
   readonly sections?: readonly Section[];
   isEnabled(config: Config): boolean;
   /** Body of the 404 for a path that it would serve if it were on; clients display it. `undefined`: not its path. */
   offAnswer?(path: string): object | undefined;
-  /** Its commands of the command line, in the order of the help; there whether it is on or off. */
+  /** Its commands of the command line, in the order of the help; available even while it is off. */
   loadCommands?(): Promise<readonly Command[]>;
   /** Loads what serves. Not called while the extension is off. */
   load(): Promise<(core: Core) => Contribution | Promise<Contribution>>;
@@ -35,7 +35,7 @@ export interface Core extends ServiceContext {
   readonly services: Services;
 }
 
-/** What an extension adds to the server. Disposed once the workers have stopped. */
+/** What an extension adds to the server. Disposed after the HTTP server, and before the database is closed. */
 export interface Contribution extends Partial<AsyncDisposable> {
   /** Added after those of the core, below each prefix. A tag in their schemas has its `tag_description` there too. */
   readonly routes?: readonly RoutePlugin[];

@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply } from 'fastify';
+import { Unavailable } from '../core/errors.ts';
 import { immediate } from '../core/event-loop.ts';
 import type { Logger } from '../core/logger.ts';
 import { after } from '../core/timers.ts';
@@ -14,7 +15,7 @@ export interface Connection extends Disposable {
   readonly end: (reason: Error) => void;
 }
 
-/** Long-lived replies of a server. They end in `preClose`: an open one would block `close()`. */
+/** Long-lived replies of a server. They end in `preClose` or right after it: an open one would block `close()`. */
 export interface Connections {
   /**
    * Calls `onDisconnect` once if the client disconnects before the reply ends; its failure is only logged.
@@ -71,14 +72,25 @@ const CLIENT_GONE = new Error('the client closed the connection');
 const SERVER_CLOSES = new Error('the server is shutting down');
 
 /**
- * How long a request that is not complete when the server closes may take, ms. A load balancer opens a connection and
- * sends its request a moment later: if the server had closed it meanwhile, the client would get an error.
+ * Answers requests that arrive while the server closes with 503 and `Retry-After`, before anything is written: a load
+ * balancer may have opened the connection a moment before.
  */
+export function refuseWhileClosing(server: FastifyInstance): void {
+  let isClosing = false;
+  server.addHook('preClose', async () => {
+    isClosing = true;
+  });
+  server.addHook('onRequest', (_request, _reply, done) =>
+    done(isClosing ? new Unavailable('The server is shutting down. Try again.') : undefined),
+  );
+}
+
+/** How long an incomplete request may take once the server closes, ms. */
 const INCOMPLETE_MS = 1_000;
 
 /**
- * Graceful drain: on close, destroys connections without a complete request. Node waits for them as for active ones: 30
- * s for an idle one, such as a browser's preconnect, and longer for a slow body.
+ * Graceful drain: on close, destroys idle connections, and those whose request is incomplete a second later. Node waits for
+ * them as for active ones: 30 s for one without a request, such as a browser's preconnect, and longer for a slow body.
  */
 export function closeIncompleteRequests(server: FastifyInstance): void {
   /** The request of each connection; `'none yet'` before its first, `undefined` between two. */
@@ -114,7 +126,8 @@ export function closeIncompleteRequests(server: FastifyInstance): void {
       if (request === undefined) socket.destroy();
       else if (isIncomplete(socket)) closeLater(socket);
     }
-    // Accepts what has connected so far: the listener closes right after this, and what waits for it is reset.
+    // Accepts connections that are already queued, in a whole turn: closing the listener resets them.
+    await immediate();
     await immediate();
   });
 }

@@ -3,7 +3,7 @@ import type { Logger } from '../core/logger.ts';
 import { MAX_NAME_LENGTH } from '../schemas/bounds.ts';
 import { registerRoutes } from './all-routes.ts';
 import { canonicalUrl } from './canonical-url.ts';
-import { closeIncompleteRequests } from './connections.ts';
+import { closeIncompleteRequests, refuseWhileClosing } from './connections.ts';
 import { dispatchingServer, dispatchUpgrades } from './dispatch.ts';
 import { isWebSocketUpgrade, useWebSockets } from './event-streaming/websocket.ts';
 import { type HeaderPatterns, headerFilter } from './header-patterns.ts';
@@ -45,7 +45,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     // Same as the official server, so that clients reuse connections alike (contract §1 "Graceful").
     keepAliveTimeout: 75_000,
     requestTimeout: timeouts.requestTimeout,
-    // What a load balancer sends in the last moment is answered like any other request.
+    // `refuseWhileClosing` answers in our own format.
     return503OnClosing: false,
     ...(deps.dispatch && { serverFactory: dispatchingServer(deps.dispatch) }),
     http: {
@@ -110,7 +110,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
 /** Listeners of one event of a response. Node warns of a leak above ten, and MCP has eleven that wait for the end. */
 const MAX_LISTENERS = 20;
 
-/** Bounds the resources that clients can take up with their connections alone. */
+/** Bounds the resources that clients can take up with their connections alone, also while the server closes. */
 function useConnectionLimits(
   server: FastifyInstance,
   { max_connections }: HttpOptions,
@@ -119,6 +119,7 @@ function useConnectionLimits(
   if (max_connections !== undefined) server.server.maxConnections = max_connections;
   server.server.prependListener('request', (_request, response) => response.setMaxListeners(MAX_LISTENERS));
   closeIncompleteRequests(server);
+  refuseWhileClosing(server);
   // After it: this calls listeners of requests only for those whose turn it is.
   handleInOrder(server.server);
   closeStalled(server.server, { logger });
@@ -134,7 +135,7 @@ function prefixesOf({ mount_prefix = '', also_at }: HttpOptions): string[] {
   return also_at === undefined ? [mount_prefix] : [mount_prefix, also_at];
 }
 
-/** What an extension says of a path that it would serve if it were on. */
+/** The answer of an extension that is off, for one of its paths. */
 function offAnswerTo(path: string, { options, extensions }: ServerDeps): object | undefined {
   const prefix = prefixOf(prefixesOf(options), path);
   return prefix === undefined ? undefined : extensions?.offAnswer(withoutPrefix(prefix, path));

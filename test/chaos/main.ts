@@ -58,7 +58,7 @@ function testOf({ file, test }: Row): string[] {
 }
 
 /** For a test that hangs without its mechanism, ms. */
-const PATIENCE_MS = 60_000;
+const PATIENCE_MS = 120_000;
 
 let isWell = true;
 function report(what: string, isAsItShould: boolean): void {

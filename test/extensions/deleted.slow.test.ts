@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { type CopiedSources, copySources } from '../support/copied-sources.ts';
+import { agentServer } from '../support/program.ts';
 import { startServer } from '../support/server.ts';
 
 const ROOT = resolve(import.meta.dirname, '../..');
@@ -47,9 +48,10 @@ test('without any extension, the types are right, and the server starts and exec
   await using sources = await sourcesWithout(ALL);
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   const args = [tsc, '--noEmit', '--emitDeclarationOnly', 'false', '-p', 'tsconfig.build.json'];
-  const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: sources.folder }).catch(
-    (error) => error,
-  );
-  expect(stdout).toBe('');
+  const types = promisify(execFile)(process.execPath, args, { cwd: sources.folder });
+  expect(await types).toEqual({ stdout: '', stderr: '' });
+  const { program } = sources;
+  const help = await agentServer(['--help'], { program });
+  expect(help).toMatchObject({ code: 0, stderr: '', stdout: expect.stringContaining('agent-server start') });
   await expectServed(sources);
 });

@@ -136,7 +136,7 @@ test('the log of a run is not read ahead for a client that never reads', async (
   await vi.waitUntil(() => {
     const before = asked;
     return new Promise((resolve) => setTimeout(() => resolve(asked > 0 && asked === before), 100));
-  });
+  }, 50_000);
   // What the sockets of both sides buffer, some MB at most.
   expect(asked).toBeLessThan(200);
   answer.destroy();

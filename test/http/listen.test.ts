@@ -26,7 +26,7 @@ test('a server listens on each of its addresses and stops listening on all', asy
   for (const address of ADDRESSES) await expect(fetch(`http://${address}:${port}/ok`)).rejects.toThrow();
 });
 
-test('a request whose connection is older than the close of the server is answered, and the last on its connection', async () => {
+test('a request on a connection that a closing server has just accepted is a 503, and the last on its connection', async () => {
   await using server = await bareServer();
   const url = new URL(await server.listen());
   const accepted = once(server.server.server, 'connection');
@@ -37,7 +37,9 @@ test('a request whose connection is older than the close of the server is answer
   while (server.server.server.listening) await immediate();
   client.write(`GET /ok HTTP/1.1\r\nHost: ${url.host}\r\n\r\n`);
   const answer = await ended;
-  expect(answer).toMatch(/^HTTP\/1.1 200 /);
+  expect(answer).toMatch(/^HTTP\/1.1 503 /);
+  expect(answer).toMatch(/^retry-after: 1\r$/im);
+  expect(answer).toMatch(/{"detail":".+"}$/);
   expect(answer).toMatch(/^connection: close\r$/im);
   await closed;
 });

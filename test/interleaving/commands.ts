@@ -4,7 +4,7 @@ import { STORAGE_FAILURE_NAMES, type StorageFailureName } from './scheduler.ts';
 /** What an attempt does: its supersteps, after which of them it commits, and how it ends. */
 export interface Plan {
   readonly commits: readonly boolean[];
-  /** `broken`: not even its end can be stored. `away`: storage is, for the attempt. */
+  /** `broken`: not even its end can be stored. A failure of storage: the graph meets it. */
   readonly end: 'success' | 'error' | 'waits' | 'broken' | StorageFailureName;
 }
 

@@ -80,7 +80,7 @@ export class Incidents {
         const gates = scheduler.gates.filter(({ kind }) => kind !== 'work');
         const gate = gates[which % gates.length];
         const name = FAILURES[scheduler.step % FAILURES.length] as StorageFailureName;
-        // What has been committed is not refused afterwards.
+        // The answer to a commit may get lost or be late; what has been committed is not refused.
         const may = gate?.kind === 'answer' && name !== 'busy' ? 'away' : name;
         if (gate) scheduler.fail(gate, storageFailure(may));
         await sleep(RETRIED_MS);

@@ -34,12 +34,12 @@ const LEASE_MS = 1e12;
 /** Nodes of a graph take longer than statements: so many steps of others may come in between. */
 const SLOW = 5;
 
-/** What a plan asks for. */
-/** The graph fails because storage does, of which it uses the store and its checkpoints. */
+/** The graph fails because storage does, which it reaches by its store and its checkpoints. */
 function isStorageEnd(end: Plan['end']): end is StorageFailureName {
   return (STORAGE_FAILURE_NAMES as string[]).includes(end);
 }
 
+/** What a plan asks for. */
 export class PlannedFailure extends Error {
   override readonly name = 'PlannedFailure';
 }
@@ -148,7 +148,7 @@ export class TestWorker {
   async #execute(claimed: ClaimedRun, stop: AbortController, plan: Plan): Promise<void> {
     const { lease, run } = claimed;
     const { kwargs } = run;
-    using writes = this.#writes(lease, kwargs.resumable, stop);
+    using writes = this.#writes(lease, kwargs.resumable, stop, (frames) => writer.committed(frames));
     const writer = this.#writer(claimed, writes, kwargs.resumable);
     const log = new AttemptLog({
       logger: this.#deps.logger,
@@ -207,12 +207,17 @@ export class TestWorker {
     }
   }
 
-  #writes(lease: Lease, resumable: boolean, stop: AbortController): WriteBuffer {
-    const { db, shown, writes } = this.#deps;
+  #writes(
+    lease: Lease,
+    resumable: boolean,
+    stop: AbortController,
+    onCommitted: (frames: readonly Frame[]) => void,
+  ): WriteBuffer {
+    const { db, writes } = this.#deps;
     return writes(
       new WriteBuffer(db, lease, {
         resumable,
-        onCommitted: ({ frames }) => resumable && shown(lease.run_id, frames),
+        onCommitted: ({ frames }) => onCommitted(frames),
         onError: (error) => stop.abort(error instanceof LeaseLost ? new StopReason('lease lost') : error),
       }),
     );

@@ -13,6 +13,7 @@ test.for([
 ] as const)(
   'a delayed run starts when it is due, although the clock of the process is %s that of the database',
   // Sooner than the loop looks by itself.
+  { timeout: 20_000 },
   async ([_where, offset_ms]) => {
     const due = systemClock.monotonic() + 300;
     const left = () => due - systemClock.monotonic();

@@ -2,7 +2,8 @@ import { BadRequest, type ServerError } from '../../core/errors.ts';
 import { toJson } from '../../core/json.ts';
 import type { Frame } from '../../events/frame.ts';
 import type { Run } from '../../schemas/runs.ts';
-import { openAiError, RunFailed } from './errors.ts';
+import { openAiError } from './error-body.ts';
+import { RunFailed } from './errors.ts';
 import type { ChatCompletion, ChatCompletionChunk, ChatUsage } from './schemas.ts';
 import type { ChatOutcome } from './service.ts';
 

@@ -2,27 +2,12 @@ import type { FastifyError, FastifyInstance } from 'fastify';
 import { ServerError } from '../../core/errors.ts';
 import { failureText, toError } from '../../core/failure.ts';
 import type { Logger } from '../../core/logger.ts';
+import { openAiError } from './error-body.ts';
 
 /** The run failed. Disables the client's automatic retry, which would run the graph again. */
 export class RunFailed extends ServerError {
   readonly status = 500;
   override readonly headers = { 'x-should-retry': 'false' };
-}
-
-/** Error body of OpenAI's API. */
-export function openAiError(status: number, message: string) {
-  return { error: { message, type: TYPES[status] ?? typeOf(status), param: null, code: null } };
-}
-
-const TYPES: Readonly<Record<number, string>> = {
-  401: 'authentication_error',
-  403: 'permission_error',
-  404: 'not_found_error',
-  429: 'rate_limit_error',
-};
-
-function typeOf(status: number): string {
-  return status < 500 ? 'invalid_request_error' : 'server_error';
 }
 
 /** Renders errors of this scope, authentication included, in OpenAI's format. */

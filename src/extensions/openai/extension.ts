@@ -1,7 +1,7 @@
 import { sectionOf } from '../../config/section.ts';
 import { boolean, group } from '../../config/value-types.ts';
 import type { Extension } from '../extension.ts';
-import { openAiError } from './errors.ts';
+import { openAiError } from './error-body.ts';
 
 const SECTION = {
   path: 'http.openai',

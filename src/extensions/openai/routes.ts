@@ -10,7 +10,8 @@ import type { Assistant } from '../../schemas/assistants.ts';
 import { Name } from '../../schemas/bounds.ts';
 import type { AssistantService } from '../../services/assistants/assistants.ts';
 import { chunksOf, completionOf, frameOf } from './completion.ts';
-import { openAiError, useOpenAiErrors } from './errors.ts';
+import { openAiError } from './error-body.ts';
+import { useOpenAiErrors } from './errors.ts';
 import { ChatCompletion, ChatCompletionCreate, ChatCompletionHeaders, Model, ModelList } from './schemas.ts';
 import { type ChatCompletionDeps, type ChatCompletionService, chatCompletionService } from './service.ts';
 

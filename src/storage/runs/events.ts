@@ -114,19 +114,19 @@ async function deleteExpiredRows(tx: Transaction, limit: number): Promise<number
 }
 
 function newestOf(table: string, key: string, run_ids: readonly string[], limit: number): Sql {
-  return sql`from ${raw(table)} where run_id in ${list(run_ids)}
-    order by run_id desc, ${raw(key)} desc limit ${limit}`;
+  return sql`from ${raw(table)} e where e.run_id in ${list(run_ids)}
+    order by e.run_id desc, ${raw(`e.${key}`)} desc limit ${limit}`;
 }
 
 /**
- * Deletes the events of a `from` clause, and returns their number. In slices by bytes on SQLite, which frees the pages of
- * a statement in one go.
+ * Deletes the events `e` of a `from` clause, and returns their number. In slices by bytes on SQLite, which frees the pages
+ * of a statement in one go.
  */
 export async function deleteEvents(tx: Transaction, chosen: Sql): Promise<number> {
   if (tx.dialect === 'postgres')
-    return tx.run(sql`delete from run_events where (run_id, seq) in (select run_id, seq ${chosen})`);
+    return tx.run(sql`delete from run_events where (run_id, seq) in (select e.run_id, e.seq ${chosen})`);
   const sized = await tx.all(sql`
-    select ${columns('run_events', 'run_id, seq')}, octet_length(data) as ${number('bytes')} ${chosen}`);
+    select ${columns('run_events', 'e.run_id, e.seq')}, octet_length(e.data) as ${number('bytes')} ${chosen}`);
   for (const slice of slicesOf(sized)) {
     const keys = toJson(slice.map(({ run_id, seq }) => [run_id, seq]));
     await tx.run(sql`delete from run_events where (run_id, seq) in (
@@ -135,12 +135,15 @@ export async function deleteEvents(tx: Transaction, chosen: Sql): Promise<number
   return sized.length;
 }
 
-/** Rows of a log that a step deletes. */
+/** Events that SQLite reads the sizes of at once. */
 const BATCH = 1_000;
 
 /** `run_ids`: a list or a query, in parentheses. */
 export async function deleteLogs(tx: Transaction, run_ids: Sql): Promise<void> {
-  while ((await deleteEvents(tx, sql`from run_events where run_id in ${run_ids} limit ${BATCH}`)) === BATCH);
+  const events = sql`from run_events e where e.run_id in ${run_ids}`;
+  // One statement on PostgreSQL: a batch that waits for another deletion of its rows would look like the last one.
+  if (tx.dialect === 'postgres') await deleteEvents(tx, events);
+  else while ((await deleteEvents(tx, sql`${events} limit ${BATCH}`)) === BATCH);
   await tx.run(sql`delete from run_checkpoints where run_id in ${run_ids}`);
   await tx.run(sql`delete from run_event_expiry where run_id in ${run_ids}`);
 }

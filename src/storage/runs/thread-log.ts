@@ -120,8 +120,7 @@ export async function deleteLogsOfThread(tx: Transaction, thread_id: string, lim
     union select run_id from run_queue where thread_id = ${thread_id}
     union select run_id from thread_log where thread_id = ${thread_id})`;
   const events = lateralJoin('run_events', 'e', sql`e.run_id = l.run_id`);
-  const chosen = sql`from (select e.run_id, e.seq, e.data from ${logs} l ${events} limit ${limit}) e`;
-  const deleted = await deleteEvents(tx, chosen);
+  const deleted = await deleteEvents(tx, sql`from ${logs} l ${events} limit ${limit}`);
   if (deleted < limit) return deleteLogs(tx, logs);
   await tx.run(sql`
     insert into run_event_expiry (run_id, expires_at) select run_id, ${NOW} from ${logs} l where true
