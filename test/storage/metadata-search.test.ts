@@ -57,7 +57,7 @@ describeEachDatabase('searching by metadata', (open) => {
     const threads = threadRepository(db);
     const random = new RandomJson(20260);
     const documents = Array.from({ length: COUNT }, () => random.object());
-    await Promise.all(documents.map((metadata, n) => threads.insert(freshThread(n, { metadata }))));
+    for (const [n, metadata] of documents.entries()) await threads.insert(freshThread(n, { metadata }));
     const kept = documents.map(stored);
     for (let round = 0; round < 80; round++) {
       const contained = random.partOfObject(random.one(documents));
