@@ -72,16 +72,20 @@ const CLIENT_GONE = new Error('the client closed the connection');
 const SERVER_CLOSES = new Error('the server is shutting down');
 
 /**
- * Answers requests that arrive while the server closes with 503 and `Retry-After`, before anything is written: a load
- * balancer may have opened the connection a moment before.
+ * Answers requests that arrive while the server closes with 503 and `Retry-After`, before anything is written, but for those that
+ * only read: a load balancer may have opened the connection a moment before.
  */
 export function refuseWhileClosing(server: FastifyInstance): void {
   let isClosing = false;
   server.addHook('preClose', async () => {
     isClosing = true;
   });
-  server.addHook('onRequest', (_request, _reply, done) =>
-    done(isClosing ? new Unavailable('The server is shutting down. Try again.') : undefined),
+  server.addHook('onRequest', ({ method }, _reply, done) =>
+    done(
+      isClosing && method !== 'GET' && method !== 'HEAD'
+        ? new Unavailable('The server is shutting down. Try again.')
+        : undefined,
+    ),
   );
 }
 
