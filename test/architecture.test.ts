@@ -149,14 +149,11 @@ function layerOf(file: string): number {
   return LAYERS.findIndex((layer) => layer.includes(folderOf(file)));
 }
 
-function importsOf(file: string): string[] {
-  const found = (source.get(file) as string).matchAll(/(?:from|import|import\()\s*'(\.[^']+)'/g);
-  return [...found].map((match) => resolvedFrom(file, match[1] as string));
-}
+const ALL_IMPORTS = /(?:from|import|import\()\s*'(\.[^']+)'/g;
+const LOADED_WITH_IT = /(?:from|import)\s*'(\.[^']+)'/g;
 
-/** Without what it imports later. */
-function loadedWith(file: string): string[] {
-  const found = (source.get(file) as string).matchAll(/from '(\.[^']+)'/g);
+function importsOf(file: string, pattern = ALL_IMPORTS): string[] {
+  const found = (source.get(file) as string).matchAll(pattern);
   return [...found].map((match) => resolvedFrom(file, match[1] as string));
 }
 
@@ -220,7 +217,7 @@ function cycles(): string[] {
     if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file].join(' -> '));
     if (done.has(file) || path.includes(file)) return;
     const isExtension = file.startsWith('extensions/') && file.endsWith('/extension.ts');
-    const imported = isExtension ? loadedWith(file) : importsOf(file);
+    const imported = importsOf(file, isExtension ? LOADED_WITH_IT : ALL_IMPORTS);
     for (const to of imported.filter((name) => source.has(name))) visit(to, [...path, file]);
     done.add(file);
   };

@@ -9,7 +9,7 @@ import type { RunObserver } from '../workers/run-observer.ts';
 /** What all enabled extensions add to a server. */
 export interface Extensions extends ExtensionRoutes, AsyncDisposable {
   readonly observer: RunObserver | undefined;
-  warnings(): Promise<readonly ServerWarning[]>;
+  warnings(): Promise<ServerWarning[]>;
 }
 
 /** Loads the extensions that the configuration enables; all or none. */
@@ -19,17 +19,17 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
   const close = () => closeAll(opened.map((each) => () => each[Symbol.asyncDispose]?.()));
   try {
     for (const extension of EXTENSIONS.filter(isOn)) opened.push(await (await extension.load())(core));
+    if (opened.filter(({ observer }) => observer).length > 1)
+      throw new Error('more than one extension observes runs');
   } catch (error) {
     await close();
     throw error;
   }
-  const observers = opened.flatMap(({ observer }) => observer ?? []);
-  if (observers.length > 1) throw new Error('more than one extension observes runs');
   const off = EXTENSIONS.filter((extension) => !isOn(extension));
   return {
     routes: opened.flatMap(({ routes = [] }) => routes),
     offAnswer: (path) => off.map((extension) => extension.offAnswer?.(path)).find((answer) => answer),
-    observer: observers[0],
+    observer: opened.find(({ observer }) => observer)?.observer,
     warnings: async () => (await Promise.all(opened.map((each) => each.warnings?.() ?? []))).flat(),
     [Symbol.asyncDispose]: close,
   };

@@ -12,8 +12,6 @@ import type { RunObserver } from '../workers/run-observer.ts';
  * lazy imports. The core knows it only through this interface, and no extension knows another.
  */
 export interface Extension {
-  /** The name of its folder. */
-  readonly name: string;
   /** Its keys of the configuration file. */
   readonly sections?: readonly Section[];
   isEnabled(config: Config): boolean;

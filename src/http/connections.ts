@@ -72,8 +72,8 @@ const CLIENT_GONE = new Error('the client closed the connection');
 const SERVER_CLOSES = new Error('the server is shutting down');
 
 /**
- * Answers requests that arrive while the server closes with 503 and `Retry-After`, before anything is written, but for those that
- * only read: a load balancer may have opened the connection a moment before.
+ * Answers requests that arrive while the server closes with 503 and `Retry-After`, before anything is written; those that
+ * only read are served. A load balancer may have opened the connection a moment before.
  */
 export function refuseWhileClosing(server: FastifyInstance): void {
   let isClosing = false;

@@ -9,7 +9,7 @@ import type { Storage } from '../storage/storage.ts';
 export interface SystemDeps {
   readonly storage: Pick<Storage, 'queue' | 'crons' | 'outbox' | 'overview' | 'processes' | 'interrupts'>;
   /** What the operator should know, as far as it can be known at once. */
-  readonly warnings: () => Promise<readonly ServerWarning[]>;
+  readonly warnings: () => Promise<ServerWarning[]>;
   readonly versions: SystemOverview['versions'];
   readonly clock: Clock;
 }
@@ -25,7 +25,7 @@ export type SystemService = ReturnType<typeof systemService>;
 export function systemService({ storage, versions, clock, ...deps }: SystemDeps) {
   const { queue, crons, outbox, overview, processes, interrupts } = storage;
   const totalThreads = cached(clock, () => overview.totalThreads());
-  const warnings = cached(clock, async () => [...(await deps.warnings())]);
+  const warnings = cached(clock, deps.warnings);
 
   return {
     /** Oldest first. Throws `Forbidden` for users and tokens. */

@@ -1,7 +1,6 @@
 import type { Extension } from '../extension.ts';
 
 export const operations: Extension = {
-  name: 'operations',
   isEnabled: () => true,
   async load() {
     const { quickFindings } = await import('./doctor/quick.ts');

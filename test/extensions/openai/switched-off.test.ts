@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { openai } from '../../../src/extensions/openai/extension.ts';
+import { openApp } from '../../support/app.ts';
 import { bareServer } from '../../support/bare-server.ts';
 import { naming } from '../../support/naming.ts';
 
@@ -28,5 +29,17 @@ test.each(['', '/agents'])(
       ]);
     }
     expect((await http.inject(`${mount_prefix}/v1/embeddings`)).json()).toEqual({ detail: 'Not Found' });
+  },
+);
+
+test.each([
+  [false, { error: expect.objectContaining({ type: 'not_found_error' }) }],
+  [true, { detail: 'Not Found' }],
+])(
+  'a path below /v1 that is not served is a 404 in its own format, with the API enabled: %s',
+  async (enabled, body) => {
+    await using http = await openApp({ graphs: ['echo'], http: { openai: { enabled } } });
+    const path = enabled ? '/v1/nope' : '/v1/models';
+    expect(await http.get(path)).toMatchObject({ status: 404, body });
   },
 );
