@@ -97,6 +97,20 @@ async function respond(of: Asking, interrupt_id: string | undefined, response: u
   return answer;
 }
 
+const respondAll = (of: Asking, ...answers: string[]) =>
+  respond(of, undefined, undefined, {
+    responses: answers.map((response, at) => ({ interrupt_id: of.ids[at], response })),
+  });
+
+/** On a thread that asks, the input is the answer. Returns at the end of the run that the command makes, if it makes one. */
+async function start(of: Asking, input: unknown, more: object = {}) {
+  const params = { assistant_id: GRAPH, input, ...more };
+  const answer = await server.post(`${of.at}/commands`, { id: 1, method: 'run.start', params });
+  const { run_id } = answer.body.result ?? {};
+  if (run_id !== undefined) await server.get(`${of.at}/runs/${run_id}/join`);
+  return answer;
+}
+
 const chat = (of: Asking, said: string) =>
   server.post(
     '/v1/chat/completions',
@@ -140,6 +154,17 @@ const one: [string, Way][] = [
     'a strict run of another graph',
     (of) => wait(of, { [of.ids[0] as string]: '40' }, { ...STRICT, assistant_id: 'interrupting' }),
   ],
+  ['a run of event streaming, refused by the schema', (of) => start(of, 'abc')],
+  [
+    'a run of event streaming that names the question, refused by the schema',
+    (of) => start(of, { [of.ids[0] as string]: 'abc' }),
+  ],
+  ['a run of event streaming that names another question', (of) => start(of, { [UNKNOWN]: '40' })],
+  ['a run of event streaming with an empty map', (of) => start(of, {})],
+  [
+    'a run of event streaming of another graph',
+    (of) => start(of, { [of.ids[0] as string]: '40' }, { assistant_id: 'interrupting' }),
+  ],
   ['event streaming that names another question', (of) => respond(of, UNKNOWN, '40')],
   ['strict event streaming that names another question', (of) => respond(of, UNKNOWN, '40', STRICT)],
 ];
@@ -157,6 +182,13 @@ const both: [string, Way][] = [
     'a strict run that names one of them and another',
     (of) => wait(of, { [of.ids[0] as string]: '40', [UNKNOWN]: 'x' }, STRICT),
   ],
+  ['a run of event streaming that names neither', (of) => start(of, '40')],
+  ['a run of event streaming with an empty map', (of) => start(of, {})],
+  [
+    'a run of event streaming that names one of them and another',
+    (of) => start(of, { [of.ids[0] as string]: '40', [UNKNOWN]: 'x' }),
+  ],
+  ['event streaming whose answers the schemas both refuse', (of) => respondAll(of, 'abc', 'ab')],
   ['chat completions', (of) => chat(of, '40')],
   ['A2A', (of) => a2a(of, '40')],
   ['A2A that resumes with an empty map', (of) => a2a(of, { resume: {} })],
@@ -189,6 +221,7 @@ test('a form of MCP that the schema refuses is asked again, and its call continu
 test.each<[string, Way]>([
   ['a strict run', (of) => wait(of, { [of.ids[0] as string]: '41' }, STRICT)],
   ['event streaming', (of) => respond(of, of.ids[0], '41')],
+  ['a run of event streaming', (of) => start(of, { [of.ids[0] as string]: '41' })],
   ['A2A', (of) => a2a(of, '41')],
 ])('an answer after that of another client changes nothing: %s', async (_name, way) => {
   const of = await asking();
@@ -206,13 +239,27 @@ test('a form of MCP after the answer of another client changes nothing', async (
   expect(await seen(of)).toEqual(before);
 });
 
-test('of two answers over event streaming at once, one is refused', async () => {
+test.each<[string, (of: Asking, age: string) => Promise<unknown>]>([
+  ['event streaming', (of, age) => respond(of, of.ids[0], age)],
+  ['a run of event streaming', (of, age) => start(of, { [of.ids[0] as string]: age })],
+  ['a run of event streaming that names no question', start],
+])('of two answers at once, one is refused: %s', async (_name, way) => {
   const of = await asking();
-  await Promise.all(['40', '41'].map((age) => respond(of, of.ids[0], age)));
+  await Promise.all(['40', '41'].map((age) => way(of, age)));
   const { values } = (await server.get(`${of.at}/state`)).body;
   expect(values.messages).toHaveLength(2);
   const answers = (await server.post('/interrupts/answers/search', { thread_id: of.thread_id })).body;
   expect(answers).toHaveLength(1);
+});
+
+test('an answer over event streaming to what is no id is refused, not taken for the answer itself', async () => {
+  const thread_id = await server.thread();
+  const at = `/threads/${thread_id}`;
+  await server.post(`${at}/runs/wait`, { assistant_id: 'interrupting', input: {} });
+  const params = { namespace: [], interrupt_id: 'city', response: 'Ulm', strict_resume: true };
+  const { body } = await server.post(`${at}/commands`, { id: 1, method: 'input.respond', params });
+  expect(body.error).toBe('no_such_interrupt');
+  expect((await server.get(at)).body.status).toBe('interrupted');
 });
 
 test('of two answers to two questions, the accepted one counts and the refused one is asked again', async () => {

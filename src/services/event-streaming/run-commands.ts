@@ -1,5 +1,6 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
+import { isEmptyMap, namesInterrupts } from '../../core/interrupt-ids.ts';
 import { timeoutSignal } from '../../core/timers.ts';
 import type { Command } from '../../schemas/command.ts';
 import type { Params } from '../../schemas/event-streaming.ts';
@@ -43,7 +44,10 @@ export function runCommands(deps: RunCommandDeps) {
   const start = starter(deps);
 
   return {
-    /** On an interrupted thread the input is the resume value, unless the run starts from a given checkpoint. */
+    /**
+     * On an interrupted thread the input is the answer, unless the run starts from a given checkpoint. So is an input
+     * that names interrupts: another client may have answered first.
+     */
     async start(
       actor: Actor,
       thread_id: string,
@@ -55,9 +59,10 @@ export function runCommands(deps: RunCommandDeps) {
       const isFork = config?.['configurable'] && 'checkpoint_id' in (config['configurable'] as object);
       const thread =
         input === null || input === undefined || isFork ? undefined : await read(actor, thread_id);
-      const what = pendingInterruptIds(thread).length > 0 ? { command: { resume: input } } : { input };
-      const multitask_strategy = strategy.data;
-      const run = { assistant_id, ...what, config, metadata, multitask_strategy };
+      const known = pendingInterruptIds(thread);
+      const isAnswer = known.length > 0 || (!isFork && namesInterrupts(input));
+      const what = isAnswer ? answering(known, input) : { input };
+      const run = { assistant_id, ...what, config, metadata, multitask_strategy: strategy.data };
       const { run_id } = await start(actor, thread_id, run, idempotency);
       return { run_id };
     },
@@ -77,14 +82,12 @@ export function runCommands(deps: RunCommandDeps) {
       const assistant_id = assistantOf(thread);
       const known = pendingInterruptIds(thread);
       const unknown = Object.keys(resume).find((id) => !known.includes(id));
-      // A budget's answer is not checked by the graph. The SDK expects a run that fails with the refusal.
-      const isChecked = !known.some(isBudgetInterrupt);
-      if (unknown !== undefined && !(isChecked && strict_resume === true)) throw unknownInterrupt(unknown);
-      // Strict: another client may answer first.
+      // The SDK expects a run that fails with the refusal. An id of another form would be taken for a part of the answer.
+      const mayFail = isChecked(known) && strict_resume === true && namesInterrupts(resume);
+      if (unknown !== undefined && !mayFail) throw unknownInterrupt(unknown);
       const command = { resume, update, goto } as Command;
-      const run = { assistant_id, command, config, metadata, strict_resume: isChecked };
-      await start(actor, thread_id, run, idempotency);
-      return {};
+      const run = { assistant_id, command, config, metadata, strict_resume: isChecked(known) };
+      return start(actor, thread_id, run, idempotency).then(() => ({}));
     },
 
     /** Enqueues a message as the graph's next input, after the run in flight. */
@@ -114,6 +117,19 @@ export function runCommands(deps: RunCommandDeps) {
       return { run_id, thread_id };
     },
   };
+}
+
+/** Strict, and by the id of the only question: another client may answer first, and the graph may ask another one. */
+function answering(known: readonly string[], answer: unknown) {
+  const isPlain = !namesInterrupts(answer) && !isEmptyMap(answer);
+  const [only, ...others] = isChecked(known) && isPlain ? known : [];
+  const resume = only !== undefined && others.length === 0 ? { [only]: answer } : answer;
+  return { command: { resume } as Command, strict_resume: isChecked(known) };
+}
+
+/** The graph does not check the answer to a budget's question. */
+function isChecked(known: readonly string[]): boolean {
+  return !known.some(isBudgetInterrupt);
 }
 
 /** Returns `undefined` for a missing thread and for one hidden from the actor. */
