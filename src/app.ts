@@ -4,7 +4,7 @@ import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
 import type { Deployments, DeploymentsContext } from './app/deployments/deployments.ts';
 import { NO_DEPLOYMENTS } from './app/deployments/none.ts';
-import { type Extensions, openExtensions } from './app/extensions.ts';
+import { type Extensions, openExtensions, pageOf } from './app/extensions.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
 import { type HostLease, openHostLease, openHostListener, openHosts } from './app/hosts.ts';
@@ -26,6 +26,7 @@ import type { Logger } from './core/logger.ts';
 import type { RecentLog } from './core/recent-log.ts';
 import { createDeployKey } from './deployments/deploy-key.ts';
 import { readHook } from './deployments/hooks.ts';
+import type { Core } from './extensions/extension.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
 import { openTraces } from './graphs/observability/langsmith-traces.ts';
 import { langgraphVersion } from './graphs/project/user-module.ts';
@@ -126,7 +127,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const project = await openProject(opened, config, openDeps);
   const { longTermStore, graphs, traces, access, versions } = project;
   const meters = openMeters(config.metrics);
-  const parents = { foundation, access, logger, clock, ids, build: options.build };
+  const parents = { foundation, access, logger, clock, ids, build: options.build, page: pageOf(config) };
   const deployments = await openDeployments(config, { ...parents, createApp: createReplaceableApp });
   const context: AppContext = {
     ...{ config, logger, clock, ids, worker_id, storage, versions, graphs, live, longTermStore },
@@ -152,12 +153,12 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const services = createServices(context, serviceSettings(config));
   // No other process uses a deployment's database, on either engine.
   const takes_over = place ? place.is_first : isSingleProcess(config);
-  const root = place?.server_root ?? config.root;
-  const core = { ...context, services, root, mask: output.mask };
-  const extensions = await openExtensions(config, core).catch(async (error: unknown) => {
-    await Promise.allSettled([deployments?.stop(0)]);
-    throw error;
-  });
+  const extensions = await openExtensions(config, coreOf(context, services, place)).catch(
+    async (error: unknown) => {
+      await Promise.allSettled([deployments?.stop(0)]);
+      throw error;
+    },
+  );
   const { observer } = extensions;
   const workers = wireWorkers(context, services, {
     takes_over,
@@ -181,6 +182,13 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     ...{ server, services, engine, graphs, hosts, lease, workers, foundation, traces, extensions, loopback },
     ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },
   });
+}
+
+/** What extensions may use. */
+function coreOf(context: AppContext, services: Services, place: AppPlace | undefined): Core {
+  const root = place?.server_root ?? context.config.root;
+  const session_secrets = place?.root?.secrets ?? context.storage.secrets;
+  return { ...context, services, root, mask: context.output.mask, session_secrets };
 }
 
 interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {
@@ -227,10 +235,10 @@ async function openServer(
     ...{ services, engine, meters, logger, ids, clock, gives_hints },
     process: context.process,
     options: {
-      ...{ ...http, ...server, also_at, deployments: config.deployments, studio_path: config.studio.path },
+      ...{ ...http, ...server, also_at, deployments: config.deployments },
       served_hosts: servedHosts(server, access),
     },
-    auth: { ...access, openapi: auth.openapi },
+    auth: { ...access, authenticate: extensions.authenticating(access.authenticate), openapi: auth.openapi },
     info: serverInfo(context),
     customApp: await openCustomApp(config, hosts),
     extendMcpServer: await openCustomTools(config, hosts),

@@ -1,4 +1,5 @@
 import { flushCompileCache } from 'node:module';
+import { pageOf } from './app/extensions.ts';
 import type { App, AppOptions } from './app.ts';
 import { applyEnvironment } from './config/env.ts';
 import type { Config } from './config/schema.ts';
@@ -195,10 +196,11 @@ export function listenFailure(error: unknown, { host, port }: Address): unknown 
 
 function readyFields(config: Config, app: App, url: string): LogFields {
   const base = `${url}${config.http.mount_prefix ?? ''}`;
+  const page = pageOf(config);
   const failed = [...app.graphs.loadErrors().keys()];
   return {
     url: base,
-    ...(!config.http.disable_studio && { studio: `${base}${config.studio.path}` }),
+    ...(page !== undefined && { studio: `${base}${page}` }),
     ...(!config.http.disable_meta && { docs: `${base}/docs` }),
     graphs: app.graphs.ids.filter((id) => !failed.includes(id)).join(', '),
     ...(config.deployments.root !== undefined && { root_deployment: config.deployments.root }),

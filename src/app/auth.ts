@@ -5,7 +5,6 @@ import { type Authenticate, authentication } from '../auth/authenticate.ts';
 import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
 import { customAuth } from '../auth/custom.ts';
 import { authHandlers } from '../auth/handlers.ts';
-import { type StudioSessions, studioSessions } from '../auth/studio-sessions.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
@@ -27,7 +26,6 @@ export interface AccessControl {
   readonly issuers: readonly string[];
   readonly tokens: BrowserTokens;
   readonly keys: KeyRing;
-  readonly studio: StudioSessions;
   /** Impersonates a user for background work, such as a cron's run, with the current permissions. */
   readonly identityForUser: (user: User | null) => Identity;
 }
@@ -40,8 +38,6 @@ interface AccessContext {
   readonly administrators?: KeyLookup;
   /** For a deployment: the token of its graphs, which no other deployment accepts. */
   readonly graph_token?: string | undefined;
-  /** For the deployment at the root of the server: secrets of the server, whose Studio sessions it accepts. */
-  readonly root?: { readonly secrets: Storage['secrets'] } | undefined;
 }
 
 /** Looks up keys in the deployment's database first, then admin keys of the server. */
@@ -65,7 +61,7 @@ function withAdministrators(own: KeyLookup, server: KeyLookup): KeyLookup {
 export async function openAccessControl(
   config: Config,
   { apiKeys: stored, secrets, runs }: Pick<Storage, 'apiKeys' | 'secrets' | 'runs'>,
-  { clock, ids, hosts, administrators, graph_token, root }: AccessContext,
+  { clock, ids, hosts, administrators, graph_token }: AccessContext,
 ): Promise<AccessControl> {
   const { auth, server } = config;
   const known = administrators ? withAdministrators(stored, administrators) : stored;
@@ -75,19 +71,13 @@ export async function openAccessControl(
   const jwt = await openJwtAuth(config, clock);
   const has_users = custom !== undefined || jwt !== undefined;
   const isNeeded = has_users || auth.required || server.api_keys.length > 0;
-  const studio = studioSessions({
-    ...{ identityForUser, ...config.studio, clock, ids },
-    secrets: root?.secrets ?? secrets,
-  });
-  const authenticate = studio.authenticating(authentication({ keys, tokens, custom, jwt }));
   return {
-    authenticate: isNeeded ? authenticate : undefined,
+    authenticate: isNeeded ? authentication({ keys, tokens, custom, jwt }) : undefined,
     own_graphs: graph_token !== undefined && !has_users ? GRAPHS_OF_DEPLOYMENT : undefined,
     has_users,
     issuers: auth.jwt?.issuer === undefined ? auth.authorization_servers : [auth.jwt.issuer],
     tokens,
     keys,
-    studio,
     identityForUser,
   };
 

@@ -1,4 +1,6 @@
+import type { Authenticate } from '../auth/authenticate.ts';
 import type { Config } from '../config/schema.ts';
+import { sectionOf } from '../config/section.ts';
 import { closeAll } from '../core/lifecycle.ts';
 import type { Contribution, Core, Extension } from '../extensions/extension.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
@@ -10,6 +12,19 @@ import type { RunObserver } from '../workers/run-observer.ts';
 export interface Extensions extends ExtensionRoutes, AsyncDisposable {
   readonly observer: RunObserver | undefined;
   warnings(): Promise<ServerWarning[]>;
+  /** Adds the ways to authenticate of extensions; without authentication there is none to add to. */
+  authenticating(known: Authenticate | undefined): Authenticate | undefined;
+}
+
+/** Where the server's pages for people are, below the mount prefix. */
+export function pageOf(config: Config): string | undefined {
+  return EXTENSIONS.find((extension) => extension.page && extension.isEnabled(config))?.page?.(config);
+}
+
+/** What a deployment's configuration has of its server's. */
+export function sectionsOfServer(server: Config): Readonly<Record<string, unknown>> {
+  const sections = EXTENSIONS.flatMap(({ sections = [] }) => sections).filter((each) => each.of_server);
+  return Object.fromEntries(sections.map((section) => [section.path, sectionOf(server, section)]));
 }
 
 /** Loads the extensions that the configuration enables; all or none. */
@@ -29,6 +44,11 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
   return {
     routes: opened.flatMap(({ routes = [] }) => routes),
     offAnswer: (path) => off.map((extension) => extension.offAnswer?.(path)).find((answer) => answer),
+    page: pageOf(config),
+    pageOfInvalid: (url, prefixes) =>
+      opened.map((each) => each.pageOfInvalid?.(url, prefixes)).find((page) => page !== undefined),
+    authenticating: (known) =>
+      opened.reduce((before, each) => before && (each.authenticating?.(before) ?? before), known),
     observer: opened.find(({ observer }) => observer)?.observer,
     warnings: async () => (await Promise.all(opened.map((each) => each.warnings?.() ?? []))).flat(),
     [Symbol.asyncDispose]: close,

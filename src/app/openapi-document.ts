@@ -12,14 +12,14 @@ import { openExtensions } from './extensions.ts';
 /** OpenAPI document of a server with the default configuration. The services are stubs, because no request is served. */
 export async function openApiDocument(version: string): Promise<object> {
   const config = ConfigFile.parse({ graphs: { any: './any.ts:graph' } });
-  const { http, server, deployments, studio } = config;
-  const core = { logger: silentLogger, root: '.', storage: {}, mask: String } as unknown as Core;
-  await using extensions = await openExtensions(config as unknown as Config, core);
+  const { http, server, deployments } = config;
+  const core = { config, logger: silentLogger, root: '.', storage: {}, access: {}, mask: String };
+  await using extensions = await openExtensions(config as unknown as Config, core as unknown as Core);
   await using document = await createServer({
     services: {} as ServerDeps['services'],
     engine: { onRunEnded: () => {}, onStepsStored: () => {} } as unknown as ServerDeps['engine'],
     meters: openMeters({ prefix: 'lg_api_', internal: false }),
-    options: { ...http, ...server, deployments, studio_path: studio.path },
+    options: { ...http, ...server, deployments },
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },
     logger: silentLogger,

@@ -38,7 +38,7 @@ export interface AppPlace {
 export interface RootPlace {
   /** Mount prefix of the server; empty without one. */
   readonly prefix: string;
-  /** Secrets of the server: a session of its Studio is valid for the deployment. */
+  /** Secrets of the server: its sessions in browsers are valid for the deployment. */
   readonly secrets: ServerSecretRepository;
 }
 

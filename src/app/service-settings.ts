@@ -22,7 +22,6 @@ export function serviceSettings(config: Config): ServiceSettings {
     assistant_defaults: config.assistants,
     missed_crons: config.crons.missed,
     allow_local_sources: deployments.allow_local_sources,
-    has_deployments: deployments.enabled,
     poll_seconds: deployments.poll_seconds,
     pathOfDeployment: (name) => publicPath(config, name),
     ui: { paths: ui, shared: ui_config.shared, root },

@@ -6,7 +6,7 @@ import { uncountedBudget } from './sections/budgets.ts';
 import { Deployments } from './sections/deployments.ts';
 import { AssistantDefaults, Graph, Ui, UiConfig } from './sections/graphs.ts';
 import { Hosts } from './sections/hosts.ts';
-import { Http, Mcp, Studio } from './sections/http.ts';
+import { Http, Mcp } from './sections/http.ts';
 import { Crons, type httpsRule, Runs, Webhooks } from './sections/runs.ts';
 import { Log, Metrics, Server } from './sections/server.ts';
 import { Checkpointer, Encryption, Storage, Store } from './sections/storage.ts';
@@ -24,7 +24,6 @@ export function configFile(sections: readonly Section[]) {
 function keys(sections: readonly Section[]) {
   const below = (parent: '' | 'http') => sectionsBelow(sections, parent) as Record<never, never>;
   return group({
-    ...below(''),
     graphs: z
       .record(z.string().min(1), Graph, mustBe('a map of names to path:export'))
       .default({})
@@ -57,7 +56,6 @@ function keys(sections: readonly Section[]) {
     deployments: Deployments.prefault({}),
     crons: Crons.prefault({}),
     http: group({ ...Http.shape, ...below('http') }).prefault({}),
-    studio: Studio.prefault({}),
     log: Log.prefault({}),
     metrics: Metrics.prefault({}),
     store: Store.prefault({}),
@@ -68,6 +66,7 @@ function keys(sections: readonly Section[]) {
     webhooks: Webhooks.optional(),
     ui: Ui,
     ui_config: UiConfig.prefault({}),
+    ...below(''),
   });
 }
 
@@ -157,7 +156,6 @@ export interface Config
       | 'deployments'
       | 'crons'
       | 'http'
-      | 'studio'
       | 'log'
       | 'metrics'
       | 'checkpointer'

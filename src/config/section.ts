@@ -6,6 +6,8 @@ export interface Section<T extends z.ZodType = z.ZodType> {
   readonly path: string;
   /** Has a default, so that the section can be left out. */
   readonly schema: T;
+  /** Deployments have the value of the server, whatever their own file says. Only at the top level. */
+  readonly of_server?: boolean;
 }
 
 /** The value of a section; its default in a configuration that `loadConfig` has not made. */

@@ -1,10 +1,12 @@
+import type { Authenticate } from '../auth/authenticate.ts';
 import type { Command } from '../cli/command.ts';
 import type { Config } from '../config/schema.ts';
 import type { Section } from '../config/section.ts';
 import type { MaskSecrets } from '../core/mask-secrets.ts';
-import type { RoutePlugin } from '../http/server-deps.ts';
+import type { ExtensionRoutes, RoutePlugin } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { ServiceContext, Services } from '../services/all-services.ts';
+import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
 
 /**
@@ -17,6 +19,8 @@ export interface Extension {
   isEnabled(config: Config): boolean;
   /** Body of the 404 for a path that it would serve if it were on; clients display it. `undefined`: not its path. */
   offAnswer?(path: string): object | undefined;
+  /** Where its pages for people are, below the mount prefix; browsers that open the root are sent there. At most one has it. */
+  page?(config: Config): string;
   /** Its commands of the command line, in the order of the help; available even while it is off. */
   loadCommands?(): Promise<readonly Command[]>;
   /** Loads what serves. Not called while the extension is off. */
@@ -31,12 +35,18 @@ export interface Core extends ServiceContext {
   /** Masks secrets in what is sent elsewhere. */
   readonly mask: MaskSecrets;
   readonly services: Services;
+  /** Of sessions in browsers. For the deployment at the root of a server they are those of the server. */
+  readonly session_secrets: ServerSecretRepository;
 }
 
 /** What an extension adds to the server. Disposed after the HTTP server, and before the database is closed. */
 export interface Contribution extends Partial<AsyncDisposable> {
   /** Added after those of the core, below each prefix. A tag in their schemas has its `tag_description` there too. */
   readonly routes?: readonly RoutePlugin[];
+  /** Adds a way to authenticate to those that are `known`. */
+  readonly authenticating?: (known: Authenticate) => Authenticate;
+  /** See `ExtensionRoutes`. */
+  readonly pageOfInvalid?: ExtensionRoutes['pageOfInvalid'];
   /** At most one extension has it. */
   readonly observer?: RunObserver | undefined;
   /** What the operator should know, for the system overview; asked once a minute at most. */

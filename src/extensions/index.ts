@@ -1,7 +1,8 @@
 import type { Extension } from './extension.ts';
 import { openai } from './openai/extension.ts';
 import { operations } from './operations/extension.ts';
+import { studio } from './studio/extension.ts';
 import { tracing } from './tracing/extension.ts';
 
 /** Every extension of the server. No other file names them; one is removed with its folder and its line here. */
-export const EXTENSIONS: readonly Extension[] = [openai, tracing, operations];
+export const EXTENSIONS: readonly Extension[] = [studio, openai, tracing, operations];

@@ -28,8 +28,6 @@ import { runExplainRoutes, runRoutes } from './routes/runs.ts';
 import { serverLogRoutes } from './routes/server-log.ts';
 import { statelessRunRoutes } from './routes/stateless-runs.ts';
 import { storeRoutes } from './routes/store.ts';
-import { studioRoutes } from './routes/studio.ts';
-import { studioPages } from './routes/studio-pages.ts';
 import { changeRoutes, historyRoutes, leaseRoutes, overviewRoutes, systemRoutes } from './routes/system.ts';
 import { threadStateRoutes } from './routes/thread-state.ts';
 import { threadStreamRoutes } from './routes/thread-stream.ts';
@@ -104,15 +102,11 @@ const ROUTES: readonly RouteGroup[] = [
       revisionRoutes,
       revisionExplainRoutes,
       deploymentLogRoutes,
+      deploymentPageGroup,
     ],
-  },
-  {
-    isEnabled: ({ deployments, disable_studio }) => deployments.enabled && !disable_studio,
-    plugins: [deploymentPageGroup],
   },
   { isEnabled: () => true, plugins: [tokenRoutes, keyRoutes] },
   { isEnabled: ({ disable_ui }) => !disable_ui, plugins: [uiRoutes] },
-  { isEnabled: ({ disable_studio }) => !disable_studio, plugins: [studioRoutes, studioGroup] },
   {
     isEnabled: ({ disable_meta }) => !disable_meta,
     plugins: [
@@ -159,19 +153,15 @@ function a2aGroup(server: FastifyInstance, { options, auth, replies, ...deps }: 
   });
 }
 
-function rootRoute(server: FastifyInstance, { engine, options, mount_prefix }: RouteDeps) {
-  const page = options.disable_studio ? undefined : `${mount_prefix}${options.studio_path}`;
-  healthRoutes(server, { engine, path: '/', page });
+function rootRoute(server: FastifyInstance, { engine, extensions, mount_prefix }: RouteDeps) {
+  const page = extensions?.page;
+  healthRoutes(server, { engine, path: '/', page: page && `${mount_prefix}${page}` });
 }
 
 function docsGroup(server: FastifyInstance, { mount_prefix }: RouteDeps) {
   server.register(docsRoutes, { mount_prefix });
 }
 
-function studioGroup(server: FastifyInstance, { options }: RouteDeps) {
-  server.register(studioPages, { path: options.studio_path });
-}
-
-function deploymentPageGroup(server: FastifyInstance, { options }: RouteDeps) {
-  deploymentPages(server, options.studio_path);
+function deploymentPageGroup(server: FastifyInstance, { extensions }: RouteDeps) {
+  if (extensions?.page !== undefined) deploymentPages(server, extensions.page);
 }

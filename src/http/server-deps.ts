@@ -50,9 +50,6 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
-  readonly disable_studio: boolean;
-  /** Where Studio is, such as `/studio`. */
-  readonly studio_path: string;
   readonly disable_mcp: boolean;
   readonly disable_a2a: boolean;
   readonly a2a: CardOptions & ProtocolOptions;
@@ -65,6 +62,13 @@ export interface ExtensionRoutes {
   readonly routes: readonly RoutePlugin[];
   /** Body of the 404 for a path of an extension that is off; `undefined` for any other path. */
   offAnswer(path: string): object | undefined;
+  /** Where the pages for people are, such as `/studio`, below each prefix. */
+  readonly page?: string | undefined;
+  /**
+   * Page to redirect to for a URL that cannot be decoded; `undefined` if it is below no page. `prefixes` are those under which
+   * the server has its routes.
+   */
+  pageOfInvalid?(url: string, prefixes: readonly string[]): string | undefined;
 }
 
 export interface ServerDeps {

@@ -26,7 +26,6 @@ import { useJsonBodyParser, useSlicedLists, ZOD_COMPILERS } from './plugins/vali
 import { useWorkerRole } from './plugins/worker-role.ts';
 import { useRequestBodies } from './request-bodies.ts';
 import { healthRoutes } from './routes/health.ts';
-import { viewOfInvalid } from './routes/studio-pages.ts';
 import { runReplies } from './run-replies.ts';
 import { useSendBudget } from './send-budget.ts';
 import { type HttpOptions, nodeTimeouts, type ServerDeps } from './server-deps.ts';
@@ -55,7 +54,7 @@ export async function createServer(deps: ServerDeps): Promise<FastifyInstance> {
     },
     routerOptions: { maxParamLength: MAX_NAME_LENGTH },
     clientErrorHandler: handleClientError,
-    frameworkErrors: invalidUrlHandler(validViews(options)),
+    frameworkErrors: invalidUrlHandler((url) => deps.extensions?.pageOfInvalid?.(url, prefixes)),
     schemaController: { compilersFactory: ZOD_COMPILERS },
   });
   useConnectionLimits(server, options, logger);
@@ -123,12 +122,6 @@ function useConnectionLimits(
   // After it: this calls listeners of requests only for those whose turn it is.
   handleInOrder(server.server);
   closeStalled(server.server, { logger });
-}
-
-/** Finds the Studio page that reports an invalid URL as not found. */
-function validViews(options: HttpOptions): (url: string) => string | undefined {
-  const prefixes = options.disable_studio ? [] : prefixesOf(options);
-  return (url) => viewOfInvalid(url, prefixes, options.studio_path);
 }
 
 function prefixesOf({ mount_prefix = '', also_at }: HttpOptions): string[] {

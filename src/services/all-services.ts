@@ -2,7 +2,6 @@ import type { Actor, Identity, User } from '../auth/actor.ts';
 import type { KeyRing } from '../auth/api-keys.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { BrowserTokens } from '../auth/browser-tokens.ts';
-import type { StudioSessions } from '../auth/studio-sessions.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import { lazy } from '../core/lifecycle.ts';
@@ -48,7 +47,6 @@ import { runService } from './runs/runs.ts';
 import { statelessRunService } from './runs/stateless-runs.ts';
 import { type ServerLogDeps, serverLogService } from './server-log.ts';
 import { storeService } from './store.ts';
-import { studioService } from './studio.ts';
 import { type SystemDeps, systemService } from './system.ts';
 import { interruptService } from './threads/interrupts.ts';
 import { type ThreadExplainDeps, threadExplain } from './threads/thread-explain.ts';
@@ -94,7 +92,6 @@ export interface ServiceContext {
   readonly access: {
     readonly tokens: BrowserTokens;
     readonly keys: KeyRing;
-    readonly studio: StudioSessions;
     /** Undefined without authentication. */
     readonly authenticate: Authenticate | undefined;
     readonly has_users: boolean;
@@ -128,8 +125,6 @@ export interface ServiceSettings extends RunLimits {
   readonly ui: Pick<UiOptions, 'paths' | 'root' | 'shared'>;
   /** As in `SourceRules`. */
   readonly allow_local_sources: boolean;
-  /** Whether deployments are enabled. */
-  readonly has_deployments: boolean;
   /** Polling interval for new commits, seconds; 0 disables polling. */
   readonly poll_seconds: number;
   /** URL path of a deployment on this server. */
@@ -241,7 +236,6 @@ function listServices(
 /** Services for the operators of the server. */
 function systemServices(
   context: Pick<ServiceContext, 'storage' | 'bus' | 'access' | 'longTermStore'> &
-    Pick<ServiceSettings, 'has_deployments'> &
     Omit<KeyDeps, 'apiKeys' | 'ring'> &
     SystemDeps &
     ServerLogDeps,
@@ -252,7 +246,6 @@ function systemServices(
     serverLog: serverLogService(context),
     changes: changeService({ ...context, ...storage }),
     keys: keyService({ ...context, apiKeys: storage.apiKeys, ring: access.keys }),
-    studio: studioService({ ...context, ...access, sessions: access.studio }),
   };
 }
 

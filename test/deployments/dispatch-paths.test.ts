@@ -6,7 +6,7 @@ import type { DeploymentSlot } from '../../src/app/deployments/slot.ts';
 
 test('with a deployment at the root, Studio and its session still belong to the server', () => {
   const { request } = deploymentDispatch({
-    ...{ prefix: '/agents', studio_path: '/console', root: 'agent' },
+    ...{ prefix: '/agents', page: '/console', root: 'agent' },
     find: () => undefined,
   });
   const response = { writeHead() {}, end() {} } as unknown as ServerResponse;
@@ -20,7 +20,7 @@ test('with a deployment at the root, Studio and its session still belong to the 
 test('a client that resets its upgrade while its deployment is looked up ends only its own connection', () => {
   const slot = { withMount: () => {} } as unknown as DeploymentSlot;
   const { upgrade } = deploymentDispatch({
-    ...{ prefix: '', studio_path: '/studio', root: undefined },
+    ...{ prefix: '', page: '/studio', root: undefined },
     find: () => slot,
   });
   const socket = new Duplex({ read() {}, write() {} });

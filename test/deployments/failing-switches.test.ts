@@ -112,7 +112,7 @@ test('a revision that serves is not reported as failed when the database is away
       storage: { ...storage, deployments: { ...storage.deployments, find } },
       bus: { bus: { on: () => ({ [Symbol.dispose]: () => {} }), emit: () => {} } },
     } as never,
-    ...{ access: {} as never, createApp: async () => app, build: undefined },
+    ...{ access: {} as never, createApp: async () => app, build: undefined, page: undefined },
     ...{ clock: systemClock, ids: systemIds(systemClock), logger: silentLogger },
   });
   const built = { root: '.', config_file: 'langgraph.json', isolation: 'none' };

@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest';
 import type { SCOPES } from '../../src/auth/scopes.ts';
-import { RESERVED_PATHS } from '../../src/config/sections/http.ts';
 import { openApp } from '../support/app.ts';
 import { declaredRoutes } from '../support/declared-routes.ts';
 import { keyFile } from '../support/keys.ts';
@@ -58,13 +57,6 @@ test('every route declares a scope or is open, even one that is not in the OpenA
   // `*` answers preflight requests, which carry no key.
   const undeclared = routes.filter(({ url, config }) => url !== '*' && !config?.open && !config?.scope);
   expect(undeclared.map(({ method, url }) => `${method} ${url}`)).toEqual([]);
-});
-
-test('Studio cannot be mounted at a path that is in use', async () => {
-  const routes = await declaredRoutes(() => openApp(WITH_EVERYTHING));
-  const firsts = new Set(routes.map(({ url }) => url.split('/')[1]));
-  const free = [...firsts].filter((first) => first && first !== 'studio' && !RESERVED_PATHS.has(first));
-  expect(free).toEqual([]);
 });
 
 test('no operation succeeds without a key of its scope', async () => {

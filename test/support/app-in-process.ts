@@ -2,6 +2,7 @@ import { rm } from 'node:fs/promises';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { LogLine } from '../../src/core/logger.ts';
+import { STUDIO } from '../../src/extensions/studio/settings.ts';
 import { type AppParts, FIXTURES, type OpenedApp } from './app-parts.ts';
 import { makeDataFolder } from './data-folder.ts';
 import { ENCRYPTION_OF_TESTS } from './encryption.ts';
@@ -46,7 +47,7 @@ export async function openInProcess(parts: AppParts): Promise<OpenedApp> {
       ...config,
       http: { ...config.http, ...http },
       crons: { ...config.crons, ...crons },
-      studio: { ...config.studio, ...studio },
+      ...(studio && { studio: STUDIO.schema.parse(studio) }),
       runs: { ...config.runs, ...runs },
       server: { ...config.server, ...server },
       usage: { ...config.usage, ...usage },

@@ -16,7 +16,7 @@ export interface AppParts {
   /** Over the configuration's, with the sections of extensions. */
   readonly http?: Partial<Config['http']> & Readonly<Record<string, unknown>>;
   readonly crons?: Partial<Config['crons']>;
-  readonly studio?: Partial<Config['studio']>;
+  readonly studio?: Readonly<Record<string, unknown>>;
   readonly runs?: Partial<Config['runs']>;
   readonly server?: Partial<Config['server']>;
   readonly usage?: Partial<Config['usage']>;

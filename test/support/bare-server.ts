@@ -1,4 +1,4 @@
-import { Http, Studio } from '../../src/config/sections/http.ts';
+import { Http } from '../../src/config/sections/http.ts';
 import { Server } from '../../src/config/sections/server.ts';
 import { systemClock } from '../../src/core/clock.ts';
 import { systemIds } from '../../src/core/ids.ts';
@@ -12,7 +12,6 @@ const OPTIONS: HttpOptions = {
   ...Http.parse({}),
   ...Server.parse({}),
   deployments: { enabled: false },
-  studio_path: Studio.parse({}).path,
 };
 
 export const ENGINE: ServerDeps['engine'] = {

@@ -33,6 +33,8 @@ export interface DeploymentsContext {
   readonly foundation: Foundation;
   readonly access: AccessControl;
   readonly createApp: CreateApp;
+  /** Path of the pages for people. */
+  readonly page: string | undefined;
   /** Replaces git and the package managers, for tests. */
   readonly build: BuildRevision | undefined;
   readonly logger: Logger;
@@ -95,7 +97,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
 
   return {
     plane,
-    dispatch: dispatchTo(config, (name) => slots.get(name)),
+    dispatch: dispatchTo(config, context.page, (name) => slots.get(name)),
     async start() {
       await work.prepare();
       // Do not await: project code may load slowly, and must delay neither the server nor new revisions.
@@ -146,11 +148,12 @@ async function closeIfDeleted(
 }
 
 function dispatchTo(
-  { http, studio, deployments }: Config,
+  { http, deployments }: Config,
+  page: string | undefined,
   find: (name: string) => DeploymentSlot | undefined,
 ) {
   const prefix = http.mount_prefix ?? '';
-  return deploymentDispatch({ prefix, studio_path: studio.path, root: deployments.root, find });
+  return deploymentDispatch({ prefix, page, root: deployments.root, find });
 }
 
 /** Kept revisions that threads may stay with; `undefined` if threads follow the active one. */

@@ -8,8 +8,8 @@ import type { DeploymentSlot } from './slot.ts';
 export interface DispatchDeps {
   /** Mount prefix of the server; empty if there is none. */
   readonly prefix: string;
-  /** Path of Studio on the server. */
-  readonly studio_path: string;
+  /** Path of the pages for people on the server. */
+  readonly page: string | undefined;
   /** Name of the deployment that is also served at the root. */
   readonly root: string | undefined;
   readonly find: (name: string) => DeploymentSlot | undefined;
@@ -29,14 +29,14 @@ const UNTIL_IT_SERVES = /^\/?(?:info)?(?=[?]|$)/;
 const OF_ONE = /^\/deployments\/([a-z0-9_-]+)(?=[/?]|$)/;
 
 /** Routes each request to its deployment. */
-export function deploymentDispatch({ prefix, studio_path, root, find }: DispatchDeps): Dispatch {
+export function deploymentDispatch({ prefix, page, root, find }: DispatchDeps): Dispatch {
   function targetOf({ url = '' }: IncomingMessage): Target | undefined {
     const path = canonicalUrl(url);
     if (!hasPrefix(prefix, path)) return undefined;
     const rest = path.slice(prefix.length);
     const slot = find(OF_ONE.exec(rest)?.[1] ?? '');
     if (slot) return { slot, detail: 'No revision of this deployment serves yet.' };
-    const isOwn = OWN.test(rest) || hasPrefix(studio_path, rest);
+    const isOwn = OWN.test(rest) || (page !== undefined && hasPrefix(page, rest));
     return root === undefined || isOwn ? undefined : targetAtRoot(root, rest);
   }
 

@@ -3,6 +3,7 @@ import { ConfigError } from '../../config/errors.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Config } from '../../config/schema.ts';
 import type { ServedRevision } from '../../services/deployments/data-plane.ts';
+import { sectionsOfServer } from '../extensions.ts';
 import { pathOfDeployment } from '../service-settings.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 
@@ -44,7 +45,7 @@ export async function deploymentConfig(
     usage: server.usage,
     hosts: { ...server.hosts, count: server.deployments.hosts },
     deployments: { ...server.deployments, enabled: false },
-    studio: server.studio,
+    ...sectionsOfServer(server),
     log: server.log,
     metrics: server.metrics,
     webhooks: server.webhooks,

@@ -107,7 +107,6 @@ export const Http = group({
     body_limit: messageLimit(),
   }).prefault({}),
   disable_ui: boolean().default(false).describe('Disables `/ui`.'),
-  disable_studio: boolean().default(false).describe('Disables Studio.'),
   disable_webhooks: boolean().default(false).describe('Disables webhooks.'),
   configurable_headers: headerPatterns("Request headers that are copied to a run's `configurable`"),
   logging_headers: headerPatterns('Request headers that are copied to the request log'),
@@ -123,33 +122,6 @@ export const Http = group({
     .describe('Requires authentication for your own routes too.'),
 });
 
-/** First segments of the server's own paths: Studio would hide them. */
-export const RESERVED_PATHS: ReadonlySet<string> = new Set([
-  ...[
-    '.well-known',
-    'a2a',
-    'assistants',
-    'auth',
-    'deployments',
-    'docs',
-    'info',
-    'internal',
-    'interrupts',
-    'keys',
-  ],
-  ...['mcp', 'metrics', 'o', 'ok', 'openapi.json', 'runs', 'store', 'system', 'threads', 'tokens', 'ui'],
-  ...['usage', 'v1', 'v2', 'webhooks'],
-]);
-
-function isFreePath(path: string): boolean {
-  return !RESERVED_PATHS.has(path.slice(1));
-}
-
-function isTraceUrl(text: string): boolean {
-  const url = URL.parse(text.replaceAll('{trace_id}', '0'.repeat(32)));
-  return /^https?:$/.test(url?.protocol ?? '') && text.includes('{trace_id}');
-}
-
 function isPattern(text: string): boolean {
   try {
     return new RegExp(text) instanceof RegExp;
@@ -163,23 +135,4 @@ export const Mcp = group({
     .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./mcp.ts:register')
     .optional()
     .describe('A function that registers your own tools, resources and prompts, as `path:export`.'),
-});
-
-export const Studio = group({
-  path: text()
-    .regex(/^\/[a-z0-9][a-z0-9._-]*$/, 'must be a path of one part, such as /console')
-    .refine(isFreePath, 'is already a path of the API: choose another one')
-    .default('/studio')
-    .describe('Where Studio is, below `http.mount_prefix`, such as `/console`.'),
-  read_only: boolean()
-    .default(false)
-    .describe(
-      'Studio shows everything and changes nothing: its sessions have the scope `read`. Without authentication, Studio only hides the controls that change something.',
-    ),
-  trace_url: text()
-    .refine(isTraceUrl, 'must be an http or https URL with {trace_id} in its path, query or fragment')
-    .optional()
-    .describe(
-      'URL of a run in your tracing tool, such as `https://tempo.example/trace/{trace_id}`. The page of a run links to it; everyone who is signed in can read it.',
-    ),
 });

@@ -87,7 +87,7 @@ function handleNotFound(
 
 /**
  * For a URL that cannot be decoded, such as `/%zz`, or has an overlong parameter: no route has matched yet. `pageOf`
- * returns the page of Studio to redirect a GET to, if the URL is below `/studio`.
+ * returns the page to redirect a GET to, if the URL is below one for people.
  */
 export function invalidUrlHandler(pageOf: (url: string) => string | undefined) {
   return ({ code }: FastifyError, { method, url }: FastifyRequest, reply: FastifyReply): void => {

@@ -1,5 +1,7 @@
 import { afterAll, expect, test } from 'vitest';
-import { openApp } from '../support/app.ts';
+import { RESERVED_PATHS } from '../../../src/extensions/studio/settings.ts';
+import { openApp } from '../../support/app.ts';
+import { declaredRoutes } from '../../support/declared-routes.ts';
 
 const http = await openApp({
   graphs: ['echo'],
@@ -31,4 +33,17 @@ test('the session of Studio at another path has the usual URL, and a cookie for 
   expect(answer.headers['set-cookie']).toContain('Path=/con;');
   const cookie = String(answer.headers['set-cookie']).split(';')[0] as string;
   expect((await http.get('/con/threads/count', { cookie })).status).not.toBe(401);
+});
+
+test('Studio cannot be mounted at a path that is in use', async () => {
+  const environment = {
+    LANGGRAPH_HTTP: '{"openai":{"enabled":true}}',
+    AGENT_SERVER_DEPLOYMENTS: 'true',
+    AGENT_SERVER_API_KEYS: 'operator',
+  };
+  const routes = await declaredRoutes(() => openApp({ graphs: ['echo'], environment }));
+  const firsts = new Set(routes.map(({ url }) => url.split('/')[1]));
+  expect(firsts).toContain('v1');
+  const free = [...firsts].filter((first) => first && first !== 'studio' && !RESERVED_PATHS.has(first));
+  expect(free).toEqual([]);
 });

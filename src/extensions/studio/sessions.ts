@@ -1,13 +1,13 @@
 import { createHash, createHmac } from 'node:crypto';
 import type { JWTPayload } from 'jose';
-import { type Clock, timestamp } from '../core/clock.ts';
-import { Forbidden, Unauthorized } from '../core/errors.ts';
-import type { Ids } from '../core/ids.ts';
-import { lazy } from '../core/lifecycle.ts';
-import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
-import type { Identity, User } from './actor.ts';
-import { type Authenticate, type Caller, credentialsOf } from './authenticate.ts';
-import { scopeIncludes } from './scopes.ts';
+import type { Identity, User } from '../../auth/actor.ts';
+import { type Authenticate, type Caller, credentialsOf } from '../../auth/authenticate.ts';
+import { scopeIncludes } from '../../auth/scopes.ts';
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { Forbidden, Unauthorized } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
+import { lazy } from '../../core/lifecycle.ts';
+import type { ServerSecretRepository } from '../../storage/access/server-secrets.ts';
 
 export interface StudioSessionDeps {
   readonly secrets: ServerSecretRepository;
@@ -82,11 +82,25 @@ export function studioSessions(deps: StudioSessionDeps) {
     return { credential, kind, view_as, session_id, expires_at: exp };
   }
 
+  /** The identity that a session has now. Throws as `authenticate` does. */
+  async function identify(
+    authenticate: Authenticate,
+    caller: Caller,
+    { credential, kind, view_as }: Omit<StudioGrant, 'session_id'>,
+  ): Promise<Identity> {
+    const { cookie: _cookie, ...others } = caller.headers;
+    const own = kind === 'key' ? { 'x-api-key': credential } : { authorization: `Bearer ${credential}` };
+    const identity = await authenticate({ ...caller, headers: { ...others, ...own } });
+    const seen = view_as === undefined ? identity : viewOf(view_as, identity);
+    return read_only ? { ...seen, scope: 'read' } : seen;
+  }
+
   return {
     read_only,
     trace_url,
     cookieName,
     read,
+    identify,
 
     /** Opaque id that is the same for all sessions of one user, API key or kind of browser token. */
     async callerId({ principal }: Identity): Promise<string> {
@@ -114,21 +128,8 @@ export function studioSessions(deps: StudioSessionDeps) {
         const grant = hasCredential(caller) ? undefined : await read(caller);
         if (!grant) return authenticate(caller);
         if (!isOfThisServer(caller)) return authenticateForeign(authenticate, caller);
-        return this.identify(authenticate, caller, grant);
+        return identify(authenticate, caller, grant);
       };
-    },
-
-    /** The identity that a session has now. Throws as `authenticate` does. */
-    async identify(
-      authenticate: Authenticate,
-      caller: Caller,
-      { credential, kind, view_as }: Omit<StudioGrant, 'session_id'>,
-    ): Promise<Identity> {
-      const { cookie: _cookie, ...others } = caller.headers;
-      const own = kind === 'key' ? { 'x-api-key': credential } : { authorization: `Bearer ${credential}` };
-      const identity = await authenticate({ ...caller, headers: { ...others, ...own } });
-      const seen = view_as === undefined ? identity : viewOf(view_as, identity);
-      return read_only ? { ...seen, scope: 'read' } : seen;
     },
   };
 

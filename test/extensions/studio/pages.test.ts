@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { fastify } from 'fastify';
 import { expect, test } from 'vitest';
-import { pathToStudio, studioPages, viewOfInvalid } from '../../src/http/routes/studio-pages.ts';
-import { makeDataFolder } from '../support/data-folder.ts';
+import { pageOfInvalid, pathToStudio, studioPages } from '../../../src/extensions/studio/pages.ts';
+import { makeDataFolder } from '../../support/data-folder.ts';
 
 const PAGE = '<script type="module" src="./assets/index-1.js"></script>';
 
@@ -99,7 +99,7 @@ test.each([
   ['/agents/threads/studio/%ff', undefined],
   ['/studio/%ff', undefined],
 ])('a view of Studio whose URL cannot be decoded redirects to one that can: %#', (url, view) => {
-  const found = viewOfInvalid(url, ['/agents'], '/studio');
+  const found = pageOfInvalid(url, ['/agents'], '/studio');
   if (view === undefined) expect(found).toBeUndefined();
   else {
     expect(new URL(String(found), `http://here${url}`).href).toBe(new URL(view, `http://here${url}`).href);

@@ -1,16 +1,11 @@
-import type { Identity } from '../auth/actor.ts';
-import type { Authenticate, Caller } from '../auth/authenticate.ts';
-import {
-  isUnlimited,
-  refuseForeignOrigin,
-  type StudioGrant,
-  type StudioSessions,
-} from '../auth/studio-sessions.ts';
-import { type Clock, timestamp } from '../core/clock.ts';
-import { Forbidden, InvalidInput, ServerError } from '../core/errors.ts';
-import type { Ids } from '../core/ids.ts';
-import type { Logger } from '../core/logger.ts';
-import type { StudioSession, StudioSessionCreate } from '../schemas/studio.ts';
+import type { Identity } from '../../auth/actor.ts';
+import type { Authenticate, Caller } from '../../auth/authenticate.ts';
+import { type Clock, timestamp } from '../../core/clock.ts';
+import { Forbidden, InvalidInput, ServerError } from '../../core/errors.ts';
+import type { Ids } from '../../core/ids.ts';
+import type { Logger } from '../../core/logger.ts';
+import type { StudioSession, StudioSessionCreate } from './schemas.ts';
+import { isUnlimited, refuseForeignOrigin, type StudioGrant, type StudioSessions } from './sessions.ts';
 
 export interface StudioDeps {
   readonly sessions: StudioSessions;

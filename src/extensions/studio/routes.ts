@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { HOST_PREFIX } from '../../auth/studio-sessions.ts';
-import { STUDIO_SESSION_EXAMPLE, StudioSession, StudioSessionCreate } from '../../schemas/studio.ts';
-import type { SessionResult, StudioService } from '../../services/studio.ts';
-import { TAGS } from '../openapi/tags.ts';
-import { callerOf } from '../plugins/auth.ts';
-import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { TAGS } from '../../http/openapi/tags.ts';
+import { callerOf } from '../../http/plugins/auth.ts';
+import type { ZodTypeProvider } from '../../http/plugins/validation.ts';
+import { STUDIO_SESSION_EXAMPLE, StudioSession, StudioSessionCreate } from './schemas.ts';
+import type { SessionResult, StudioService } from './service.ts';
+import { HOST_PREFIX } from './sessions.ts';
 
 interface StudioRouteDeps {
   readonly studio: StudioService;

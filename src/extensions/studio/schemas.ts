@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Timestamp } from './fields.ts';
-import { nameRequests, nameResponses } from './named.ts';
+import { Timestamp } from '../../schemas/fields.ts';
+import { nameRequests, nameResponses } from '../../schemas/named.ts';
 
 /** Creates a Studio session, or changes whose view it shows. */
 export const StudioSessionCreate = z

@@ -1,7 +1,8 @@
-import { resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import { Studio } from '../../src/config/sections/http.ts';
-import { openApp } from '../support/app.ts';
+import { STUDIO } from '../../../src/extensions/studio/settings.ts';
+import { openApp } from '../../support/app.ts';
+import { makeDataFolder } from '../../support/data-folder.ts';
 
 const ENVIRONMENT = { AGENT_SERVER_API_KEYS: 'operator' };
 const http = await openApp({ graphs: ['echo', 'sleeper'], environment: ENVIRONMENT });
@@ -107,7 +108,7 @@ test('an image request without Sec-Fetch headers cannot cancel a run by disconne
 });
 
 test('a custom route accepts a session only if the browser names the requesting site', async () => {
-  const folder = resolve(import.meta.dirname, '../fixtures/own-app');
+  const folder = resolve(import.meta.dirname, '../../fixtures/own-app');
   const app = { app: './hono.ts:app', enable_custom_route_auth: true };
   await using own = await openApp({ graphs: ['echo'], folder, environment: ENVIRONMENT, http: app });
   const cookie = cookieOf(await own.post('/studio/session', { key: 'operator' }, OWN));
@@ -131,7 +132,7 @@ test('a page of another port can use its own token although the browser also has
 });
 
 test('a session does not affect what auth handlers accept from other pages', async () => {
-  const folder = resolve(import.meta.dirname, '../fixtures/auth');
+  const folder = resolve(import.meta.dirname, '../../fixtures/auth');
   await using own = await openApp({ graphs: ['echo'], folder, environment: ENVIRONMENT });
   const begun = await own.post('/studio/session', { key: 'operator' }, OWN);
   const page = { ...FOREIGN, 'sec-fetch-site': 'same-site', cookie: cookieOf(begun) };
@@ -242,7 +243,7 @@ test('studio.trace_url is returned only to signed-in users, and requires an http
   expect((await traced.get('/studio/session', session)).body).toMatchObject({ trace_url });
 
   for (const wrong of ['javascript:alert("{trace_id}")', 'https://tempo.example', '/trace/{trace_id}', '']) {
-    expect([wrong, Studio.safeParse({ trace_url: wrong }).success]).toEqual([wrong, false]);
+    expect([wrong, STUDIO.schema.safeParse({ trace_url: wrong }).success]).toEqual([wrong, false]);
   }
 });
 
@@ -272,4 +273,19 @@ test('the root redirects a browser to Studio and returns the health to a program
   await using without = await openApp({ graphs: ['echo'], http: { disable_studio: true } });
   expect((await without.get('/', { accept: 'text/html' })).body).toMatchObject({ ok: true });
   expect((await without.get('/studio')).status).toBe(404);
+  expect((await without.get('/studio/%ff')).status).toBe(400);
+});
+
+test('with Studio disabled, a session from before is no credential', async () => {
+  const folder = await makeDataFolder();
+  const at = { DATABASE_URI: `sqlite:${join(folder, 'server.db')}` };
+  const environment = { ...ENVIRONMENT, ...at };
+  const parts = { graphs: ['echo'], environment, one_process: 'it has the database of the other' };
+  const before = await openApp(parts);
+  const cookie = cookieOf(await before.post('/studio/session', { key: 'operator' }, OWN));
+  const session = { ...OWN, cookie };
+  expect((await before.post('/threads/search', {}, session)).status).toBe(200);
+  await before[Symbol.asyncDispose]();
+  await using without = await openApp({ ...parts, http: { disable_studio: true } });
+  expect((await without.post('/threads/search', {}, session)).status).toBe(401);
 });

@@ -5,7 +5,7 @@ import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { FastifyPluginCallback, FastifyReply, FastifyRequest } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { PACKAGE_ROOT } from '../../core/package-files.ts';
-import { prefixOf, withoutPrefix } from '../mount-prefix.ts';
+import { prefixOf, withoutPrefix } from '../../http/mount-prefix.ts';
 
 /** The application is built into this folder. */
 const BUILD_FOLDER = join(PACKAGE_ROOT, 'dist/studio');
@@ -110,9 +110,9 @@ export function pathToStudio(url: string, studio: string): string {
 /**
  * Relative path to redirect to when a URL of Studio cannot be decoded: each `%` is encoded, so that Studio can say that there
  * is no such page. `undefined` if it is no view; `prefixes` are those under which the server has its routes.
- * @example viewOfInvalid('/studio/runs/%ff', [''], '/studio') === '../runs/%25ff'
+ * @example pageOfInvalid('/studio/runs/%ff', [''], '/studio') === '../runs/%25ff'
  */
-export function viewOfInvalid(
+export function pageOfInvalid(
   url: string,
   prefixes: readonly string[],
   studio_path: string,

@@ -1,0 +1,25 @@
+import { sectionOf } from '../../config/section.ts';
+import type { Contribution, Core } from '../extension.ts';
+import { pageOfInvalid, studioPages } from './pages.ts';
+import { studioRoutes } from './routes.ts';
+import { studioService } from './service.ts';
+import { studioSessions } from './sessions.ts';
+import { STUDIO } from './settings.ts';
+
+/** Sessions are a way to authenticate; the pages are files. */
+export function openStudio({ config, access, session_secrets, clock, ids, logger }: Core): Contribution {
+  const { path, read_only, trace_url } = sectionOf(config, STUDIO);
+  const { authenticate, has_users, identityForUser } = access;
+  const secrets = session_secrets;
+  const sessions = studioSessions({ secrets, identityForUser, read_only, trace_url, clock, ids });
+  const has_deployments = config.deployments.enabled;
+  const studio = studioService({ sessions, authenticate, has_users, has_deployments, clock, ids, logger });
+  return {
+    authenticating: sessions.authenticating,
+    pageOfInvalid: (url, prefixes) => pageOfInvalid(url, prefixes, path),
+    routes: [
+      (server, { mount_prefix }) => studioRoutes(server, { studio, mount_prefix }),
+      (server) => server.register(studioPages, { path }),
+    ],
+  };
+}
