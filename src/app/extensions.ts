@@ -6,7 +6,11 @@ import type { Contribution, Core, Extension } from '../extensions/extension.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
 import type { ExtensionRoutes } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
+import type { OwnedData } from '../storage/owned-data.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
+
+/** What extensions own in the database, whether they are on or off. */
+export const OWNED_DATA: readonly OwnedData[] = EXTENSIONS.flatMap(({ data }) => data ?? []);
 
 /** What all enabled extensions add to a server. */
 export interface Extensions extends ExtensionRoutes, AsyncDisposable {

@@ -8,6 +8,7 @@ import type { QueueContext, QueueReport } from '../storage/queue/context.ts';
 import { openStorage, type Storage } from '../storage/storage.ts';
 import { type OpenBus, openBus } from './bus.ts';
 import { openEncryptor } from './encryption.ts';
+import { OWNED_DATA } from './extensions.ts';
 import { runWebhookRules } from './webhooks.ts';
 
 /**
@@ -37,6 +38,7 @@ export async function openFoundation(
   const encryptor = await openEncryptor(config);
   const storage = await openStorage({
     ...config.storage,
+    owned: OWNED_DATA,
     encryptor,
     log: logger,
     ...(stop && { stop }),

@@ -1,7 +1,9 @@
+import { OWNED_DATA } from '../app/extensions.ts';
 import { applyEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Encryptor } from '../db/encryption/cipher.ts';
 import type { StoredDeployment } from '../storage/deployment-databases.ts';
+import type { OwnedData } from '../storage/owned-data.ts';
 import type { FlagValues } from './command.ts';
 import { loadConfigFor } from './config.ts';
 
@@ -12,6 +14,8 @@ export interface ConfiguredStorage {
   /** Command that prints the PostgreSQL password. */
   readonly password_command: string | undefined;
   readonly encryptor: Encryptor | undefined;
+  /** What extensions own in it. */
+  readonly owned: readonly OwnedData[];
 }
 
 /** The database of each deployment, whether or not a server serves it; none if deployments are off. */
@@ -30,5 +34,5 @@ export async function configuredStorage(values: FlagValues): Promise<ConfiguredS
   applyEnvironment(config);
   const { openEncryptor } = await import('../app/encryption.ts');
   const { url, password_command } = config.storage;
-  return { config, url, password_command, encryptor: await openEncryptor(config) };
+  return { config, url, password_command, encryptor: await openEncryptor(config), owned: OWNED_DATA };
 }

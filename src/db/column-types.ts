@@ -27,7 +27,7 @@ type Flag = 0 | 1;
  * What the program alone knows of a column: what its JSON parses to, and to which values it keeps text or an integer
  * that the schema leaves open. Whether a column may be null is the schema's to say.
  */
-interface ColumnTypes {
+export interface ColumnTypes {
   'a2a_tasks.artifacts': JsonText<unknown[]>;
   'a2a_turns.is_stored': Flag;
   'assistant_versions.config': JsonText<Assistant['config']>;

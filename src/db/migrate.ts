@@ -5,8 +5,8 @@ import { sleep } from '../core/timers.ts';
 import { number } from './columns.ts';
 import type { Db, Reader, Transaction } from './db.ts';
 import { isLockTimeout } from './engines/postgres-errors.ts';
-import { type Migration, migrations } from './migrations/index.ts';
-import { schemaVersion } from './schema.ts';
+import { type Migration, migrations, versionOf } from './migrations/index.ts';
+import { extensionVersions, schemaVersion } from './schema.ts';
 import { type DialectName, type DialectSql, raw, sql } from './sql.ts';
 import { NOW } from './time.ts';
 
@@ -59,6 +59,14 @@ create table if not exists schema_migrations (
   name text not null,
   applied_at {timestamp} not null,
   expands integer not null default 0
+){strict};
+create table if not exists extension_migrations (
+  extension text not null,
+  version integer not null,
+  name text not null,
+  applied_at {timestamp} not null,
+  expands integer not null default 0,
+  primary key (extension, version)
 ){strict};
 `;
 
@@ -122,30 +130,39 @@ export async function pendingMigrations(
   db: Reader,
   known: readonly Migration[] = migrations,
 ): Promise<readonly Migration[]> {
-  return pendingAfter(await schemaVersion(db), db, known);
-}
-
-async function pendingAfter(current: number, db: Reader, known: readonly Migration[]) {
-  const newest = known.at(-1)?.version ?? 0;
-  if (current > newest) await assertCompatible(db, current, newest);
-  const oldest = known[0]?.version ?? 0;
-  if (current > 0 && current < oldest) {
-    const detail = `The database is at schema version ${current}, from before the first release`;
-    throw new Unavailable(
-      `${detail}: this program supports versions from ${oldest} on. Use an empty database.`,
-    );
+  const versions = await extensionVersions(db);
+  const pending: Migration[] = [];
+  for (const [extension, own] of Map.groupBy(known, (migration) => migration.extension)) {
+    const current = extension === undefined ? await schemaVersion(db) : (versions.get(extension) ?? 0);
+    await assertSupported(db, own, current);
+    pending.push(...own.filter(({ version }) => version > current));
   }
-  return known.filter((migration) => migration.version > current);
+  return pending;
 }
 
-/** Throws `Unavailable` if a migration that this program does not know takes away what it needs. */
-async function assertCompatible(db: Reader, current: number, newest: number): Promise<void> {
-  const contracting = await db.get(
-    sql`select count(*) as ${number('n')} from schema_migrations where version > ${newest} and expands = 0`,
-  );
-  if (contracting?.n === 0) return;
-  const detail = `The database is at schema version ${current}, but this program supports only versions up to ${newest}.`;
+/** Throws `Unavailable` for a version from before the first release, and for one that is too new. */
+async function assertSupported(db: Reader, own: readonly Migration[], current: number): Promise<void> {
+  const [oldest, newest] = [own[0], own.at(-1)] as [Migration, Migration];
+  const at = `The database is at schema version ${versionOf({ ...newest, version: current })}`;
+  if (current > 0 && current < oldest.version) {
+    const detail = `${at}, from before the first release: this program supports versions from`;
+    throw new Unavailable(`${detail} ${oldest.version} on. Use an empty database.`);
+  }
+  if (current <= newest.version || !(await isContracted(db, newest))) return;
+  const detail = `${at}, but this program supports only versions up to ${newest.version}.`;
   throw new Unavailable(`${detail} Run a newer version of the program.`);
+}
+
+/** Whether a migration that this program does not know takes away what it needs. */
+async function isContracted(db: Reader, { extension, version }: Migration): Promise<boolean> {
+  const rows =
+    extension === undefined
+      ? sql`schema_migrations where`
+      : sql`extension_migrations where extension = ${extension} and`;
+  const contracting = await db.get(
+    sql`select count(*) as ${number('n')} from ${rows} version > ${version} and expands = 0`,
+  );
+  return contracting?.n !== 0;
 }
 
 type Outcome = 'applied' | 'done' | 'busy' | 'locked' | 'served';
@@ -168,15 +185,33 @@ async function applyLocked(
   const lock = await tx.get(sql`select ${TRY_LOCK} as ${number('granted')}`);
   if (!lock?.granted) return 'busy';
   await runScript(tx, VERSIONS);
-  const [next] = await pendingAfter(await schemaVersion(tx), tx, known);
-  if (!next) return 'done';
-  if (!next.expands && (await isServed(tx))) return 'served';
-  const { version, name } = next;
-  log('migrating the database', { version, name });
-  await runScript(tx, typeof next.text === 'string' ? next.text : next.text[tx.dialect]);
-  await tx.run(sql`insert into schema_migrations (version, name, applied_at, expands)
-    values (${version}, ${name}, ${NOW}, ${next.expands ? 1 : 0})`);
+  const pending = await pendingMigrations(tx, known);
+  if (pending.length === 0) return 'done';
+  for (const next of appliedTogether(pending, known)) {
+    if (!next.expands && (await isServed(tx))) return 'served';
+    await apply(tx, next, log);
+  }
   return 'applied';
+}
+
+/** The next one; or those that create the tables of a new database and of extensions, which lock nothing in use. */
+function appliedTogether(pending: readonly Migration[], known: readonly Migration[]): readonly Migration[] {
+  const isFirst = (one: Migration) => one === known.find(({ extension }) => extension === one.extension);
+  const others = pending.findIndex((migration) => !isFirst(migration));
+  return pending.slice(0, others < 0 ? undefined : Math.max(others, 1));
+}
+
+async function apply(tx: Transaction, migration: Migration, log: MigrationLog): Promise<void> {
+  const { extension, version, name, text } = migration;
+  log('migrating the database', { ...(extension !== undefined && { extension }), version, name });
+  await runScript(tx, typeof text === 'string' ? text : text[tx.dialect]);
+  const values = sql`${version}, ${name}, ${NOW}, ${migration.expands ? 1 : 0}`;
+  await tx.run(
+    extension === undefined
+      ? sql`insert into schema_migrations (version, name, applied_at, expands) values (${values})`
+      : sql`insert into extension_migrations (extension, version, name, applied_at, expands)
+          values (${extension}, ${values})`,
+  );
 }
 
 /**

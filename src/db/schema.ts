@@ -46,6 +46,15 @@ export async function schemaVersion(reader: Reader): Promise<number> {
   return row?.version ?? 0;
 }
 
+/** The version of each extension that has tables in the database. */
+export async function extensionVersions(reader: Reader): Promise<Map<string, number>> {
+  if (!(await hasTable(reader, 'extension_migrations'))) return new Map();
+  const rows = await reader.all(sql`
+    select ${columns('extension_migrations', 'extension')}, max(version) as ${number('version')}
+    from extension_migrations group by extension`);
+  return new Map(rows.map(({ extension, version }) => [extension, version]));
+}
+
 /** Shadow tables of the full-text index, tables of SQLite itself, and partitions are no tables of their own. */
 const TABLES: DialectSql = {
   sqlite:

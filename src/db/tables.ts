@@ -208,6 +208,13 @@ export interface Tables {
     active_revision_id: Uuid | null;
     canary_revision_id: Uuid | null;
   };
+  extension_migrations: {
+    extension: string;
+    version: number;
+    name: string;
+    applied_at: Timestamp;
+    expands: number;
+  };
   idempotency_keys: {
     owner: string;
     key: string;

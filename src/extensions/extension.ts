@@ -7,6 +7,7 @@ import type { ExtensionRoutes, RoutePlugin } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { ServiceContext, Services } from '../services/all-services.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
+import type { OwnedData } from '../storage/owned-data.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
 
 /**
@@ -21,6 +22,8 @@ export interface Extension {
   offAnswer?(path: string): object | undefined;
   /** Where its pages for people are, below the mount prefix; browsers that open the root are sent there. At most one has it. */
   page?(config: Config): string;
+  /** What it owns in the database, also while it is off. */
+  readonly data?: OwnedData;
   /** Its commands of the command line, in the order of the help; available even while it is off. */
   loadCommands?(): Promise<readonly Command[]>;
   /** Loads what serves. Not called while the extension is off. */

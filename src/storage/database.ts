@@ -7,8 +7,10 @@ import { postgresOpenError } from '../db/engines/postgres-errors.ts';
 import { openSqlite } from '../db/engines/sqlite.ts';
 import { sqlitePath } from '../db/engines/sqlite-files.ts';
 import { type MigrationLog, migrate, pendingMigrations } from '../db/migrate.ts';
+import { versionOf } from '../db/migrations/index.ts';
 import { schemaVersion } from '../db/schema.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
+import { allMigrations, type OwnedData } from './owned-data.ts';
 import { checkConnections, poolSizes } from './pool-sizes.ts';
 import { closePools, type PostgresAccess, postgresPools, statsOf } from './postgres-pools.ts';
 import { assertNoCopy } from './unfinished-copy.ts';
@@ -21,6 +23,8 @@ export interface DatabaseOptions extends PostgresAccess, WaitRules {
   readonly max_connections?: number | undefined;
   /** What a start does about pending migrations; applies them by default. */
   readonly migrations?: 'apply' | 'wait' | 'refuse' | undefined;
+  /** What extensions own in it; without it, they are unknown. */
+  readonly owned?: readonly OwnedData[] | undefined;
   readonly log?: DatabaseLog | undefined;
 }
 
@@ -81,7 +85,7 @@ export async function openSharedDatabase(
   const pools = postgresPools(options);
   return orClose(pools.open({ max_connections: COMMAND_CONNECTIONS }), options, async (db) => {
     await db.inspect();
-    if (!options.contracts) await assertHarmless(db);
+    if (!options.contracts) await assertHarmless(db, options);
     await migratePostgres(options, pools);
     await assertNoCopy(db);
     await prepare(db);
@@ -89,11 +93,11 @@ export async function openSharedDatabase(
 }
 
 /** Throws `Unavailable` before a migration for which servers must be stopped: they may be running. */
-async function assertHarmless(db: Db): Promise<void> {
+async function assertHarmless(db: Db, { owned }: DatabaseOptions): Promise<void> {
   if ((await schemaVersion(db)) === 0) return;
-  const harmful = (await pendingMigrations(db)).filter(({ expands }) => !expands);
+  const harmful = (await pendingMigrations(db, allMigrations(owned))).filter(({ expands }) => !expands);
   if (harmful.length === 0) return;
-  const versions = harmful.map(({ version }) => version).join(', ');
+  const versions = harmful.map(versionOf).join(', ');
   const detail = `The database lacks the migrations ${versions}, for which all servers must be stopped`;
   throw new Unavailable(`${detail}. Stop them, and start the new version or run "agent-server migrate".`);
 }
@@ -148,7 +152,7 @@ async function openSqliteFile(
 ): Promise<Db> {
   const { log } = options;
   return orClose(openFile(options, file), options, async (db) => {
-    if (file.is_shared && !options.contracts) await assertHarmless(db);
+    if (file.is_shared && !options.contracts) await assertHarmless(db, options);
     // The steps of a migration interest who runs several servers; a new file of a project has all of them.
     await migrateAs({ ...options, log: log && { info: () => {}, warn: log.warn } }, db);
     await assertNoCopy(db);
@@ -196,13 +200,13 @@ const WAIT_MS = 10 * 60_000;
 const POLL_MS = 1000;
 
 /** Applies pending migrations, or leaves them to `agent-server migrate`. */
-async function migrateAs({ migrations = 'apply', log }: DatabaseOptions, db: Db): Promise<void> {
-  if (migrations === 'apply') return migrate(db, undefined, log?.info);
+async function migrateAs({ migrations = 'apply', owned, log }: DatabaseOptions, db: Db): Promise<void> {
+  if (migrations === 'apply') return migrate(db, allMigrations(owned), log?.info);
   const deadline = systemClock.monotonic() + WAIT_MS;
   for (let said = false; ; said = true) {
-    const pending = await pendingMigrations(db);
+    const pending = await pendingMigrations(db, allMigrations(owned));
     if (pending.length === 0) return;
-    const versions = pending.map(({ version }) => version).join(', ');
+    const versions = pending.map(versionOf).join(', ');
     const detail = `The database lacks the migrations ${versions}. Run "agent-server migrate" ("storage.migrations").`;
     if (migrations === 'refuse' || systemClock.monotonic() > deadline) throw new Unavailable(detail);
     if (!said) log?.warn(`${detail} Waiting for it.`, {});
@@ -213,11 +217,12 @@ async function migrateAs({ migrations = 'apply', log }: DatabaseOptions, db: Db)
 /** Opens a database for its migrations only. Throws `Unavailable` if it is unreachable or unsupported. */
 export async function openMigrations(options: DatabaseOptions) {
   const db = await openUnmigratedDatabase(options);
+  const known = allMigrations(options.owned);
   return {
     /** In order; changes nothing. Throws `Unavailable` if this program is too old for the database. */
-    pending: () => pendingMigrations(db),
+    pending: () => pendingMigrations(db, known),
     /** Applies what is pending, or waits for the process that does. Throws as `pending`. */
-    apply: (log: MigrationLog) => migrate(db, undefined, log),
+    apply: (log: MigrationLog) => migrate(db, known, log),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };
 }

@@ -25,11 +25,13 @@ import { deploymentRepository } from './deployments/deployments.ts';
 import { pushRepository } from './deployments/pushes.ts';
 import { repositoryAccessRepository } from './deployments/repositories.ts';
 import { revisionRepository } from './deployments/revisions.ts';
+import { ENCRYPTED_TABLES } from './encryption/columns.ts';
 import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
 import { idempotencyRepository } from './idempotency.ts';
 import { notifications } from './notifications.ts';
 import { overviewReader, storageBytes } from './overview.ts';
+import type { OwnedData } from './owned-data.ts';
 import { poolSizes } from './pool-sizes.ts';
 import { processRepository } from './processes.ts';
 import type { Fairness } from './queue/claim-fairly.ts';
@@ -94,6 +96,7 @@ export async function openStorage({
       ...(fairness && { fairness }),
       revisionRule,
       path: sqlitePath(options.url),
+      owned: options.owned ?? [],
       max_connections: poolSizes(options.max_connections).total,
     }),
     /** Connections and retries of this process. */
@@ -117,8 +120,9 @@ export async function openKeyRotation({
   const db = await openSharedDatabase({ ...options, cipher }, (database) =>
     unlock(database, cipher, bufferedRandomBytes()),
   );
+  const tables = [...(options.owned ?? []).flatMap(({ encrypted = [] }) => encrypted), ...ENCRYPTED_TABLES];
   return {
-    rotate: (rules: RotationOptions) => rotate(db, cipher, rules),
+    rotate: (rules: RotationOptions) => rotate(db, cipher, tables, rules),
     [Symbol.asyncDispose]: () => db[Symbol.asyncDispose](),
   };
 }
@@ -155,7 +159,10 @@ function createStorage({ requests, work }: Pools, options: RepositoryOptions) {
     notifications: notifications(requests),
     overview: overviewReader(requests),
     /** For extensions, which have statements of their own. */
-    database: { db: requests, path: options.path, max_connections: options.max_connections },
+    database: {
+      ...{ db: requests, path: options.path, max_connections: options.max_connections },
+      owned: options.owned,
+    },
     processes: processRepository(requests),
     /** The same repositories for background work, on separate connections. */
     work: {
@@ -169,6 +176,7 @@ function createStorage({ requests, work }: Pools, options: RepositoryOptions) {
 type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'revisionRule'>;
 type RepositoryOptions = QueueOptions & {
   readonly path: string | undefined;
+  readonly owned: readonly OwnedData[];
   readonly max_connections: number;
 };
 

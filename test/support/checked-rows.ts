@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Db, Reader, Transaction } from '../../src/db/db.ts';
 import { type DialectName, render, type Selection, type Sql } from '../../src/db/sql.ts';
@@ -96,11 +96,14 @@ const OF_TYPE = {
   bytes: (value) => value instanceof Uint8Array,
 } satisfies Record<string, Check>;
 
-const TABLES = readFileSync(join(import.meta.dirname, '../../src/db/tables.ts'), 'utf8');
+const SRC = join(import.meta.dirname, '../../src');
+const TABLES = [join(SRC, 'db/tables.ts'), ...globSync(join(SRC, 'extensions/*/tables.ts'))]
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('');
 
 /** The check of each `table.column`, by the text of its type: `number`, `Timestamp | null`. */
 const STORED = new Map(
-  [...TABLES.matchAll(/^ {2}(\w+): \{([^}]*)\}/gm)].flatMap(([, table, members = '']) =>
+  [...TABLES.matchAll(/^ {2,4}(\w+): \{([^}]*)\}/gm)].flatMap(([, table, members = '']) =>
     [...members.matchAll(/(\w+): ([^;]+)/g)].map(([, column, type = '']): [string, Check] => [
       `${table}.${column}`,
       checkOfType(type.trim()),

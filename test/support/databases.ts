@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PGlite, type Transaction } from '@electric-sql/pglite';
 import { vector } from '@electric-sql/pglite-pgvector';
 import { afterAll, describe } from 'vitest';
+import { OWNED_DATA } from '../../src/app/extensions.ts';
 import { bufferedRandomBytes } from '../../src/core/random.ts';
 import type { Db } from '../../src/db/db.ts';
 import { type Cipher, plainCipher } from '../../src/db/encryption/cipher.ts';
@@ -20,6 +21,7 @@ import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { type DialectName, raw } from '../../src/db/sql.ts';
 import { unlock } from '../../src/storage/encryption/unlock.ts';
+import { allMigrations } from '../../src/storage/owned-data.ts';
 import { checkingRows } from './checked-rows.ts';
 import { withDeferred } from './deferred.ts';
 import { EMPTY_TABLES, watchingSchema } from './emptied-tables.ts';
@@ -86,7 +88,7 @@ function migratedFirst(open: Open, sealer = sealerOfTests()): OpenDatabase {
   return async ({ migrated } = { migrated: true }) => {
     const cipher = sealer && new EncryptingCipher(sealer);
     const db = await open(cipher, migrated);
-    if (migrated) await migrate(db);
+    if (migrated) await migrate(db, allMigrations(OWNED_DATA));
     if (migrated && cipher) await unlock(db, cipher, bufferedRandomBytes());
     const checked = checkingRows(db);
     return IS_REPEATED ? repeatedDb(checked) : checked;

@@ -7,13 +7,13 @@ import { render, type Sql } from '../../src/db/sql.ts';
  */
 export const EMPTY_TABLES = `do $$ declare names text; begin
   select string_agg(format('%I', relname), ', ') into names from pg_class
-  where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname <> 'schema_migrations'
+  where relnamespace = current_schema()::regnamespace and relkind = 'r' and relname not in ('schema_migrations', 'extension_migrations')
     and pg_relation_size(oid) > 0;
   if names is not null then execute 'truncate ' || names || ' restart identity cascade'; end if;
 end $$`;
 
 const CHANGES_ROWS = /^\s*(select|insert|update|delete|with|explain)\b/i;
-const CHANGES_VERSION = /^\s*(insert into|update|delete from) schema_migrations\b/i;
+const CHANGES_VERSION = /^\s*(insert into|update|delete from) (schema|extension)_migrations\b/i;
 
 /** Calls `onChange` at a statement on PostgreSQL whose effect outlasts the rows: on tables, or on statistics of them. */
 export function watchingSchema(db: Db, onChange: () => void): Db {

@@ -64,7 +64,7 @@ export async function fillEveryTable(
   const references = await foreignKeys(engines.sqlite);
   const json = new RandomJson(7);
   const written = new Map<string, Record<string, SqlValue>[]>();
-  const waiting = [...tables.keys()].filter((name) => name !== 'schema_migrations');
+  const waiting = [...tables.keys()].filter((name) => !name.endsWith('_migrations'));
   while (waiting.length > 0) {
     const name = waiting.shift() as string;
     if (schema.get(name)?.parents.some((parent) => waiting.includes(parent))) {

@@ -1,6 +1,8 @@
 import pg from 'pg';
+import { OWNED_DATA } from '../../src/app/extensions.ts';
 import { type PostgresSession, postgresDb } from '../../src/db/engines/postgres-db.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { allMigrations } from '../../src/storage/owned-data.ts';
 
 /**
  * Gives an empty schema our tables, in one round trip: what `migrate` executes, but without its lock, which is one for
@@ -27,18 +29,23 @@ export function migrationScript(): Promise<string> {
 async function recordMigrations(): Promise<string> {
   const statements: string[] = [];
   let version = 0;
+  const extensions: { extension: unknown; version: number }[] = [];
   const session: PostgresSession = {
     async query(text, values) {
-      // What `migrate` asks: whether its table is there, at which version, and for its lock.
+      if (text.includes('from extension_migrations')) return { rows: extensions, changes: 0 };
+      // What `migrate` asks: whether its tables are there, at which version, and for its lock.
       if (/^\s*select/.test(text)) return { rows: [{ version, granted: 1 }], changes: 0 };
       if (text.includes('into schema_migrations')) version = Number(values[0]);
+      if (text.includes('into extension_migrations'))
+        extensions.push({ extension: values[0], version: Number(values[1]) });
       statements.push(withValues(text, values));
       return { rows: [], changes: 1 };
     },
   };
   const transaction = async <T>(_durability: unknown, body: (session: never) => Promise<T>) =>
     body(session as never);
-  await migrate(postgresDb({ ...session, transaction, close: async () => {} }));
+  const db = postgresDb({ ...session, transaction, close: async () => {} });
+  await migrate(db, allMigrations(OWNED_DATA));
   return statements.join(';\n');
 }
 

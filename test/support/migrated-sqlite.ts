@@ -2,9 +2,11 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { copyFile, mkdir, rename } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { OWNED_DATA } from '../../src/app/extensions.ts';
 import { plainCipher } from '../../src/db/encryption/cipher.ts';
 import { openSqlite } from '../../src/db/engines/sqlite.ts';
 import { migrate } from '../../src/db/migrate.ts';
+import { allMigrations } from '../../src/storage/owned-data.ts';
 
 /**
  * Writes a SQLite file that has our tables and no rows, and its folder: a copy, for to migrate takes 30 syncs of the
@@ -24,7 +26,7 @@ async function writeFirst(migrated: string): Promise<void> {
   const own = `${migrated}-${randomUUID()}`;
   {
     await using db = openSqlite(own, { synchronous: 'full', cipher: plainCipher });
-    await migrate(db);
+    await migrate(db, allMigrations(OWNED_DATA));
   }
   await rename(own, migrated);
 }

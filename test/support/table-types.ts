@@ -74,25 +74,51 @@ function typeOf({ sqlite, postgres }: Both): TypeNames | undefined {
   return TYPES.find((type) => type.sqlite === sqlite.type && type.postgres === postgres.type);
 }
 
-const HEAD = `import type { JsonText } from './json.ts';
-
-/*
+const NOTE = `/*
  * Generated from the migrations. Do not edit it, but write it anew after a migration:
  * npx vitest run test/storage/tables.test.ts -u
  */
-
-type Uuid = string;
-/** ISO-8601, in UTC with milliseconds. */
-type Timestamp = string;
-
-/** The rows of each table as both engines return them; without the few columns that only one of them has. */
-export interface Tables {
 `;
+
+const TYPES_OF_COLUMNS = [
+  ['JsonText', ''],
+  ['Uuid', 'type Uuid = string;\n'],
+  ['Timestamp', '/** ISO-8601, in UTC with milliseconds. */\ntype Timestamp = string;\n'],
+] as const;
 
 /** The text of `src/db/tables.ts`. */
 export function tablesSource(columns: readonly Both[]): string {
+  return `import type { JsonText } from './json.ts';
+
+${NOTE}
+${typesIn('Uuid Timestamp')}
+/** The rows of each table as both engines return them; without the few columns that only one of them has. */
+export interface Tables {
+${tableTypes(columns)}}
+`;
+}
+
+/** The text of `tables.ts` in the folder of an extension. */
+export function extensionTablesSource(columns: readonly Both[]): string {
+  const members = tableTypes(columns).replace(/^(?=.)/gm, '  ');
+  const json = members.includes('JsonText') ? "import type { JsonText } from '../../db/json.ts';\n\n" : '';
+  return `${json}${NOTE}
+${typesIn(members)}
+declare module '../../db/tables.ts' {
+  interface Tables {
+${members}  }
+}
+`;
+}
+
+/** Declarations of the types that a text names. */
+function typesIn(text: string): string {
+  return TYPES_OF_COLUMNS.map(([name, declaration]) => (text.includes(name) ? declaration : '')).join('');
+}
+
+function tableTypes(columns: readonly Both[]): string {
   const tables = Map.groupBy(columns, ({ postgres }) => postgres.table);
-  return `${HEAD}${[...tables].map(([table, its]) => tableType(table, its.map(member))).join('')}}\n`;
+  return [...tables].map(([table, its]) => tableType(table, its.map(member))).join('');
 }
 
 const LINE_WIDTH = 110;

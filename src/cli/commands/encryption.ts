@@ -1,3 +1,4 @@
+import { OWNED_DATA } from '../../app/extensions.ts';
 import { applyEnvironment } from '../../config/env.ts';
 import type { openKeyRotation } from '../../storage/storage.ts';
 import { CONFIG_FLAG, type Command } from '../command.ts';
@@ -21,13 +22,13 @@ export const rotateEncryption: Command = {
       return 2;
     }
     const everything = values['all'] !== undefined;
-    const own = await rotateIn({ ...config.storage, encryptor }, everything);
+    const own = await rotateIn({ ...config.storage, owned: OWNED_DATA, encryptor }, everything);
     let { rows } = own;
     const unreadable = [...own.unreadable];
     for (const { name, url } of await configuredDeployments(config)) {
       const prefix = `deployment ${name}, `;
       // The server's own database is up to date, so no earlier version can be serving this one.
-      const options = { ...config.storage, url, encryptor, contracts: true };
+      const options = { ...config.storage, owned: OWNED_DATA, url, encryptor, contracts: true };
       const rotated = await rotateIn(options, everything, prefix);
       rows += rotated.rows;
       unreadable.push(...rotated.unreadable.map((line) => prefix + line));

@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { OWNED_DATA } from '../../app/extensions.ts';
 import { type Actor, systemActor } from '../../auth/actor.ts';
 import { SCOPES, type Scope } from '../../auth/scopes.ts';
 import { systemClock, timestamp } from '../../core/clock.ts';
@@ -86,7 +87,7 @@ async function openKeys(values: FlagValues, { creates } = { creates: false }) {
   const { openApiKeys } = await import('../../storage/storage.ts');
   const file = sqlitePath(config.storage.url);
   const new_file = file === undefined || existsSync(file) ? undefined : file;
-  const { apiKeys, ...storage } = await openApiKeys({ ...config.storage, creates });
+  const { apiKeys, ...storage } = await openApiKeys({ ...config.storage, owned: OWNED_DATA, creates });
   const service = keyService({
     apiKeys,
     ring: { forget: () => {} },

@@ -2,7 +2,9 @@ import type { DialectName } from '../sql.ts';
 import { base } from './base/base.ts';
 
 export interface Migration {
-  /** Ascending order of application. Never changed once released. */
+  /** The extension whose tables it changes, and only those; without it, it is of the core. */
+  readonly extension?: string;
+  /** Ascending order of application, for each extension. Never changed once released. */
   readonly version: number;
   readonly name: string;
   /**
@@ -18,4 +20,9 @@ export interface Migration {
 }
 
 /** Lower numbers were those of schemas before the first release: a database that has one of them is refused. */
-export const migrations: readonly Migration[] = [{ version: 40, name: 'base', text: base }];
+export const migrations: readonly Migration[] = [{ version: 41, name: 'base', text: base }];
+
+/** `41`; of an extension, `a2a 1`. */
+export function versionOf({ extension, version }: Migration): string {
+  return extension === undefined ? `${version}` : `${extension} ${version}`;
+}

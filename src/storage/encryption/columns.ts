@@ -18,7 +18,7 @@ export interface EncryptedTable {
   readonly columns: Readonly<Record<string, EncryptedForm>>;
 }
 
-/** Every column encrypted at rest: data of users, graphs and client configuration. */
+/** Every column of the core encrypted at rest: data of users, graphs and client configuration. */
 export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { table: 'assistants', key: ['assistant_id'], columns: { config: 'json', context: 'json' } },
   {

@@ -7,13 +7,7 @@ import { and, FOR_UPDATE, join, list, or, raw, type Sql, type SqlValue, sql } fr
 import { blindKey, type IdempotencyKey } from '../idempotency.ts';
 import { blindIndexWords, mergeWordIndex } from '../store/full-text.ts';
 import { blindSummary } from '../threads/values-summary.ts';
-import {
-  ENCRYPTED_TABLES,
-  type EncryptedColumn,
-  type EncryptedTable,
-  isStale,
-  reencrypt,
-} from './columns.ts';
+import { type EncryptedColumn, type EncryptedTable, isStale, reencrypt } from './columns.ts';
 
 export interface RotationOptions {
   /** Also re-encrypts values under the current key, for custom handlers with their own keys. */
@@ -43,6 +37,7 @@ type Row = Record<string, SqlValue>;
 export async function rotate(
   db: Db,
   cipher: EncryptingCipher,
+  tables: readonly EncryptedTable[],
   rules: RotationOptions,
 ): Promise<RotationResult> {
   const { everything = false, onTable } = rules;
@@ -51,7 +46,7 @@ export async function rotate(
   let changed: number;
   do {
     changed = 0;
-    for (const table of ENCRYPTED_TABLES) {
+    for (const table of tables) {
       const done = await rotateTable({ db, cipher, table, everything, unreadable });
       if (done > 0) onTable(table.table, done);
       if (done > 0 && table.table === 'store_items') await mergeWordIndex(db);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import { OWNED_DATA } from '../../../src/app/extensions.ts';
 import type { Db } from '../../../src/db/db.ts';
 import { type DialectName, type DialectSql, raw, sql } from '../../../src/db/sql.ts';
 import { ENCRYPTED_TABLES } from '../../../src/storage/encryption/columns.ts';
@@ -60,7 +61,8 @@ describeEachDatabase('the columns of the schema', (open) => {
 });
 
 test('are encrypted exactly if documented as encrypted', () => {
-  const sealed = ENCRYPTED_TABLES.flatMap(({ table, columns }) =>
+  const ofExtensions = OWNED_DATA.flatMap((owned) => owned.encrypted ?? []);
+  const sealed = [...ENCRYPTED_TABLES, ...ofExtensions].flatMap(({ table, columns }) =>
     Object.keys(columns).map((column) => `${table}.${column}`),
   );
 

@@ -20,6 +20,7 @@ import {
 } from '../../../db/engines/sqlite-files.ts';
 import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
 import { isEncrypted } from '../../../storage/encryption/unlock.ts';
+import type { OwnedData } from '../../../storage/owned-data.ts';
 import { type CopyReport, copyDatabase } from '../copy/copy.ts';
 import { assertIntact } from './backup-file.ts';
 import { copyDeployments, dataFolderOf } from './deployment-data.ts';
@@ -35,6 +36,8 @@ export interface BackupOptions {
   readonly deployments_folder?: string | undefined;
   /** Replaces an existing file. */
   readonly force?: boolean;
+  /** What extensions own in it. */
+  readonly owned?: readonly OwnedData[] | undefined;
   /** As in `CopyOptions`. */
   readonly encryptor?: Encryptor | undefined;
   readonly report?: CopyReport | undefined;
@@ -114,7 +117,10 @@ function writeError(file: string, error: unknown): unknown {
 async function copyToFile(
   url: string,
   file: string,
-  { password_command: from, ...options }: Pick<BackupOptions, 'password_command' | 'encryptor' | 'report'>,
+  {
+    password_command: from,
+    ...options
+  }: Pick<BackupOptions, 'password_command' | 'encryptor' | 'owned' | 'report'>,
 ): Promise<void> {
   removeSqlite(file);
   const to = `sqlite:${file}`;

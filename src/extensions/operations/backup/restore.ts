@@ -11,7 +11,8 @@ import {
   vacuumInto,
 } from '../../../db/engines/sqlite-files.ts';
 import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
-import { NEWEST_VERSION } from '../../../db/schema.ts';
+import { pendingMigrations } from '../../../db/migrate.ts';
+import { allMigrations, type OwnedData } from '../../../storage/owned-data.ts';
 import { liveWorkers } from '../../../storage/queue/workers.ts';
 import { type CopyReport, planCopy } from '../copy/copy.ts';
 import { LEASE_NOTE, openTarget, WITHOUT_TIMEOUTS } from '../copy/databases.ts';
@@ -33,6 +34,8 @@ export interface RestoreOptions {
   readonly deployments_folder?: string | undefined;
   /** Replaces a database that has data. */
   readonly force?: boolean;
+  /** What extensions own in it. */
+  readonly owned?: readonly OwnedData[] | undefined;
   /** As in `CopyOptions`. */
   readonly encryptor?: Encryptor | undefined;
   readonly report?: CopyReport | undefined;
@@ -45,18 +48,18 @@ export interface RestoreOptions {
  * that has data, without `force`.
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<void> {
-  const version = await assertIntact(options.file);
+  await assertIntact(options.file);
   const { file, deployments_folder, force = false } = options;
   using deployments =
     deployments_folder === undefined ? undefined : await holdDeployments(file, deployments_folder, force);
-  await restoreRows(options, version);
+  await restoreRows(options);
   deployments?.replace();
 }
 
-async function restoreRows(options: RestoreOptions, version: number): Promise<void> {
+async function restoreRows(options: RestoreOptions): Promise<void> {
   const path = sqlitePath(options.url);
   if (path !== undefined) return restoreSqlite(path, options);
-  using backup = version === NEWEST_VERSION ? undefined : await migratedCopy(options.file);
+  using backup = (await isCurrent(options)) ? undefined : await migratedCopy(options);
   await using snapshot = openSqliteSnapshot(backup?.file ?? options.file);
   await restorePostgres(snapshot, options);
 }
@@ -78,14 +81,22 @@ function notEmpty(): Conflict {
   return new Conflict('The database is not empty. Back it up, then replace it with --force.');
 }
 
+async function isCurrent({ file, owned }: RestoreOptions): Promise<boolean> {
+  await using snapshot = openSqliteSnapshot(file);
+  return (await pendingMigrations(snapshot, allMigrations(owned))).length === 0;
+}
+
 /** An older backup is migrated before its rows go into the tables of today. */
-async function migratedCopy(backup: string): Promise<Disposable & { readonly file: string }> {
+async function migratedCopy({
+  file: backup,
+  owned,
+}: RestoreOptions): Promise<Disposable & { readonly file: string }> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-server-restore-'));
   const file = join(folder, 'backup.db');
   const remove = () => rmSync(folder, { recursive: true, force: true });
   try {
     vacuumInto(backup, file);
-    await (await openTarget(`sqlite:${file}`))[Symbol.asyncDispose]();
+    await (await openTarget(`sqlite:${file}`, { owned }))[Symbol.asyncDispose]();
   } catch (error) {
     remove();
     throw error;
@@ -96,7 +107,7 @@ async function migratedCopy(backup: string): Promise<Disposable & { readonly fil
 /** One transaction: PostgreSQL shows all of it or nothing. */
 async function restorePostgres(snapshot: Reader, options: RestoreOptions): Promise<void> {
   const { force, report = {} } = options;
-  await using target: Db = await openTarget(options.url, options.password_command);
+  await using target: Db = await openTarget(options.url, options);
   if ((await liveWorkers(target)) > 0)
     throw new Unavailable(`A server is using the database. Stop all servers first; ${LEASE_NOTE}.`);
   const plan = await planCopy(snapshot, target, options);

@@ -19,7 +19,7 @@ export const copy: Command = {
   },
   async run(values) {
     const [from, to] = [databaseUrl(values, 'from'), databaseUrl(values, 'to')];
-    const { url, password_command, encryptor } = await configuredStorage(values);
+    const { url, password_command, encryptor, owned } = await configuredStorage(values);
     // Send the configured password to the configured database only.
     const commandFor = (side: string) => (side === url ? password_command : undefined);
     const { copyDatabase } = await import('../copy/copy.ts');
@@ -27,7 +27,7 @@ export const copy: Command = {
       from,
       to,
       password_commands: { from: commandFor(from), to: commandFor(to) },
-      encryptor,
+      ...{ encryptor, owned },
       while_running: values['while-running'] !== undefined,
       restart: values['restart'] !== undefined,
       report: progressLines(),

@@ -5,6 +5,7 @@ import type { Encryptor } from '../../../db/encryption/cipher.ts';
 import { migrationTimes } from '../../../db/schema.ts';
 import { raw } from '../../../db/sql.ts';
 import { unlockReader } from '../../../storage/encryption/unlock.ts';
+import type { OwnedData } from '../../../storage/owned-data.ts';
 import { BYTES, prepareVectors } from '../../../storage/store/vectors.ts';
 import { assertEmpty, openTarget, withSnapshot } from './databases.ts';
 import {
@@ -29,6 +30,8 @@ export interface CopyOptions {
   readonly password_commands?: { readonly from?: string | undefined; readonly to?: string | undefined };
   /** Only to index the words of encrypted items: every encrypted value is copied as it is. */
   readonly encryptor?: Encryptor | undefined;
+  /** What extensions own in both. */
+  readonly owned?: readonly OwnedData[] | undefined;
   /** Copies one moment of a database that servers are using. */
   readonly while_running?: boolean;
   /** Empties the target of an unfinished copy first. */
@@ -53,9 +56,9 @@ export interface CopyReport {
  */
 export async function copyDatabase(options: CopyOptions): Promise<number> {
   if (options.from === options.to) throw new InvalidInput('--from and --to name the same database.');
-  const { while_running = false, password_commands: { from: password_command, to } = {} } = options;
-  return withSnapshot(options.from, { while_running, password_command }, async (reader) => {
-    await using target = await openTarget(options.to, to);
+  const { while_running = false, password_commands: { from: password_command, to } = {}, owned } = options;
+  return withSnapshot(options.from, { while_running, password_command, owned }, async (reader) => {
+    await using target = await openTarget(options.to, { password_command: to, owned });
     return await copyInto(target, reader, options);
   });
 }

@@ -4,9 +4,11 @@ import { postgresOpenError } from '../../../db/engines/postgres-errors.ts';
 import { openSqlite } from '../../../db/engines/sqlite.ts';
 import { sqlitePath } from '../../../db/engines/sqlite-files.ts';
 import { holdSqlite, openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
-import { migrate } from '../../../db/migrate.ts';
+import { migrate, pendingMigrations } from '../../../db/migrate.ts';
+import { versionOf } from '../../../db/migrations/index.ts';
 import { NEWEST_VERSION, schemaVersion } from '../../../db/schema.ts';
 import { raw, sql } from '../../../db/sql.ts';
+import { allMigrations, type OwnedData } from '../../../storage/owned-data.ts';
 import { type PostgresAccess, postgresPools } from '../../../storage/postgres-pools.ts';
 import { liveWorkers } from '../../../storage/queue/workers.ts';
 
@@ -14,7 +16,12 @@ import { liveWorkers } from '../../../storage/queue/workers.ts';
 export const WITHOUT_TIMEOUTS = raw(`select set_config(name, '0', true) from
   (values ('statement_timeout'), ('idle_in_transaction_session_timeout')) as setting (name)`);
 
-interface SnapshotRules extends Pick<PostgresAccess, 'password_command'> {
+interface Owned {
+  /** What extensions own in the database. */
+  readonly owned?: readonly OwnedData[] | undefined;
+}
+
+interface SnapshotRules extends Pick<PostgresAccess, 'password_command'>, Owned {
   readonly while_running: boolean;
 }
 
@@ -24,12 +31,12 @@ interface SnapshotRules extends Pick<PostgresAccess, 'password_command'> {
  */
 export function withSnapshot<T>(
   url: string,
-  { while_running, password_command }: SnapshotRules,
+  { while_running, password_command, owned }: SnapshotRules,
   use: (reader: Reader) => Promise<T>,
 ): Promise<T> {
   const path = sqlitePath(url);
   const checked = async (reader: Reader) => {
-    await assertVersion(reader);
+    await assertVersion(reader, owned);
     return use(reader);
   };
   return path === undefined
@@ -82,27 +89,30 @@ function inUse(what: string): Unavailable {
 /** Why a database can count as used when nothing runs any more. */
 export const LEASE_NOTE = 'a killed process counts for another 20 seconds';
 
-async function assertVersion(reader: Reader): Promise<void> {
+async function assertVersion(reader: Reader, owned: Owned['owned']): Promise<void> {
   const version = await schemaVersion(reader);
-  if (version === NEWEST_VERSION) return;
   if (version === 0) throw new Unavailable('The source is empty: it has no tables of this server.');
   const detail = `The source is at schema version ${version}, but this program needs version ${NEWEST_VERSION}.`;
-  throw new Unavailable(
-    version > NEWEST_VERSION
-      ? `${detail} Run a newer version of the program.`
-      : `${detail} Migrate it first with agent-server migrate.`,
-  );
+  if (version > NEWEST_VERSION) throw new Unavailable(`${detail} Run a newer version of the program.`);
+  const migrateIt = 'Migrate it first with agent-server migrate.';
+  if (version < NEWEST_VERSION) throw new Unavailable(`${detail} ${migrateIt}`);
+  const pending = await pendingMigrations(reader, allMigrations(owned));
+  if (pending.length === 0) return;
+  throw new Unavailable(`The source lacks the migrations ${pending.map(versionOf).join(', ')}. ${migrateIt}`);
 }
 
 /** A database to copy into, migrated; a SQLite file is created, and locked against servers until it is closed. */
-export async function openTarget(url: string, password_command?: string): Promise<Db> {
+export async function openTarget(
+  url: string,
+  { password_command, owned }: Pick<PostgresAccess, 'password_command'> & Owned = {},
+): Promise<Db> {
   const path = sqlitePath(url);
   const db =
     path === undefined
       ? postgresPools({ url, password_command }).open({ max_connections: 2, no_timeouts: true })
       : openSqlite(path, { synchronous: 'full', own_schema_only: true });
   try {
-    await migrate(db);
+    await migrate(db, allMigrations(owned));
     return db;
   } catch (error) {
     await db[Symbol.asyncDispose]();

@@ -24,7 +24,7 @@ export type Row = Readonly<Record<string, SqlValue>>;
 export type Schema = ReadonlyMap<string, TableSchema>;
 
 /** Each database keeps its own. */
-const NOT_COPIED = ['schema_migrations', 'copy_progress'];
+const NOT_COPIED = ['schema_migrations', 'extension_migrations', 'copy_progress'];
 
 /** Types of columns that hold data; others are indexes that PostgreSQL keeps in the row (`tsvector`, pgvector). */
 const DATA_TYPES =

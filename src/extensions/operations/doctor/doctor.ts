@@ -17,7 +17,7 @@ import { cronChecks } from './crons.ts';
 import { deliveryChecks } from './deliveries.ts';
 import type { Check, DoctorContext, Finding } from './finding.ts';
 import { keyChecks } from './keys.ts';
-import { orphanChecks } from './orphans.ts';
+import { orphans } from './orphans.ts';
 import { postgresChecks } from './postgres.ts';
 import { runChecks } from './runs.ts';
 import { missingIndexes, schemaFinding } from './schema.ts';
@@ -25,7 +25,10 @@ import { integrity, sqliteChecks } from './sqlite.ts';
 import { threadChecks } from './threads.ts';
 
 export interface DoctorOptions
-  extends Pick<DoctorContext, 'max_attempts' | 'log_retention_ms' | 'give_up_ms' | 'max_connections'> {
+  extends Pick<
+    DoctorContext,
+    'max_attempts' | 'log_retention_ms' | 'give_up_ms' | 'max_connections' | 'owned'
+  > {
   /** `sqlite:` and an absolute path, or `postgres://…`. */
   readonly url: string;
   /** Command that prints the password of a PostgreSQL. */
@@ -99,7 +102,7 @@ async function findingsOf(context: DoctorContext): Promise<Finding[]> {
     ...clockChecks,
     ...runChecks,
     ...threadChecks,
-    ...orphanChecks,
+    orphans,
     ...cronChecks,
     ...deliveryChecks,
     ...keyChecks,

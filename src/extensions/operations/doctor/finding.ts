@@ -1,4 +1,5 @@
 import type { Db } from '../../../db/db.ts';
+import type { OwnedData } from '../../../storage/owned-data.ts';
 
 /** Something that a doctor found. */
 export interface Finding {
@@ -27,13 +28,18 @@ export interface DoctorContext {
   readonly give_up_ms: number;
   /** Connections that each process may open. */
   readonly max_connections: number;
+  /** What extensions own in the database. */
+  readonly owned?: readonly OwnedData[] | undefined;
 }
 
 /** Looks for one kind of trouble. Reads the database and changes nothing. */
 export type Check = (context: DoctorContext) => Promise<Finding[]>;
 
 /** What a check needs in a running server: none of the limits by which fixes end runs and deliveries. */
-export type QuickContext = Pick<DoctorContext, 'db' | 'now' | 'path' | 'is_served' | 'max_connections'>;
+export type QuickContext = Pick<
+  DoctorContext,
+  'db' | 'now' | 'path' | 'is_served' | 'max_connections' | 'owned'
+>;
 /** A check that takes milliseconds, however many rows there are. */
 export type QuickCheck = (context: QuickContext) => Promise<Finding[]>;
 

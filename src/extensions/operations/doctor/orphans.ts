@@ -1,15 +1,9 @@
 import { number } from '../../../db/columns.ts';
 import { raw, sql } from '../../../db/sql.ts';
-import { type Check, counted, type DoctorContext, type Finding } from './finding.ts';
+import type { Orphans } from '../../../storage/owned-data.ts';
+import { counted, type DoctorContext, type Finding } from './finding.ts';
 
-interface Orphans {
-  readonly table: string;
-  /** Holds for rows that nothing leads to, and that no retention will delete. */
-  readonly condition: string;
-  readonly what: string;
-}
-
-/** Rows whose parent no foreign key names, since it may be deleted first. */
+/** Those of the core. */
 const ORPHANS: readonly Orphans[] = [
   {
     table: 'run_events',
@@ -37,7 +31,13 @@ const ORPHANS: readonly Orphans[] = [
   },
 ];
 
-export const orphanChecks: readonly Check[] = ORPHANS.map((orphans) => (context) => check(context, orphans));
+/** Rows of the core and of extensions that nothing leads to. */
+export async function orphans(context: DoctorContext): Promise<Finding[]> {
+  const findings: Finding[] = [];
+  const ofExtensions = (context.owned ?? []).flatMap((owned) => owned.orphans ?? []);
+  for (const each of [...ORPHANS, ...ofExtensions]) findings.push(...(await check(context, each)));
+  return findings;
+}
 
 async function check({ db }: DoctorContext, { table, condition, what }: Orphans): Promise<Finding[]> {
   const from = raw(`from ${table} where ${condition}`);

@@ -1,17 +1,28 @@
 import { text } from '../../../db/columns.ts';
 import type { Db } from '../../../db/db.ts';
-import { migrations } from '../../../db/migrations/index.ts';
+import { pendingMigrations } from '../../../db/migrate.ts';
+import { type Migration, versionOf } from '../../../db/migrations/index.ts';
 import { hasTable, NEWEST_VERSION, schemaVersion } from '../../../db/schema.ts';
 import { type DialectName, type DialectSql, raw, sql } from '../../../db/sql.ts';
+import { allMigrations } from '../../../storage/owned-data.ts';
 import type { DoctorContext, Finding, QuickContext } from './finding.ts';
 
 /** Prerequisite of all other checks: their statements require this schema version. */
-export async function schemaFinding({ db }: Pick<DoctorContext, 'db'>): Promise<Finding | undefined> {
+export async function schemaFinding({
+  db,
+  owned,
+}: Pick<DoctorContext, 'db' | 'owned'>): Promise<Finding | undefined> {
   const version = await schemaVersion(db);
-  if (version === NEWEST_VERSION)
-    return (await hasTable(db, 'copy_progress'))
-      ? problem('The database is an unfinished copy: run the same "agent-server copy" again.')
-      : undefined;
+  if (version === NEWEST_VERSION) {
+    if (await hasTable(db, 'copy_progress'))
+      return problem('The database is an unfinished copy: run the same "agent-server copy" again.');
+    const pending = await pendingMigrations(db, allMigrations(owned));
+    if (pending.length === 0) return undefined;
+    const versions = pending.map(versionOf).join(', ');
+    return problem(
+      `The database lacks the migrations ${versions}: make a backup, then run agent-server migrate.`,
+    );
+  }
   if (version === 0) return problem('The database is empty: a server creates its tables when it starts.');
   const versions = `The database is at schema version ${version}, but this program needs version ${NEWEST_VERSION}`;
   return problem(
@@ -31,10 +42,10 @@ const PRESENT: DialectSql = {
 };
 
 /** Indexes that the migrations create; on SQLite also the triggers that maintain others. */
-export async function missingIndexes({ db }: QuickContext): Promise<Finding[]> {
+export async function missingIndexes({ db, owned }: QuickContext): Promise<Finding[]> {
   const rows = await db.all(sql`select ${text('name')} from (${PRESENT}) present`);
   const present = new Set(rows.map(({ name }) => name));
-  return [...schemaObjects(db.dialect)]
+  return [...schemaObjects(db.dialect, allMigrations(owned))]
     .filter(([name]) => !present.has(name))
     .map(([name, statement]) => ({
       check: 'indexes',
@@ -79,7 +90,7 @@ const CREATED = /^\s*create (?:unique )?(index|trigger) (?:concurrently )?(?:if 
 const DROPPED = /^\s*drop (?:index|trigger) (?:concurrently )?(?:if exists )?(\w+)/i;
 
 /** The statements that create each index and trigger of the newest schema, by name. */
-function schemaObjects(dialect: DialectName): Map<string, string> {
+function schemaObjects(dialect: DialectName, migrations: readonly Migration[]): Map<string, string> {
   const statements = new Map<string, string>();
   for (const { text } of migrations) {
     const script = typeof text === 'string' ? text : text[dialect];
