@@ -77,7 +77,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['storage'],
     ['deployment-databases'],
     ['database'],
-    ['pool-sizes', 'until-reachable', 'unfinished-copy'],
+    ['owned-data', 'pool-sizes', 'until-reachable', 'unfinished-copy'],
     ['postgres-pools'],
     ['encryption'],
     ['queue'],
