@@ -117,7 +117,8 @@ interface OpenParts {
 async function buildApp(opened: OpenParts, config: Config, options: AppOptions): Promise<ReplaceableApp> {
   const { foundation, worker_id, hosts, lease, capture, place } = opened;
   const { clock = systemClock } = options;
-  const { storage, bus, live } = foundation;
+  const { bus, live } = foundation;
+  const storage = foundation.storage.ofApp();
   const logger = uncapturedLogger(options.logger);
   const ids = options.ids ?? systemIds(clock);
   const end = new AbortController();
@@ -159,14 +160,13 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
       throw error;
     },
   );
-  const { observer } = extensions;
   const workers = wireWorkers(context, services, {
     takes_over,
     scope: place?.scope,
     lease_fd: lease?.fd,
-    observer,
+    observer: extensions.observer,
   });
-  const engine = engineStatus(context, workers, observer);
+  const engine = engineStatus(context, workers, extensions.observer);
   const also_at = place?.root?.prefix;
   const parts = { context, services, engine, meters, hosts, deployments, extensions, also_at };
   const server = await register(context, workers, services, takes_over)

@@ -86,7 +86,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
     ['runs'],
     ['webhooks', 'assistants', 'store'],
     ['deployments', 'access', 'search', 'idempotency', 'notifications', 'overview'],
-    ['processes'],
+    ['processes', 'riders'],
   ],
 };
 

@@ -44,6 +44,7 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
     await close();
     throw error;
   }
+  core.storage.riders.add(opened.flatMap(({ rider = [] }) => rider));
   const off = EXTENSIONS.filter((extension) => !isOn(extension));
   return {
     routes: opened.flatMap(({ routes = [] }) => routes),

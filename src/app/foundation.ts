@@ -5,7 +5,7 @@ import type { Logger } from '../core/logger.ts';
 import { answerAboutSteps } from '../events/current-steps.ts';
 import { LiveRuns } from '../events/writer.ts';
 import type { QueueContext, QueueReport } from '../storage/queue/context.ts';
-import { openStorage, type Storage } from '../storage/storage.ts';
+import { type OpenStorage, openStorage } from '../storage/storage.ts';
 import { type OpenBus, openBus } from './bus.ts';
 import { openEncryptor } from './encryption.ts';
 import { OWNED_DATA } from './extensions.ts';
@@ -16,7 +16,7 @@ import { runWebhookRules } from './webhooks.ts';
  * and streams of either follow the runs of both.
  */
 export interface Foundation extends AsyncDisposable {
-  readonly storage: Storage;
+  readonly storage: OpenStorage;
   readonly bus: OpenBus;
   readonly live: LiveRuns;
 }

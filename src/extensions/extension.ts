@@ -8,6 +8,7 @@ import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { ServiceContext, Services } from '../services/all-services.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
 import type { OwnedData } from '../storage/owned-data.ts';
+import type { Rider } from '../storage/riders.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
 
 /**
@@ -50,6 +51,8 @@ export interface Contribution extends Partial<AsyncDisposable> {
   readonly authenticating?: (known: Authenticate) => Authenticate;
   /** See `ExtensionRoutes`. */
   readonly pageOfInvalid?: ExtensionRoutes['pageOfInvalid'];
+  /** Takes part in the transactions of the queue. Runs carry its cargo under its name, which is that of the extension. */
+  readonly rider?: Rider;
   /** At most one extension has it. */
   readonly observer?: RunObserver | undefined;
   /** What the operator should know, for the system overview; asked once a minute at most. */

@@ -1,3 +1,4 @@
+import { Conflict } from '../core/errors.ts';
 import { toJson } from '../core/json.ts';
 import { columns } from '../db/columns.ts';
 import type { Db, Transaction } from '../db/db.ts';
@@ -6,6 +7,7 @@ import { type DialectSql, raw, type Sql, sql } from '../db/sql.ts';
 import { NOW, nowPlus } from '../db/time.ts';
 import type { Run } from '../schemas/runs.ts';
 import { isDead } from './processes.ts';
+import type { Rider } from './riders.ts';
 
 /** An idempotency key, scoped to its owner. */
 export interface IdempotencyKey {
@@ -83,15 +85,28 @@ export function idempotencyRepository(db: Db) {
   };
 }
 
+/** Commits a run with the key of its request, which creates at most one run. */
+export const idempotentRuns: Rider<IdempotencyKey> = {
+  name: 'idempotency',
+
+  async admit(tx, { run }, key) {
+    if (!key || (await isPending(tx, key))) return undefined;
+    return new Conflict(`Run ${run.run_id} already exists`);
+  },
+
+  enqueued(tx, { run }, key) {
+    if (key) saveRun(tx, key, run);
+  },
+};
+
 /** `false` if a server presumed dead has created the run after all. */
-export async function isPending(tx: Transaction, key: IdempotencyKey): Promise<boolean> {
+async function isPending(tx: Transaction, key: IdempotencyKey): Promise<boolean> {
   const open = await tx.get(sql`select 1 from idempotency_keys
     where ${isKey(tx.cipher, key)} and run is null and answer is null`);
   return open !== undefined;
 }
 
-/** Commits the run with its key; runs in the transaction that inserts the run. */
-export function saveRun(tx: Transaction, key: IdempotencyKey, run: Run): void {
+function saveRun(tx: Transaction, key: IdempotencyKey, run: Run): void {
   const encrypted = tx.cipher.encryptJson(RUN, toJson(run));
   tx.defer(sql`update idempotency_keys set run = ${encrypted} where ${isKey(tx.cipher, key)}`);
 }

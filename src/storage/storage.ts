@@ -8,6 +8,7 @@ import { sql } from '../db/sql.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
 import { a2aPushRepository } from './a2a/push-configs.ts';
 import { a2aTaskRepository } from './a2a/tasks.ts';
+import { a2aTurns } from './a2a/turns.ts';
 import { apiKeyRepository } from './access/api-keys.ts';
 import { serverSecretRepository } from './access/server-secrets.ts';
 import { visibleIds } from './access/visible-ids.ts';
@@ -28,7 +29,7 @@ import { revisionRepository } from './deployments/revisions.ts';
 import { ENCRYPTED_TABLES } from './encryption/columns.ts';
 import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';
-import { idempotencyRepository } from './idempotency.ts';
+import { idempotencyRepository, idempotentRuns } from './idempotency.ts';
 import { notifications } from './notifications.ts';
 import { overviewReader, storageBytes } from './overview.ts';
 import type { OwnedData } from './owned-data.ts';
@@ -37,6 +38,7 @@ import { processRepository } from './processes.ts';
 import type { Fairness } from './queue/claim-fairly.ts';
 import type { QueueContext, QueueReport } from './queue/context.ts';
 import { runQueue } from './queue/queue.ts';
+import { Riders } from './riders.ts';
 import { ActiveAttempts } from './runs/active-attempts.ts';
 import { budgetRepository } from './runs/budgets.ts';
 import { runEventRepository } from './runs/events.ts';
@@ -57,8 +59,13 @@ import { usageRepository } from './usage.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import type { RunWebhookRules } from './webhooks/run-ended.ts';
 
-/** All repositories, by noun. */
-export type Storage = ReturnType<typeof createStorage> & { databaseStats(): DatabaseStats } & AsyncDisposable;
+/** All repositories, by noun, for one app. */
+export type Storage = ReturnType<typeof createStorage> & { databaseStats(): DatabaseStats };
+
+export interface OpenStorage extends Storage, AsyncDisposable {
+  /** For another app on the same database: with riders of its own, as its extensions may be others. */
+  ofApp(): Storage;
+}
 
 export interface StorageOptions extends Omit<DatabaseOptions, 'cipher'> {
   /** Encrypts at rest; `undefined` stores plaintext. */
@@ -84,13 +91,14 @@ export async function openStorage({
   fairness,
   revisionRule,
   ...options
-}: StorageOptions): Promise<Storage> {
+}: StorageOptions): Promise<OpenStorage> {
   const cipher = encryptor && new EncryptingCipher(encryptor);
   const database = await openDatabase({ ...options, cipher }, (db) =>
     cipher ? unlock(db, cipher, bufferedRandomBytes()) : assertPlain(db),
   );
-  return {
-    ...createStorage(database.pools, {
+  const active = new ActiveAttempts();
+  const ofApp = () => ({
+    ...createStorage(database.pools, active, {
       ...(webhooks && { webhooks }),
       ...(report && { report }),
       ...(fairness && { fairness }),
@@ -101,8 +109,8 @@ export async function openStorage({
     }),
     /** Connections and retries of this process. */
     databaseStats: database.stats,
-    [Symbol.asyncDispose]: () => database[Symbol.asyncDispose](),
-  };
+  });
+  return { ...ofApp(), ofApp, [Symbol.asyncDispose]: () => database[Symbol.asyncDispose]() };
 }
 
 /** Opens API keys only, even while a server has the SQLite file open. */
@@ -127,9 +135,11 @@ export async function openKeyRotation({
   };
 }
 
-function createStorage({ requests, work }: Pools, options: RepositoryOptions) {
-  const active = new ActiveAttempts();
+function createStorage({ requests, work }: Pools, active: ActiveAttempts, given: RepositoryOptions) {
+  const riders = new Riders([idempotentRuns, a2aTurns]);
+  const options = { ...given, riders };
   return {
+    riders,
     /** Rejects if the database does not respond. */
     async ping(): Promise<void> {
       await requests.get(sql`select 1`);
@@ -180,7 +190,7 @@ type RepositoryOptions = QueueOptions & {
   readonly max_connections: number;
 };
 
-function repositories(db: Db, open: ActiveAttempts, options: QueueOptions) {
+function repositories(db: Db, open: ActiveAttempts, options: QueueOptions & { readonly riders: Riders }) {
   return {
     a2aTasks: a2aTaskRepository(db),
     cronFires: cronFireRepository(db),

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
 import { AssistantSearch } from '../../src/schemas/assistants.ts';
-import type { Storage } from '../../src/storage/storage.ts';
+import type { OpenStorage } from '../../src/storage/storage.ts';
 import { openServices } from '../support/services.ts';
 
 const actor = systemActor('test');
@@ -39,7 +39,7 @@ test('a start updates names and descriptions of system assistants and keeps chan
 });
 
 test('a system assistant has the configured defaults until a client changes it', async () => {
-  const start = (model: string, storage?: Storage) =>
+  const start = (model: string, storage?: OpenStorage) =>
     openServices({
       graphs: ['echo'],
       defaults: { echo: { tags: ['own'], context: { model } } },

@@ -9,6 +9,8 @@ import {
   type NewPushConfig,
 } from '../../src/storage/a2a/push-configs.ts';
 import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
+import { a2aTurns } from '../../src/storage/a2a/turns.ts';
+import { Riders } from '../../src/storage/riders.ts';
 import { webhookOutbox } from '../../src/storage/webhooks/outbox.ts';
 import { describeEachStorage } from '../support/databases.ts';
 import { newRun, newThread, queueStory, request, WORKER } from '../support/queued-runs.ts';
@@ -32,17 +34,19 @@ function subscriber(given: Partial<NewPushConfig> = {}): NewPushConfig {
 
 /** A task of Ann's with a subscriber. */
 async function story(db: Db) {
-  const { queue } = queueStory(db);
+  const { queue } = queueStory(db, { riders: new Riders([a2aTurns]) });
   const [tasks, push, outbox] = [a2aTaskRepository(db), a2aPushRepository(db), webhookOutbox(db)];
   const run = newRun(randomUUID());
   await queue.enqueue({
     ...request(run),
     thread: { ...newThread(run.thread_id), metadata: { owner: 'ann' } },
-    turn: {
-      task: { is_new: true, context_id: 'c' },
-      position: 0,
-      message: {},
-      push: subscriber({ version: '0.3' }),
+    cargo: {
+      a2a: {
+        task: { is_new: true, context_id: 'c' },
+        position: 0,
+        message: {},
+        push: subscriber({ version: '0.3' }),
+      },
     },
   });
   const task_id = run.run_id;

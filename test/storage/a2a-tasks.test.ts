@@ -57,14 +57,14 @@ describeEachStorage('tasks of A2A', (open) => {
     await set(task_id, 'success');
     await settle(task_id, WAITING);
     const outcomes = await Promise.all([continued(task_id, task_id), continued(task_id, task_id)]);
-    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['queued', 'task changed']);
+    expect(outcomes.map(({ outcome }) => outcome).sort()).toEqual(['queued', 'refused']);
     expect(await tasks.turns(task_id)).toHaveLength(2);
 
     const { run_id } = outcomes.find(({ outcome }) => outcome === 'queued') ?? outcomes[0];
     await set(run_id, 'success');
     await settle(task_id, COMPLETED);
-    expect((await continued(task_id, run_id)).outcome).toBe('task changed');
-    expect((await continued(task_id, undefined)).outcome).toBe('task changed');
+    expect((await continued(task_id, run_id)).outcome).toBe('refused');
+    expect((await continued(task_id, undefined)).outcome).toBe('refused');
   });
 
   test('are listed as unfinalized from the end of their run, page by page', async () => {

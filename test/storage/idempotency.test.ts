@@ -50,9 +50,9 @@ describeEachStorage('an Idempotency-Key', (open) => {
     const thread_id = randomUUID();
     await add(thread_id);
     const run = newRun(thread_id);
-    await queue.enqueue({ ...request(run), others: 'reject', idempotency_key: KEY });
+    await queue.enqueue({ ...request(run), others: 'reject', cargo: { idempotency: KEY } });
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'in progress' });
-    await queue.enqueue({ ...request(run), idempotency_key: KEY });
+    await queue.enqueue({ ...request(run), cargo: { idempotency: KEY } });
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
     await keys.release(KEY, RULES.worker_id);
     expect(await keys.claim(KEY, 'one', RULES)).toEqual({ outcome: 'run made', run });
@@ -114,11 +114,12 @@ describeEachStorage('an Idempotency-Key', (open) => {
     await keys.claim(KEY, 'one', { ...RULES, claim_ms: -1 });
     expect(await keys.claim(KEY, 'one', RULES)).toMatchObject({ outcome: 'new' });
     const [first, second] = [newRun(thread_id), newRun(thread_id)];
-    expect(await queue.enqueue({ ...request(first), idempotency_key: KEY })).toMatchObject({
+    expect(await queue.enqueue({ ...request(first), cargo: { idempotency: KEY } })).toMatchObject({
       outcome: 'queued',
     });
-    expect(await queue.enqueue({ ...request(second), idempotency_key: KEY })).toEqual({
-      outcome: 'run exists',
+    expect(await queue.enqueue({ ...request(second), cargo: { idempotency: KEY } })).toMatchObject({
+      outcome: 'refused',
+      refusal: { status: 409 },
     });
     expect(await keys.claim(KEY, 'one', RULES)).toMatchObject({ outcome: 'run made', run: first });
   });

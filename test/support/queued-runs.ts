@@ -7,7 +7,7 @@ import type { Thread } from '../../src/schemas/threads.ts';
 import type { FailurePolicy } from '../../src/storage/queue/end-attempt.ts';
 import type { NewRun } from '../../src/storage/queue/enqueue.ts';
 import type { RunEnd } from '../../src/storage/queue/finish.ts';
-import { type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
+import { type QueueOptions, type RunQueue, runQueue } from '../../src/storage/queue/queue.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
 import type { RunMarkers } from '../../src/storage/runs/markers.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
@@ -43,8 +43,8 @@ export const FAILURE_RULES: FailurePolicy = {
   exhausted: { error: 'WorkerLostError', message: 'lost' },
 };
 
-export function queueStory(db: Db): QueueStory {
-  const queue = runQueue(db);
+export function queueStory(db: Db, options?: QueueOptions): QueueStory {
+  const queue = runQueue(db, options);
   return {
     db,
     queue,

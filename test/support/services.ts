@@ -21,7 +21,7 @@ import type { SystemDefaults } from '../../src/services/assistants/system-assist
 import { runService } from '../../src/services/runs/runs.ts';
 import { threadStateService } from '../../src/services/threads/thread-state.ts';
 import { threadService } from '../../src/services/threads/threads.ts';
-import { openStorage, type Storage } from '../../src/storage/storage.ts';
+import { type OpenStorage, openStorage, type Storage } from '../../src/storage/storage.ts';
 import { sealerOfTests } from './encryption.ts';
 import { policy } from './webhook-policy.ts';
 
@@ -40,7 +40,7 @@ export async function openServices({
   max_list_bytes,
 }: {
   graphs?: string[];
-  storage?: Storage;
+  storage?: OpenStorage;
   defaults?: SystemDefaults;
   max_list_bytes?: number;
 } = {}) {
@@ -146,7 +146,7 @@ function compose(
   };
 }
 
-async function temporaryStorage(): Promise<Storage> {
+async function temporaryStorage(): Promise<OpenStorage> {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-services-'));
   const storage = await openStorage({
     url: `sqlite:${join(folder, 'server.db')}`,

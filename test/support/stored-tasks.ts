@@ -3,7 +3,8 @@ import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
 import type { TaskResult } from '../../src/storage/a2a/finalize-task.ts';
 import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
-import type { NewTurn } from '../../src/storage/a2a/turns.ts';
+import { a2aTurns, type NewTurn } from '../../src/storage/a2a/turns.ts';
+import { Riders } from '../../src/storage/riders.ts';
 import { newRun, queueStory, request } from './queued-runs.ts';
 
 export const AT = '2026-11-20T12:00:00.000Z';
@@ -16,11 +17,14 @@ export const COMPLETED = { state: 'TASK_STATE_COMPLETED', artifacts: [] };
 /** Tasks of one agent, each on a thread of its own, the newest last. */
 export function taskStory(db: Db) {
   const tasks = a2aTaskRepository(db);
-  const queue = queueStory(db);
+  const queue = queueStory(db, { riders: new Riders([a2aTurns]) });
   const turn = (task: NewTurn['task']): NewTurn => ({ task, position: 0, message: MESSAGE });
   async function add(thread_id: string = randomUUID()) {
     const run = { ...newRun(thread_id), assistant_id: AGENT };
-    await queue.queue.enqueue({ ...request(run), turn: turn({ is_new: true, context_id: 'a name' }) });
+    await queue.queue.enqueue({
+      ...request(run),
+      cargo: { a2a: turn({ is_new: true, context_id: 'a name' }) },
+    });
     return run.run_id;
   }
   async function continued(task_id: string, answers: string | undefined) {
@@ -28,7 +32,7 @@ export function taskStory(db: Db) {
     const run = newRun(thread_id);
     const question = answers === undefined ? undefined : { run_id: answers, state: WAITING.state };
     const kept = turn({ is_new: false, task_id, answers: question });
-    const { outcome } = await queue.queue.enqueue({ ...request(run), turn: kept });
+    const { outcome } = await queue.queue.enqueue({ ...request(run), cargo: { a2a: kept } });
     return { outcome, run_id: run.run_id };
   }
   async function found(task_id: string) {

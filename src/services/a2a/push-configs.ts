@@ -7,7 +7,7 @@ import {
 import type { Actor } from '../../auth/actor.ts';
 import type { Ids } from '../../core/ids.ts';
 import type { A2aPushRepository, NewPushConfig, PushConfig } from '../../storage/a2a/push-configs.ts';
-import { tooManySubscribers } from '../runs/submit.ts';
+import { tooManySubscribers } from '../../storage/a2a/turns.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
 import type { TaskStates } from './task-states.ts';
 

@@ -130,7 +130,7 @@ function create(
   const protocol = { name: 'a2a', version: '1.0', ...actor.protocol, message_id: message.messageId };
   const input = { ...TASK_RUN_OPTIONS, ...runOptionsOf(message), ...asked };
   const turnToStore = { ...turn, message: Message.toJSON(message) };
-  return runs.create({ ...actor, protocol }, thread_id, input, 'stream', undefined, turnToStore);
+  return runs.create({ ...actor, protocol }, thread_id, input, 'stream', undefined, { a2a: turnToStore });
 }
 
 /** Protocol version of the caller. */

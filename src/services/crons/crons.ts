@@ -210,7 +210,7 @@ function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
       const submission = await cronSubmission(deps, cron);
       const visibility = intersectVisibility(authorized.visibility, submission.visibility);
       await requireBudget(deps, budgetOwner(submission));
-      const request = newRun(deps, { ...submission, visibility, idempotency });
+      const request = newRun(deps, { ...submission, visibility, cargo: { idempotency } });
       const triggered = await deps.queue.triggerCron(cron_id, request, timestamp(deps.clock.now()));
       if (triggered.outcome === 'missing cron') throw new NotFound('Not Found');
       deps.bus.emit('row.changed', 'cron', cron_id);

@@ -3,8 +3,8 @@ import { authorize } from '../../auth/authorize.ts';
 import { NotFound } from '../../core/errors.ts';
 import type { EventBus } from '../../events/bus.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
-import type { NewTurn } from '../../storage/a2a/turns.ts';
 import type { CheckpointRepository } from '../../storage/checkpoints/checkpoints.ts';
+import type { Cargo } from '../../storage/riders.ts';
 import type { RunList } from '../../storage/runs/runs.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
@@ -45,7 +45,7 @@ export function runService(deps: RunDeps) {
     /**
      * Enqueues a run. Throws `NotFound` for a missing thread, assistant or checkpoint, and `Conflict` for strategy
      * `reject` with a run in flight. `idempotency`: returns the run that an earlier request with the key created.
-     * `turn`: committed with the run.
+     * `cargo`: for the riders of extensions, committed with the run.
      */
     async create(
       actor: Actor,
@@ -53,7 +53,7 @@ export function runService(deps: RunDeps) {
       requested: RunCreate,
       kind: RunKind,
       idempotency?: IdempotencyContext,
-      turn?: NewTurn,
+      cargo?: Cargo,
     ): Promise<Run> {
       if (idempotency?.run) return idempotency.run;
       const authorized = await authorizeRun(deps, actor, thread_id, requested);
@@ -77,7 +77,7 @@ export function runService(deps: RunDeps) {
         answer,
         thread_waits: !answer && waitsForThreadBudget(thread),
       };
-      return submit(deps, { ...submission, idempotency, turn });
+      return submit(deps, { ...submission, cargo: { ...cargo, idempotency } });
     },
 
     /** Newest first. Throws `InvalidInput` if several runs are too large for one reply. */

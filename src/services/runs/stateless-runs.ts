@@ -29,7 +29,7 @@ export function statelessRunService(deps: RunDeps) {
       idempotency?: IdempotencyContext,
     ): Promise<Run> {
       if (idempotency?.run) return idempotency.run;
-      return submit(deps, { ...(await prepareSubmission(actor, input, kind)), idempotency });
+      return submit(deps, { ...(await prepareSubmission(actor, input, kind)), cargo: { idempotency } });
     },
 
     /** Like `create`, but an interrupted run's thread remains for a day, to be resumed. */

@@ -1,22 +1,20 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { type Clock, timestamp } from '../../core/clock.ts';
-import { Conflict, InvalidInput, NotFound } from '../../core/errors.ts';
+import { Conflict, NotFound } from '../../core/errors.ts';
 import type { Ids } from '../../core/ids.ts';
 import { type EventBus, logUpdated } from '../../events/bus.ts';
 import type { Assistant } from '../../schemas/assistants.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
-import { MAX_PUSH_CONFIGS } from '../../storage/a2a/push-configs.ts';
-import type { NewTurn } from '../../storage/a2a/turns.ts';
 import type { Visibility } from '../../storage/access/visibility.ts';
 import type { NewAnswer } from '../../storage/queue/accept-answer.ts';
 import type { EnqueueResult, NewRun, QueuedResult } from '../../storage/queue/enqueue.ts';
 import type { RunQueue } from '../../storage/queue/queue.ts';
+import type { Cargo } from '../../storage/riders.ts';
 import type { Ttl } from '../../storage/threads/row.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { checkRecursionLimit, checkRunLimits, type RunLimits } from '../assistants/run-config.ts';
-import type { IdempotencyContext } from '../idempotency.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
 import { type BudgetDeps, type BudgetOwner, requireBudget } from './budgets.ts';
 import { effectOnOthers, threadBusy } from './multitask.ts';
@@ -91,10 +89,7 @@ export interface Submission
   extends Omit<RunContext, 'run_id' | 'now_ms'>,
     AuthorizedRun,
     Pick<BudgetOwner, 'thread_waits'> {
-  /** At most one run is created per key. */
-  readonly idempotency?: IdempotencyContext | undefined;
-  /** The A2A message that the run answers. */
-  readonly turn?: NewTurn | undefined;
+  readonly cargo?: Cargo | undefined;
   /** The answer that the request gives if its thread is interrupted. */
   readonly answer?: NewAnswer | undefined;
 }
@@ -151,21 +146,9 @@ export async function checkWebhook(
 function requireQueued(outcome: EnqueueResult, { run }: NewRun): QueuedResult {
   if (outcome.outcome === 'rejected') throw threadBusy(run.thread_id, outcome.blocking);
   if (outcome.outcome === 'missing thread') throw new NotFound('Thread or assistant not found.');
-  if (outcome.outcome === 'task changed') {
-    throw new Conflict(
-      'The task changed before the message arrived. Get the task and send the message again.',
-    );
-  }
-  if (outcome.outcome === 'too many subscribers') throw tooManySubscribers();
+  if (outcome.outcome === 'refused') throw outcome.refusal;
   if (outcome.outcome === 'run exists') throw new Conflict(`Run ${run.run_id} already exists`);
   return outcome;
-}
-
-/** An A2A task takes no further push notification configuration. */
-export function tooManySubscribers(): InvalidInput {
-  return new InvalidInput(
-    `The task has ${MAX_PUSH_CONFIGS} push notification configurations, which is the maximum.`,
-  );
 }
 
 function notify(
@@ -182,10 +165,7 @@ function notify(
 }
 
 /** The row to store and the parameters of the enqueue. Throws `InvalidInput` as `submit` does. */
-export function newRun(
-  deps: SubmitDeps,
-  { input, idempotency, turn, answer, visibility, ...rest }: Submission,
-): NewRun {
+export function newRun(deps: SubmitDeps, { input, cargo, answer, visibility, ...rest }: Submission): NewRun {
   const { clock, log_retention_ms, default_ttl } = deps;
   checkRunLimits(deps, input.config);
   const context = { ...rest, now_ms: clock.now() };
@@ -213,7 +193,7 @@ export function newRun(
   const makesThread = temporary || input.if_not_exists === 'create';
   return {
     run,
-    markers: runMarkers(input, { ...context, is_of_task: turn !== undefined }),
+    markers: runMarkers(input, { ...context, is_of_task: cargo?.['a2a'] !== undefined }),
     agent: { assistant_name: assistant.name.slice(0, MAX_AGENT_NAME), assistant_version: assistant.version },
     delay_ms,
     priority: input.priority ?? 0,
@@ -221,8 +201,7 @@ export function newRun(
     visibility,
     thread_ttl: keep_interrupted ? INTERRUPTED_TTL : default_ttl,
     thread_metadata: { graph_id: assistant.graph_id, assistant_id: assistant.assistant_id },
-    idempotency_key: idempotency,
-    turn,
+    cargo,
     answer,
     key_id: chargedKey(rest.actor),
     owner: rest.actor.principal,

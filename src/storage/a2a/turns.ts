@@ -1,10 +1,12 @@
+import { Conflict, InvalidInput } from '../../core/errors.ts';
 import { toJson } from '../../core/json.ts';
 import { columns } from '../../db/columns.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { raw, sql } from '../../db/sql.ts';
+import type { Refusal, Rider } from '../riders.ts';
 import { finalizeTask, type TaskFinalization } from './finalize-task.ts';
-import { hasRoom, insertPushConfig, type NewPushConfig } from './push-configs.ts';
+import { hasRoom, insertPushConfig, MAX_PUSH_CONFIGS, type NewPushConfig } from './push-configs.ts';
 
 /** A client message and the run that it started. */
 export interface A2aTurn {
@@ -48,14 +50,27 @@ interface RunOfTurn {
 
 const MESSAGE_COLUMN = 'a2a_turns.message';
 
+/** Commits a run with the message that it answers. */
+export const a2aTurns: Rider<NewTurn> = {
+  name: 'a2a',
+
+  admit: (tx, _added, turn) => turn && turnRefusal(tx, turn),
+
+  enqueued: (tx, { run }, turn) => turn && insertTurn(tx, turn, run),
+};
+
+/** An A2A task takes no further push notification configuration. */
+export function tooManySubscribers(): InvalidInput {
+  return new InvalidInput(
+    `The task has ${MAX_PUSH_CONFIGS} push notification configurations, which is the maximum.`,
+  );
+}
+
 /**
  * Why the task does not take the turn: an optimistic check that it is unchanged, and has room for a subscriber that the
- * turn brings. Runs in the enqueue transaction, after the thread lock.
+ * turn brings.
  */
-export async function turnRefusal(
-  tx: Transaction,
-  { task, push }: NewTurn,
-): Promise<'task changed' | 'too many subscribers' | undefined> {
+async function turnRefusal(tx: Transaction, { task, push }: NewTurn): Promise<Refusal | undefined> {
   if (task.is_new) return undefined;
   const { task_id, answers } = task;
   const fits =
@@ -65,12 +80,15 @@ export async function turnRefusal(
   const changed = await tx.run(
     sql`update a2a_tasks set context_id = context_id where task_id = ${task_id} and ${fits}`,
   );
-  if (changed !== 1) return 'task changed';
-  return push && !(await hasRoom(tx, task_id, push)) ? 'too many subscribers' : undefined;
+  if (changed !== 1) {
+    return new Conflict(
+      'The task changed before the message arrived. Get the task and send the message again.',
+    );
+  }
+  return push && !(await hasRoom(tx, task_id, push)) ? tooManySubscribers() : undefined;
 }
 
-/** Runs in the enqueue transaction, after the run is inserted. */
-export async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn): Promise<void> {
+async function insertTurn(tx: Transaction, turn: NewTurn, run: RunOfTurn): Promise<void> {
   const { task, position, message, push, abandoned = [] } = turn;
   const { run_id } = run;
   const encrypted = tx.cipher.encryptJson(MESSAGE_COLUMN, toJson(message));

@@ -1,4 +1,5 @@
 import type { Db } from '../../db/db.ts';
+import type { Riders } from '../riders.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { ClaimRules } from './claim-fairly.ts';
 import type { RevisionRule } from './revision-rule.ts';
@@ -17,6 +18,7 @@ export type QueueReport = (problem: QueueProblem) => void;
 export interface QueueContext extends ClaimRules {
   readonly db: Db;
   readonly webhooks: RunWebhookRules;
+  readonly riders: Riders;
   readonly report: QueueReport;
   /** The rule of now, if more than one revision executes runs; absent where there is only one. */
   readonly revisionRule?: (() => RevisionRule | undefined) | undefined;

@@ -3,11 +3,9 @@ import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { FOR_UPDATE, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
-import type { Run } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
-import { insertTurn, type NewTurn, turnRefusal } from '../a2a/turns.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
-import { type IdempotencyKey, isPending, saveRun } from '../idempotency.ts';
+import type { AddedRun, Refusal } from '../riders.ts';
 import { MARKER_COLUMNS, type RunMarkers } from '../runs/markers.ts';
 import { AGENT_COLUMNS, KWARGS_COLUMN, type RunAgent } from '../runs/runs.ts';
 import { type QueueRow, queuedRuns, withHead } from '../runs/thread-lock.ts';
@@ -20,8 +18,7 @@ import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';
 import { executingRevision } from './revision-rule.ts';
 
-export interface NewRun {
-  readonly run: Run;
+export interface NewRun extends AddedRun {
   readonly markers: RunMarkers;
   /** Of the assistant, as it is now. */
   readonly agent: RunAgent;
@@ -39,14 +36,8 @@ export interface NewRun {
   readonly thread_metadata: Record<string, unknown>;
   /** Who it is claimed for in turn, if the queue is fair by owner: a user or an API key; `''`: no owner. */
   readonly owner?: string;
-  /** Id of the API key that the request was made with. */
-  readonly key_id?: string | undefined;
   /** The client chose the run's id, which may have been used before; ids of the server are new. */
   readonly has_client_id?: boolean;
-  /** Key of the request, which creates at most one run. */
-  readonly idempotency_key?: IdempotencyKey | undefined;
-  /** The message of an A2A client that the run answers. */
-  readonly turn?: NewTurn | undefined;
   /** What the request may answer, if its thread waits. */
   readonly answer?: NewAnswer | undefined;
   /** `reject`: refuse while another run is in flight; a `Cancellation`: cancel those; `enqueue`: wait behind them. */
@@ -61,15 +52,13 @@ export type QueuedResult = { readonly outcome: 'queued'; readonly ready: boolean
 export type EnqueueResult =
   | { readonly outcome: 'missing thread' }
   | { readonly outcome: 'run exists' }
-  /** The A2A task of the message has changed since the caller read it. */
-  | { readonly outcome: 'task changed' }
-  /** The message brings a subscriber, and its A2A task has as many as it may have. */
-  | { readonly outcome: 'too many subscribers' }
+  /** By a rider. */
+  | { readonly outcome: 'refused'; readonly refusal: Refusal }
   | { readonly outcome: 'rejected'; readonly blocking: string[] }
   | QueuedResult;
 
 /** What an enqueue must know of the queue. */
-export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'revisionRule'>;
+export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'revisionRule' | 'riders'>;
 
 /**
  * Inserts a run and applies the multitask strategy to the others of its thread: one transaction (engine §2). A run that
@@ -119,18 +108,16 @@ export async function enqueueAll(
 export async function enqueueIn(
   tx: Transaction,
   request: NewRun,
-  { webhooks, fairness, revisionRule }: EnqueueRules,
+  { webhooks, fairness, revisionRule, riders }: EnqueueRules,
 ): Promise<EnqueueResult> {
   const { run, others, has_client_id = false } = request;
   const thread = await lockOrCreateThread(tx, request);
   if (!thread) return { outcome: 'missing thread' };
-  if (request.idempotency_key && !(await isPending(tx, request.idempotency_key)))
-    return { outcome: 'run exists' };
+  const refusal = await riders.admit(tx, request);
+  if (refusal) return { outcome: 'refused', refusal };
   const rows = await runsToDecideOn(tx, thread, others);
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
-  const refused = request.turn && (await turnRefusal(tx, request.turn));
-  if (refused) return { outcome: refused };
   if (has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
   // Read here: a revision that ends while a transaction waits must get nothing new.
   const rule = revisionRule?.();
@@ -147,8 +134,7 @@ export async function enqueueIn(
       ? { stopping: [], ended: [] }
       : await cancelRows(tx, thread, rows, others, webhooks);
   const isReady = await addToQueue(tx, request, { thread, fairness, revision_id });
-  if (request.idempotency_key) saveRun(tx, request.idempotency_key, run);
-  if (request.turn) await insertTurn(tx, request.turn, run);
+  await riders.enqueued(tx, request);
   return { outcome: 'queued', ready: isReady, ...cancelled };
 }
 

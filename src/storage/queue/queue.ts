@@ -1,5 +1,7 @@
 import { bind } from '../../db/bind.ts';
 import type { Db } from '../../db/db.ts';
+import { idempotentRuns } from '../idempotency.ts';
+import { Riders } from '../riders.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../webhooks/run-ended.ts';
 import { cancelRuns, findInFlight, inFlightOnThread } from './cancel.ts';
 import { chargeLost } from './charge-lost.ts';
@@ -35,11 +37,12 @@ export function runQueue(
     report = () => {},
     fairness = FIRST_COME,
     revisionRule,
+    riders = new Riders([idempotentRuns]),
   }: QueueOptions = {},
 ) {
   return {
     ...bind(
-      { db, webhooks, report, fairness, revisionRule, turn: { last_owner: '', claims: 0 } },
+      { db, webhooks, report, fairness, revisionRule, riders, turn: { last_owner: '', claims: 0 } },
       {
         enqueue,
         enqueueAll,

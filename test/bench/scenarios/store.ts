@@ -8,7 +8,7 @@ import {
   type StoreQuery,
 } from '../../../src/graphs/store/long-term-store.ts';
 import { storeIndex } from '../../../src/graphs/store/store-index.ts';
-import { openStorage, type Storage } from '../../../src/storage/storage.ts';
+import { type OpenStorage, openStorage, type Storage } from '../../../src/storage/storage.ts';
 import { type Measurement, percentile, type Scenario } from '../measurements.ts';
 
 const SIZES = [1000, 100_000, 1_000_000];
@@ -42,7 +42,7 @@ async function onSqlite(): Promise<Measurement[]> {
   }
 }
 
-async function measured(engine: string, open: () => Promise<Storage>): Promise<Measurement[]> {
+async function measured(engine: string, open: () => Promise<OpenStorage>): Promise<Measurement[]> {
   await using storage = await open();
   const words = longTermStore({ items: storage.storeItems, ttl: { refresh_on_read: true } });
   const measurements: Measurement[] = [...(await puts(words))];
