@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseFilter } from '../../src/auth/filters.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
+import { intersectVisibility } from '../../src/storage/access/visibility.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { itemPasses } from '../../src/storage/store/visibility.ts';
@@ -100,6 +101,21 @@ describeEachStorage('owner rules', (open) => {
       if (!isVisible) expect(await threads.delete(id, visibility), told).toBeUndefined();
     }
     expect(await threads.count({})).toBe(ROWS);
+  });
+
+  test('that allow no row at all find none', async () => {
+    await using db = await open();
+    const threads = threadRepository(db);
+    await threads.insert(freshThread(0));
+    const run_id = await queueStory(db).add(threadId(0));
+    const rules = intersectVisibility({ ids: [threadId(0)] }, { ids: [threadId(1)] });
+    expect(await threads.search(ThreadSearch.parse({}), rules)).toEqual([]);
+    expect(await threads.count({}, rules)).toBe(0);
+    expect(await threads.get(threadId(0), ['thread_id'], rules)).toBeUndefined();
+    expect(await threads.checkVisibility(threadId(0), rules)).toBe('hidden');
+    expect(await runRepository(db).get(undefined, run_id, rules)).toBeUndefined();
+    expect(await runRepository(db).list(threadId(0), { limit: 1, offset: 0 }, rules)).toEqual([]);
+    expect(await threads.delete(threadId(0), rules)).toBeUndefined();
   });
 
   test('apply to the store: namespaces, keys and values', async () => {

@@ -37,6 +37,25 @@ describeEachDatabase('leases of workers', (open) => {
     expect(await statusOf(run_id)).toBe('running');
   });
 
+  test("a run of which only a subgraph's checkpoint is stored begins with its input again", async () => {
+    await using db = await open();
+    const { queue, add } = queueStory(db);
+    const thread_id = randomUUID();
+    const run_id = await add(thread_id);
+    for (const [ns, has_checkpoint] of [
+      ['child', false],
+      ['', true],
+    ] as const) {
+      await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 1 });
+      await db.run(sql`insert into checkpoints (thread_id, ns, checkpoint_id, run_id, checkpoint, versions, metadata)
+        values (${thread_id}, ${ns}, ${`1-${ns}`}, ${run_id}, '{}', '{}', '{}')`);
+      expect(await queue.reap(RULES)).toBe(1);
+      const [again] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
+      expect(again).toMatchObject({ lease: { run_id }, has_checkpoint });
+      expect(await queue.requeue(again!.lease, UNCHARGED)).toBe(true);
+    }
+  });
+
   test('a worker that sends heartbeats keeps its runs', async () => {
     await using db = await open();
     const { queue, add, claimed } = queueStory(db);

@@ -254,6 +254,18 @@ describeEachDatabase('a database that lost commits', (open) => {
     expect(await queue.position(run_id)).toBeDefined();
   });
 
+  test('ends a cancelled run all the same, because no attempt resumes from the lost commits', async () => {
+    await using db = await open();
+    const { queue, run_id, thread_id, lease, writes } = await crashed(db);
+    const error = { error: 'UserInterrupt', message: 'asked' };
+    await queue.cancel(thread_id, [run_id], { action: 'interrupt', error, log_retention_ms: 1 });
+    const batch = await writes.drain();
+    expect(await queue.finish(lease, successful({ batch }))).toMatchObject({
+      ending: { status: 'interrupted' },
+    });
+    expect(await queue.position(run_id)).toBeUndefined();
+  });
+
   test('accepts the same batch again when the acknowledgement of its commit was lost', async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
