@@ -18,6 +18,10 @@ export interface Extensions extends ExtensionRoutes, AsyncDisposable {
   warnings(): Promise<ServerWarning[]>;
   /** Adds the ways to authenticate of extensions; without authentication there is none to add to. */
   authenticating(known: Authenticate | undefined): Authenticate | undefined;
+  /** Starts the loops that run in a process of its role. */
+  start(): void;
+  /** Stops them. May be called again. */
+  stop(): Promise<void>;
 }
 
 /** Where the server's pages for people are, below the mount prefix. */
@@ -45,6 +49,10 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
     throw error;
   }
   core.storage.riders.add(opened.flatMap(({ rider = [] }) => rider));
+  const { role: own } = config.server;
+  const loops = opened
+    .flatMap((each) => each.loops ?? [])
+    .filter(({ role }) => role === 'any' || own === 'all' || role === own);
   const off = EXTENSIONS.filter((extension) => !isOn(extension));
   return {
     routes: opened.flatMap(({ routes = [] }) => routes),
@@ -56,6 +64,12 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
       opened.reduce((before, each) => before && (each.authenticating?.(before) ?? before), known),
     observer: opened.find(({ observer }) => observer)?.observer,
     warnings: async () => (await Promise.all(opened.map((each) => each.warnings?.() ?? []))).flat(),
+    start() {
+      for (const loop of loops) loop.start();
+    },
+    async stop() {
+      await Promise.all(loops.map((loop) => loop.stop()));
+    },
     [Symbol.asyncDispose]: close,
   };
 }

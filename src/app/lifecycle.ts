@@ -7,6 +7,7 @@ import { addressesOf, type Listening, listenAt } from '../http/listen.ts';
 import type { createServer } from '../http/server.ts';
 import type { Services } from '../services/all-services.ts';
 import type { Engine } from '../workers/engine.ts';
+import type { Extensions } from './extensions.ts';
 import type { Foundation } from './foundation.ts';
 import { reloadProject } from './hosts.ts';
 import type { OutputCapture } from './output.ts';
@@ -71,7 +72,7 @@ export interface AppParts {
   /** The foundation is closed with the app. */
   readonly owns_foundation: boolean;
   readonly traces: LangSmithTraces | undefined;
-  readonly extensions: AsyncDisposable;
+  readonly extensions: Pick<Extensions, 'start' | 'stop'> & AsyncDisposable;
   /** Fails the readiness check, so that new runs go to another process. */
   readonly drain: AbortController;
   /** Stops the background extraction of graph schemas. */
@@ -98,7 +99,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
     if (parts.owns_foundation) foundation.bus.drain();
     return closeAll([
       // The server keeps serving while runs finish, so that clients see them end; `/ok` diverts new requests.
-      () => Promise.all([workers.stop(grace_ms), retiring, deployments?.stop(grace_ms)]),
+      () => Promise.all([workers.stop(grace_ms), extensions.stop(), retiring, deployments?.stop(grace_ms)]),
       () => traces?.flush(),
       () => end.abort(),
       () => loopback?.[Symbol.dispose](),
@@ -115,7 +116,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
 
   async function retire(drain_ms: number): Promise<void> {
     await workers.drain(drain_ms);
-    await workers.stop(HAND_OVER_MS, true);
+    await Promise.all([workers.stop(HAND_OVER_MS, true), extensions.stop()]);
   }
 
   return {
@@ -137,6 +138,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
       // A project that fails to load is reported by its graphs.
       await hosts?.pool.listing.catch(() => {});
       await workers.start();
+      extensions.start();
       await deployments?.start();
     },
     retire(drain_ms) {

@@ -7,13 +7,21 @@ import type { Core } from '../extensions/extension.ts';
 import { openMeters } from '../http/metrics/meters.ts';
 import { createServer } from '../http/server.ts';
 import type { ServerDeps } from '../http/server-deps.ts';
+import { Riders } from '../storage/riders.ts';
 import { openExtensions } from './extensions.ts';
 
 /** OpenAPI document of a server with the default configuration. The services are stubs, because no request is served. */
 export async function openApiDocument(version: string): Promise<object> {
   const config = ConfigFile.parse({ graphs: { any: './any.ts:graph' } });
   const { http, server, deployments } = config;
-  const core = { config, logger: silentLogger, root: '.', storage: {}, access: {}, mask: String };
+  const core = {
+    config,
+    logger: silentLogger,
+    root: '.',
+    storage: { riders: new Riders([]), work: {} },
+    access: {},
+    mask: String,
+  };
   await using extensions = await openExtensions(config as unknown as Config, core as unknown as Core);
   await using document = await createServer({
     services: {} as ServerDeps['services'],

@@ -1,10 +1,8 @@
 import type { Config } from '../config/schema.ts';
 import { VERSION } from '../config/version.ts';
 import { timestamp } from '../core/clock.ts';
-import type { Lazy } from '../core/lifecycle.ts';
 import { callerSpanOf } from '../core/trace-ids.ts';
 import { runCheckpointer } from '../graphs/checkpointer/open.ts';
-import type { A2aService } from '../services/a2a/a2a.ts';
 import type { CronTicks } from '../services/crons/cron-ticks.ts';
 import { pricing } from '../services/usage/prices.ts';
 import { dayOf } from '../storage/runs/usage.ts';
@@ -21,7 +19,6 @@ const DAY_MS = 86_400_000;
 /** Services that the workers depend on. */
 interface WorkerServices {
   readonly cronTicks: CronTicks;
-  readonly a2a: Lazy<A2aService>;
 }
 
 /** Settings of an app that shares its database. */
@@ -35,7 +32,7 @@ interface WorkerPlace {
 /** Wires the background workers. */
 export function wireWorkers(
   { config, storage, store, ...context }: AppContext,
-  { cronTicks, a2a }: WorkerServices,
+  { cronTicks }: WorkerServices,
   { takes_over = isSingleProcess(config), scope, lease_fd, observer }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
@@ -46,7 +43,6 @@ export function wireWorkers(
       ...context,
       ...work,
       dispatcher: wireWebhookDispatcher({ config, storage, store, ...context }),
-      finalizeTask: async (row) => (await a2a()).finalize(row),
       sweeps: retentionSweeps({ ...context, config, storage }),
       cronTicks: config.crons.enabled ? cronsWhile(cronTicks, scope) : undefined,
       scope,

@@ -48,6 +48,14 @@ export const bytes = (min: string, max: string) => {
   return z.preprocess(textToBytes, size).meta({ type: 'bytes', range: `${min}–${max}` });
 };
 
+/** Limit of a message in a protocol whose library holds several copies of it in memory. */
+export const messageLimit = () =>
+  bytes('1kb', '500mb')
+    .default(512 * 1024)
+    .describe(
+      'Largest message, at most `server.body_limit`; a larger one returns 413. Each megabyte blocks other requests for about 40 ms, because the library of the protocol serializes and copies whole messages.',
+    );
+
 export const text = () => z.string(mustBe('a string')).min(1, 'must not be empty').meta({ type: 'string' });
 
 /** One of several words, case-insensitive. */

@@ -53,8 +53,17 @@ export interface Contribution extends Partial<AsyncDisposable> {
   readonly pageOfInvalid?: ExtensionRoutes['pageOfInvalid'];
   /** Takes part in the transactions of the queue. Runs carry its cargo under its name, which is that of the extension. */
   readonly rider?: Rider;
+  readonly loops?: readonly BackgroundLoop[];
   /** At most one extension has it. */
   readonly observer?: RunObserver | undefined;
   /** What the operator should know, for the system overview; asked once a minute at most. */
   warnings?(): Promise<readonly ServerWarning[]>;
+}
+
+/** Work that repeats while the server runs, in processes of its role; `server.role: all` is both. */
+export interface BackgroundLoop {
+  readonly role: 'api' | 'worker' | 'any';
+  start(): void;
+  /** Resolves when nothing of it is left to do. */
+  stop(): Promise<void>;
 }

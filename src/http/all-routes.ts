@@ -1,5 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import { a2aRoutes } from './a2a/routes.ts';
 import { commandRoutes, eventStreamRoutes } from './event-streaming/routes.ts';
 import { webSocketRoutes } from './event-streaming/websocket.ts';
 import { mcpRoutes } from './mcp/routes.ts';
@@ -86,7 +85,6 @@ const ROUTES: readonly RouteGroup[] = [
     ],
   },
   { isEnabled: ({ disable_mcp }) => !disable_mcp, plugins: [mcpGroup] },
-  { isEnabled: ({ disable_a2a }) => !disable_a2a, plugins: [a2aGroup] },
   { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },
   {
     isEnabled: ({ deployments }) => deployments.enabled,
@@ -137,19 +135,6 @@ function mcpGroup(server: FastifyInstance, { options, auth, info, extendMcpServe
     issuers: auth.issuers,
     version: info.version,
     extend: extendMcpServer,
-  });
-}
-
-function a2aGroup(server: FastifyInstance, { options, auth, replies, ...deps }: RouteDeps) {
-  const { a2a, logger, mount_prefix } = deps;
-  const security = auth.authenticate ? auth : undefined;
-  a2aRoutes(server, {
-    ...options.a2a,
-    a2a,
-    logger,
-    mount_prefix,
-    security,
-    replies: replies.withShortKeepAlive,
   });
 }
 

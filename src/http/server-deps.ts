@@ -4,7 +4,6 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { ProcessIdentity } from '../schemas/system-history.ts';
 import type { Services } from '../services/all-services.ts';
-import type { CardOptions } from './a2a/card.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { HeaderPatterns } from './header-patterns.ts';
 import type { ExtendMcpServer } from './mcp/custom-tools.ts';
@@ -51,8 +50,6 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
   readonly disable_mcp: boolean;
-  readonly disable_a2a: boolean;
-  readonly a2a: CardOptions & ProtocolOptions;
   readonly mcp: ProtocolOptions & { readonly cancel_on_disconnect: boolean };
   /** Control plane of deployments. */
   readonly deployments: { readonly enabled: boolean };

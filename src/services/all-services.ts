@@ -4,7 +4,6 @@ import type { Authenticate } from '../auth/authenticate.ts';
 import type { BrowserTokens } from '../auth/browser-tokens.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
-import { lazy } from '../core/lifecycle.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import type { RecentLog } from '../core/recent-log.ts';
@@ -180,7 +179,6 @@ export function createServices(
   const deferrals = new CronDeferrals(context.clock);
   const cronDeps = { ...runDeps, crons, cronFires, missed: missed_crons, impersonate, deferrals };
   const stepsNow = currentSteps(bus, context.ids, storage.runSteps.current);
-  const a2aDeps = { ...shared, ...tasksOf(storage), runs, threads, threadState, assistants, sources };
   return {
     assistants,
     threads,
@@ -201,7 +199,6 @@ export function createServices(
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
     ui: uiService({ assistants, bundles: uiBundles({ ...context, ...ui }) }),
-    a2a: lazy(async () => (await import('./a2a/a2a.ts')).a2aService(a2aDeps)),
     mcp: mcpService({ ...shared, runs, statelessRuns, threads, assistants, secrets: storage.secrets }),
   };
 
@@ -264,8 +261,4 @@ function explanations(deps: ExplainDeps & ThreadExplainDeps & CronExplainDeps & 
     cronExplain: cronExplain(deps),
     deliveryExplain: deliveryExplain(deps),
   };
-}
-
-function tasksOf({ a2aTasks, a2aPush }: Storage) {
-  return { tasks: a2aTasks, push: a2aPush };
 }

@@ -6,8 +6,6 @@ import { EncryptingCipher } from '../db/encryption/encrypting-cipher.ts';
 import { sqlitePath } from '../db/engines/sqlite-files.ts';
 import { sql } from '../db/sql.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
-import { a2aPushRepository } from './a2a/push-configs.ts';
-import { a2aTaskRepository } from './a2a/tasks.ts';
 import { a2aTurns } from './a2a/turns.ts';
 import { apiKeyRepository } from './access/api-keys.ts';
 import { serverSecretRepository } from './access/server-secrets.ts';
@@ -163,7 +161,6 @@ function createStorage({ requests, work }: Pools, active: ActiveAttempts, given:
     revisions: revisionRepository(requests),
     pushes: pushRepository(requests),
     repositoryAccess: repositoryAccessRepository(requests),
-    a2aPush: a2aPushRepository(requests),
     secrets: serverSecretRepository(requests),
     ...bind(requests, { visibleIds }),
     notifications: notifications(requests),
@@ -177,6 +174,8 @@ function createStorage({ requests, work }: Pools, active: ActiveAttempts, given:
     /** The same repositories for background work, on separate connections. */
     work: {
       ...repositories(work, active, options),
+      /** For background work of extensions. */
+      db: work,
       writeBuffer: (lease: Lease, attempt: WriteBufferOptions) =>
         new WriteBuffer(work, lease, attempt, active),
     },
@@ -192,7 +191,6 @@ type RepositoryOptions = QueueOptions & {
 
 function repositories(db: Db, open: ActiveAttempts, options: QueueOptions & { readonly riders: Riders }) {
   return {
-    a2aTasks: a2aTaskRepository(db),
     cronFires: cronFireRepository(db),
     threads: threadRepository(db),
     queue: runQueue(db, options),

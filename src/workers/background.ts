@@ -8,7 +8,6 @@ import type { ReapRules } from '../storage/queue/reap.ts';
 import type { StoreItemRepository } from '../storage/store/items.ts';
 import type { ThreadRepository } from '../storage/threads/threads.ts';
 import type { WebhookOutbox } from '../storage/webhooks/outbox.ts';
-import { a2aTaskFinalizer, type TaskFinalizerDeps } from './a2a-tasks.ts';
 import { heartbeatMs } from './heartbeat.ts';
 import type { Loop } from './loop.ts';
 import {
@@ -33,9 +32,6 @@ export interface BackgroundDeps {
   readonly sweeps: { readonly prompt: readonly Sweep[]; readonly others: readonly Sweep[] };
   /** `undefined` if other servers run the crons. */
   readonly cronTicks: CronTicks | undefined;
-  /** Determines and stores the final state of an A2A task. */
-  readonly finalizeTask: TaskFinalizerDeps['finalize'];
-  readonly a2aTasks: TaskFinalizerDeps['tasks'];
   readonly bus: EventBus;
   readonly clock: Clock;
   readonly logger: Logger;
@@ -54,21 +50,19 @@ export interface BackgroundOptions {
 }
 
 /**
- * Work that any process may do, and each row's by one: crons, delayed runs, recovery, expiry, the ends of A2A tasks.
+ * Work that any process may do, and each row's by one: crons, delayed runs, recovery, expiry.
  * There is no leader that could be lost: each row is taken by compare-and-set.
  */
 export function backgroundWork(deps: BackgroundDeps, options: BackgroundOptions) {
   const { bus, logger } = deps;
   const dueRuns = delayedRunsLoop(deps);
   const crons = deps.cronTicks && cronLoop({ ...deps, ticks: deps.cronTicks });
-  const tasks = a2aTaskFinalizer({ ...deps, tasks: deps.a2aTasks, finalize: deps.finalizeTask });
   const { reap: rules, nothingLostFor, lease_ms } = options;
   const reaper = reaperLoop({ ...deps, rules, nothingLostFor, heartbeat_ms: heartbeatMs(lease_ms) });
   const loops: readonly Loop[] = [
     reaper,
     dueRuns,
     ...(crons ? [crons] : []),
-    tasks.loop,
     retentionLoop({ sweeps: deps.sweeps.prompt, logger }),
     retentionLoop({ sweeps: deps.sweeps.others, longest_ms: IDLE_SWEEP_MS, logger }),
     threadExpiryLoop({ threads: deps.threads, rules: options.expiry, logger }),
@@ -86,14 +80,7 @@ export function backgroundWork(deps: BackgroundDeps, options: BackgroundOptions)
     recover: () => reaper.wake(),
 
     start(): void {
-      subscriptions = [
-        bus.on('schedule.changed', wakeSchedules),
-        bus.on('task.ended', tasks.runEnded),
-        bus.on('reconnected', () => {
-          wakeSchedules();
-          tasks.loop.wake();
-        }),
-      ];
+      subscriptions = [bus.on('schedule.changed', wakeSchedules), bus.on('reconnected', wakeSchedules)];
       for (const loop of loops) loop.start();
     },
 

@@ -48,14 +48,14 @@ const API = [
   'custom-app-auth',
   'custom-app-middleware',
   'custom-app-routes',
-  // A2A and MCP
-  'a2a-streams',
+  // MCP
   'mcp',
   'mcp-elicitation',
 ];
 
 /** The same, in test files that share no process with others. */
 const OTHERS = [
+  'extensions/a2a/streams',
   'http/custom-app-streams.slow',
   'http/mcp-custom-tools.slow',
   'auth/custom',

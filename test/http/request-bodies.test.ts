@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { routesOver } from '../support/a2a.ts';
 import { bareServer } from '../support/bare-server.ts';
 import { naming } from '../support/naming.ts';
 import { until } from '../support/until.ts';
@@ -132,13 +133,13 @@ test.each([
   ['/mcp', 'http.mcp', (message: unknown) => rpcRefusal(message)],
 ])('%s refuses a message over its limit with an error of its protocol', async (url, group, refusal) => {
   await using http = await bareServer({
-    services: {
-      a2a: async () => ({ cardDataOf: async () => ({ assistant: {} }) }),
-      mcp: { onCallCancelled: () => {} },
+    services: { mcp: { onCallCancelled: () => {} } },
+    extensions: {
+      routes: [routesOver({ cardDataOf: async () => ({ assistant: {} }) }, { body_limit: 20 * KB })],
+      offAnswer: () => undefined,
     },
     options: {
       max_body_values: 1000,
-      a2a: { card_default: '1.0', card_access: 'public', body_limit: 20 * KB },
       mcp: { cancel_on_disconnect: false, body_limit: 20 * KB },
     },
   });

@@ -1,7 +1,7 @@
 import type { RouteOptions } from 'fastify';
 import { expect, test } from 'vitest';
 import { z } from 'zod';
-import { A2aParams } from '../../src/schemas/a2a.ts';
+import { A2aParams } from '../../src/extensions/a2a/schemas.ts';
 import { METHOD_PARAMS } from '../../src/schemas/event-streaming.ts';
 import { McpBatchBounds, McpBounds } from '../../src/schemas/mcp.ts';
 import { openApp } from '../support/app.ts';

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { Forbidden, Unauthorized, Unavailable } from '../../src/core/errors.ts';
 import { openAiRoutes } from '../../src/extensions/openai/routes.ts';
+import { routesOver } from '../support/a2a.ts';
 import { type BareServer, bareServer } from '../support/bare-server.ts';
 import { naming } from '../support/naming.ts';
 
@@ -55,9 +56,8 @@ beforeAll(async () => {
     options: {
       mcp: { cancel_on_disconnect: true, body_limit: 1024 ** 2 },
     },
-    extensions: { routes: [openAiRoutes], offAnswer: () => undefined },
+    extensions: { routes: [routesOver(a2a), openAiRoutes], offAnswer: () => undefined },
     services: {
-      a2a: async () => a2a,
       eventStreaming: {
         open: async () => ({}),
         async events(_request: unknown, sink: { send(event: object): void }, signal: AbortSignal) {

@@ -1,4 +1,9 @@
 import { resolve } from 'node:path';
+import { lazy } from '../../src/core/lifecycle.ts';
+import { a2aRoutes } from '../../src/extensions/a2a/http/routes.ts';
+import { A2a } from '../../src/extensions/a2a/section.ts';
+import type { A2aService } from '../../src/extensions/a2a/service.ts';
+import type { RoutePlugin } from '../../src/http/server-deps.ts';
 
 /** The graphs of `test/fixtures/a2a`. */
 export const A2A_FOLDER = resolve(import.meta.dirname, '../fixtures/a2a');
@@ -31,6 +36,12 @@ interface Poster {
 export function rpcTo(server: Poster, graph: string): Rpc {
   return async (method, params, headers) =>
     (await server.post(`/a2a/${graph}`, { jsonrpc: '2.0', id: 1, method, params }, headers)).body;
+}
+
+/** Its routes with only what a test puts behind them; `settings`: as the configuration has them. */
+export function routesOver(service: object, settings: object = {}): RoutePlugin {
+  const a2a = lazy(async () => service as A2aService);
+  return (server, deps) => a2aRoutes(server, { ...deps, a2a, settings: A2a.parse(settings) });
 }
 
 let count = 0;

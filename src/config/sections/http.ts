@@ -1,5 +1,4 @@
-import { signingKey } from '../../core/signing-key.ts';
-import { boolean, bytes, group, integer, oneOf, stringList, text } from '../value-types.ts';
+import { boolean, group, integer, messageLimit, oneOf, stringList, text } from '../value-types.ts';
 
 const Cors = group({
   allow_origins: stringList()
@@ -40,41 +39,6 @@ const headerPatterns = (what: string) =>
     excludes: stringList().default([]).describe('Exceptions to `includes`.'),
   }).prefault({});
 
-/** Message limit for protocols whose SDK holds several copies of a message in memory. */
-const messageLimit = () =>
-  bytes('1kb', '500mb')
-    .default(512 * 1024)
-    .describe(
-      'Largest message, at most `server.body_limit`; a larger one returns 413. Each megabyte blocks other requests for about 40 ms, because the library of the protocol serializes and copies whole messages.',
-    );
-
-const A2a = group({
-  default_assistant: text()
-    .optional()
-    .describe('The assistant whose card `/.well-known/agent-card.json` returns without a parameter.'),
-  card_default: oneOf(['hybrid', '1.0', '0.3'])
-    .default('hybrid')
-    .describe(
-      'Format of the card for clients that request no version; `hybrid` is 0.3 plus the fields of 1.0.',
-    ),
-  card_access: oneOf(['protected', 'public'])
-    .default('protected')
-    .describe(
-      'Who can read agent cards: callers with access, or everyone. The extended card is never public.',
-    ),
-  signing_key: text()
-    .refine(
-      (key) => signingKey(key) !== undefined,
-      'must be a private key, EC, Ed25519 or RSA, in PEM or as a JWK',
-    )
-    .optional()
-    .describe('Private key that signs cards for clients of 1.0; the public key is published for them.'),
-  base_url: text()
-    .optional()
-    .describe('Public URL of the server for other agents. Unset: that of the request.'),
-  body_limit: messageLimit(),
-});
-
 export const Http = group({
   mount_prefix: text()
     .regex(/^(\/[\w.-]+)+$/, 'must be a path like /agents, without a slash at its end')
@@ -95,8 +59,6 @@ export const Http = group({
       'Disables `/`, `/info`, `/metrics`, `/docs`, `/openapi.json` and `/system`, without which Studio has no overview and no live updates.',
     ),
   disable_mcp: boolean().default(false).describe('Disables `/mcp`.'),
-  disable_a2a: boolean().default(false).describe('Disables `/a2a` and the agent cards.'),
-  a2a: A2a.prefault({}),
   mcp: group({
     cancel_on_disconnect: boolean()
       .default(false)

@@ -52,14 +52,20 @@ function documentOf(routes: readonly RouteOptions[], options: DocumentOptions): 
   const { version, graph_ids, mount_prefix, custom_routes } = options;
   const security = securityOf(options.security);
   const paths: Record<string, JsonObject> = {};
-  const groups = new Map<string, string | undefined>();
+  const groups = new Map<string, OwnGroup>();
   for (const { schema, url, method, config } of routes) {
     // The only route outside the prefix is a second `/ok`.
     if (!schema?.operationId || !url.startsWith(`${mount_prefix}/`)) continue;
     const path = pathTemplate(url.slice(mount_prefix.length));
     const described = operation({ schema, config }, graph_ids[0] ?? EXAMPLES.graph);
     paths[path] = { ...paths[path], [String(method).toLowerCase()]: described };
-    for (const group of schema.tags ?? []) groups.set(group, schema.tag_description ?? groups.get(group));
+    for (const name of schema.tags ?? []) {
+      const { tag_description: description, tag_after: after } = schema;
+      groups.set(
+        name,
+        description === undefined ? (groups.get(name) ?? { name }) : { name, description, after },
+      );
+    }
   }
   return {
     openapi: '3.1.0',
@@ -75,13 +81,21 @@ function documentOf(routes: readonly RouteOptions[], options: DocumentOptions): 
   };
 }
 
-/** The shared groups in their order, then those that a route file declares itself. */
-function allGroups(used: ReadonlyMap<string, string | undefined>) {
-  const own = [...used].filter(([name]) => !GROUPS.some((group) => group.name === name));
-  return [
-    ...GROUPS.filter(({ name }) => used.has(name)),
-    ...own.map(([name, description]) => ({ name, ...(description && { description }) })),
-  ];
+/** A group that route files declare themselves. */
+interface OwnGroup {
+  readonly name: string;
+  readonly description?: string;
+  /** The shared group that it follows; the last one without it. */
+  readonly after?: string | undefined;
+}
+
+/** The shared groups in their order, and those that route files declare. */
+function allGroups(used: ReadonlyMap<string, OwnGroup>) {
+  const own = [...used.values()].filter(({ name }) => !GROUPS.some((group) => group.name === name));
+  const following = (shared: string | undefined) =>
+    own.filter(({ after }) => after === shared).map(({ after: _, ...group }) => group);
+  const all = GROUPS.flatMap((group) => [...(used.has(group.name) ? [group] : []), ...following(group.name)]);
+  return [...all, ...following(undefined)];
 }
 
 /** Links that depend on the prefix: a server with two prefixes serves the document under both. */

@@ -6,7 +6,6 @@ export const TAGS = {
   stateless: 'Stateless Runs',
   crons: 'Crons',
   store: 'Store',
-  a2a: 'A2A',
   mcp: 'MCP',
   webhooks: 'Webhooks',
   deployments: 'Deployments',
@@ -21,7 +20,6 @@ export const GROUPS = [
   { name: TAGS.stateless, description: 'Runs on their own thread, which is deleted when they end.' },
   { name: TAGS.crons, description: 'Runs on a schedule.' },
   { name: TAGS.store, description: 'Long-term memory across threads, shared with the graphs.' },
-  { name: TAGS.a2a, description: 'Assistants as agents, over the Agent2Agent protocol.' },
   { name: TAGS.mcp, description: 'Assistants as tools, over the Model Context Protocol.' },
   { name: TAGS.webhooks, description: 'Deliveries of the webhooks that report how runs ended.' },
   {

@@ -1,0 +1,19 @@
+import { sectionOf } from '../../config/section.ts';
+import { boolean } from '../../config/value-types.ts';
+import type { Extension } from '../extension.ts';
+import { A2a } from './section.ts';
+
+const SECTION = { path: 'http.a2a', schema: A2a };
+const DISABLED = {
+  path: 'http.disable_a2a',
+  schema: boolean().default(false).describe('Disables `/a2a` and the agent cards.'),
+};
+
+export const a2a: Extension = {
+  sections: [DISABLED, SECTION],
+  isEnabled: (config) => !sectionOf(config, DISABLED),
+  async load() {
+    const { openA2a } = await import('./contribution.ts');
+    return (core) => openA2a(core, sectionOf(core.config, SECTION));
+  },
+};

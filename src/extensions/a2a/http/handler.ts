@@ -1,0 +1,106 @@
+import { RequestMalformedError, toJsonRpcError } from '@a2a-js/sdk/errors';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { NotFound, ServerError } from '../../../core/errors.ts';
+import type { A2aSettings } from '../section.ts';
+import { type A2aDeps, type A2aRequest, isSupportedVersion, requestedVersion } from './call.ts';
+import { agentCard, cardEtag, cardSigner, SCHEMA_TIMEOUT_MS } from './card.ts';
+import { type PushConfigHandlers, pushConfigHandlers, type RestHandlers, restHandlers } from './rest.ts';
+import { handleRpc, unsupportedVersion } from './rpc.ts';
+
+export interface A2aHandler extends CardHandlers, RestHandlers, PushConfigHandlers {
+  rpc(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
+}
+
+export async function createA2aHandler(
+  parts: Omit<A2aDeps, 'signer'>,
+  settings: A2aSettings,
+): Promise<A2aHandler> {
+  const { signing_key } = settings;
+  const deps = { ...parts, signer: signing_key === undefined ? undefined : await cardSigner(signing_key) };
+  return {
+    rpc: (request, reply) => handleRpc(deps, request, reply),
+    ...cardHandlers({ ...deps, settings }),
+    ...restHandlers(deps),
+    ...pushConfigHandlers(deps),
+  };
+}
+
+/** `max-age` of a card, seconds. */
+const MAX_AGE_SECONDS = 60;
+
+export interface CardHandlers {
+  /** Card at the root; a query parameter selects the assistant. */
+  rootCard(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
+  card(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
+  /** JWK Set that verifies signed cards. */
+  keys(): unknown;
+}
+
+interface CardDeps extends A2aDeps {
+  readonly settings: A2aSettings;
+}
+
+function cardHandlers(parts: CardDeps): CardHandlers {
+  return {
+    async rootCard(request, reply) {
+      const { assistant_id } = request.query as { assistant_id?: string };
+      const id =
+        assistant_id ?? parts.settings.default_assistant ?? (await parts.a2a.onlyAssistant(request.actor));
+      return sendCard(parts, request, reply, id);
+    },
+    keys: () => parts.signer?.keys,
+
+    card: (request, reply) => sendCard(parts, request, reply, request.params.assistant_id),
+  };
+}
+
+async function sendCard(
+  parts: CardDeps,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  id: string | undefined,
+): Promise<unknown> {
+  const asked = requestedVersion(request);
+  const { signer } = parts;
+  if (!isSupportedVersion(asked)) return sendBadRequest(reply, unsupportedVersion(asked));
+  if (id === undefined)
+    return sendBadRequest(
+      reply,
+      new RequestMalformedError(
+        'The server does not have exactly one assistant: name one with the query parameter assistant_id.',
+      ),
+    );
+  try {
+    const cardData = await parts.a2a.cardDataOf(request.actor, id, SCHEMA_TIMEOUT_MS);
+    const form = asked === '' ? parts.settings.card_default : asked.startsWith('1.0') ? '1.0' : '0.3';
+    const cardParts = parts.cardParts(request);
+    const shape = form === '0.3' && asked !== '' ? 'hybrid' : form;
+    const card = agentCard(cardData, cardParts, shape);
+    // Hash the unsigned card: two signatures of the same card differ.
+    const etag = cardEtag({ ...card, kid: signer?.kid });
+    const is_public = cardParts.security.length === 0 || parts.settings.card_access === 'public';
+    reply.headers({
+      etag,
+      vary: 'A2A-Version',
+      'cache-control': `${is_public ? 'public' : 'private'}, max-age=${MAX_AGE_SECONDS}`,
+      'last-modified': new Date(cardData.assistant.updated_at).toUTCString(),
+    });
+    if (matchesEtag(etag, request.headers['if-none-match'])) return reply.code(304).send();
+    // A pure 0.3 card stays unsigned: 0.3 clients verify signatures over another form of the card.
+    return signer && shape !== '0.3' ? await signer.sign(card, cardParts.base) : card;
+  } catch (error) {
+    if (error instanceof NotFound || (error instanceof ServerError && error.status === 422)) {
+      return sendBadRequest(reply, new RequestMalformedError(error.message));
+    }
+    throw error;
+  }
+}
+
+/** `If-None-Match` (RFC 9110 §13.1.2). */
+function matchesEtag(etag: string, known = ''): boolean {
+  return known.split(',').some((each) => ['*', etag].includes(each.trim().replace(/^W\//, '')));
+}
+
+function sendBadRequest(reply: FastifyReply, error: Error) {
+  return reply.code(400).send({ error: toJsonRpcError(error) });
+}
