@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { MAX_NAMES, Name, uniqueList } from './bounds.ts';
-import { Cursor, FilterObject, JsonObject, Limit, Timestamp, TimestampText } from './fields.ts';
+import { Cursor, FilterObject, JsonObject, Limit, Timestamp, TimestampText, Uuid } from './fields.ts';
 import { nameRequests, nameResponses } from './named.ts';
 import { Run, RunStatus } from './runs.ts';
 import { RunError } from './threads.ts';
@@ -12,6 +12,8 @@ export const RunSummary = Run.omit({ langsmith_session_name: true }).extend({
   started_at: Timestamp.nullable(),
   ended_at: Timestamp.nullable(),
   error: RunError.nullable(),
+  /** Whether the thread waits for a person where this run stopped. Its status is `success` then. */
+  waiting: z.boolean(),
 });
 export type RunSummary = z.infer<typeof RunSummary>;
 
@@ -27,6 +29,13 @@ export const RunFilter = z.looseObject({
     'Only runs of this assistant: its id, or the name of a graph for its default assistant.',
   ),
   graph_id: Name.optional().describe('Only runs of assistants that currently have this graph.'),
+  waiting: z
+    .boolean()
+    .optional()
+    .describe(
+      'Only runs whose thread waits for a person where they stopped, at an interrupt or a breakpoint; with `false` only others. Their status is `success`.',
+    ),
+  thread_id: Uuid.optional().describe('Only runs of this thread.'),
   thread_metadata: FilterObject.optional().describe(
     'Only runs on threads whose metadata contains this, as in a search of threads.',
   ),

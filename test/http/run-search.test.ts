@@ -63,6 +63,26 @@ test('runs are searched over all threads and continue at a cursor', async () => 
   expect(selected.body).toEqual([{ run_id: added, kwargs: expect.objectContaining({ input }) }]);
 });
 
+test('a run waits while nobody has answered what it asked, and is found and counted by that', async () => {
+  await using server = await openApp({ graphs: ['interrupting', 'echo'] });
+  await runsOf(server, [{}]);
+  const { thread_id } = (await server.post('/threads', {})).body;
+  const runs = `/threads/${thread_id}/runs/wait`;
+  await server.post(runs, { assistant_id: 'interrupting', input: { x: 1 } });
+  const waiting = async () => {
+    const query = { thread_id, select: ['status', 'waiting'] };
+    const { body } = await server.post('/runs/search', query);
+    const count = async (filter: object) => (await server.post('/runs/count', filter)).body;
+    const success = await count({ status: 'success', waiting: false });
+    return { runs: body, found: await count({ waiting: true }), success };
+  };
+  const asked = { status: 'success', waiting: true };
+  expect(await waiting()).toEqual({ runs: [asked], found: 1, success: 1 });
+  await server.post(runs, { assistant_id: 'interrupting', command: { resume: 'yes' } });
+  const answered = { status: 'success', waiting: false };
+  expect(await waiting()).toEqual({ runs: [answered, answered], found: 0, success: 3 });
+});
+
 const IS_ENCRYPTED = Object.keys(ENCRYPTION_OF_TESTS).length > 0;
 
 test.skipIf(IS_ENCRYPTED)('failed runs are found by a part of their error', async () => {

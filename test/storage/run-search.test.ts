@@ -37,6 +37,8 @@ describeEachDatabase('a search of runs over all threads', (open) => {
     const { search, count } = runSearchRepository(db);
     const isFailed = (n: number) => n % 100 === 3;
     const isTimeout = (n: number) => n % 200 === 7;
+    // The newest run of the only thread that waits.
+    const waits = ALL.find((n) => threadOf(n) === 7);
     const cases: [RunConditions, (n: number) => boolean][] = [
       [{}, () => true],
       [{ statuses: ['error'] }, isFailed],
@@ -58,6 +60,11 @@ describeEachDatabase('a search of runs over all threads', (open) => {
       [{ error: '%' }, () => false],
       [{ created_from: seededRunTime(10), created_to: seededRunTime(20) }, (n) => n >= 10 && n < 20],
       [{ ended_from: seededRunTime(0), ended_to: seededRunTime(RUNS + 60) }, () => true],
+      [{ waiting: true }, (n) => n === waits],
+      [{ waiting: true, assistant_id: seededAssistantId(9) }, () => false],
+      [{ waiting: true, statuses: ['error'] }, () => false],
+      [{ waiting: false, statuses: ['success'] }, (n) => !isFailed(n) && n % 100 !== 7 && n !== waits],
+      [{ thread_id: seededThreadId(3), statuses: ['success'] }, (n) => threadOf(n) === 3 && !isFailed(n)],
       [
         { statuses: ['error', 'timeout'], ended_from: seededRunTime(100), ended_to: seededRunTime(300) },
         (n) => n >= 100 && n < 300 && (isFailed(n) || isTimeout(n)),

@@ -53,7 +53,7 @@ describe.runIf(hasStudio)('invalid addresses of Studio (needs Chromium and a bui
     expect(body).toMatchObject({ x: 1 });
     const { page, problems } = await openStudio(browser, origin, `/runs?since=${since}`);
     await page.getByRole('table', { name: 'Runs' }).waitFor();
-    expect(await page.getByLabel('Created').inputValue()).toBe('');
+    expect(await page.getByLabel('Period').inputValue()).toBe('');
     expect(problems).toEqual([]);
     await page.context().close();
   });

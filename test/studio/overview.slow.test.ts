@@ -40,8 +40,9 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
         status: ['error', 'timeout'],
         ended_from: expect.any(String),
       });
-      await page.getByRole('cell', { name: 'BoomError: boom 7' }).first().waitFor();
-      expect(await page.getByRole('cell', { name: 'BoomError: boom 7' }).count()).toBe(2);
+      const failures = page.getByRole('row').getByText('BoomError: boom 7');
+      await failures.first().waitFor();
+      expect(await failures.count()).toBe(2);
       expect(await page.getByRole('link', { name: /^interrupting/ }).count()).toBe(0);
       await page.goBack();
     }
@@ -112,7 +113,7 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
       status: ['error', 'timeout'],
       ended_from: runs.ended.since,
     });
-    expect(await page.getByLabel('Ended').inputValue()).toBe(runs.ended.since);
+    expect(await page.getByLabel('Period').inputValue()).toBe(`ended=${runs.ended.since}`);
     expect(problems).toEqual([]);
     await page.context().close();
   });

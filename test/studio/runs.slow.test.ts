@@ -6,7 +6,7 @@ import { violations } from '../support/studio-sign-in.ts';
 const HOUR_MS = 3_600_000;
 
 describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a build of Studio)', () => {
-  const studio = useStudioServer(['echo']);
+  const studio = useStudioServer(['echo', 'interrupting', 'fails']);
 
   test('each run links to its thread', async () => {
     const { client } = studio;
@@ -25,6 +25,72 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     await page.getByRole('heading', { name: 'Order 118' }).waitFor();
     await page.context().close();
     for (const id of [thread_id, other.thread_id]) await client.threads.delete(id);
+  });
+
+  test('a run that waits for a person is listed and found as waiting, and a failed one shows its error', async () => {
+    const { client } = studio;
+    const { thread_id } = await client.threads.create();
+    for (const graph of ['fails', 'interrupting']) {
+      const { run_id } = await client.runs.create(thread_id, graph, { input: { x: 7 } });
+      await client.runs.join(thread_id, run_id).catch(() => {});
+    }
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
+    const table = page.getByRole('table', { name: 'Runs' });
+    await table
+      .getByRole('row', { name: /^fails/ })
+      .getByText('BoomError: boom 7')
+      .waitFor();
+    expect(await table.getByRole('row', { name: /^interrupting/ }).innerText()).toContain('waiting');
+    expect(await violations(page)).toEqual([]);
+    const status = page.getByLabel('Status');
+    await status.selectOption('success');
+    await page.getByText('No matching runs').waitFor();
+    await status.selectOption('waiting');
+    await table.getByRole('row', { name: /^interrupting/ }).waitFor();
+    expect(await table.getByRole('row').count()).toBe(2);
+    await page.goto(`${studio.origin}/studio/threads/${thread_id}?tab=runs`);
+    expect(await table.getByRole('row', { name: /^interrupting/ }).innerText()).toContain('waiting');
+    expect(problems).toEqual([]);
+    await page.context().close();
+    await client.threads.delete(thread_id);
+  });
+
+  test('a click anywhere on a row opens its run, with Ctrl in a new tab, and its link does so by keyboard', async () => {
+    const { client } = studio;
+    const { thread_id } = await client.threads.create();
+    const { run_id } = await client.runs.create(thread_id, 'echo', { input: { x: 1 } });
+    await client.runs.join(thread_id, run_id);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs');
+    const row = page.getByRole('table', { name: 'Runs' }).getByRole('row', { name: /^echo/ });
+    const [tab] = await Promise.all([
+      page.context().waitForEvent('page'),
+      row.getByText('success').click({ modifiers: ['Control'] }),
+    ]);
+    await tab.waitForURL(`**/runs/${run_id}`);
+    await tab.close();
+    await row.getByText('success').click();
+    await page.waitForURL(`**/runs/${run_id}`);
+    await page.goBack();
+    await row.getByRole('link', { name: /^echo/ }).press('Enter');
+    await page.waitForURL(`**/runs/${run_id}`);
+    expect(problems).toEqual([]);
+    await page.context().close();
+    await client.threads.delete(thread_id);
+  });
+
+  test('on a small screen, the filters are behind a button that counts those set', async () => {
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '/runs?status=failed');
+    await page.setViewportSize({ width: 390, height: 844 });
+    const status = page.getByLabel('Status');
+    const button = page.getByRole('button', { name: 'Filters (1)' });
+    await button.waitFor();
+    expect(await status.isVisible()).toBe(false);
+    await button.click();
+    await status.selectOption('');
+    await page.getByRole('button', { name: 'Filters', exact: true }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    expect(problems).toEqual([]);
+    await page.context().close();
   });
 
   test('runs are found by metadata of their threads and by age, and the filters are in the address', async () => {
@@ -58,14 +124,16 @@ describe.runIf(hasStudio)('the list of runs in Studio (needs Chromium and a buil
     await metadata.press('Enter');
     await shows(fish, ham);
 
-    const until = page.getByLabel('Until', { exact: true });
-    await until.selectOption('Created until an hour ago');
+    const period = page.getByLabel('Period');
+    await period.selectOption('Ended in the last hour');
+    await shows(fish, ham);
+    await period.selectOption('Created over an hour ago');
     await page.getByText('No matching runs').waitFor();
     // Two hours later.
     await page.clock.setFixedTime(start + 2 * HOUR_MS);
     await page.reload();
     await shows(fish, ham);
-    expect(await until.inputValue()).toBe('1');
+    expect(await period.inputValue()).toBe('until=1');
     expect(problems).toEqual([]);
     await page.context().close();
   });

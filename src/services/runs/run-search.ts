@@ -74,6 +74,7 @@ const FIELDS: readonly RunSummaryField[] = [
   'ended_at',
   'cancel_reason',
   'error',
+  'waiting',
 ];
 
 const ERRORS_ENCRYPTED =

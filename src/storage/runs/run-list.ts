@@ -8,6 +8,7 @@ import { threadVisible, type Visibility } from '../access/visibility.ts';
 import { type IndexFilter, mostSelectivePath } from '../search/access-path.ts';
 import { boundedCount, EXAMINED_ROWS, type KeysetList } from '../search/keyset-page.ts';
 import { timeRange } from '../search/time-range.ts';
+import { IS_WAITING, OF_WAITING_THREADS, WAITS } from './waiting.ts';
 
 /** Conditions on runs, all of which must hold. */
 export interface RunConditions {
@@ -15,6 +16,9 @@ export interface RunConditions {
   readonly assistant_id?: string | undefined;
   /** Runs of assistants that have this graph now. */
   readonly graph_id?: string | undefined;
+  /** The thread waits for a person where the run stopped. */
+  readonly waiting?: boolean | undefined;
+  readonly thread_id?: string | undefined;
   /** Containment filters on the thread's metadata, and on the run's own. */
   readonly thread_metadata?: JsonObject | undefined;
   readonly metadata?: JsonObject | undefined;
@@ -107,7 +111,7 @@ const createdWithin = ({ created_from, created_to }: RunConditions): Sql[] =>
 
 /** Conditions on the run's own row that the index leaves open. */
 function ownConditions(
-  { statuses, assistant_id, graph_id, metadata, error, ...times }: RunConditions,
+  { statuses, assistant_id, graph_id, waiting, thread_id, metadata, error, ...times }: RunConditions,
   index: RunIndex,
 ): (Sql | DialectSql | undefined)[] {
   const isQueued = statuses?.every((status) => QUEUED_STATUSES.includes(status));
@@ -120,6 +124,8 @@ function ownConditions(
     graph_id === undefined
       ? undefined
       : sql`runs.assistant_id in (select assistant_id from assistants where graph_id = ${graph_id})`,
+    waiting === undefined ? undefined : waiting ? WAITS : sql`not ${IS_WAITING}`,
+    thread_id === undefined ? undefined : sql`runs.thread_id = ${thread_id}`,
     hasMembers(metadata) ? contains('runs.metadata', metadata) : undefined,
     error === undefined ? undefined : errorContains(error),
     ...endedWithin(times),
@@ -144,11 +150,13 @@ function errorContains(part: string): Sql {
 /** SQLite: the smallest of the sources that have every match, if it is small. */
 async function fewRuns(
   reader: Reader,
-  { statuses, assistant_id, ...times }: RunConditions,
+  { statuses, assistant_id, waiting, thread_id, ...times }: RunConditions,
   threads: Visibility | undefined,
 ): Promise<Sql | undefined> {
   const sources = defined([
     statuses?.every((status) => QUEUED_STATUSES.includes(status)) ? OF_QUEUE : undefined,
+    waiting === true ? OF_WAITING_THREADS : undefined,
+    thread_id === undefined ? undefined : ofThread(thread_id),
     threads && (await runsOfThreads(reader, threads)),
     assistant_id === undefined ? undefined : ofAssistant(assistant_id),
     endedOf(statuses, endedWithin(times)),
@@ -159,6 +167,11 @@ async function fewRuns(
 }
 
 const OF_QUEUE = raw('run_queue cross join runs on runs.run_id = run_queue.run_id');
+
+function ofThread(thread_id: string): Sql {
+  return sql`(select run_id as id from runs indexed by runs_thread where thread_id = ${thread_id}) source
+    cross join runs on runs.run_id = source.id`;
+}
 
 function ofAssistant(assistant_id: string): Sql {
   return sql`(select run_id as id from runs indexed by runs_assistant_created where assistant_id = ${assistant_id}) source

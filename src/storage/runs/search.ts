@@ -1,5 +1,5 @@
 import { bind } from '../../db/bind.ts';
-import { columns, nullable, number } from '../../db/columns.ts';
+import { columns, flag, nullable, number } from '../../db/columns.ts';
 import type { Db, Reader } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { parseJsonColumns } from '../../db/json.ts';
@@ -22,6 +22,7 @@ import {
   threadFilter,
 } from './run-list.ts';
 import { KWARGS_COLUMN, RUN_ERROR_COLUMN } from './runs.ts';
+import { IS_WAITING } from './waiting.ts';
 
 export interface RunQuery extends RunConditions, KeysetRange {
   /** `kwargs` are read only if they are named here. */
@@ -67,6 +68,10 @@ export async function countRuns(
   const wanted = await narrowed(reader, conditions);
   if (!wanted) return 0;
   const { statuses, ...others } = wanted;
+  if (wanted.waiting === false) {
+    const all = await countRuns(reader, { ...wanted, waiting: undefined }, visibility);
+    return all - (await countRuns(reader, { ...wanted, waiting: true }, visibility));
+  }
   const hasOthers = visibility !== undefined || Object.values(others).some((value) => value !== undefined);
   if (!hasOthers) return countStatuses(reader, statuses);
   const found = await runList(reader, wanted, visibility);
@@ -105,8 +110,9 @@ const SUMMARY = columns(
   `run_id, thread_id, assistant_id, metadata, status, multitask_strategy, created_at, updated_at, cancel_reason,
   started_at, ended_at, error`,
 );
+const WAITING = sql`${IS_WAITING} as ${flag('waiting')}`;
 const KWARGS = columns('runs', 'kwargs');
-type SummaryRow = RowOf<typeof SUMMARY> & Partial<RowOf<typeof KWARGS>>;
+type SummaryRow = RowOf<typeof SUMMARY> & RowOf<typeof WAITING> & Partial<RowOf<typeof KWARGS>>;
 
 /**
  * In the order of `ids`, without runs that were deleted or became invisible in the meantime. Throws `InvalidInput` if
@@ -119,7 +125,9 @@ async function loadSummaries(
   { visibility, max_bytes }: { visibility: Visibility | undefined; max_bytes: number | undefined },
 ): Promise<RunSummary[]> {
   const isWhole = select?.includes('kwargs') === true;
-  const selected: Sql<SummaryRow> = isWhole ? sql`${SUMMARY}, ${KWARGS}` : SUMMARY;
+  const selected: Sql<SummaryRow> = isWhole
+    ? sql`${SUMMARY}, ${WAITING}, ${KWARGS}`
+    : sql`${SUMMARY}, ${WAITING}`;
   const runs = await boundedRows(reader, {
     what: 'runs',
     or: 'select other fields',
@@ -138,7 +146,8 @@ async function loadSummaries(
 
 function summaryOf({ cipher }: Reader, row: SummaryRow): RunSummary {
   const whose = { kwargs: KWARGS_COLUMN, error: RUN_ERROR_COLUMN };
-  return decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), whose);
+  const { waiting, ...rest } = decryptJsonColumns(cipher, parseJsonColumns(row, ['metadata']), whose);
+  return { ...rest, waiting: waiting === 1 };
 }
 
 /** From indexes alone, each of which has some statuses: the rest of all runs has succeeded. */

@@ -10,6 +10,7 @@ import type { InterruptCounts } from '../../schemas/system-overview.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import { threadFilter } from '../runs/run-list.ts';
+import { newestRun } from '../runs/waiting.ts';
 import { mostSelectivePath } from '../search/access-path.ts';
 import { octetLength, SLICE_BYTES, slicesOf } from '../search/byte-slices.ts';
 import { EXAMINED_ROWS, type Keyset, type KeysetList, keysetPage } from '../search/keyset-page.ts';
@@ -157,11 +158,6 @@ async function partsOf(reader: Reader, threads: readonly Keyset[], max_bytes: nu
   const rows = await reader.all(sql`select ${size} from threads where ${isOneOf('thread_id', ids)}`);
   return slicesOf(rows, max_bytes).map((slice) => slice.map(({ thread_id }) => thread_id));
 }
-
-/** A column of the run that asks: the newest one, except for those whose answer was refused. */
-const newestRun = (column: string) =>
-  raw(`(select n.${column} from runs n where n.thread_id = threads.thread_id and n.status not in ('error', 'timeout')
-    order by n.created_at desc, n.run_id desc limit 1)`);
 
 async function waitingThreads(
   reader: Reader,

@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import type { Schemas } from '../api/client.ts';
 
 const TONES = {
   ok: 'bg-ok-bg text-ok',
@@ -39,4 +40,9 @@ const STATUS_TONES: Readonly<Record<string, Tone>> = {
 /** The status of a run, a thread, an attempt or a step. */
 export function StatusPill({ status }: { status: string }) {
   return <Pill tone={STATUS_TONES[status] ?? 'idle'}>{status}</Pill>;
+}
+
+/** The status of a run in a list: `waiting` while nobody has answered what it asked. */
+export function RunPill({ run }: { run: Pick<Schemas['RunSummary'], 'status' | 'waiting'> }) {
+  return run.waiting ? <Pill tone="wait">waiting</Pill> : <StatusPill status={run.status ?? ''} />;
 }

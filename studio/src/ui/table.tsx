@@ -1,4 +1,4 @@
-import type { ComponentProps, KeyboardEventHandler, ReactNode } from 'react';
+import type { ComponentProps, KeyboardEventHandler, MouseEvent, ReactNode } from 'react';
 import { Card } from './page.tsx';
 
 interface TableProps {
@@ -31,10 +31,69 @@ export function Table({ label, columns, children, onKeyDown }: TableProps) {
   );
 }
 
+/** Attribute of the link that a click anywhere on its row follows. */
+export const OPENS = { 'data-opens': '' };
+
+const CONTROLS = 'a, button, input, select, textarea, label, summary';
+
+/** Follows the row's link as a click on it would, with the same modifier keys. */
+function openRow(event: MouseEvent<HTMLTableRowElement>) {
+  const { target, currentTarget, ctrlKey, metaKey, shiftKey } = event;
+  const isOutside = !currentTarget.contains(target as Node);
+  if (isOutside || (target as Element).closest(CONTROLS) || getSelection()?.isCollapsed === false) return;
+  const click = { bubbles: true, cancelable: true, ctrlKey, metaKey, shiftKey };
+  currentTarget.querySelector('[data-opens]')?.dispatchEvent(new globalThis.MouseEvent('click', click));
+}
+
+/** A click anywhere on it opens its link with `OPENS`, if it has one. */
 export function Row(props: ComponentProps<'tr'>) {
-  return <tr {...props} className="border-b border-line last:border-0 hover:bg-sunk" />;
+  return (
+    // By keyboard, the link itself does the same.
+    <tr
+      {...props}
+      onClick={openRow}
+      className="border-b border-line last:border-0 hover:bg-sunk has-data-opens:cursor-pointer"
+    />
+  );
 }
 
 export function Cell({ className = '', ...props }: ComponentProps<'td'>) {
   return <td {...props} className={`px-3 py-1.5 ${className}`} />;
 }
+
+export interface Column<Item> {
+  readonly name: string;
+  /** Content of the cell. Without any in all rows, the column is hidden. */
+  readonly cell: (item: Item) => ReactNode;
+  readonly className?: string;
+}
+
+interface ItemTableProps<Item> {
+  readonly label: string;
+  readonly items: readonly Item[];
+  readonly keyOf: (item: Item) => string;
+  readonly columns: readonly Column<Item>[];
+}
+
+/** A table with a row for each item, and without columns that would be empty. */
+export function ItemTable<Item>({ label, items, keyOf, columns }: ItemTableProps<Item>) {
+  const rows = items.map((item) => ({ item, cells: columns.map(({ cell }) => cell(item)) }));
+  const shown = columns
+    .map((column, i) => ({ column, i }))
+    .filter(({ i }) => rows.some(({ cells }) => isFilled(cells[i])));
+  return (
+    <Table label={label} columns={shown.map(({ column }) => column.name)}>
+      {rows.map(({ item, cells }) => (
+        <Row key={keyOf(item)}>
+          {shown.map(({ column, i }) => (
+            <Cell key={column.name} className={column.className}>
+              {cells[i]}
+            </Cell>
+          ))}
+        </Row>
+      ))}
+    </Table>
+  );
+}
+
+const isFilled = (cell: ReactNode) => cell !== undefined && cell !== null && cell !== false && cell !== '';

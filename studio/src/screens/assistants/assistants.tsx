@@ -6,11 +6,12 @@ import { useSession } from '../../api/session.ts';
 import { Button } from '../../ui/button.tsx';
 import { Dialog } from '../../ui/dialog.tsx';
 import { Select, TextInput } from '../../ui/fields.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Ago } from '../../ui/format.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList } from '../../ui/paged-list.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
-import { Cell, Row, Table } from '../../ui/table.tsx';
+import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
 import { CreateAssistant } from './create.tsx';
 
 /** List of all assistants, each a graph with its own configuration. */
@@ -45,7 +46,7 @@ function Filters() {
   const set = (change: { name?: string; graph?: string }) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
-    <search className="flex flex-wrap gap-2">
+    <FilterBar filters={{ name, graph }}>
       <TextInput
         type="search"
         aria-label="Name"
@@ -59,7 +60,7 @@ function Filters() {
         onChange={({ target }) => set({ graph: target.value })}
         options={[['', 'Any graph'], ...graphs.map((each) => [each, each] as const)]}
       />
-    </search>
+    </FilterBar>
   );
 }
 
@@ -82,41 +83,48 @@ function List() {
     );
   }
   return (
-    <Table label="Assistants" columns={['Assistant', 'Graph', 'Version', 'Updated', 'Description']}>
-      {fitting.map((assistant) => (
-        <AssistantRow key={assistant.assistant_id} assistant={assistant} />
-      ))}
-    </Table>
+    <ItemTable
+      label="Assistants"
+      items={fitting}
+      keyOf={({ assistant_id }) => assistant_id}
+      columns={COLUMNS}
+    />
   );
 }
 
-function AssistantRow({ assistant }: { assistant: ListedAssistant }) {
-  const { assistant_id, graph_id, version, updated_at, description } = assistant;
-  return (
-    <Row>
-      <Cell className="whitespace-nowrap">
-        <Link
-          to="/assistants/$assistantId"
-          params={{ assistantId: assistant_id }}
-          className="font-medium hover:text-accent"
-        >
-          {assistantName(assistant)}
-        </Link>
-      </Cell>
-      <Cell className="whitespace-nowrap">
-        <Link
-          to="/graphs/$assistantId"
-          params={{ assistantId: assistant_id }}
-          className="text-ink-2 hover:text-accent"
-        >
-          {graph_id}
-        </Link>
-      </Cell>
-      <Cell className="text-ink-2">{version}</Cell>
-      <Cell className="text-ink-2">
-        <Ago at={updated_at} />
-      </Cell>
-      <Cell className="max-w-[48ch] min-w-40 truncate text-ink-2">{description}</Cell>
-    </Row>
-  );
-}
+const COLUMNS: readonly Column<ListedAssistant>[] = [
+  {
+    name: 'Assistant',
+    className: 'whitespace-nowrap',
+    cell: (assistant) => (
+      <Link
+        {...OPENS}
+        to="/assistants/$assistantId"
+        params={{ assistantId: assistant.assistant_id }}
+        className="font-medium hover:text-accent"
+      >
+        {assistantName(assistant)}
+      </Link>
+    ),
+  },
+  {
+    name: 'Graph',
+    className: 'whitespace-nowrap',
+    cell: ({ assistant_id, graph_id }) => (
+      <Link
+        to="/graphs/$assistantId"
+        params={{ assistantId: assistant_id }}
+        className="text-ink-2 hover:text-accent"
+      >
+        {graph_id}
+      </Link>
+    ),
+  },
+  { name: 'Version', className: 'text-ink-2', cell: ({ version }) => version },
+  { name: 'Updated', className: 'text-ink-2', cell: ({ updated_at }) => <Ago at={updated_at} /> },
+  {
+    name: 'Description',
+    className: 'max-w-[48ch] min-w-40 truncate text-ink-2',
+    cell: ({ description }) => description,
+  },
+];

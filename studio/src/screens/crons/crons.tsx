@@ -6,9 +6,10 @@ import { useSession } from '../../api/session.ts';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Button } from '../../ui/button.tsx';
 import { Select } from '../../ui/fields.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
-import { Cell, Row, Table } from '../../ui/table.tsx';
+import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
 import { CronForm } from './cron-form.tsx';
 import { CronPill } from './cron-pill.tsx';
 import { type CronFilters, cronsQuery, type ListedCron } from './crons-query.ts';
@@ -47,7 +48,7 @@ function Filters({ filters }: { filters: CronFilters }) {
   const set = (change: CronFilters) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
-    <form role="search" className="flex flex-wrap gap-2">
+    <FilterBar filters={filters}>
       <Select
         aria-label="State"
         value={filters.enabled ?? ''}
@@ -63,7 +64,7 @@ function Filters({ filters }: { filters: CronFilters }) {
         value={filters.assistant ?? ''}
         onChange={({ target }) => set({ assistant: target.value })}
       />
-    </form>
+    </FilterBar>
   );
 }
 
@@ -81,47 +82,56 @@ function List({ filters }: { filters: CronFilters }) {
       empty={empty}
     >
       {(crons) => (
-        <Table
-          label="Crons"
-          columns={['Schedule', 'State', 'Assistant', 'Next (cron time zone)', `Next (${LOCAL_ZONE})`]}
-        >
-          {crons.map((cron) => (
-            <CronRow key={cron.cron_id} cron={cron} />
-          ))}
-        </Table>
+        <ItemTable label="Crons" items={crons} keyOf={({ cron_id }) => cron_id} columns={COLUMNS} />
       )}
     </PagedList>
   );
 }
 
-function CronRow({ cron }: { cron: ListedCron }) {
-  const { data: assistants = [] } = useQuery(assistantsQuery);
-  const assistant = assistants.find(({ assistant_id }) => assistant_id === cron.assistant_id);
-  const zone = cron.timezone ?? 'UTC';
-  const next = cron.next_run_date === null ? undefined : Date.parse(cron.next_run_date);
+const COLUMNS: readonly Column<ListedCron>[] = [
+  {
+    name: 'Schedule',
+    className: 'whitespace-nowrap',
+    cell: ({ cron_id, schedule }) => (
+      <Link
+        {...OPENS}
+        to="/crons/$cronId"
+        params={{ cronId: cron_id }}
+        className="font-mono text-xs font-medium hover:text-accent"
+      >
+        {schedule}
+      </Link>
+    ),
+  },
+  { name: 'State', cell: (cron) => <CronPill cron={cron} /> },
+  {
+    name: 'Assistant',
+    className: 'whitespace-nowrap',
+    cell: ({ assistant_id }) => <AssistantName assistant_id={assistant_id} />,
+  },
+  {
+    name: 'Next (cron time zone)',
+    className: 'whitespace-nowrap',
+    cell: ({ next_run_date, timezone }) =>
+      next_run_date && <In date={next_run_date} zone={timezone ?? 'UTC'} />,
+  },
+  {
+    name: `Next (${LOCAL_ZONE})`,
+    className: 'whitespace-nowrap text-ink-2',
+    cell: ({ next_run_date }) => next_run_date && timeIn(Date.parse(next_run_date), LOCAL_ZONE),
+  },
+];
+
+function In({ date, zone }: { date: string; zone: string }) {
   return (
-    <Row>
-      <Cell className="whitespace-nowrap">
-        <Link
-          to="/crons/$cronId"
-          params={{ cronId: cron.cron_id }}
-          className="font-mono text-xs font-medium hover:text-accent"
-        >
-          {cron.schedule}
-        </Link>
-      </Cell>
-      <Cell>
-        <CronPill cron={cron} />
-      </Cell>
-      <Cell className="whitespace-nowrap">{assistant ? assistantName(assistant) : cron.assistant_id}</Cell>
-      <Cell className="whitespace-nowrap">
-        {next !== undefined && (
-          <>
-            {timeIn(next, zone)} <span className="text-ink-3">{zone}</span>
-          </>
-        )}
-      </Cell>
-      <Cell className="whitespace-nowrap text-ink-2">{next !== undefined && timeIn(next, LOCAL_ZONE)}</Cell>
-    </Row>
+    <>
+      {timeIn(Date.parse(date), zone)} <span className="text-ink-3">{zone}</span>
+    </>
   );
+}
+
+function AssistantName({ assistant_id }: Pick<ListedCron, 'assistant_id'>) {
+  const { data: assistants = [] } = useQuery(assistantsQuery);
+  const assistant = assistants.find((each) => each.assistant_id === assistant_id);
+  return assistant ? assistantName(assistant) : assistant_id;
 }

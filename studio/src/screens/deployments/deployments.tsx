@@ -7,7 +7,7 @@ import { Ago } from '../../ui/format.tsx';
 import { Page } from '../../ui/page.tsx';
 import { PagedList } from '../../ui/paged-list.tsx';
 import { Empty } from '../../ui/states.tsx';
-import { Cell, Row, Table } from '../../ui/table.tsx';
+import { Cell, OPENS, Row, Table } from '../../ui/table.tsx';
 import { WithDeployments } from './access.tsx';
 import { Commit } from './commit.tsx';
 import { deploymentsQuery, revisionQuery } from './deployment-queries.ts';
@@ -61,7 +61,12 @@ function DeploymentRow({ deployment }: { deployment: Deployment }) {
   return (
     <Row>
       <Cell className="font-medium">
-        <Link to="/deployments/$deploymentId" params={{ deploymentId: id }} className="hover:text-accent">
+        <Link
+          {...OPENS}
+          to="/deployments/$deploymentId"
+          params={{ deploymentId: id }}
+          className="hover:text-accent"
+        >
           {name}
         </Link>
       </Cell>

@@ -1,6 +1,7 @@
 import { useNavigate } from '@tanstack/react-router';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import type { InboxFilters } from './inbox-query.ts';
 
@@ -16,7 +17,7 @@ export function Filters({ filters, isOfAnswers }: FiltersProps) {
   const set = (change: InboxFilters) =>
     void navigate({ search: ({ tab }) => ({ tab, ...filters, ...change }), replace: true });
   return (
-    <search className="flex flex-wrap gap-2">
+    <FilterBar filters={filters}>
       <AssistantSelect
         aria-label="Assistant"
         value={filters.assistant ?? ''}
@@ -50,6 +51,6 @@ export function Filters({ filters, isOfAnswers }: FiltersProps) {
         </>
       )}
       <TextFilter label="Owner" className="w-56" value={filters.owner} set={(owner) => set({ owner })} />
-    </search>
+    </FilterBar>
   );
 }

@@ -22,6 +22,8 @@ export interface RunFilters {
 
 /** Status filter, in the address and the select, for all runs that ended without a result. */
 export const FAILED = 'failed';
+/** Status filter for runs that wait for a person. Their own status is `success`, which does not find them. */
+export const WAITING = 'waiting';
 
 const PAGE = 50;
 
@@ -35,7 +37,9 @@ export function runsQuery({ status, assistant, metadata, error, since, until, en
     queryFn: ({ pageParam }) => {
       const body: RunSearch = { limit: PAGE };
       if (status === FAILED) body.status = ['error', 'timeout'];
+      else if (status === WAITING) body.waiting = true;
       else if (status) body.status = status as NonNullable<RunSearch['status']>;
+      if (status === 'success') body.waiting = false;
       if (assistant) body.assistant_id = assistant;
       if (metadata) body.thread_metadata = metadataOf(metadata);
       if (error) body.error = error;
@@ -52,8 +56,11 @@ export function runsQuery({ status, assistant, metadata, error, since, until, en
   });
 }
 
-/** The time this many hours ago. `undefined` unless it is a number above 0, as an address may contain anything. */
-function timeBefore(text: string | undefined): string | undefined {
+/** About a century. */
+const MAX_HOURS = 1e6;
+
+/** The time this many hours ago. `undefined` unless it is a sensible number, as an address may contain anything. */
+export function timeBefore(text: string | undefined): string | undefined {
   const hours = Number(text);
-  return hours > 0 ? hoursFromNow(-hours) : undefined;
+  return hours > 0 && hours < MAX_HOURS ? hoursFromNow(-hours) : undefined;
 }

@@ -80,12 +80,11 @@ export const threadRunsQuery = (thread_id: string) =>
   infiniteQueryOptions({
     queryKey: ['thread', thread_id, 'runs'],
     queryFn: ({ pageParam }) => {
-      const select = ['run_id' as const, 'assistant_id' as const, 'status' as const, 'created_at' as const];
-      const query = { limit: RUNS_PAGE, offset: pageParam, select };
-      return dataOf(api.GET('/threads/{thread_id}/runs', { params: { path: { thread_id }, query } }));
+      const body = { thread_id, limit: RUNS_PAGE, ...(pageParam && { cursor: pageParam }) };
+      return pageOf(api.POST('/runs/search', { body }));
     },
-    initialPageParam: 0,
-    getNextPageParam: (page, pages) => (page.length < RUNS_PAGE ? undefined : pages.length * RUNS_PAGE),
+    initialPageParam: '',
+    getNextPageParam: ({ next }) => next,
   });
 
 /** LangGraph's internal channels: the input, sends, and the next nodes. */

@@ -7,6 +7,7 @@ import { Card } from '../../ui/page.tsx';
 import { NextPage, NoneSoFar } from '../../ui/paged-list.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
+import { OPENS, Row } from '../../ui/table.tsx';
 import { useMore } from '../../ui/use-more.ts';
 import { SelectionBar } from './selection-bar.tsx';
 import {
@@ -44,6 +45,7 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
     return next.error ? <Failure error={next.error} retry={next.retry} /> : <Loading what="threads" />;
   const pages = withoutRepeats(data.pages.map((page) => page.data));
   const threads = pages.flat();
+  const hasOwner = threads.some(({ metadata }) => 'owner' in metadata);
   // Drops deleted threads from the selection.
   const ids = threads.map(({ thread_id }) => thread_id).filter((id) => selected.has(id));
   if (threads.length === 0) {
@@ -71,13 +73,14 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
                   }
                 />
               </th>
-              <Headings order={order} />
+              <Headings order={order} hasOwner={hasOwner} />
             </tr>
           </thead>
           {pages.map((page) => (
             <Rows
               key={page[0]?.thread_id}
               threads={page}
+              hasOwner={hasOwner}
               selected={selected}
               select={(id, isOn) =>
                 setSelected(
@@ -93,8 +96,9 @@ export function ThreadList({ filters, order }: { filters: ThreadFilters; order: 
   );
 }
 
-function Headings({ order }: { order: ThreadOrder }) {
-  return COLUMNS.map(([name, sort]) =>
+function Headings({ order, hasOwner }: { order: ThreadOrder; hasOwner: boolean }) {
+  const columns = hasOwner ? COLUMNS : COLUMNS.filter(([name]) => name !== 'Owner');
+  return columns.map(([name, sort]) =>
     sort ? (
       <SortHeading key={name} name={name} sort={sort} order={order} />
     ) : (
@@ -153,12 +157,14 @@ function NoThreads({ isFiltered }: { isFiltered: boolean }) {
 
 interface RowsProps {
   readonly threads: readonly Thread[];
+  /** A thread of the list has an owner. */
+  readonly hasOwner: boolean;
   readonly selected: ReadonlySet<string>;
   readonly select: (id: string, isOn: boolean) => void;
 }
 
 /** The rows of one page. */
-function Rows({ threads, selected, select }: RowsProps) {
+function Rows({ threads, hasOwner, selected, select }: RowsProps) {
   const untitled = threads.filter((thread) => !titleOf(thread)).map(({ thread_id }) => thread_id);
   const { data: firstMessages } = useQuery(firstMessagesQuery(untitled));
   const { data: sizes } = useQuery(sizesQuery(threads.map(({ thread_id }) => thread_id)));
@@ -168,11 +174,12 @@ function Rows({ threads, selected, select }: RowsProps) {
         const id = thread.thread_id;
         const name = titleOf(thread) ?? firstMessages?.get(id);
         return (
-          <Row
+          <ThreadRow
             key={id}
             thread={thread}
             name={name}
             bytes={sizes?.get(id)}
+            hasOwner={hasOwner}
             isSelected={selected.has(id)}
             select={(isOn) => select(id, isOn)}
           />
@@ -187,17 +194,18 @@ interface RowProps {
   readonly name: string | undefined;
   /** Size of its history. Undefined until loaded. */
   readonly bytes: number | undefined;
+  readonly hasOwner: boolean;
   readonly isSelected: boolean;
   readonly select: (isOn: boolean) => void;
 }
 
-function Row({ thread, name, bytes, isSelected, select }: RowProps) {
+function ThreadRow({ thread, name, bytes, hasOwner, isSelected, select }: RowProps) {
   const { data: assistants = [] } = useQuery(assistantsQuery);
   const { thread_id, status, created_at, updated_at } = thread;
   const { assistant_id, graph_id, owner } = thread.metadata as Readonly<Record<string, unknown>>;
   const assistant = assistants.find((each) => each.assistant_id === assistant_id);
   return (
-    <tr className="border-b border-line last:border-0 hover:bg-sunk">
+    <Row>
       <td className="py-1.5 pl-3">
         <input
           type="checkbox"
@@ -208,7 +216,12 @@ function Row({ thread, name, bytes, isSelected, select }: RowProps) {
         />
       </td>
       <td className="max-w-[48ch] min-w-[180px] truncate px-3 py-1.5">
-        <Link to="/threads/$threadId" params={{ threadId: thread_id }} className="hover:text-accent">
+        <Link
+          {...OPENS}
+          to="/threads/$threadId"
+          params={{ threadId: thread_id }}
+          className="hover:text-accent"
+        >
           {name && <bdi className="mr-1.5 font-medium">{name}</bdi>}
           <span className={`font-mono text-xs ${name ? 'text-ink-3' : ''}`}>
             {name ? shortId(thread_id) : thread_id}
@@ -230,7 +243,7 @@ function Row({ thread, name, bytes, isSelected, select }: RowProps) {
       <td className="px-3 py-1.5 text-right whitespace-nowrap text-ink-2">
         {bytes === undefined ? '' : byteSize(bytes)}
       </td>
-      <td className="max-w-[24ch] truncate px-3 py-1.5 text-ink-2">{String(owner ?? '')}</td>
-    </tr>
+      {hasOwner && <td className="max-w-[24ch] truncate px-3 py-1.5 text-ink-2">{String(owner ?? '')}</td>}
+    </Row>
   );
 }

@@ -1,6 +1,7 @@
 import { useNavigate, useSearch } from '@tanstack/react-router';
 import { AssistantSelect } from '../../ui/assistant-select.tsx';
 import { Select } from '../../ui/fields.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Page } from '../../ui/page.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { SavedViews } from '../saved-views/saved-views.tsx';
@@ -28,7 +29,7 @@ function Filters({ filters }: { filters: ThreadFilters }) {
   const set = (change: ThreadFilters) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
-    <search className="flex flex-wrap items-start gap-2">
+    <FilterBar filters={filters}>
       <TextFilter
         label="Thread id or words from the title"
         className="w-[260px]"
@@ -61,6 +62,6 @@ function Filters({ filters }: { filters: ThreadFilters }) {
         set={(values) => set({ values })}
         check={metadataOf}
       />
-    </search>
+    </FilterBar>
   );
 }

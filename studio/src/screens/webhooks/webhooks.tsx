@@ -2,11 +2,12 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link, useNavigate, useSearch } from '@tanstack/react-router';
 import { useSession } from '../../api/session.ts';
 import { Select } from '../../ui/fields.tsx';
+import { FilterBar } from '../../ui/filter-bar.tsx';
 import { Ago } from '../../ui/format.tsx';
 import { RunIdLink } from '../../ui/id-links.tsx';
 import { Page } from '../../ui/page.tsx';
 import { EmptyList, PagedList } from '../../ui/paged-list.tsx';
-import { Cell, Row, Table } from '../../ui/table.tsx';
+import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
 import { TextFilter } from '../../ui/text-filter.tsx';
 import { DeliveryPill } from './delivery-pill.tsx';
 import { RedeliverAll } from './redeliver-all.tsx';
@@ -40,7 +41,7 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
   const set = (change: DeliveryFilters) =>
     void navigate({ search: (before) => ({ ...before, ...change }), replace: true });
   return (
-    <search className="flex flex-wrap gap-2">
+    <FilterBar filters={filters}>
       <Select
         aria-label="Status"
         value={filters.status ?? ''}
@@ -59,7 +60,7 @@ function Filters({ filters }: { filters: DeliveryFilters }) {
         set={(url) => set({ url })}
       />
       <TextFilter label="Run id" className="w-64" value={filters.run} set={(run) => set({ run })} />
-    </search>
+    </FilterBar>
   );
 }
 
@@ -73,40 +74,43 @@ function List({ filters }: { filters: DeliveryFilters }) {
   return (
     <PagedList query={query} what="deliveries" more="Show older deliveries" empty={empty}>
       {(deliveries) => (
-        <Table label="Deliveries" columns={['Address', 'Status', 'Tries', 'Created', 'Next try', 'Run']}>
-          {deliveries.map((delivery) => (
-            <DeliveryRow key={delivery.delivery_id} delivery={delivery} />
-          ))}
-        </Table>
+        <ItemTable
+          label="Deliveries"
+          items={deliveries}
+          keyOf={({ delivery_id }) => delivery_id}
+          columns={COLUMNS}
+        />
       )}
     </PagedList>
   );
 }
 
-function DeliveryRow({ delivery }: { delivery: Delivery }) {
-  const { delivery_id, url, status, tries, created_at, next_try_at, run_id } = delivery;
-  return (
-    <Row>
-      <Cell className="max-w-[48ch] min-w-48 truncate">
-        <Link
-          to="/webhooks/$deliveryId"
-          params={{ deliveryId: delivery_id }}
-          className="font-medium hover:text-accent"
-        >
-          {url}
-        </Link>
-      </Cell>
-      <Cell>
-        <DeliveryPill status={status} />
-      </Cell>
-      <Cell className="text-ink-2">{tries}</Cell>
-      <Cell className="text-ink-2">
-        <Ago at={created_at} />
-      </Cell>
-      <Cell className="whitespace-nowrap text-ink-2">
-        {next_try_at !== null && new Date(next_try_at).toLocaleTimeString()}
-      </Cell>
-      <Cell>{run_id !== null && <RunIdLink run_id={run_id} />}</Cell>
-    </Row>
-  );
-}
+const COLUMNS: readonly Column<Delivery>[] = [
+  {
+    name: 'Address',
+    className: 'max-w-[48ch] min-w-48 truncate',
+    cell: ({ delivery_id, url }) => (
+      <Link
+        {...OPENS}
+        to="/webhooks/$deliveryId"
+        params={{ deliveryId: delivery_id }}
+        className="font-medium hover:text-accent"
+      >
+        {url}
+      </Link>
+    ),
+  },
+  { name: 'Status', cell: ({ status }) => <DeliveryPill status={status} /> },
+  { name: 'Tries', className: 'text-ink-2', cell: ({ tries }) => tries },
+  { name: 'Created', className: 'text-ink-2', cell: ({ created_at }) => <Ago at={created_at} /> },
+  {
+    name: 'Next try',
+    className: 'whitespace-nowrap text-ink-2',
+    cell: ({ next_try_at }) => next_try_at !== null && new Date(next_try_at).toLocaleTimeString(),
+  },
+  {
+    name: 'Run',
+    className: 'whitespace-nowrap',
+    cell: ({ run_id }) => run_id !== null && <RunIdLink run_id={run_id} />,
+  },
+];

@@ -1,0 +1,80 @@
+import { Link } from '@tanstack/react-router';
+import type { ReactNode } from 'react';
+import type { Schemas } from '../../api/client.ts';
+import { Ago, duration, shortId } from '../../ui/format.tsx';
+import { RunPill } from '../../ui/pill.tsx';
+import { RunLink } from '../../ui/run-link.tsx';
+import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
+import { useThreadTitles } from './thread-titles.ts';
+
+export type ListedRun = Schemas['RunSummary'];
+
+interface RunTableProps {
+  readonly runs: readonly ListedRun[];
+  /** All runs are of one thread, which need not be named. */
+  readonly isOfThread?: boolean;
+}
+
+/** Runs as a table; a click on a row opens the run. */
+export function RunTable({ runs, isOfThread = false }: RunTableProps) {
+  const titles = useThreadTitles(isOfThread ? [] : runs);
+  const thread: Column<ListedRun> = {
+    name: 'Thread',
+    className: 'max-w-[36ch] truncate',
+    cell: ({ thread_id = '' }) => <ThreadLink thread_id={thread_id} title={titles.get(thread_id)} />,
+  };
+  return (
+    <ItemTable
+      label="Runs"
+      items={runs}
+      keyOf={({ run_id = '' }) => run_id}
+      columns={isOfThread ? COLUMNS : [...COLUMNS.slice(0, 2), thread, ...COLUMNS.slice(2)]}
+    />
+  );
+}
+
+const COLUMNS: readonly Column<ListedRun>[] = [
+  { name: 'Run', className: 'max-w-[64ch] sm:min-w-56', cell: (run) => <RunName run={run} /> },
+  { name: 'Status', cell: (run) => <RunPill run={run} /> },
+  {
+    name: 'Created',
+    className: 'text-ink-2',
+    cell: ({ created_at }) => created_at && <Ago at={created_at} />,
+  },
+  { name: 'Duration', className: 'whitespace-nowrap text-ink-2', cell: durationOf },
+];
+
+function durationOf({ started_at, ended_at }: ListedRun): ReactNode {
+  return started_at && ended_at && duration(Date.parse(ended_at) - Date.parse(started_at));
+}
+
+/** The error of a failed run is below its name. */
+function RunName({ run }: { run: ListedRun }) {
+  const { error } = run;
+  return (
+    <>
+      <RunLink run={run} {...OPENS} />
+      {error && (
+        <p className="truncate text-xs text-err" title={error.message}>
+          {`${error.error}: ${error.message}`}
+        </p>
+      )}
+    </>
+  );
+}
+
+function ThreadLink({ thread_id, title }: { thread_id: string; title: string | undefined }) {
+  return (
+    <Link
+      to="/threads/$threadId"
+      params={{ threadId: thread_id }}
+      className="whitespace-nowrap text-ink-2 hover:text-accent"
+    >
+      {title === undefined ? (
+        <span className="font-mono text-xs">{shortId(thread_id)}</span>
+      ) : (
+        <bdi>{title}</bdi>
+      )}
+    </Link>
+  );
+}
