@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { parseFilter } from '../../src/auth/filters.ts';
 import { ThreadSearch } from '../../src/schemas/threads.ts';
-import { intersectVisibility } from '../../src/storage/access/visibility.ts';
+import { intersectVisibility, type Visibility } from '../../src/storage/access/visibility.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { storeItemRepository } from '../../src/storage/store/items.ts';
 import { itemPasses } from '../../src/storage/store/visibility.ts';
@@ -108,7 +108,7 @@ describeEachStorage('owner rules', (open) => {
     const threads = threadRepository(db);
     await threads.insert(freshThread(0));
     const run_id = await queueStory(db).add(threadId(0));
-    const rules = intersectVisibility({ ids: [threadId(0)] }, { ids: [threadId(1)] });
+    const rules = intersectVisibility({ ids: [threadId(0)] }, { ids: [threadId(1)] }) as Visibility;
     expect(await threads.search(ThreadSearch.parse({}), rules)).toEqual([]);
     expect(await threads.count({}, rules)).toBe(0);
     expect(await threads.get(threadId(0), ['thread_id'], rules)).toBeUndefined();
