@@ -2,6 +2,7 @@ import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../core/clock.ts';
 import { silentLogger } from '../core/logger.ts';
+import type { GraphRegistry } from '../graphs/graph.ts';
 
 /** Result of checking one part of the project. */
 export interface CheckResult {
@@ -13,10 +14,15 @@ export interface CheckResult {
   readonly note?: string | undefined;
 }
 
+export interface CheckOptions {
+  /** Whether functions that create a graph are called, as the first run would call them. */
+  readonly callFactories: boolean;
+}
+
 /** Loads everything that a server would load, in the same way. */
-export async function checkProject(config: Config): Promise<CheckResult[]> {
+export async function checkProject(config: Config, options: CheckOptions): Promise<CheckResult[]> {
   return [
-    ...(await checkGraphs(config)),
+    ...(await checkGraphs(config, options)),
     ...(await checkCustomCode(config)),
     ...(await checkUis(config)),
     ...(await checkEmbedder(config)),
@@ -24,17 +30,26 @@ export async function checkProject(config: Config): Promise<CheckResult[]> {
   ];
 }
 
-async function checkGraphs(config: Config): Promise<CheckResult[]> {
+async function checkGraphs(config: Config, { callFactories }: CheckOptions): Promise<CheckResult[]> {
   const { loadGraphs } = await import('../graphs/runtime/load-graphs.ts');
   const graphs = await loadGraphs(config.graphs, { root: config.root, logger: silentLogger });
   const errors = graphs.loadErrors();
   const replaced = graphs.overriddenMemory();
-  return config.graphs.map(({ graph_id, path, export: name }) => ({
-    name: graph_id,
-    file: `${path}:${name}`,
-    error: errors.get(graph_id),
-    note: replaced.has(graph_id) ? ignoredPersistenceNote(replaced.get(graph_id) as string[]) : undefined,
-  }));
+  const checked: CheckResult[] = [];
+  for (const { graph_id, path, export: name } of config.graphs) {
+    checked.push({
+      name: graph_id,
+      file: `${path}:${name}`,
+      error: errors.get(graph_id) ?? (callFactories ? await creationError(graphs, graph_id) : undefined),
+      note: replaced.has(graph_id) ? ignoredPersistenceNote(replaced.get(graph_id) as string[]) : undefined,
+    });
+  }
+  return checked;
+}
+
+/** Why a run without configuration would not get its graph. Only a factory can fail here. */
+function creationError(graphs: GraphRegistry, graph_id: string): Promise<Error | undefined> {
+  return rejectionOf(graphs.get(graph_id, { configurable: {} }, 'threads.create_run', {}));
 }
 
 /** `names`: the persistence that the graph was compiled with. */

@@ -68,6 +68,39 @@ test('check reports why a graph does not load, and fails', async () => {
   ]);
 });
 
+test('check calls factories with an empty configuration, as the first run would, unless it is told not to', async () => {
+  await using folder = await project({
+    'agent.config.yaml':
+      'graphs: { works: "./made.mjs:works", throws: "./made.mjs:throws", asks: "./made.mjs:asks", plain: "./made.mjs:none" }',
+    'made.mjs': `
+      const graph = { stream() {}, getState() {} };
+      setInterval(() => {}, 1000);
+      export const works = async (config, { accessContext }) => {
+        if (accessContext !== 'threads.create_run') throw new Error(accessContext);
+        return graph;
+      };
+      export const throws = () => { throw new Error('no tenant is configured'); };
+      export const asks = ({ configurable }) => configurable.model.toLowerCase() && graph;
+      export const none = () => 'no graph';
+    `,
+  });
+
+  const called = await agentServer(['check'], { cwd: folder.root });
+  const loaded = await agentServer(['check', '--no-factories'], { cwd: folder.root });
+
+  expect(called.code).toBe(1);
+  expect(lines(called.stdout)).toEqual([
+    'ok works ./made.mjs:works',
+    naming('failed throws', 'no tenant is configured'),
+    naming('failed asks', 'toLowerCase'),
+    naming('failed plain', 'string'),
+  ]);
+  expect(loaded.code).toBe(0);
+  expect(lines(loaded.stdout)).toEqual(
+    ['works', 'throws', 'asks', 'plain'].map((name) => expect.stringMatching(`^ok ${name} `)),
+  );
+});
+
 test('check builds every UI too', async () => {
   await using folder = await project({
     'agent.config.yaml': 'graphs: { one: "./one.mjs:graph" }\nui: { one: ./card.tsx, other: ./broken.tsx }',

@@ -113,6 +113,55 @@ describe('compiled TypeScript', () => {
   });
 });
 
+describe('decorators of a project', () => {
+  const DECORATED = `
+    import { Annotation, END, START, StateGraph } from '@langchain/langgraph';
+    import { Shape } from './types';
+    function prefixed(prefix: string) {
+      return (_: object, _key: string, descriptor: PropertyDescriptor) => {
+        const { value } = descriptor;
+        descriptor.value = function (this: object, ...given: unknown[]) { return prefix + value.apply(this, given); };
+      };
+    }
+    const fields: string[] = [];
+    const field = (_: object, name: string) => { fields.push(name); };
+    class Greeter {
+      @field name!: string;
+      @field greeting = 'Hello';
+      constructor(readonly shape?: Shape) {}
+      @prefixed('> ') greet(who: string): string { return this.greeting + ' ' + who + ' ' + fields.join(); }
+    }
+    const State = Annotation.Root({ said: Annotation<string>() });
+    export const graph = new StateGraph(State).addNode('greet', () => ({ said: new Greeter().greet('you') }))
+      .addEdge(START, 'greet').addEdge('greet', END).compile();
+  `;
+
+  test('of experimentalDecorators work on fields and methods, without reflect-metadata', async () => {
+    await using folder = await project({
+      'tsconfig.json':
+        '{ "compilerOptions": { "experimentalDecorators": true, "emitDecoratorMetadata": true } }',
+      'types.ts': 'export interface Shape { sides: number }',
+      'a.ts': DECORATED,
+    });
+
+    expect(await resultOf('./a.ts:graph', folder.root)).toEqual({ said: '> Hello you name,greeting' });
+  });
+
+  test('of the standard are called with a context', async () => {
+    await using folder = await project({
+      'a.ts': `
+        const names: string[] = [];
+        const named = (_: Function, { kind, name }: ClassMethodDecoratorContext) => { names.push(kind + ' ' + String(name)); };
+        class Tool { @named run() {} }
+        export const graph = { stream: () => [], invoke: () => names, lg_is_pregel: Tool !== undefined };
+      `,
+    });
+    const { graph } = (await loadGraphExport(folder.path('a.ts'), 'graph')) as { graph: object };
+
+    expect((graph as { invoke(): string[] }).invoke()).toEqual(['method run']);
+  });
+});
+
 describe('a graph that does not load', () => {
   test('reports its error and does not affect the others', async () => {
     const graphs = await load({ broken: './broken.ts:graph', echo: './echo.ts:graph' });

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { LogLine } from '../../src/core/logger.ts';
+import { findCompiler } from '../../src/graphs/project/compiler.ts';
 import { loadGraphs } from '../../src/graphs/runtime/load-graphs.ts';
-import { findCompiler } from '../../src/graphs/schemas/compiler.ts';
 import { naming } from '../support/naming.ts';
 import { recordingLogger } from '../support/recording-logger.ts';
 

@@ -9,13 +9,17 @@ import { type CheckResult, checkProject } from '../project-checks.ts';
 export const check: Command = {
   name: 'check',
   summary: 'Loads the configuration and everything it names, and reports each graph and file by name',
-  flags: { ...CONFIG_FLAG, json: { text: 'prints one JSON object, with the versions in use' } },
+  flags: {
+    ...CONFIG_FLAG,
+    json: { text: 'prints one JSON object, with the versions in use' },
+    'no-factories': { text: 'does not call functions that create a graph, which a run calls' },
+  },
   async run(values) {
     const { config, warnings: ofConfig } = await loadConfigFor(values);
     const warnings = [...ofConfig, ...(await projectWarnings(config))];
     for (const warning of warnings) process.stderr.write(`agent-server: ${warning}\n`);
     applyEnvironment(config);
-    const checked = await checkProject(config);
+    const checked = await checkProject(config, { callFactories: values['no-factories'] === undefined });
     const code = isFine(checked) ? 0 : 1;
     if (values['json']) {
       process.stdout.write(`${JSON.stringify(await report(config.root, checked, warnings), null, 2)}\n`);

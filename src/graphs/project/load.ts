@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { isErrorLike } from '../../core/failure.ts';
 import { withDeadline } from '../../core/timers.ts';
 import { isRunnableGraph, type RunnableGraph } from '../runnable.ts';
+import { translationOfDecorators } from './decorators.ts';
 import { publicReason } from './load-error.ts';
 import { withTsconfigPaths } from './tsconfig-paths.ts';
 
@@ -63,8 +64,11 @@ export async function asGraph(candidate: unknown): Promise<RunnableGraph> {
  */
 async function importFile(file: string): Promise<Record<string, unknown>> {
   if (NATIVE.has(extname(file))) return import(pathToFileURL(file).href);
+  // Imported late: JavaScript does not need it.
+  const { createJiti } = await import('jiti');
+  const options = { interopDefault: false, jsx: true, transform: translationOfDecorators(createJiti) };
   const translate = (fsCache: string | false) =>
-    withTsconfigPaths(file, { interopDefault: false, fsCache, jsx: true }, (jiti) => jiti.import(file));
+    withTsconfigPaths(file, { ...options, fsCache }, (jiti) => jiti.import(file));
   const cache = await translationCache(file);
   try {
     return (await translate(cache)) as Record<string, unknown>;

@@ -1,8 +1,9 @@
 import { dirname } from 'node:path';
 import { promisify } from 'node:util';
-import { type Compiler, findCompiler, openProject } from './compiler.ts';
+import { type Compiler, findCompiler } from '../project/compiler.ts';
 import { extractSchemas } from './extract.ts';
 import type { ExtractionMessage, ExtractionRequest, GraphSource } from './extraction.ts';
+import { openProject } from './type-program.ts';
 
 /** Program of the child process: reads types, sends the schemas of each graph as soon as they are known, and exits. */
 process.once('message', (request) => {

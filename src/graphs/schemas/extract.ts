@@ -1,4 +1,4 @@
-import type { Compiler, TypeScript } from './compiler.ts';
+import type { Compiler, TypeScript } from '../project/compiler.ts';
 import { findSubgraphs, type GraphTypes, graphTypes } from './graph-types.ts';
 import type { Schema } from './message-schema.ts';
 import { TypeDescriber } from './type-describer.ts';

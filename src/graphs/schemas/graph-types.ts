@@ -1,4 +1,4 @@
-import type { Compiler, TypeScript } from './compiler.ts';
+import type { Compiler, TypeScript } from '../project/compiler.ts';
 
 /** Queries the type checker about graphs, by the shape of LangGraph's types: its classes are the project's copy. */
 export function graphTypes(ts: Compiler, checker: TypeScript.TypeChecker) {

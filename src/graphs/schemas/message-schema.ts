@@ -1,4 +1,4 @@
-import type { Compiler, TypeScript } from './compiler.ts';
+import type { Compiler, TypeScript } from '../project/compiler.ts';
 
 /** The draft that LangGraph and the official server declare. */
 export const DRAFT = 'http://json-schema.org/draft-07/schema#';

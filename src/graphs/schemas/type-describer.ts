@@ -1,4 +1,4 @@
-import type { Compiler, TypeScript } from './compiler.ts';
+import type { Compiler, TypeScript } from '../project/compiler.ts';
 import { DRAFT, MESSAGES_MARKER, messageTypes, type Schema, unionMembers } from './message-schema.ts';
 
 /** Beyond these limits anything is allowed: a type may be infinite, a schema must be readable. */
