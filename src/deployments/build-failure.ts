@@ -1,7 +1,7 @@
 /** Steps of a build, in order. */
 export type BuildStep = 'source' | 'config' | 'install' | 'build';
 
-interface FailureText {
+export interface FailureText {
   /** Stable code of this kind of failure, for programs. */
   readonly code: string;
   /** What happened: one sentence. */

@@ -123,7 +123,7 @@ async function sandboxFor(
   { root, home, tmp, cache, handOver }: BuildFolders,
   env: Readonly<Record<string, string>>,
 ): Promise<Sandbox> {
-  const readable = [env['NODE_EXTRA_CA_CERTS'], env['SSL_CERT_FILE']];
+  const readable = [context.env['NODE_EXTRA_CA_CERTS'], context.env['SSL_CERT_FILE']];
   const sandbox = await openSandbox({
     allowed: context.request.isolations,
     key: context.request.cache,
@@ -131,6 +131,7 @@ async function sandboxFor(
     tmp,
     readable: readable.filter((file) => file !== undefined),
     env,
+    server_env: context.env,
     checkEgress: context.request.checkEgress ?? context.request.checkAddress,
     onRefused: (host, reason) =>
       context.log('install', 'WARNING', `The build may not connect to ${host}: ${reason}.`),

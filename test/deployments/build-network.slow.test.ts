@@ -1,21 +1,11 @@
 import { execFileSync } from 'node:child_process';
-import { createServer, type RequestListener } from 'node:http';
+import { createServer, type RequestListener, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { PROJECT, TestDeployment } from '../support/builds.ts';
 import { openDeploymentServer, projectThat } from '../support/deployments.ts';
+import { hasNetworkNamespaces } from '../support/network-namespaces.ts';
 import { PACKAGES } from '../support/project.ts';
-
-/** Whether this machine can give a build a network of its own. */
-function isPossible(): boolean {
-  try {
-    execFileSync('bwrap', ['--unshare-user', '--unshare-net', '--ro-bind', '/', '/', 'true'], {
-      stdio: 'ignore',
-    });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 async function listen(listener: RequestListener) {
   const server = createServer(listener).listen(0, '127.0.0.1');
@@ -75,7 +65,7 @@ for (const url of ${JSON.stringify(urls)}) {
 writeFileSync(process.env.INIT_CWD + '/found.json', JSON.stringify(found));
 `;
 
-describe.skipIf(!isPossible())('a build with a network of its own', () => {
+describe.skipIf(!hasNetworkNamespaces())('a build with a network of its own', () => {
   test('installs from the registry, and its install scripts reach nothing else on this machine', async () => {
     let reached = 0;
     await using secret = await listen((_, response) => {
@@ -108,7 +98,74 @@ describe.skipIf(!isPossible())('a build with a network of its own', () => {
     });
     expect(reached).toBe(0);
   });
+
+  test('connects through the proxy of the server, whose password it does not see', async () => {
+    const asked: string[] = [];
+    await using registry = await registryWith('');
+    await using proxy = await listen((incoming, response) => {
+      asked.push(`${incoming.headers['proxy-authorization']} ${incoming.url}`);
+      const path = URL.parse(incoming.url ?? '')?.pathname ?? '';
+      request(registry.url + path, (answer) => answer.pipe(response)).end();
+    });
+    await using deployment = await TestDeployment.create();
+    const path = await deployment.write('project', projectOf({ spy: '1.0.0' }));
+    const built = await deployment.build({
+      source: { kind: 'folder', path },
+      isolations: ['bwrap'],
+      env: {
+        PATH: process.env['PATH'],
+        HTTP_PROXY: proxy.url.replace('//', '//ann:pass-of-the-proxy@'),
+        ALL_PROXY: proxy.url.replace('//', '//ann:pass-of-the-proxy@'),
+        NO_PROXY: '127.0.0.1',
+        npm_config_registry: 'http://registry.test',
+      },
+      build_command: 'env',
+    });
+    expect(built).toMatchObject({ isolation: 'bwrap', network: 'proxy' });
+    const credentials = `Basic ${Buffer.from('ann:pass-of-the-proxy').toString('base64')}`;
+    expect(asked).toContain(`${credentials} http://registry.test/spy`);
+    expect(deployment.log).toContain('HTTP_PROXY=http://127.0.0.1:3128');
+    expect(deployment.log).not.toContain('pass-of-the-proxy');
+  });
+
+  test('keeps it when the project names a proxy that cannot be used', async () => {
+    await using deployment = await TestDeployment.create();
+    const path = await deployment.write('project', projectOf({}));
+    const built = await deployment.build({
+      source: { kind: 'folder', path },
+      build_env: { HTTPS_PROXY: 'socks5://127.0.0.1:1080' },
+      build_command: '/bin/true',
+    });
+    expect(built).toMatchObject({ isolation: 'bwrap', network: 'proxy' });
+  });
+
+  test('cannot read a file of the server that the project names as its certificate authorities', async () => {
+    await using deployment = await TestDeployment.create();
+    const secret = await deployment.write('secret', { 'ca.pem': 'not for the build' });
+    const path = await deployment.write('project', projectOf({}));
+    const file = `${secret}/ca.pem`;
+    await deployment.build({
+      source: { kind: 'folder', path },
+      isolations: ['bwrap'],
+      build_env: { NODE_EXTRA_CA_CERTS: file, SSL_CERT_FILE: file },
+      build_command: `cat ${file} || true`,
+    });
+    expect(deployment.log).not.toContain('not for the build');
+  });
+
+  test('fails at a dependency over ssh, and names it', async () => {
+    await using deployment = await TestDeployment.create();
+    const path = await deployment.write('project', projectOf({ lib: 'git+ssh://git.test/team/lib.git' }));
+    const failure = await deployment.failure({ source: { kind: 'folder', path }, isolations: ['bwrap'] });
+    expect(failure).toMatchObject({ step: 'install', code: 'dependency_over_ssh' });
+    expect(failure.message).toContain('ssh://git.test/team/lib.git');
+    expect(failure.hint).toContain('git+https://');
+  });
 });
+
+function projectOf(dependencies: Readonly<Record<string, string>>) {
+  return { ...PROJECT, 'package.json': { name: 'project', version: '1.0.0', type: 'module', dependencies } };
+}
 
 function packed(files: Readonly<Record<string, string>>): Buffer {
   const { mkdtempSync, mkdirSync, writeFileSync, rmSync } = process.getBuiltinModule('node:fs');

@@ -1,6 +1,22 @@
-import { BuildFailure, type BuildStep, type KnownFailure, knownFailure } from '../build-failure.ts';
+import { BuildFailure, type BuildStep, type FailureText, type KnownFailure, knownFailure } from '../build-failure.ts';
 import type { CommandEnd } from '../process/command.ts';
 import { stopFailure } from '../process/stops.ts';
+
+/** What ssh prints in a build, which has no key and, behind the proxy, no network for it. */
+const SSH_FAILED =
+  /ssh: (?:Could not resolve hostname|connect to host)|Permission denied \(publickey|Host key verification failed|No user exists for uid|cannot run ssh/;
+const SSH_ADDRESS = /(?:(?:git\+)?ssh:\/\/|\bgit@)[^\s'"`<>]{1,500}/;
+
+/** A package in a repository that is addressed over ssh. */
+function sshFailure(output: string): FailureText | undefined {
+  if (!SSH_FAILED.test(output)) return undefined;
+  const address = SSH_ADDRESS.exec(output)?.[0];
+  return {
+    code: 'dependency_over_ssh',
+    message: `A dependency is fetched over ssh, which builds cannot use${address ? `: ${address}` : ''}.`,
+    hint: 'Write its address as git+https://… in package.json and the lock file, or publish it to a registry.',
+  };
+}
 
 /** Messages of npm, pnpm, yarn and bun, the more specific ones first. */
 const INSTALL_FAILURES: readonly KnownFailure[] = [
@@ -114,7 +130,7 @@ export function commandFailure({ step, name, doing }: Program, end: CommandEnd):
   const stopped = stopFailure(step, end, doing);
   if (stopped) return stopped;
   if (end.code === 0) return undefined;
-  const known = knownFailure(INSTALL_FAILURES, end.output);
+  const known = sshFailure(end.output) ?? knownFailure(INSTALL_FAILURES, end.output);
   // A build command may print anything, so its output is no evidence.
   if (known && step === 'install') return new BuildFailure(step, known);
   const missing = /([\w@./-]{1,100}): (?:command )?not found/.exec(end.output)?.[1];

@@ -6,6 +6,7 @@ import { runCommand } from './command.ts';
 import { BRIDGE, EGRESS_FOLDER, EGRESS_SOCKET, type Egress, openEgress } from './egress.ts';
 import { endUser } from './end-processes.ts';
 import { findOnPath, foldersOfTool } from './tools.ts';
+import { upstreamProxy } from './upstream-proxy.ts';
 import { type BuildUser, takeUser } from './users.ts';
 
 /** Starts commands of the project with little access to this machine. */
@@ -32,7 +33,10 @@ export interface SandboxOptions {
   readonly tmp: string;
   /** Readable files and folders besides the system's programs. */
   readonly readable: readonly string[];
+  /** The build's own environment, in which the project has a say. */
   readonly env: Readonly<Record<string, string>>;
+  /** Where programs are, and through which proxy the server must go. */
+  readonly server_env: Readonly<Record<string, string>>;
   /** Which addresses the build may connect to, if it gets a network of its own. */
   readonly checkEgress: CheckAddress;
   /** Called when the build may not connect to a host. */
@@ -71,11 +75,9 @@ export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
   });
 }
 
-/** Variables of a proxy through which the server itself must go: builds cannot go around it. */
-const UPSTREAM = ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy', 'all_proxy'];
-
-async function egressOf({ env, checkEgress, onRefused }: SandboxOptions): Promise<Egress | undefined> {
-  return UPSTREAM.some((name) => env[name]) ? undefined : openEgress(checkEgress, onRefused);
+async function egressOf({ server_env, checkEgress, onRefused }: SandboxOptions): Promise<Egress | undefined> {
+  const upstream = upstreamProxy(server_env);
+  return upstream && openEgress({ checkAddress: checkEgress, onRefused, upstream });
 }
 
 type Candidate = Omit<Sandbox, typeof Symbol.dispose>;
@@ -84,8 +86,9 @@ async function candidates(
   options: SandboxOptions,
   { user, egress }: { readonly user: BuildUser | undefined; readonly egress: Egress | undefined },
 ): Promise<Candidate[]> {
-  const bwrap = await findOnPath('bwrap', options.env['PATH'] ?? '');
-  const setpriv = await findOnPath('setpriv', options.env['PATH'] ?? '');
+  const path = options.server_env['PATH'] ?? '';
+  const bwrap = await findOnPath('bwrap', path);
+  const setpriv = await findOnPath('setpriv', path);
   const shared = { network: 'shared', env: {} } as const;
   const found: Candidate[] = [];
   for (const proxy of bwrap ? [egress, undefined] : []) {
@@ -176,8 +179,8 @@ async function bwrapArguments(
   options: SandboxOptions,
   { cwd, proxy }: { readonly cwd: string; readonly proxy: Egress | undefined },
 ): Promise<string[]> {
-  const { env, readable, tmp, writable } = options;
-  const tools = await Promise.all(TOOLS.map((name) => findOnPath(name, env['PATH'] ?? '')));
+  const { server_env, readable, tmp, writable } = options;
+  const tools = await Promise.all(TOOLS.map((name) => findOnPath(name, server_env['PATH'] ?? '')));
   const folders = await Promise.all(tools.filter((tool) => tool !== undefined).map(foldersOfTool));
   // `/etc/resolv.conf` often links to a file in `/run`.
   const resolver = await realpath('/etc/resolv.conf').catch(() => '/etc/resolv.conf');
