@@ -279,3 +279,10 @@ test('no hand-written file is longer than 300 lines', () => {
   const written = files.filter((file) => file !== 'db/tables.ts');
   expect(written.filter((file) => (source.get(file) as string).split('\n').length > 301)).toEqual([]);
 });
+
+test('each PostgreSQL advisory lock has its own number', () => {
+  const literal = /pg_(?:try_)?advisory\w*_lock\((\d+)/g;
+  const numbers = [...source.values()].flatMap((text) => [...text.matchAll(literal)].map(([, key]) => key));
+  expect(numbers.length).toBeGreaterThanOrEqual(3);
+  expect(numbers).toEqual([...new Set(numbers)]);
+});

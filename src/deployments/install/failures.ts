@@ -1,4 +1,10 @@
-import { BuildFailure, type BuildStep, type FailureText, type KnownFailure, knownFailure } from '../build-failure.ts';
+import {
+  BuildFailure,
+  type BuildStep,
+  type FailureText,
+  type KnownFailure,
+  knownFailure,
+} from '../build-failure.ts';
 import type { CommandEnd } from '../process/command.ts';
 import { stopFailure } from '../process/stops.ts';
 

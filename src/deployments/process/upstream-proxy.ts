@@ -64,11 +64,7 @@ export function proxyCredentials({ username, password }: URL): Record<string, st
 }
 
 /** Opens a tunnel through the proxy. Rejects if the proxy cannot be reached or refuses. */
-export function tunnelThrough(
-  proxy: URL,
-  { hostname, port }: Target,
-  signal: AbortSignal,
-): Promise<Duplex> {
+export function tunnelThrough(proxy: URL, { hostname, port }: Target, signal: AbortSignal): Promise<Duplex> {
   const { promise, resolve, reject } = Promise.withResolvers<Duplex>();
   const authority = `${hostname}:${port}`;
   const asked = request({
