@@ -2,8 +2,6 @@ import { hostname } from 'node:os';
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
-import type { Deployments, DeploymentsContext } from './app/deployments/deployments.ts';
-import { NO_DEPLOYMENTS } from './app/deployments/none.ts';
 import { type Extensions, openExtensions, pageOf } from './app/extensions.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
@@ -24,8 +22,12 @@ import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
 import type { RecentLog } from './core/recent-log.ts';
-import { createDeployKey } from './deployments/deploy-key.ts';
-import { readHook } from './deployments/hooks.ts';
+import { createDeployKey } from './extensions/deployments/build/deploy-key.ts';
+import { readHook } from './extensions/deployments/build/hooks.ts';
+import type { BuildRevision } from './extensions/deployments/services/builder.ts';
+import type { Deployments, DeploymentsContext } from './extensions/deployments/serving/data-plane.ts';
+import { NO_DEPLOYMENTS } from './extensions/deployments/serving/none.ts';
+import { deploymentFiles } from './extensions/deployments/storage/files.ts';
 import type { Core } from './extensions/extension.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
 import { openTraces } from './graphs/observability/langsmith-traces.ts';
@@ -38,8 +40,6 @@ import { bindInProcessClient } from './http/in-process.ts';
 import { openMeters } from './http/metrics/meters.ts';
 import { createServer } from './http/server.ts';
 import { createServices, type Services } from './services/all-services.ts';
-import type { BuildRevision } from './services/deployments/builder.ts';
-import { deploymentFiles } from './storage/deployments/files.ts';
 import type { Engine, EngineOptions } from './workers/engine.ts';
 
 export type { App } from './app/lifecycle.ts';
@@ -219,7 +219,7 @@ async function openDeployments(
   parents: DeploymentsContext,
 ): Promise<Deployments | undefined> {
   if (!config.deployments.enabled) return undefined;
-  const deployments = await import('./app/deployments/deployments.ts');
+  const deployments = await import('./extensions/deployments/serving/data-plane.ts');
   return await deployments.openDeployments(config, parents);
 }
 

@@ -34,7 +34,7 @@ const MADE: Readonly<Record<string, string>> = {
   'http/plugins/route-table.ts new RegExp(`^${source}$`)':
     'one of our paths, each part of it up to the next slash',
   'config/sections/http.ts new RegExp(text)': 'the configuration; it is only compiled',
-  'app/deployments/serving.ts new RegExp(`/threads/(${UUID})(?:/runs/(${UUID})/(?:graph|schemas|subgraphs)/?$)?(?=/|$)`)':
+  'extensions/deployments/serving/serving.ts new RegExp(`/threads/(${UUID})(?:/runs/(${UUID})/(?:graph|schemas|subgraphs)/?$)?(?=/|$)`)':
     'words and ids of a fixed length, so that each attempt ends within a hundred characters',
 };
 

@@ -2,9 +2,9 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
+import type { RevisionScope } from '../extensions/deployments/canary.ts';
 import type { KeyLookup } from '../storage/access/api-keys.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
-import type { RevisionScope } from '../storage/queue/revision-rule.ts';
 import type { Foundation } from './foundation.ts';
 import type { ReplaceableApp } from './lifecycle.ts';
 

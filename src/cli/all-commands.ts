@@ -1,10 +1,10 @@
+import { DEPLOYMENT_COMMANDS } from '../extensions/deployments/commands/control.ts';
+import { deploy } from '../extensions/deployments/commands/deploy.ts';
+import { REPOSITORY_COMMANDS } from '../extensions/deployments/commands/repositories.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
 import type { Command } from './command.ts';
 import { ask } from './commands/ask.ts';
 import { check } from './commands/check.ts';
-import { deploy } from './commands/deploy.ts';
-import { REPOSITORY_COMMANDS } from './commands/deployment-repositories.ts';
-import { DEPLOYMENT_COMMANDS } from './commands/deployments.ts';
 import { dev } from './commands/dev.ts';
 import { rotateEncryption } from './commands/encryption.ts';
 import { explain } from './commands/explain.ts';

@@ -2,7 +2,7 @@ import { OWNED_DATA } from '../app/extensions.ts';
 import { applyEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Encryptor } from '../db/encryption/cipher.ts';
-import type { StoredDeployment } from '../storage/deployment-databases.ts';
+import type { StoredDeployment } from '../extensions/deployments/storage/databases.ts';
 import type { OwnedData } from '../storage/owned-data.ts';
 import type { FlagValues } from './command.ts';
 import { loadConfigFor } from './config.ts';
@@ -22,8 +22,8 @@ export interface ConfiguredStorage {
 export async function configuredDeployments(config: Config): Promise<readonly StoredDeployment[]> {
   const { deployments, storage } = config;
   if (!deployments.enabled) return [];
-  const { deploymentFiles } = await import('../storage/deployments/files.ts');
-  const { storedDeployments } = await import('../storage/deployment-databases.ts');
+  const { deploymentFiles } = await import('../extensions/deployments/storage/files.ts');
+  const { storedDeployments } = await import('../extensions/deployments/storage/databases.ts');
   const { url, password_command } = storage;
   return storedDeployments({ url, password_command, files: deploymentFiles(deployments.folder) });
 }

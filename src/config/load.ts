@@ -1,5 +1,6 @@
 import { basename, dirname, resolve } from 'node:path';
 import { isObject, type JsonObject } from '../core/json.ts';
+import { Deployments } from '../extensions/deployments/section.ts';
 import { ConfigFile } from './config-file.ts';
 import { type Environment, processEnvironment, VARIABLES, withVariables } from './env.ts';
 import { ConfigError, ConfigIssues } from './errors.ts';
@@ -7,7 +8,6 @@ import { envFilePath, findConfigFile, isTooDeep, readConfigFile, readEnvFile, TO
 import { fromLanggraphJson, ignoredKeys } from './langgraph-json.ts';
 import { configKeys } from './reference.ts';
 import type { Config, ConfigValues, GraphSpec } from './schema.ts';
-import { Deployments } from './sections/deployments.ts';
 import { unknownGraphs } from './sections/graphs.ts';
 import { httpsRule, Webhooks } from './sections/runs.ts';
 import { substitute, substituteHeaders } from './substitute.ts';

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { isLoopback } from '../core/loopback.ts';
+import { Deployments } from '../extensions/deployments/section.ts';
 import { type Section, sectionsBelow } from './section.ts';
 import { Auth } from './sections/auth.ts';
 import { uncountedBudget } from './sections/budgets.ts';
-import { Deployments } from './sections/deployments.ts';
 import { AssistantDefaults, Graph, Ui, UiConfig } from './sections/graphs.ts';
 import { Hosts } from './sections/hosts.ts';
 import { Http, Mcp } from './sections/http.ts';

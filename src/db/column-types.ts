@@ -1,6 +1,3 @@
-import type { Assistant } from '../schemas/assistants.ts';
-import type { Cron } from '../schemas/crons.ts';
-import type { HookKind, HookOutcome } from '../schemas/deployment-hooks.ts';
 import type {
   BuildStep,
   BuiltFolder,
@@ -11,7 +8,10 @@ import type {
   RevisionTrigger,
   SourceConfig,
   SourceRevisionConfig,
-} from '../schemas/deployments.ts';
+} from '../extensions/deployments/schemas/deployments.ts';
+import type { HookKind, HookOutcome } from '../extensions/deployments/schemas/hooks.ts';
+import type { Assistant } from '../schemas/assistants.ts';
+import type { Cron } from '../schemas/crons.ts';
 import type { JsonObject } from '../schemas/fields.ts';
 import type { RunExplanation } from '../schemas/run-explanation.ts';
 import type { CancelAction, MultitaskStrategy, Run, RunKwargs, RunStatus } from '../schemas/runs.ts';

@@ -1,4 +1,18 @@
 import type { FastifyInstance } from 'fastify';
+import {
+  deploymentHealthRoutes,
+  deploymentRoutes,
+  oneDeploymentRoutes,
+} from '../extensions/deployments/routes/deployments.ts';
+import { deploymentHookRoutes, receiveHookRoutes } from '../extensions/deployments/routes/hooks.ts';
+import { deploymentPages } from '../extensions/deployments/routes/pages.ts';
+import { deployKeyRoutes, repositoryTokenRoutes } from '../extensions/deployments/routes/repositories.ts';
+import {
+  deploymentLogRoutes,
+  revisionExplainRoutes,
+  revisionRoutes,
+} from '../extensions/deployments/routes/revisions.ts';
+import { deploymentUploadRoutes } from '../extensions/deployments/routes/uploads.ts';
 import { commandRoutes, eventStreamRoutes } from './event-streaming/routes.ts';
 import { webSocketRoutes } from './event-streaming/websocket.ts';
 import { mcpRoutes } from './mcp/routes.ts';
@@ -6,12 +20,6 @@ import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
 import { cronRoutes, cronRunRoutes } from './routes/crons.ts';
-import { deploymentHookRoutes, receiveHookRoutes } from './routes/deployment-hooks.ts';
-import { deploymentPages } from './routes/deployment-pages.ts';
-import { deployKeyRoutes, repositoryTokenRoutes } from './routes/deployment-repositories.ts';
-import { deploymentLogRoutes, revisionExplainRoutes, revisionRoutes } from './routes/deployment-revisions.ts';
-import { deploymentUploadRoutes } from './routes/deployment-uploads.ts';
-import { deploymentHealthRoutes, deploymentRoutes, oneDeploymentRoutes } from './routes/deployments.ts';
 import { docsRoutes } from './routes/docs.ts';
 import { cronExplainRoutes, deliveryExplainRoutes, threadExplainRoutes } from './routes/explain.ts';
 import { healthRoutes } from './routes/health.ts';

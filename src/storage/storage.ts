@@ -5,6 +5,10 @@ import type { Encryptor } from '../db/encryption/cipher.ts';
 import { EncryptingCipher } from '../db/encryption/encrypting-cipher.ts';
 import { sqlitePath } from '../db/engines/sqlite-files.ts';
 import { sql } from '../db/sql.ts';
+import { deploymentRepository } from '../extensions/deployments/storage/deployment-repository.ts';
+import { pushRepository } from '../extensions/deployments/storage/pushes.ts';
+import { repositoryAccessRepository } from '../extensions/deployments/storage/repositories.ts';
+import { revisionRepository } from '../extensions/deployments/storage/revisions.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
 import { a2aTurns } from './a2a/turns.ts';
 import { apiKeyRepository } from './access/api-keys.ts';
@@ -20,10 +24,6 @@ import {
   type Pools,
   type SharedDatabaseOptions,
 } from './database.ts';
-import { deploymentRepository } from './deployments/deployments.ts';
-import { pushRepository } from './deployments/pushes.ts';
-import { repositoryAccessRepository } from './deployments/repositories.ts';
-import { revisionRepository } from './deployments/revisions.ts';
 import { ENCRYPTED_TABLES } from './encryption/columns.ts';
 import { type RotationOptions, rotate } from './encryption/rotate.ts';
 import { assertPlain, unlock } from './encryption/unlock.ts';

@@ -4,7 +4,7 @@ import { publicFailure } from '../../src/core/failure.ts';
 import { LineSplitter } from '../../src/core/lines.ts';
 import { maskSecrets, secretMask } from '../../src/core/mask-secrets.ts';
 import { truncateText } from '../../src/core/text.ts';
-import { CommandOutput } from '../../src/deployments/process/output.ts';
+import { CommandOutput } from '../../src/extensions/deployments/build/process/output.ts';
 import { fromWireError, toWireError } from '../../src/hosts/protocol/errors.ts';
 
 const KEY = 'Zm9vYmFyYmF6cXV4MTIz';

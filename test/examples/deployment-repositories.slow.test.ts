@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { BuildRevision } from '../../src/services/deployments/builder.ts';
+import type { BuildRevision } from '../../src/extensions/deployments/services/builder.ts';
 import { KEY, openDeploymentServer, projectThat } from '../support/deployments.ts';
 import { hookOf, sendHook } from '../support/git-hooks.ts';
 import { PROGRAM } from '../support/program.ts';

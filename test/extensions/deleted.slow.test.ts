@@ -10,7 +10,9 @@ import { startServer } from '../support/server.ts';
 const ROOT = resolve(import.meta.dirname, '../..');
 const ALL = readdirSync(join(ROOT, 'src/extensions'), { withFileTypes: true })
   .filter((entry) => entry.isDirectory())
-  .map(({ name }) => name);
+  .map(({ name }) => name)
+  // It is being cut from the core.
+  .filter((name) => name !== 'deployments');
 
 /** Deletes the folders of extensions, and what names them in the list. */
 async function sourcesWithout(names: readonly string[]): Promise<CopiedSources> {

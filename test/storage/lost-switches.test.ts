@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../src/db/db.ts';
-import { deploymentRepository } from '../../src/storage/deployments/deployments.ts';
-import { revisionRepository } from '../../src/storage/deployments/revisions.ts';
+import { deploymentRepository } from '../../src/extensions/deployments/storage/deployment-repository.ts';
+import { revisionRepository } from '../../src/extensions/deployments/storage/revisions.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { interleaved } from '../support/interleaved-db.ts';
 

@@ -2,7 +2,7 @@ import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { describe, expect, test } from 'vitest';
-import type { BuildRevision } from '../../src/services/deployments/builder.ts';
+import type { BuildRevision } from '../../src/extensions/deployments/services/builder.ts';
 import { KEY } from '../support/deployments.ts';
 import { gatedProject } from '../support/gated-project.ts';
 import { hookOf, OTHER_SHA, SHA, sendHook } from '../support/git-hooks.ts';

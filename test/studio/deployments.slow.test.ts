@@ -6,7 +6,7 @@ import {
   type BuildRequest,
   type BuildRevision,
   RevisionError,
-} from '../../src/services/deployments/builder.ts';
+} from '../../src/extensions/deployments/services/builder.ts';
 import { KEY, projectThat, unpack } from '../support/deployments.ts';
 import { PACKAGES } from '../support/project.ts';
 import { hasStudio, openStudio } from '../support/studio-page.ts';

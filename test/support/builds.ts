@@ -3,8 +3,12 @@ import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
-import type { BuildRequest, LogLine, StepState } from '../../src/deployments/request.ts';
-import { BuildFailure, type BuiltRevision, buildRevision } from '../../src/deployments/source.ts';
+import type { BuildRequest, LogLine, StepState } from '../../src/extensions/deployments/build/request.ts';
+import {
+  BuildFailure,
+  type BuiltRevision,
+  buildRevision,
+} from '../../src/extensions/deployments/build/source.ts';
 import { needs } from './needs.ts';
 
 const run = promisify(execFile);

@@ -5,12 +5,12 @@ import { dirname, join } from 'node:path';
 import { createApp } from '../../src/app.ts';
 import { loadConfig } from '../../src/config/load.ts';
 import type { LogLine } from '../../src/core/logger.ts';
-import type { Deployment, Revision } from '../../src/schemas/deployments.ts';
+import type { Deployment, Revision } from '../../src/extensions/deployments/schemas/deployments.ts';
 import {
   type BuildRequest,
   type BuildRevision,
   RevisionError,
-} from '../../src/services/deployments/builder.ts';
+} from '../../src/extensions/deployments/services/builder.ts';
 import { directPostgresSchema, type PostgresSchema, TEST_POSTGRES_URI } from './postgres-schema.ts';
 import { PACKAGES } from './project.ts';
 import { recordingLogger } from './recording-logger.ts';

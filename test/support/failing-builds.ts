@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { BuildRequest } from '../../src/deployments/request.ts';
+import type { BuildRequest } from '../../src/extensions/deployments/build/request.ts';
 import { MB, PROJECT, type ProjectFiles, TestDeployment } from './builds.ts';
 import { needs } from './needs.ts';
 

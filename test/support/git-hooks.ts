@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import type { HookKind } from '../../src/schemas/deployment-hooks.ts';
+import type { HookKind } from '../../src/extensions/deployments/schemas/hooks.ts';
 
 export const SHA = 'a'.repeat(40);
 export const OTHER_SHA = 'b'.repeat(40);

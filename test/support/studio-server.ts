@@ -1,7 +1,7 @@
 import { Client } from '@langchain/langgraph-sdk';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll } from 'vitest';
-import type { BuildRevision } from '../../src/services/deployments/builder.ts';
+import type { BuildRevision } from '../../src/extensions/deployments/services/builder.ts';
 import { openApp } from './app.ts';
 import type { AppParts } from './app-parts.ts';
 import { openBrowser } from './browser.ts';

@@ -2,7 +2,7 @@ import { columns, notNull, number } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { inScope, type RevisionScope } from './revision-rule.ts';
+import { inScope, type RevisionScope } from '../../extensions/deployments/canary.ts';
 
 /** How the runs of many owners share the workers. */
 export interface Fairness {

@@ -4,6 +4,7 @@ import { DecryptionError } from '../../db/encryption/cipher.ts';
 import { forEachRow } from '../../db/rows.ts';
 import { list, type RowOf, SKIP_LOCKED, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
+import { inScope, type RevisionScope } from '../../extensions/deployments/canary.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Lease } from '../runs/lease.ts';
 import { MARKER_COLUMNS, markersOf, type RunMarkers } from '../runs/markers.ts';
@@ -13,7 +14,6 @@ import { dueRuns } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
 import type { RetryReason } from './position.ts';
 import { requeueUnknown } from './requeue.ts';
-import { inScope, type RevisionScope } from './revision-rule.ts';
 
 export interface Claim {
   readonly worker_id: string;

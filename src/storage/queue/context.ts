@@ -1,8 +1,8 @@
 import type { Db } from '../../db/db.ts';
+import type { RevisionRule } from '../../extensions/deployments/canary.ts';
 import type { Riders } from '../riders.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { ClaimRules } from './claim-fairly.ts';
-import type { RevisionRule } from './revision-rule.ts';
 import type { RunLogFields } from './run-log-fields.ts';
 
 /** A problem with a single run: the queue logs it and continues. */

@@ -3,6 +3,7 @@ import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { FOR_UPDATE, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
+import { executingRevision } from '../../extensions/deployments/canary.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import type { AddedRun, Refusal } from '../riders.ts';
@@ -16,7 +17,6 @@ import { type Cancellation, type Cancelled, cancelRows } from './cancel.ts';
 import { isByOwner } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
 import { promote } from './promote.ts';
-import { executingRevision } from './revision-rule.ts';
 
 export interface NewRun extends AddedRun {
   readonly markers: RunMarkers;

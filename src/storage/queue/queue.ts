@@ -1,5 +1,6 @@
 import { bind } from '../../db/bind.ts';
 import type { Db } from '../../db/db.ts';
+import { revisionsWaitedFor } from '../../extensions/deployments/canary.ts';
 import { idempotentRuns } from '../idempotency.ts';
 import { Riders } from '../riders.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../webhooks/run-ended.ts';
@@ -17,7 +18,6 @@ import { queuePosition, runTimes, workerCapacity } from './position.ts';
 import { nextDue, promoteDue } from './promote.ts';
 import { deleteExpiredWorkers, reap } from './reap.ts';
 import { requeue, requeueUnknown } from './requeue.ts';
-import { revisionsWaitedFor } from './revision-rule.ts';
 import { runLogFields } from './run-log-fields.ts';
 import { queueCounts, queueStats } from './stats.ts';
 import { lastEndedRun, threadQueue } from './thread-queue.ts';

@@ -1,10 +1,10 @@
+import { deployments } from '../../../extensions/deployments/migrations.ts';
 import type { DialectName } from '../../sql.ts';
 import { a2a } from './a2a.ts';
 import { access } from './access.ts';
 import { assistants } from './assistants.ts';
 import { checkpoints } from './checkpoints.ts';
 import { crons } from './crons.ts';
-import { deployments } from './deployments.ts';
 import { events } from './events.ts';
 import { queue } from './queue.ts';
 import { runs } from './runs.ts';

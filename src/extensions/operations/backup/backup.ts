@@ -21,9 +21,9 @@ import {
 import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
 import { isEncrypted } from '../../../storage/encryption/unlock.ts';
 import type { OwnedData } from '../../../storage/owned-data.ts';
+import { copyDeployments, dataFolderOf } from '../../deployments/storage/backup-files.ts';
 import { type CopyReport, copyDatabase } from '../copy/copy.ts';
 import { assertIntact } from './backup-file.ts';
-import { copyDeployments, dataFolderOf } from './deployment-data.ts';
 
 export interface BackupOptions {
   /** `sqlite:` and an absolute path, or `postgres://…`. */

@@ -14,6 +14,7 @@ import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
 import { pendingMigrations } from '../../../db/migrate.ts';
 import { allMigrations, type OwnedData } from '../../../storage/owned-data.ts';
 import { liveWorkers } from '../../../storage/queue/workers.ts';
+import { holdDeployments } from '../../deployments/storage/backup-files.ts';
 import { type CopyReport, planCopy } from '../copy/copy.ts';
 import { LEASE_NOTE, openTarget, WITHOUT_TIMEOUTS } from '../copy/databases.ts';
 import { endProgress, unfinishedSource } from '../copy/progress.ts';
@@ -21,7 +22,6 @@ import { continueAfter } from '../copy/sequences.ts';
 import { emptyTables, lastNumbers, tablesWithRows, transferTable, verifyTable } from '../copy/transfer.ts';
 import { insertBatch } from '../copy/write.ts';
 import { assertIntact } from './backup-file.ts';
-import { holdDeployments } from './deployment-data.ts';
 
 export interface RestoreOptions {
   /** An absolute path: what `backupDatabase` wrote. */

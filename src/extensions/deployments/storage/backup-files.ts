@@ -1,0 +1,156 @@
+import { copyFileSync, existsSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { Conflict, Unavailable } from '../../../core/errors.ts';
+import { makeFolder } from '../../../core/make-folder.ts';
+import { columns, nullable, number, text } from '../../../db/columns.ts';
+import type { Reader } from '../../../db/db.ts';
+import {
+  flush,
+  type HeldDatabase,
+  holdForReplacement,
+  removeCompanions,
+  removeSqlite,
+  vacuumInto,
+} from '../../../db/engines/sqlite-files.ts';
+import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
+import { sql } from '../../../db/sql.ts';
+import { assertIntact } from '../../operations/backup/backup-file.ts';
+
+/** What is needed of a deployment to serve it again: paths below its folder, those of databases and of uploads. */
+interface DeploymentData {
+  readonly name: string;
+  readonly database: string;
+  readonly uploads: readonly string[];
+}
+
+/** Folder beside a backup that has the data of the deployments. */
+export function dataFolderOf(backup: string): string {
+  return `${backup}.deployments`;
+}
+
+/**
+ * Copies databases and uploads of the deployments that the database `backup` names, while servers go on, to the folder
+ * `to`, which does not exist yet. Each database is one moment of its own. Without deployments there is no
+ * folder. Returns the names of those that have a database.
+ */
+export async function copyDeployments(backup: string, folder: string, to: string): Promise<string[]> {
+  const deployments = await deploymentsIn(backup);
+  const copied: string[] = [];
+  for (const { name, database, uploads } of deployments) {
+    if (hasData(join(folder, database))) {
+      await copyDatabaseFile(join(folder, database), join(to, database));
+      copied.push(name);
+    }
+    for (const path of uploads) if (existsSync(join(folder, path))) copy(join(folder, path), join(to, path));
+  }
+  if (deployments.length > 0) makeFolder(to, 0o700);
+  return copied;
+}
+
+/** Deployments of a backup that are about to replace what is in their folder. */
+export interface HeldDeployments extends Disposable {
+  replace(): void;
+}
+
+/**
+ * Prepares and verifies all databases before one is replaced, and keeps servers from opening them until it is disposed.
+ * Throws `Unavailable` if the data is not beside the backup, is damaged, or is in use, and `Conflict` if there is other data
+ * without `force`.
+ */
+export async function holdDeployments(
+  backup: string,
+  folder: string,
+  force: boolean,
+): Promise<HeldDeployments> {
+  const deployments = await deploymentsIn(backup);
+  const from = dataFolderOf(backup);
+  if (deployments.length > 0 && !existsSync(from)) throw missing(backup, from, deployments);
+  const held: { database: HeldDatabase; fresh: string | undefined }[] = [];
+  const dispose = () => {
+    for (const { database, fresh } of held) {
+      if (fresh) removeSqlite(fresh);
+      database[Symbol.dispose]();
+    }
+  };
+  try {
+    for (const { name, database } of deployments) {
+      const path = join(folder, database);
+      makeFolder(dirname(path), 0o700);
+      const target = holdForReplacement(path);
+      const source = join(from, database);
+      const fresh = existsSync(source) ? `${path}.restore` : undefined;
+      held.push({ database: target, fresh });
+      if (!target.is_empty && !force) throw notEmpty(name);
+      if (fresh) await copyDatabaseFile(source, fresh);
+    }
+  } catch (error) {
+    dispose();
+    throw error;
+  }
+  return {
+    replace() {
+      for (const { database, fresh } of held) {
+        if (fresh) database.replaceBy(fresh);
+        else removeSqlite(database.file);
+      }
+      for (const path of deployments.flatMap(({ uploads }) => uploads))
+        if (existsSync(join(from, path))) copy(join(from, path), join(folder, path));
+    },
+    [Symbol.dispose]: dispose,
+  };
+}
+
+async function deploymentsIn(file: string): Promise<DeploymentData[]> {
+  await using reader: Reader & AsyncDisposable = openSqliteSnapshot(file);
+  const table = await reader.get(sql`
+    select count(*) as ${number('count')} from sqlite_master where type = 'table' and name = 'deployments'`);
+  if (!table?.count) return [];
+  const rows = await reader.all(sql`
+    select ${columns('deployments', 'deployment_id, name')},
+      deployments.source_revision_config ->> 'source_tarball_path' as ${nullable(text('newest'))},
+      (select source_revision_config ->> 'source_tarball_path' from deployment_revisions
+        where revision_id = active_revision_id) as ${nullable(text('active'))}
+    from deployments order by name`);
+  const unsafe = rows.find(({ name }) => !/^[a-z0-9_-]+$/.test(name));
+  if (unsafe) throw new Unavailable(`${file} is damaged: it contains a deployment with an invalid name.`);
+  return rows.map(({ name, newest, active }) => ({
+    name,
+    database: join('apps', name, 'data.sqlite'),
+    uploads: [...new Set([newest, active])].filter((path) => path !== null && isUpload(path)) as string[],
+  }));
+}
+
+/** Whether it is the path of an upload: a backup may have been changed, and no path may lead elsewhere. */
+function isUpload(path: string): boolean {
+  return /^uploads\/[0-9a-f-]{36}\/[0-9a-f-]{36}\.tar\.gz$/.test(path);
+}
+
+function hasData(path: string): boolean {
+  return (statSync(path, { throwIfNoEntry: false })?.size ?? 0) > 0;
+}
+
+async function copyDatabaseFile(from: string, to: string): Promise<void> {
+  makeFolder(dirname(to), 0o700);
+  vacuumInto(from, to);
+  await assertIntact(to);
+  removeCompanions(to);
+}
+
+function copy(from: string, to: string): void {
+  makeFolder(dirname(to), 0o700);
+  copyFileSync(from, to);
+  flush(to);
+}
+
+function missing(backup: string, folder: string, deployments: readonly DeploymentData[]): Unavailable {
+  const names = deployments.map(({ name }) => name).join(', ');
+  return new Unavailable(
+    `${backup} has deployments (${names}), whose data must be next to it, in ${folder}. Put it there, or restore the server alone with --without-deployments.`,
+  );
+}
+
+function notEmpty(name: string): Conflict {
+  return new Conflict(
+    `Data of the deployment "${name}" already exists. Back it up, then replace it with --force.`,
+  );
+}

@@ -1,0 +1,191 @@
+import { toJson } from '../../../core/json.ts';
+import { columns, number } from '../../../db/columns.ts';
+import type { Db, Transaction } from '../../../db/db.ts';
+import { and, list, sql } from '../../../db/sql.ts';
+import { NOW } from '../../../db/time.ts';
+import type {
+  DeploymentSecret,
+  DeploymentSource,
+  SourceConfig,
+  SourceRevisionConfig,
+} from '../schemas/deployments.ts';
+import { insertRevision, isActiveOf, type NewRevision } from './revisions.ts';
+import { DEPLOYMENT, type DeploymentRow, lockDeployment, parseDeployment, type RevisionRow } from './rows.ts';
+
+/** Encryption context of the secrets. */
+const SECRET_COLUMN = 'deployment_secrets.value';
+
+export interface NewDeployment {
+  readonly deployment_id: string;
+  readonly name: string;
+  readonly source: DeploymentSource;
+  readonly source_config: SourceConfig;
+  readonly source_revision_config: SourceRevisionConfig;
+}
+
+/** Result of a change to a deployment. Without `secrets` they stay; `revision` is queued in the same transaction. */
+export interface DeploymentChange {
+  readonly source?: DeploymentSource | undefined;
+  readonly source_config?: SourceConfig | undefined;
+  readonly source_revision_config?: SourceRevisionConfig | undefined;
+  readonly secrets?: readonly DeploymentSecret[] | undefined;
+  readonly revision?: NewRevision | undefined;
+}
+
+export interface DeploymentFilter {
+  readonly name?: string | undefined;
+  readonly name_contains?: string | undefined;
+  readonly deployment_type?: string | undefined;
+  readonly ids?: readonly string[] | undefined;
+  readonly limit: number;
+  readonly offset: number;
+}
+
+export type DeploymentRepository = ReturnType<typeof deploymentRepository>;
+
+export function deploymentRepository(db: Db) {
+  return {
+    /** Returns false if the name is taken. */
+    insert: (
+      { deployment_id, name, source, source_config, source_revision_config }: NewDeployment,
+      secrets: readonly DeploymentSecret[],
+      revision: NewRevision | undefined,
+    ): Promise<boolean> =>
+      db.transaction('sync', async (tx) => {
+        const inserted = await tx.run(sql`
+          insert into deployments
+            (deployment_id, name, source, source_config, source_revision_config, created_at, updated_at)
+          values (${deployment_id}, ${name}, ${source}, ${toJson(source_config)},
+            ${toJson(source_revision_config)}, ${NOW}, ${NOW})
+          on conflict (name) do nothing`);
+        if (inserted === 0) return false;
+        await insertSecrets(tx, deployment_id, secrets);
+        if (revision) await insertRevision(tx, deployment_id, revision);
+        return true;
+      }),
+
+    /** Returns the queued revision, if any; false if the deployment does not exist. */
+    update: (deployment_id: string, change: DeploymentChange): Promise<RevisionRow | undefined | false> =>
+      db.transaction('sync', async (tx) => {
+        // Lock the row: of two concurrent changes, the second would otherwise undo the first.
+        const row = await lockDeployment(tx, deployment_id);
+        if (!row) return false;
+        const { source, source_config, source_revision_config } = { ...row, ...given(change) };
+        await tx.run(sql`
+          update deployments set source = ${source}, source_config = ${toJson(source_config)},
+            source_revision_config = ${toJson(source_revision_config)}, updated_at = ${NOW}
+          where deployment_id = ${deployment_id}`);
+        if (change.secrets) {
+          await tx.run(sql`delete from deployment_secrets where deployment_id = ${deployment_id}`);
+          await insertSecrets(tx, deployment_id, change.secrets);
+        }
+        return change.revision && insertRevision(tx, deployment_id, change.revision);
+      }),
+
+    async find(deployment_id: string): Promise<DeploymentRow | undefined> {
+      const row = await db.get(
+        sql`select ${DEPLOYMENT} from deployments where deployment_id = ${deployment_id}`,
+      );
+      return row && parseDeployment(row);
+    },
+
+    async findByName(name: string): Promise<DeploymentRow | undefined> {
+      const row = await db.get(sql`select ${DEPLOYMENT} from deployments where name = ${name}`);
+      return row && parseDeployment(row);
+    },
+
+    /** Newest first. */
+    async search({ limit, offset, ...filter }: DeploymentFilter): Promise<DeploymentRow[]> {
+      const rows = await db.all(sql`
+        select ${DEPLOYMENT} from deployments where ${conditions(filter)}
+        order by created_at desc, deployment_id desc limit ${limit} offset ${offset}`);
+      return rows.map(parseDeployment);
+    },
+
+    async listAll(): Promise<DeploymentRow[]> {
+      const rows = await db.all(sql`select ${DEPLOYMENT} from deployments order by created_at`);
+      return rows.map(parseDeployment);
+    },
+
+    /** Deployments with a serving revision. */
+    async listActive(): Promise<DeploymentRow[]> {
+      const rows = await db.all(
+        sql`select ${DEPLOYMENT} from deployments where active_revision_id is not null order by created_at`,
+      );
+      return rows.map(parseDeployment);
+    },
+
+    /** Deployments built from a repository. */
+    async listFromRepositories(): Promise<DeploymentRow[]> {
+      const rows = await db.all(
+        sql`select ${DEPLOYMENT} from deployments where source = 'github' order by created_at`,
+      );
+      return rows.map(parseDeployment);
+    },
+
+    async secrets(deployment_id: string): Promise<DeploymentSecret[]> {
+      const rows = await db.all(sql`
+        select ${columns('deployment_secrets', 'name, value')} from deployment_secrets
+        where deployment_id = ${deployment_id} order by name`);
+      return rows.map(({ name, value }) => ({ name, value: db.cipher.decryptText(SECRET_COLUMN, value) }));
+    },
+
+    /** Returns false if the deployment does not exist. */
+    async delete(deployment_id: string): Promise<boolean> {
+      return (
+        (await db.run(sql`delete from deployments where deployment_id = ${deployment_id}`, 'reclaim')) > 0
+      );
+    },
+
+    /** Whether a revision of the deployment serves, or its code may still execute. */
+    isActive: (deployment_id: string, revision_id: string): Promise<boolean> =>
+      isActiveOf(db, deployment_id, revision_id),
+
+    async count(): Promise<number> {
+      const row = await db.get(sql`select count(*) as ${number('count')} from deployments`);
+      return row?.count ?? 0;
+    },
+  };
+}
+
+function given(change: DeploymentChange): Partial<DeploymentRow> {
+  const { source, source_config, source_revision_config } = change;
+  return {
+    ...(source && { source }),
+    ...(source_config && { source_config }),
+    ...(source_revision_config && { source_revision_config }),
+  };
+}
+
+function conditions({
+  name,
+  name_contains,
+  deployment_type,
+  ids,
+}: Omit<DeploymentFilter, 'limit' | 'offset'>) {
+  const type = sql`source_config ->> 'deployment_type'`;
+  return and([
+    sql`1 = 1`,
+    name === undefined ? undefined : sql`name = ${name}`,
+    // Deployment names are in lower case, so the searched text must be too.
+    name_contains === undefined ? undefined : sql`name like ${`%${escaped(name_contains)}%`} escape '\\'`,
+    deployment_type === undefined ? undefined : sql`${type} = ${deployment_type}`,
+    ids === undefined ? undefined : sql`deployment_id in ${list(ids)}`,
+  ]);
+}
+
+function escaped(text: string): string {
+  return text.toLowerCase().replace(/[\\%_]/g, '\\$&');
+}
+
+async function insertSecrets(
+  tx: Transaction,
+  deployment_id: string,
+  secrets: readonly DeploymentSecret[],
+): Promise<void> {
+  for (const { name, value } of secrets) {
+    await tx.run(sql`
+      insert into deployment_secrets (deployment_id, name, value)
+      values (${deployment_id}, ${name}, ${tx.cipher.encryptText(SECRET_COLUMN, value)})`);
+  }
+}

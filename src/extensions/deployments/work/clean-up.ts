@@ -1,0 +1,37 @@
+import { basename } from 'node:path';
+import type { DeploymentRow } from '../storage/rows.ts';
+import { makeRoom } from './disk-quota.ts';
+import type { WorkDeps } from './work.ts';
+
+/** Revisions per deployment whose logs are kept, besides those whose code may still run. */
+const LOG_RETENTION_COUNT = 20;
+
+/**
+ * Deletes builds, logs and uploads that are no longer needed, and all files of deployments that were deleted meanwhile.
+ */
+export async function cleanUp({ deployment_id, name }: DeploymentRow, deps: WorkDeps): Promise<void> {
+  const { deployments, revisions, files, plane, rules, clock } = deps;
+  const row = await deployments.find(deployment_id);
+  if (!row) {
+    // Files set aside by the deletion may still exist, and block what was created since.
+    await files.remove(deployment_id);
+    if (await deployments.findByName(name)) return;
+    await files.setAside(deployment_id, name);
+    await files.remove(deployment_id);
+    return;
+  }
+  const stored = await revisions.forgetBuilds(deployment_id, rules.keep);
+  const inUse = plane.foldersInUse();
+  for (const id of await files.buildIds(name)) {
+    if (!stored.includes(id) && !inUse.has(files.build(name, id))) await files.removeBuild(name, id);
+  }
+  const serving = [row.active_revision_id, row.canary_revision_id].filter((id) => id !== null);
+  const running = [...inUse].map((folder) => basename(folder));
+  await files.keepLogs(name, LOG_RETENTION_COUNT, new Set([...serving, ...stored, ...running]));
+  await makeRoom(name, deps);
+  // A serving revision can be built again.
+  const active = row.active_revision_id && (await revisions.find(deployment_id, row.active_revision_id));
+  const configs = [row.source_revision_config, active ? active.source_revision_config : {}];
+  const uploads = configs.flatMap(({ source_tarball_path }) => source_tarball_path ?? []);
+  await files.keepUploads(deployment_id, uploads, clock.now());
+}
