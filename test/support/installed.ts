@@ -23,6 +23,7 @@ const WANTED: Readonly<Record<string, () => boolean>> = {
   'a Python with langgraph_sdk (TEST_PYTHON)': () => python !== undefined,
   git: () => isInstalled('git'),
   'bash and curl': () => isInstalled('bash') && isInstalled('curl'),
+  helm: () => isInstalled('helm'),
   openssl: () => isInstalled('openssl'),
 };
 
