@@ -1,15 +1,3 @@
-import type { DeploymentHealth, NextAction, RevisionHealth } from '../../../src/schemas/deployment-health.ts';
-import type {
-  DeploymentHook,
-  DeploymentHookSecret,
-  DeploymentHooksList,
-  HookKind,
-} from '../../../src/schemas/deployment-hooks.ts';
-import type {
-  DeployKey,
-  RepositoryToken,
-  RepositoryTokenUpdate,
-} from '../../../src/schemas/deployment-repositories.ts';
 import type {
   Deployment,
   DeploymentLog,
@@ -18,8 +6,24 @@ import type {
   Revision,
   RevisionsList,
   SourceConfig,
-} from '../../../src/schemas/deployments.ts';
-import type { RevisionExplanation } from '../../../src/schemas/revision-explanation.ts';
+} from '../../../src/extensions/deployments/schemas/deployments.ts';
+import type {
+  DeploymentHealth,
+  NextAction,
+  RevisionHealth,
+} from '../../../src/extensions/deployments/schemas/health.ts';
+import type {
+  DeploymentHook,
+  DeploymentHookSecret,
+  DeploymentHooksList,
+  HookKind,
+} from '../../../src/extensions/deployments/schemas/hooks.ts';
+import type {
+  DeployKey,
+  RepositoryToken,
+  RepositoryTokenUpdate,
+} from '../../../src/extensions/deployments/schemas/repositories.ts';
+import type { RevisionExplanation } from '../../../src/extensions/deployments/schemas/revision-explanation.ts';
 import { API_URL } from './base.ts';
 import { dataOf } from './client.ts';
 
