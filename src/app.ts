@@ -1,7 +1,7 @@
 import { hostname } from 'node:os';
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
-import { openCustomApp, openCustomTools, postInProcess } from './app/custom-app.ts';
+import { openCustomApp, postInProcess } from './app/custom-app.ts';
 import { type Extensions, openExtensions, pageOf } from './app/extensions.ts';
 import { type Foundation, openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
@@ -154,7 +154,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const services = createServices(context, serviceSettings(config));
   // No other process uses a deployment's database, on either engine.
   const takes_over = place ? place.is_first : isSingleProcess(config);
-  const extensions = await openExtensions(config, coreOf(context, services, place)).catch(
+  const extensions = await openExtensions(config, coreOf(context, services, opened)).catch(
     async (error: unknown) => {
       await Promise.allSettled([deployments?.stop(0)]);
       throw error;
@@ -185,10 +185,10 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
 }
 
 /** What extensions may use. */
-function coreOf(context: AppContext, services: Services, place: AppPlace | undefined): Core {
+function coreOf(context: AppContext, services: Services, { place, hosts }: OpenParts): Core {
   const root = place?.server_root ?? context.config.root;
   const session_secrets = place?.root?.secrets ?? context.storage.secrets;
-  return { ...context, services, root, mask: context.output.mask, session_secrets };
+  return { ...context, services, root, hosts, mask: context.output.mask, session_secrets };
 }
 
 interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {
@@ -241,7 +241,6 @@ async function openServer(
     auth: { ...access, authenticate: extensions.authenticating(access.authenticate), openapi: auth.openapi },
     info: serverInfo(context),
     customApp: await openCustomApp(config, hosts),
-    extendMcpServer: await openCustomTools(config, hosts),
     dispatch: deployments?.dispatch,
   });
 }

@@ -5,6 +5,7 @@ import { type Authenticate, authentication } from '../auth/authenticate.ts';
 import { type BrowserTokens, browserTokens } from '../auth/browser-tokens.ts';
 import { customAuth } from '../auth/custom.ts';
 import { authHandlers } from '../auth/handlers.ts';
+import { loadConfigured } from '../config/load-configured.ts';
 import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
@@ -13,7 +14,6 @@ import type { Asking } from '../hosts/pool/ask.ts';
 import { loadedInHosts, remoteAuthHandlers } from '../hosts/pool/project-code.ts';
 import type { ApiKey, KeyLookup } from '../storage/access/api-keys.ts';
 import type { Storage } from '../storage/storage.ts';
-import { loadConfigured } from './load-configured.ts';
 
 /** Authentication and impersonation. */
 export interface AccessControl {

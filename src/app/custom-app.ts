@@ -1,15 +1,13 @@
+import { loadConfigured } from '../config/load-configured.ts';
 import type { Config } from '../config/schema.ts';
 import { importFromProject } from '../graphs/project/load.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
 import { hostedApp } from '../hosts/pool/custom-app.ts';
-import { loadedInHosts } from '../hosts/pool/project-code.ts';
 import { adaptCustomApp } from '../http/custom-app/adapters.ts';
 import { handleInProcess } from '../http/in-process.ts';
-import { type ExtendMcpServer, inThisProcess, registrationOf } from '../http/mcp/custom-tools.ts';
 import type { CustomApp } from '../http/plugins/custom-app.ts';
 import { storedHeaders } from '../workers/webhook-answer.ts';
 import type { WebhookRequest, WebhookResponse } from '../workers/webhook-request.ts';
-import { loadConfigured } from './load-configured.ts';
 
 /** Loads the custom app, in graph hosts if there are any. Throws a one-line error if it is invalid. */
 export async function openCustomApp(config: Config, hosts?: Asking): Promise<CustomApp | undefined> {
@@ -17,23 +15,6 @@ export async function openCustomApp(config: Config, hosts?: Asking): Promise<Cus
   if (app === undefined) return undefined;
   const loaded = hosts ? hostedApp(hosts.pool) : importFromProject(app, config.root, adaptCustomApp);
   return loadConfigured<CustomApp>(config, 'http.app', loaded);
-}
-
-/**
- * Loads the project's MCP registration function, in this process without `hosts`. Throws a one-line error if it is
- * invalid.
- */
-export async function openCustomTools(config: Config, hosts?: Asking): Promise<ExtendMcpServer | undefined> {
-  const { app } = config.mcp;
-  if (app === undefined) return undefined;
-  if (!hosts) {
-    const register = importFromProject(app, config.root, registrationOf);
-    return inThisProcess(await loadConfigured(config, 'mcp.app', register));
-  }
-  await loadConfigured(config, 'mcp.app', loadedInHosts(hosts, 'mcp'));
-  // Loaded with the first request: the SDK takes 34 MB.
-  return async (server, request) =>
-    (await import('../hosts/pool/mcp.ts')).remoteTools(hosts)(server, request);
 }
 
 /** Delivers a webhook whose URL is a path: to custom routes only. */

@@ -1,10 +1,10 @@
+import { loadConfigured } from '../config/load-configured.ts';
 import type { Config } from '../config/schema.ts';
 import { bufferedRandomBytes } from '../core/random.ts';
 import { withDeadline } from '../core/timers.ts';
 import type { Encryptor } from '../db/encryption/cipher.ts';
 import { createEncryptor, parseHandlers } from '../db/encryption/handlers.ts';
 import { importFromProject } from '../graphs/project/load.ts';
-import { loadConfigured } from './load-configured.ts';
 
 /** Timeout for loading keys: a hanging vault must not block start-up. */
 const KEY_TIMEOUT_MS = 60_000;

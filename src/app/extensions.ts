@@ -2,7 +2,7 @@ import type { Authenticate } from '../auth/authenticate.ts';
 import type { Config } from '../config/schema.ts';
 import { sectionOf } from '../config/section.ts';
 import { closeAll } from '../core/lifecycle.ts';
-import type { Contribution, Core, Extension } from '../extensions/extension.ts';
+import type { Contribution, Core, Extension, ProjectCode } from '../extensions/extension.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
 import type { ExtensionRoutes } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
@@ -26,7 +26,24 @@ export interface Extensions extends ExtensionRoutes, AsyncDisposable {
 
 /** Where the server's pages for people are, below the mount prefix. */
 export function pageOf(config: Config): string | undefined {
-  return EXTENSIONS.find((extension) => extension.page && extension.isEnabled(config))?.page?.(config);
+  return enabled(config)
+    .find(({ page }) => page)
+    ?.page?.(config);
+}
+
+/** Code of the project that extensions load. */
+export function projectCode(config: Config): readonly ProjectCode[] {
+  return enabled(config).flatMap((extension) => extension.projectCode?.(config) ?? []);
+}
+
+/** What the parts of extensions in graph hosts are given, by the name of the extension. */
+export function givenToHosts(config: Config): Readonly<Record<string, unknown>> {
+  const given = enabled(config).map(({ name, givenToHosts }) => [name, givenToHosts?.(config)] as const);
+  return Object.fromEntries(given.filter(([, value]) => value !== undefined));
+}
+
+function enabled(config: Config): readonly Extension[] {
+  return EXTENSIONS.filter((extension) => extension.isEnabled(config));
 }
 
 /** What a deployment's configuration has of its server's. */
@@ -37,11 +54,11 @@ export function sectionsOfServer(server: Config): Readonly<Record<string, unknow
 
 /** Loads the extensions that the configuration enables; all or none. */
 export async function openExtensions(config: Config, core: Core): Promise<Extensions> {
-  const isOn = (extension: Extension) => extension.isEnabled(config);
+  const on = enabled(config);
   const opened: Contribution[] = [];
   const close = () => closeAll(opened.map((each) => () => each[Symbol.asyncDispose]?.()));
   try {
-    for (const extension of EXTENSIONS.filter(isOn)) opened.push(await (await extension.load())(core));
+    for (const extension of on) opened.push(await (await extension.load())(core));
     if (opened.filter(({ observer }) => observer).length > 1)
       throw new Error('more than one extension observes runs');
   } catch (error) {
@@ -53,7 +70,7 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
   const loops = opened
     .flatMap((each) => each.loops ?? [])
     .filter(({ role }) => role === 'any' || own === 'all' || role === own);
-  const off = EXTENSIONS.filter((extension) => !isOn(extension));
+  const off = EXTENSIONS.filter((extension) => !on.includes(extension));
   return {
     routes: opened.flatMap(({ routes = [] }) => routes),
     offAnswer: (path) => off.map((extension) => extension.offAnswer?.(path)).find((answer) => answer),

@@ -6,6 +6,7 @@ import type { Clock } from '../core/clock.ts';
 import type { Logger } from '../core/logger.ts';
 import { openSharedLease } from '../core/shared-lease.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
+import { givenToHosts } from './extensions.ts';
 import { schemaCache } from './graphs.ts';
 import { isSingleProcess } from './workers.ts';
 
@@ -33,7 +34,7 @@ export async function openHosts(
   config: Config,
   { logger, clock, env, lease }: HostParts,
 ): Promise<Asking | undefined> {
-  const { root, graphs, auth, mcp, store, http } = config;
+  const { root, graphs, auth, store, http } = config;
   const count = hostCount(config.hosts);
   if (count === 0) return undefined;
   const { HostPool } = await import('../hosts/pool/pool.ts');
@@ -47,7 +48,7 @@ export async function openHosts(
       schema_cache: schemaCache(config),
       auth: auth.path,
       embedder: store.index && { embed: store.index.embed, dims: store.index.dims },
-      mcp: mcp.app,
+      extensions: givenToHosts(config),
     },
     app: http.app,
     mount_prefix: http.mount_prefix,

@@ -1,3 +1,4 @@
+import { loadConfigured } from '../config/load-configured.ts';
 import type { Config } from '../config/schema.ts';
 import type { Logger } from '../core/logger.ts';
 import { loadEmbedder } from '../graphs/store/embedder.ts';
@@ -6,7 +7,6 @@ import { type StoreIndex, storeIndex } from '../graphs/store/store-index.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
 import { loadedInHosts, remoteEmbedder } from '../hosts/pool/project-code.ts';
 import type { Storage } from '../storage/storage.ts';
-import { loadConfigured } from './load-configured.ts';
 
 /** Opens the long-term store as configured. Throws a `ConfigError` if its embedder cannot be loaded. */
 export async function openLongTermStore(

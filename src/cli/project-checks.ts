@@ -1,3 +1,4 @@
+import { projectCode } from '../app/extensions.ts';
 import { ConfigError } from '../config/errors.ts';
 import type { Config } from '../config/schema.ts';
 import { systemClock } from '../core/clock.ts';
@@ -24,6 +25,7 @@ export async function checkProject(config: Config, options: CheckOptions): Promi
   return [
     ...(await checkGraphs(config, options)),
     ...(await checkCustomCode(config)),
+    ...(await checkExtensions(config)),
     ...(await checkUis(config)),
     ...(await checkEmbedder(config)),
     ...(await checkEncryption(config)),
@@ -59,17 +61,23 @@ export function ignoredPersistenceNote(names: readonly string[]): string {
 
 async function checkCustomCode(config: Config): Promise<CheckResult[]> {
   const { openCustomAuth } = await import('../app/auth.ts');
-  const { openCustomApp, openCustomTools } = await import('../app/custom-app.ts');
+  const { openCustomApp } = await import('../app/custom-app.ts');
   const parts: [string, string | undefined, () => Promise<unknown>][] = [
     ['auth.path', config.auth.path, () => openCustomAuth(config, systemClock)],
     ['http.app', config.http.app, () => openCustomApp(config)],
-    ['mcp.app', config.mcp.app, () => openCustomTools(config)],
   ];
   const checked: CheckResult[] = [];
   for (const [name, file, open] of parts) {
     if (file !== undefined) checked.push({ name, file, error: await rejectionOf(open()) });
   }
   return checked;
+}
+
+async function checkExtensions(config: Config): Promise<CheckResult[]> {
+  const checks = projectCode(config).map(async ({ name, file, load }) => {
+    return { name, file, error: await rejectionOf(load()) };
+  });
+  return await Promise.all(checks);
 }
 
 async function checkUis({ ui, ui_config, root }: Config): Promise<CheckResult[]> {

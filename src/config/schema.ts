@@ -6,7 +6,7 @@ import { Auth } from './sections/auth.ts';
 import { uncountedBudget } from './sections/budgets.ts';
 import { AssistantDefaults, Graph, Ui, UiConfig } from './sections/graphs.ts';
 import { Hosts } from './sections/hosts.ts';
-import { Http, Mcp } from './sections/http.ts';
+import { Http } from './sections/http.ts';
 import { Crons, type httpsRule, Runs, Webhooks } from './sections/runs.ts';
 import { Log, Metrics, Server } from './sections/server.ts';
 import { Checkpointer, Encryption, Storage, Store } from './sections/storage.ts';
@@ -62,7 +62,6 @@ function keys(sections: readonly Section[]) {
     checkpointer: Checkpointer.prefault({}),
     auth: Auth.prefault({}),
     encryption: Encryption.prefault({}),
-    mcp: Mcp.prefault({}),
     webhooks: Webhooks.optional(),
     ui: Ui,
     ui_config: UiConfig.prefault({}),
@@ -161,7 +160,6 @@ export interface Config
       | 'checkpointer'
       | 'store'
       | 'ui_config'
-      | 'mcp'
       | 'auth'
     >
   > {

@@ -87,7 +87,7 @@ const SENT: { readonly [Name in keyof BusEvents]?: BusEvents[Name]['length'] } =
   'schedule.changed': 0,
   'delivery.queued': 0,
   'task.ended': 1,
-  'mcp_call.cancelled': 1,
+  'extension.event': 2,
   'steps.asked': 3,
   'steps.answered': 4,
   'rows.changed': 3,

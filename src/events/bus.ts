@@ -21,8 +21,8 @@ export interface BusEvents {
   readonly 'delivery.queued': [];
   /** The run of an A2A task ended. */
   readonly 'task.ended': [run_id: string];
-  /** A client cancelled an MCP call, by the key that names it. */
-  readonly 'mcp_call.cancelled': [key: string];
+  /** Something happened that only one extension understands. */
+  readonly 'extension.event': [name: string, text: string];
   /** A process asks what a run does now, which another one may execute. */
   readonly 'steps.asked': [question: string, thread_id: string, run_id: string];
   /** The answer in chunks: `part` counts from 0 to below `parts`. */
@@ -55,7 +55,7 @@ export const BUS_ROUTES: Readonly<Record<keyof BusEvents, BusRoute>> = {
   'schedule.changed': 'one',
   'delivery.queued': 'one',
   'task.ended': 'one',
-  'mcp_call.cancelled': 'all',
+  'extension.event': 'all',
   'steps.asked': 'all',
   'steps.answered': 'all',
   'row.changed': 'local',

@@ -3,6 +3,8 @@ import type { Command } from '../cli/command.ts';
 import type { Config } from '../config/schema.ts';
 import type { Section } from '../config/section.ts';
 import type { MaskSecrets } from '../core/mask-secrets.ts';
+import type { ServerConnection } from '../hosts/host/connection.ts';
+import type { Asking } from '../hosts/pool/ask.ts';
 import type { ExtensionRoutes, RoutePlugin } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { ServiceContext, Services } from '../services/all-services.ts';
@@ -16,6 +18,8 @@ import type { RunObserver } from '../workers/run-observer.ts';
  * lazy imports. The core knows it only through this interface, and no extension knows another.
  */
 export interface Extension {
+  /** That of its folder. */
+  readonly name: string;
   /** Its keys of the configuration file. */
   readonly sections?: readonly Section[];
   isEnabled(config: Config): boolean;
@@ -27,8 +31,37 @@ export interface Extension {
   readonly data?: OwnedData;
   /** Its commands of the command line, in the order of the help; available even while it is off. */
   loadCommands?(): Promise<readonly Command[]>;
+  /** The code of the project that it loads: for `check`, and for the files that `dev` watches. */
+  projectCode?(config: Config): readonly ProjectCode[];
+  /** What its part in graph hosts is given, if it has something to do there: plain data. */
+  givenToHosts?(config: Config): unknown;
+  /** Loads its part in a graph host, which is given something. */
+  loadInHost?(): Promise<HostPart>;
   /** Loads what serves. Not called while the extension is off. */
   load(): Promise<(core: Core) => Contribution | Promise<Contribution>>;
+}
+
+/** Code of the project that a configuration key names. */
+export interface ProjectCode {
+  /** The key, as `check` prints it. */
+  readonly name: string;
+  /** As written in the configuration. */
+  readonly file: string;
+  /** Loads it in this process. Rejects with the reason why that fails. */
+  load(): Promise<unknown>;
+}
+
+/**
+ * Loads the project's code in a graph host, and extends the connection by messages that begin with the name of the
+ * extension. Rejects with the reason why the code cannot be loaded.
+ */
+export type HostPart = (host: HostCore, given: unknown) => Promise<void>;
+
+/** What an extension may use of a graph host. */
+export interface HostCore {
+  /** Folder of the configuration. */
+  readonly root: string;
+  readonly server: ServerConnection;
 }
 
 /** What an extension may use of the core. */
@@ -39,6 +72,8 @@ export interface Core extends ServiceContext {
   /** Masks secrets in what is sent elsewhere. */
   readonly mask: MaskSecrets;
   readonly services: Services;
+  /** The processes that execute the project's code; `undefined` if it is this one. */
+  readonly hosts: Asking | undefined;
   /** Of sessions in browsers. For the deployment at the root of a server they are those of the server. */
   readonly session_secrets: ServerSecretRepository;
 }

@@ -1,9 +1,10 @@
 import { a2a } from './a2a/extension.ts';
 import type { Extension } from './extension.ts';
+import { mcp } from './mcp/extension.ts';
 import { openai } from './openai/extension.ts';
 import { operations } from './operations/extension.ts';
 import { studio } from './studio/extension.ts';
 import { tracing } from './tracing/extension.ts';
 
 /** Every extension of the server. No other file names them; one is removed with its folder and its line here. */
-export const EXTENSIONS: readonly Extension[] = [a2a, studio, openai, tracing, operations];
+export const EXTENSIONS: readonly Extension[] = [a2a, mcp, studio, openai, tracing, operations];

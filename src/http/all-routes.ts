@@ -15,7 +15,6 @@ import {
 import { deploymentUploadRoutes } from '../extensions/deployments/routes/uploads.ts';
 import { commandRoutes, eventStreamRoutes } from './event-streaming/routes.ts';
 import { webSocketRoutes } from './event-streaming/websocket.ts';
-import { mcpRoutes } from './mcp/routes.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
 import { assistantVersionRoutes } from './routes/assistant-versions.ts';
 import { assistantRoutes } from './routes/assistants.ts';
@@ -92,7 +91,6 @@ const ROUTES: readonly RouteGroup[] = [
       usageRoutes,
     ],
   },
-  { isEnabled: ({ disable_mcp }) => !disable_mcp, plugins: [mcpGroup] },
   { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },
   {
     isEnabled: ({ deployments }) => deployments.enabled,
@@ -134,16 +132,6 @@ export function registerRoutes(server: FastifyInstance, deps: RouteDeps): void {
   const enabled = ROUTES.filter(({ isEnabled }) => isEnabled(deps.options));
   const plugins = [...enabled.flatMap((group) => group.plugins), ...(deps.extensions?.routes ?? [])];
   for (const plugin of plugins) plugin(server, deps);
-}
-
-function mcpGroup(server: FastifyInstance, { options, auth, info, extendMcpServer, ...deps }: RouteDeps) {
-  const { mcp, ids, logger, replies, mount_prefix } = deps;
-  mcpRoutes(server, {
-    ...{ ...options.mcp, mcp, ids, logger, replies, mount_prefix },
-    issuers: auth.issuers,
-    version: info.version,
-    extend: extendMcpServer,
-  });
 }
 
 function rootRoute(server: FastifyInstance, { engine, extensions, mount_prefix }: RouteDeps) {

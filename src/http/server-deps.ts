@@ -6,7 +6,6 @@ import type { ProcessIdentity } from '../schemas/system-history.ts';
 import type { Services } from '../services/all-services.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { HeaderPatterns } from './header-patterns.ts';
-import type { ExtendMcpServer } from './mcp/custom-tools.ts';
 import type { Meters } from './metrics/meters.ts';
 import type { EngineStats, HttpMetrics } from './metrics/metrics.ts';
 import type { SecurityDocument } from './openapi/security.ts';
@@ -18,12 +17,6 @@ import type { BodyLimits } from './request-bodies.ts';
 import type { EngineHealth } from './routes/health.ts';
 import type { ServerProperties } from './routes/system.ts';
 import type { RunReplies } from './run-replies.ts';
-
-interface ProtocolOptions {
-  readonly base_url?: string | undefined;
-  /** Largest message, bytes. */
-  readonly body_limit: number;
-}
 
 /** The configuration's `server` and `http` blocks, under the same names. */
 export interface HttpOptions extends ClientLimits, BodyLimits {
@@ -49,8 +42,6 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
-  readonly disable_mcp: boolean;
-  readonly mcp: ProtocolOptions & { readonly cancel_on_disconnect: boolean };
   /** Control plane of deployments. */
   readonly deployments: { readonly enabled: boolean };
 }
@@ -79,8 +70,6 @@ export interface ServerDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly ids: Ids;
-  /** Adds the project's own tools to MCP servers. */
-  readonly extendMcpServer?: ExtendMcpServer | undefined;
   /** Takes requests for other servers in this process. */
   readonly dispatch?: Dispatch | undefined;
   /** Whether to log misspelt fields. */

@@ -34,7 +34,6 @@ import { cronService } from './crons/crons.ts';
 import { eventStreamingService } from './event-streaming/event-streaming.ts';
 import { idempotencyService } from './idempotency.ts';
 import { type KeyDeps, keyService } from './keys.ts';
-import { mcpService } from './mcp/mcp.ts';
 import type { BudgetRules } from './runs/budgets.ts';
 import { newestLogService } from './runs/newest-logs.ts';
 import { type ExplainDeps, runExplain } from './runs/run-explain.ts';
@@ -199,7 +198,6 @@ export function createServices(
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
     ui: uiService({ assistants, bundles: uiBundles({ ...context, ...ui }) }),
-    mcp: mcpService({ ...shared, runs, statelessRuns, threads, assistants, secrets: storage.secrets }),
   };
 
   /** The actor for a user when there is no request. */

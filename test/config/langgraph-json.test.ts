@@ -52,7 +52,7 @@ test('custom routes are configured as in the official server', async () => {
     http: { app: './app.ts:app', disable_mcp: true, configurable_headers: { include: ['x-*'] } },
   });
 
-  expect(config.http.disable_mcp).toBe(true);
+  expect(config.http).toMatchObject({ disable_mcp: true });
   expect(config.http.configurable_headers).toEqual({ includes: ['x-*'], excludes: [] });
   expect(warnings).toEqual([]);
 });

@@ -134,7 +134,7 @@ test('sizes, log levels and flags accept common spellings', async () => {
   });
 
   expect(config.server.body_limit).toBe(2_097_152);
-  expect(config.http.disable_mcp).toBe(true);
+  expect(config.http).toMatchObject({ disable_mcp: true });
   expect(config.log).toEqual({ level: 'warn', json: true });
 });
 

@@ -44,6 +44,18 @@ test('a request between server and host is answered', async () => {
   expect(await caller.request('echo', { text: 'hello' })).toEqual({ text: 'hello' });
 });
 
+test('a method that is added to both ends is answered, and its params are checked', async () => {
+  const { caller, called } = await connect();
+  await expect(caller.request('late' as 'echo', { text: 'early' })).rejects.toEqual(failure(Error, 'late'));
+  const late = { late: { params: z.object({ of: z.string() }), result: z.object({ to: z.string() }) } };
+  const handlers = { late: ({ of }: { of: string }) => ({ to: of }) };
+  called.extend({ ours: late, theirs: {}, handlers });
+  const extended = caller.extend({ ours: {}, theirs: late, handlers: {} });
+  expect(await extended.request('late', { of: 'both' })).toEqual({ to: 'both' });
+  expect(await caller.request('echo', { text: 'still' })).toEqual({ text: 'still' });
+  await expect(extended.request('late', { of: 1 as never })).rejects.toThrow(ConnectionClosed);
+});
+
 test('messages to a host are handled in the order of sending, even while responses are pending', async () => {
   const heard: string[] = [];
   const gate = Promise.withResolvers<void>();

@@ -48,16 +48,15 @@ const API = [
   'custom-app-auth',
   'custom-app-middleware',
   'custom-app-routes',
-  // MCP
-  'mcp',
-  'mcp-elicitation',
 ];
 
 /** The same, in test files that share no process with others. */
 const OTHERS = [
   'extensions/a2a/streams',
   'http/custom-app-streams.slow',
-  'http/mcp-custom-tools.slow',
+  'extensions/mcp/tools',
+  'extensions/mcp/elicitation',
+  'extensions/mcp/custom-tools.slow',
   'auth/custom',
   'clients/js-sdk',
   'clients/python-sdk',

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { expect, test } from 'vitest';
+import { mcpPlugin } from '../../src/extensions/mcp/http/routes.ts';
 import { routesOver } from '../support/a2a.ts';
 import { bareServer } from '../support/bare-server.ts';
 import { naming } from '../support/naming.ts';
@@ -133,15 +134,8 @@ test.each([
   ['/mcp', 'http.mcp', (message: unknown) => rpcRefusal(message)],
 ])('%s refuses a message over its limit with an error of its protocol', async (url, group, refusal) => {
   await using http = await bareServer({
-    services: { mcp: { onCallCancelled: () => {} } },
-    extensions: {
-      routes: [routesOver({ cardDataOf: async () => ({ assistant: {} }) }, { body_limit: 20 * KB })],
-      offAnswer: () => undefined,
-    },
-    options: {
-      max_body_values: 1000,
-      mcp: { cancel_on_disconnect: false, body_limit: 20 * KB },
-    },
+    extensions: withLimit(20 * KB),
+    options: { max_body_values: 1000 },
   });
   const send = (payload: string) => http.inject({ method: 'POST', url, payload });
   const large = await send(JSON.stringify({ a: 'x'.repeat(20 * KB) }));
@@ -152,9 +146,18 @@ test.each([
   expect([many.statusCode, many.json()]).toEqual([413, refusal(values)]);
 });
 
+/** A2A and MCP with this limit of a message. */
+function withLimit(body_limit: number) {
+  const mcp = { onCallCancelled: () => {} } as never;
+  const ofMcp = { mcp, extend: undefined, cancel_on_disconnect: false, body_limit };
+  const a2a = { cardDataOf: async () => ({ assistant: {} }) };
+  return { routes: [mcpPlugin(ofMcp), routesOver(a2a, { body_limit })], offAnswer: () => undefined };
+}
+
 test('the body limit of a protocol is never above that of the server', async () => {
   await using http = await bareServer({
-    options: { body_limit: KB, mcp: { cancel_on_disconnect: false, body_limit: 20 * KB } },
+    options: { body_limit: KB },
+    extensions: withLimit(20 * KB),
   });
   const refused = await http.inject({ method: 'POST', url: '/mcp', payload: 'x'.repeat(2 * KB) });
   expect(refused.json().error.message).toEqual(naming('1024 bytes', 'server.body_limit'));

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { A2aParams } from '../../src/extensions/a2a/schemas.ts';
 import { METHOD_PARAMS } from '../../src/schemas/event-streaming.ts';
-import { McpBatchBounds, McpBounds } from '../../src/schemas/mcp.ts';
+import { McpBatchBounds, McpBounds } from '../../src/extensions/mcp/schemas.ts';
 import { openApp } from '../support/app.ts';
 import { declaredRoutes } from '../support/declared-routes.ts';
 import { naming } from '../support/naming.ts';

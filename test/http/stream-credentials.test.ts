@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { UNRESTRICTED } from '../../src/auth/actor.ts';
 import { Forbidden, Unauthorized, Unavailable } from '../../src/core/errors.ts';
+import { mcpPlugin } from '../../src/extensions/mcp/http/routes.ts';
 import { openAiRoutes } from '../../src/extensions/openai/routes.ts';
 import { routesOver } from '../support/a2a.ts';
 import { type BareServer, bareServer } from '../support/bare-server.ts';
@@ -49,39 +50,42 @@ const a2a = {
   },
 };
 
+const mcp = {
+  stateKey: async () => 'secret of thirty-two characters!!',
+  onToolsChanged: () => ({ [Symbol.dispose]() {} }),
+  onCallCancelled() {},
+  find: async (_actor: unknown, name: string) => ({
+    ...{ name, title: name, description: '', annotations: {} },
+    schemas: { input: { type: 'object' } },
+    assistant: { assistant_id: name },
+  }),
+  start: async () => run,
+  async outcome(_run: unknown, report: (progress: object) => void, signal: AbortSignal) {
+    report({ kind: 'nodes', names: ['first'] });
+    if (!signal.aborted) await once(signal, 'abort');
+    return { kind: 'values', values: {} };
+  },
+  abandon: async () => {
+    abandoned += 1;
+  },
+};
+
+const mcpParts = {
+  ...{ cancel_on_disconnect: true, body_limit: 1024 ** 2 },
+  ...{ mcp: mcp as never, extend: undefined },
+};
+
 beforeAll(async () => {
   server = await bareServer({
     authenticate,
     authenticate_every_ms: 1,
-    options: {
-      mcp: { cancel_on_disconnect: true, body_limit: 1024 ** 2 },
-    },
-    extensions: { routes: [routesOver(a2a), openAiRoutes], offAnswer: () => undefined },
+    extensions: { routes: [mcpPlugin(mcpParts), routesOver(a2a), openAiRoutes], offAnswer: () => undefined },
     services: {
       eventStreaming: {
         open: async () => ({}),
         async events(_request: unknown, sink: { send(event: object): void }, signal: AbortSignal) {
           sink.send({ seq: 1, method: 'values', text: '{"x":1}' });
           if (!signal.aborted) await once(signal, 'abort');
-        },
-      },
-      mcp: {
-        stateKey: async () => 'secret of thirty-two characters!!',
-        onToolsChanged: () => ({ [Symbol.dispose]() {} }),
-        onCallCancelled() {},
-        find: async (_actor: unknown, name: string) => ({
-          ...{ name, title: name, description: '', annotations: {} },
-          schemas: { input: { type: 'object' } },
-          assistant: { assistant_id: name },
-        }),
-        start: async () => run,
-        async outcome(_run: unknown, report: (progress: object) => void, signal: AbortSignal) {
-          report({ kind: 'nodes', names: ['first'] });
-          if (!signal.aborted) await once(signal, 'abort');
-          return { kind: 'values', values: {} };
-        },
-        abandon: async () => {
-          abandoned += 1;
         },
       },
       statelessRuns: {

@@ -1,5 +1,6 @@
 import { join, relative, resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
+import { projectCode } from '../../app/extensions.ts';
 import { isChildOfNpm } from '../../config/env.ts';
 import { ConfigError } from '../../config/errors.ts';
 import type { LoadedConfig } from '../../config/load.ts';
@@ -72,9 +73,12 @@ async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promi
 
 /** Project files that the server loads, and the configuration files. */
 async function watchedFiles({ config, files }: LoadedConfig): Promise<string[]> {
-  const { auth, http, mcp, store } = config;
+  const { auth, http, store } = config;
   // An embedder may also be one of a provider, such as `openai:text-embedding-3-small`.
-  const exports = [auth.path, http.app, mcp.app, store.index?.embed].filter((each) => each !== undefined);
+  const ofExtensions = projectCode(config).map(({ file }) => file);
+  const exports = [auth.path, http.app, store.index?.embed, ...ofExtensions].filter(
+    (each) => each !== undefined,
+  );
   const paths = [
     ...config.graphs.map(({ path }) => path),
     ...exports.map((each) => each.replace(/:[^:]*$/, '')).filter((path) => /[./\\]/.test(path)),

@@ -1,4 +1,4 @@
-import { boolean, group, integer, messageLimit, oneOf, stringList, text } from '../value-types.ts';
+import { boolean, group, integer, oneOf, stringList, text } from '../value-types.ts';
 
 const Cors = group({
   allow_origins: stringList()
@@ -58,16 +58,6 @@ export const Http = group({
     .describe(
       'Disables `/`, `/info`, `/metrics`, `/docs`, `/openapi.json` and `/system`, without which Studio has no overview and no live updates.',
     ),
-  disable_mcp: boolean().default(false).describe('Disables `/mcp`.'),
-  mcp: group({
-    cancel_on_disconnect: boolean()
-      .default(false)
-      .describe('Cancels the run of a tool call when its client disconnects.'),
-    base_url: text()
-      .optional()
-      .describe('Public URL of the server for MCP clients. Unset: that of the request.'),
-    body_limit: messageLimit(),
-  }).prefault({}),
   disable_ui: boolean().default(false).describe('Disables `/ui`.'),
   disable_webhooks: boolean().default(false).describe('Disables webhooks.'),
   configurable_headers: headerPatterns("Request headers that are copied to a run's `configurable`"),
@@ -91,10 +81,3 @@ function isPattern(text: string): boolean {
     return false;
   }
 }
-
-export const Mcp = group({
-  app: text()
-    .regex(/^.+:[^:/\\]+$/, 'must be path:export, such as ./mcp.ts:register')
-    .optional()
-    .describe('A function that registers your own tools, resources and prompts, as `path:export`.'),
-});

@@ -10,6 +10,7 @@ const DISABLED = {
 };
 
 export const a2a: Extension = {
+  name: 'a2a',
   sections: [DISABLED, SECTION],
   isEnabled: (config) => !sectionOf(config, DISABLED),
   async load() {

@@ -15,6 +15,7 @@ const SECTION = {
 const ROUTES = /^\/v1\/(chat\/completions|models(\/.*)?)$/;
 
 export const openai: Extension = {
+  name: 'openai',
   sections: [SECTION],
   isEnabled: (config) => sectionOf(config, SECTION).enabled,
   offAnswer: (path) =>

@@ -1,6 +1,7 @@
 import type { Extension } from '../extension.ts';
 
 export const operations: Extension = {
+  name: 'operations',
   isEnabled: () => true,
   async load() {
     const { quickFindings } = await import('./doctor/quick.ts');

@@ -32,7 +32,7 @@ import { ConnectionClosed, Peer, ProtocolError } from '../protocol/peer.ts';
 import type { ExitNote } from '../protocol/watch.ts';
 import type { ServerConnection } from './connection.ts';
 import { type ServedApp, serveCustomApp } from './custom-app.ts';
-import { mcpHandlers } from './mcp.ts';
+import { openExtensions } from './extensions.ts';
 import { openProjectCode, type ProjectCode, projectCodeHandlers } from './project-code.ts';
 import { hostRuns } from './runs.ts';
 import { fetchFromServer, serverClient } from './server-client.ts';
@@ -45,6 +45,8 @@ const PARENT = process.ppid;
 interface Project {
   readonly graphs: GraphRegistry;
   readonly code: ProjectCode;
+  /** Why parts of the project could not be loaded, by their names. */
+  readonly failures: ProjectCode['errors'];
   readonly runs: ReturnType<typeof hostRuns>;
   readonly app: ServedApp;
   readonly traces: LangSmithTraces | undefined;
@@ -76,9 +78,10 @@ function serveGraphs(): void {
           bindClient(fetchFromServer(client), http.mount_prefix);
           const graphs = await openGraphs(params);
           const code = await openProjectCode(params);
+          const failures = { ...code.errors, ...(await openExtensions(params, server)) };
           const app = await serveCustomApp(params, client, logger);
           const traces = await openTraces(root, isTracingEnabled);
-          project = { graphs, code, app, runs: hostRuns(server, graphs, logger, watch), traces };
+          project = { graphs, code, failures, app, runs: hostRuns(server, graphs, logger, watch), traces };
           return {
             ...listing(project, failed),
             langgraph_version: await langgraphVersion(root),
@@ -155,12 +158,11 @@ function projectHandlers(server: () => Peer<HostMethods, typeof SERVER_METHODS>,
   return {
     ...graphHandlers(server, () => required().graphs),
     ...projectCodeHandlers(() => required().code),
-    ...mcpHandlers(server, () => required().code.registerTools()),
   };
 }
 
 function listing(
-  { graphs, code, app }: Project,
+  { graphs, failures, app }: Project,
   failed: readonly FailedGraph[],
 ): Omit<Result<HostMethods, 'initialize'>, 'langgraph_version' | 'warnings'> {
   const byGraph = new Map(failed.map((each) => [each.graph_id, each]));
@@ -172,7 +174,7 @@ function listing(
       const own = [...(overridden.get(graph_id) ?? [])];
       return { graph_id, overridden: own, ...(error && { error: toWireError(error), file }) };
     }),
-    project_errors: code.errors,
+    project_errors: failures,
     app: app.loaded,
   };
 }

@@ -3,7 +3,6 @@ import { type AuthHandlers, authHandlers } from '../../auth/handlers.ts';
 import { importFromProject } from '../../graphs/project/load.ts';
 import { type Embedder, loadEmbedder } from '../../graphs/store/embedder.ts';
 import { bundleUi, UiBuildError } from '../../graphs/ui/bundle.ts';
-import { type RegisterCustomTools, registrationOf } from '../../http/mcp/custom-tools.ts';
 import { toWireError } from '../protocol/errors.ts';
 import { MAX_MESSAGE_BYTES } from '../protocol/frames.ts';
 import type { HostMethods, Params, Result } from '../protocol/messages.ts';
@@ -20,26 +19,20 @@ export interface ProjectCode {
   readonly root: string;
   readonly auth: () => AuthHandlers;
   readonly embedder: () => Embedder;
-  readonly registerTools: () => RegisterCustomTools;
   readonly errors: Result<HostMethods, 'initialize'>['project_errors'];
 }
 
 /** Loads one part after the other, as the server itself would: they may share modules. */
-export async function openProjectCode({ root, auth, embedder, mcp }: Initialize): Promise<ProjectCode> {
+export async function openProjectCode({ root, auth, embedder }: Initialize): Promise<ProjectCode> {
   const embed = await load(embedder, (spec) => loadEmbedder({ ...spec, root }));
   const handlers = await load(auth, (path) => importFromProject(path, root, authHandlers));
-  // In the background: the first request of a client would wait for the SDK.
-  if (mcp !== undefined) void import('./mcp-session.ts').catch(() => {});
-  const register = await load(mcp, (path) => importFromProject(path, root, registrationOf));
   return {
     root,
     auth: handlers.get,
     embedder: embed.get,
-    registerTools: register.get,
     errors: {
       ...(handlers.error && { auth: toWireError(handlers.error) }),
       ...(embed.error && { embedder: toWireError(embed.error) }),
-      ...(register.error && { mcp: toWireError(register.error) }),
     },
   };
 }

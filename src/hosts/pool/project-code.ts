@@ -2,15 +2,15 @@ import type { AuthHandlers } from '../../auth/handlers.ts';
 import type { Embedder } from '../../graphs/store/embedder.ts';
 import type { BundleUi } from '../../graphs/ui/bundle-cache.ts';
 import { fromWireError } from '../protocol/errors.ts';
-import type { HostMethods, Result } from '../protocol/messages.ts';
 import { fromWireVector } from '../protocol/project-messages.ts';
 import { type Asking, askHost, HANDLER_LIMITS, WORK_LIMITS } from './ask.ts';
 import type { Host } from './host.ts';
 
-type Part = keyof Result<HostMethods, 'initialize'>['project_errors'];
-
-/** Resolves when the hosts have loaded a part of the project; rejects with why the first of them could not. */
-export async function loadedInHosts({ pool }: Asking, part: Part): Promise<void> {
+/**
+ * Resolves when the hosts have loaded a part of the project: `auth`, `embedder`, or that of an extension, by its name. Rejects
+ * with why the first of them could not.
+ */
+export async function loadedInHosts({ pool }: Asking, part: string): Promise<void> {
   const { project_errors } = await pool.listing;
   const error = project_errors[part];
   if (error) throw fromWireError(error);

@@ -24,11 +24,6 @@ export interface Session {
     /** Called when the host has ended. */
     onLost(reason: HostLost): void;
   };
-  /** Only for MCP requests. */
-  readonly mcp?: {
-    /** JSON of a notification to the client. */
-    onNotify(request_id: string | number, notification: string): void;
-  };
 }
 
 /** The open sessions of one host. Messages about any other session, such as one that has ended, have no effect. */
@@ -155,9 +150,6 @@ export function serverHandlers(
     'store/get': async (address) => json(await store().get(address)),
     'store/search': async ({ query }) => json(await store().search(JSON.parse(query))),
     'store/namespaces': async ({ query }) => json(await store().namespaces(JSON.parse(query))),
-
-    'mcp/notify': ({ session, request_id, notification }) =>
-      sessions.find(session)?.mcp?.onNotify(request_id, notification),
 
     log({ level, message, fields, errors }) {
       const restored = Object.entries(errors).map(([name, error]) => [name, fromWireError(error)]);

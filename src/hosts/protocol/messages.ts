@@ -4,12 +4,7 @@ import { CHECKPOINT_SERVER_METHODS, CheckpointPage, Durability, Steps } from './
 import { WireErrorSchema } from './errors.ts';
 import { LOAD_METHODS } from './load-messages.ts';
 import { LOG_SERVER_METHODS } from './log-messages.ts';
-import {
-  PROJECT_METHODS,
-  PROJECT_PARAMS,
-  PROJECT_SERVER_METHODS,
-  ProjectErrors,
-} from './project-messages.ts';
+import { PROJECT_METHODS, PROJECT_PARAMS, ProjectErrors } from './project-messages.ts';
 import { Bytes, Json, JsonResult, Session } from './wire-types.ts';
 
 /** Version of the protocol. A host of another version is refused. */
@@ -184,7 +179,6 @@ export const SERVER_METHODS = {
   'store/namespaces': { params: z.object({ query: Json }), result: StoreResult },
   ...CHECKPOINT_SERVER_METHODS,
   ...LOG_SERVER_METHODS,
-  ...PROJECT_SERVER_METHODS,
 } as const;
 
 export type HostMethods = typeof HOST_METHODS;

@@ -35,6 +35,13 @@ type Message = z.infer<typeof Message>;
 const METHOD_NOT_FOUND = -32601;
 const FAILED = -32000;
 
+/** The methods of both sides, and handlers of our own. */
+interface Spoken<Ours extends Methods, Theirs extends Methods> {
+  readonly ours: Ours;
+  readonly theirs: Theirs;
+  readonly handlers: Handlers<Ours>;
+}
+
 interface Pending {
   readonly method: string;
   readonly resolve: (result: unknown) => void;
@@ -47,9 +54,9 @@ interface Pending {
  */
 export class Peer<Ours extends Methods, Theirs extends Methods> {
   readonly #stream: Duplex;
-  readonly #ours: Ours;
-  readonly #theirs: Theirs;
-  readonly #handlers: Handlers<Ours>;
+  readonly #ours: Record<string, Methods[string]>;
+  readonly #theirs: Record<string, Methods[string]>;
+  readonly #handlers: Record<string, unknown>;
   readonly #decoder = new FrameDecoder();
   readonly #pending = new Map<number, Pending>();
   readonly #closed = Promise.withResolvers<Error>();
@@ -58,14 +65,11 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
   #outgoing: Buffer[] = [];
   #failure: Error | undefined;
 
-  constructor(
-    stream: Duplex,
-    { ours, theirs, handlers }: { ours: Ours; theirs: Theirs; handlers: Handlers<Ours> },
-  ) {
+  constructor(stream: Duplex, { ours, theirs, handlers }: Spoken<Ours, Theirs>) {
     this.#stream = stream;
-    this.#ours = ours;
-    this.#theirs = theirs;
-    this.#handlers = handlers;
+    this.#ours = { ...ours };
+    this.#theirs = { ...theirs };
+    this.#handlers = { ...handlers };
     stream.on('data', (chunk: Buffer) => this.#receive(chunk));
     stream.on('error', (error) => this.close(error));
     stream.on('close', () => this.close(new ConnectionClosed('The connection was closed.')));
@@ -83,6 +87,14 @@ export class Peer<Ours extends Methods, Theirs extends Methods> {
   /** Why it has ended, if it has: with this, pending requests were rejected. */
   get failure(): Error | undefined {
     return this.#failure;
+  }
+
+  /** Adds methods, before the first message of either side that has one of them. Returns this connection with their types. */
+  extend<O extends Methods, T extends Methods>({ ours, theirs, handlers }: Spoken<O, T>): Peer<O, T> {
+    Object.assign(this.#ours, ours);
+    Object.assign(this.#theirs, theirs);
+    Object.assign(this.#handlers, handlers);
+    return this as unknown as Peer<O, T>;
   }
 
   /** Rejects with the error of the other side, or with the reason for which the connection ended. */

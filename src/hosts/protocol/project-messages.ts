@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isVector, type Vector } from '../../graphs/store/embedder.ts';
 import { WireErrorSchema } from './errors.ts';
-import { Bytes, Json, JsonResult, Session } from './wire-types.ts';
+import { Bytes, Json, JsonResult } from './wire-types.ts';
 
 /** What a host loads of the project beside its graphs; members of `initialize`. An export is given as `path:export`. */
 export const PROJECT_PARAMS = {
@@ -9,16 +9,12 @@ export const PROJECT_PARAMS = {
   auth: z.string().optional(),
   /** Embedder of the store. */
   embedder: z.object({ embed: z.string(), dims: z.number().int() }).optional(),
-  /** Function that registers MCP tools. */
-  mcp: z.string().optional(),
+  /** What the parts of extensions are given, by the name of the extension. */
+  extensions: z.record(z.string(), z.unknown()).optional(),
 };
 
-/** Why a part of the project could not be loaded, by its name in `PROJECT_PARAMS`. */
-export const ProjectErrors = z.object({
-  auth: WireErrorSchema.optional(),
-  embedder: WireErrorSchema.optional(),
-  mcp: WireErrorSchema.optional(),
-});
+/** Why a part of the project could not be loaded: `auth`, `embedder`, or that of an extension, by its name. */
+export const ProjectErrors = z.record(z.string(), WireErrorSchema);
 
 /** 32-bit floats, little-endian; null stands for an answer that is no list of finite numbers. */
 const WireVector = Bytes.nullable();
@@ -56,51 +52,6 @@ export const PROJECT_METHODS = {
       global: z.string(),
       assets: z.array(z.object({ file: z.string(), type: z.string(), content: Bytes, etag: z.string() })),
       inputs: z.array(z.object({ file: z.string(), bytes: z.number() })),
-    }),
-  },
-  /** Makes the MCP server of one request, and has the project register on it. */
-  'mcp/open': {
-    params: z.object({
-      session: Session,
-      method: z.string(),
-      url: z.string(),
-      headers: z.array(z.tuple([z.string(), z.string()])),
-      body: z.string(),
-      user: Json,
-      /** Absent for clients of revisions before 2026-07-28, which negotiate it. */
-      revision: z.string().optional(),
-      /** The tool that the request calls. */
-      tool_name: z.string().optional(),
-    }),
-    result: z.object({
-      /** JSON-RPC methods that the project handles; `is_spec`: methods of MCP. */
-      methods: z.array(z.object({ method: z.string(), is_spec: z.boolean() })),
-      capabilities: Json,
-      /** JSON Schema of the called tool's arguments. */
-      input_schema: Json.optional(),
-    }),
-  },
-  /** A JSON-RPC request, answered by a JSON-RPC response. Fails with what the project's handler threw. */
-  'mcp/request': {
-    params: z.object({ session: Session, message: Json, auth_info: Json.optional() }),
-    result: JsonResult,
-  },
-  /** OAuth scopes that the project requires for a JSON-RPC request; null for none. */
-  'mcp/scope_challenge': {
-    params: z.object({ session: Session, message: Json, auth_info: Json.optional() }),
-    result: JsonResult,
-  },
-  'mcp/close': { params: z.object({ session: Session }) },
-} as const;
-
-/** Methods of the server, called by the project's code in a host. */
-export const PROJECT_SERVER_METHODS = {
-  /** A JSON-RPC notification to the client, while the request `request_id` is handled. */
-  'mcp/notify': {
-    params: z.object({
-      session: Session,
-      request_id: z.union([z.string(), z.number()]),
-      notification: Json,
     }),
   },
 } as const;

@@ -6,7 +6,6 @@ export const TAGS = {
   stateless: 'Stateless Runs',
   crons: 'Crons',
   store: 'Store',
-  mcp: 'MCP',
   webhooks: 'Webhooks',
   deployments: 'Deployments',
   system: 'System',
@@ -20,7 +19,6 @@ export const GROUPS = [
   { name: TAGS.stateless, description: 'Runs on their own thread, which is deleted when they end.' },
   { name: TAGS.crons, description: 'Runs on a schedule.' },
   { name: TAGS.store, description: 'Long-term memory across threads, shared with the graphs.' },
-  { name: TAGS.mcp, description: 'Assistants as tools, over the Model Context Protocol.' },
   { name: TAGS.webhooks, description: 'Deliveries of the webhooks that report how runs ended.' },
   {
     name: TAGS.deployments,
