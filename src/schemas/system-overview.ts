@@ -16,6 +16,18 @@ export const EndedCounts = z.object({
 });
 export type EndedCounts = z.infer<typeof EndedCounts>;
 
+/** Runs that ended within an hour of the last 24; of the newest 10,000. */
+export const HourOfRuns = z.object({
+  /** When the hour begins. */
+  at: Timestamp,
+  ended: z.int(),
+  /** Of these, with `error` or `timeout`. */
+  failed: z.int(),
+  /** Median time from start to end; of the newest 1,000 runs, `null` without any. */
+  median_seconds: z.number().nullable(),
+});
+export type HourOfRuns = z.infer<typeof HourOfRuns>;
+
 /** A run that is due and has not started. */
 export const WaitingRun = z.object({
   run_id: Uuid,
@@ -69,6 +81,8 @@ export const SystemOverview = z.object({
     /** The run that has been due for longest; `null` if none is waiting. */
     oldest_waiting: WaitingRun.nullable(),
     ended: EndedCounts,
+    /** The last 24 hours, oldest first; some seconds old. */
+    hours: z.array(HourOfRuns),
   }),
   threads: ThreadCounts,
   interrupts: InterruptCounts,

@@ -3,7 +3,8 @@ import { requireUnrestricted } from '../auth/authorize.ts';
 import { type Clock, timestamp } from '../core/clock.ts';
 import type { LeaseView } from '../schemas/system.ts';
 import type { SystemHistory } from '../schemas/system-history.ts';
-import type { ServerWarning, SystemOverview } from '../schemas/system-overview.ts';
+import type { HourOfRuns, ServerWarning, SystemOverview } from '../schemas/system-overview.ts';
+import { type EndedInHour, HOUR_LENGTH } from '../storage/ended-by-hour.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface SystemDeps {
@@ -16,6 +17,8 @@ export interface SystemDeps {
 
 /** How long the thread count and the warnings are cached, ms: SQLite reads 16 MB to count a million threads. */
 const CACHED_MS = 60_000;
+/** How long the runs by hour are cached, ms. */
+const HOURS_CACHED_MS = 5_000;
 /** A cron this late counts as overdue, ms; processes poll for crons every few seconds. */
 const OVERDUE_MS = 60_000;
 
@@ -26,6 +29,7 @@ export function systemService({ storage, versions, clock, ...deps }: SystemDeps)
   const { queue, crons, outbox, overview, processes, interrupts } = storage;
   const totalThreads = cached(clock, () => overview.totalThreads());
   const warnings = cached(clock, deps.warnings);
+  const endedByHour = cached(clock, () => overview.endedByHour(), HOURS_CACHED_MS);
 
   return {
     /** Oldest first. Throws `Forbidden` for users and tokens. */
@@ -44,11 +48,12 @@ export function systemService({ storage, versions, clock, ...deps }: SystemDeps)
     async overview(actor: Actor): Promise<SystemOverview> {
       requireUnrestricted(actor, 'Overviews of the server');
       const now_ms = clock.now();
-      const [stats, oldest, ended, waiting, all, threads, cronStats, webhooks, live, size, known] =
+      const [stats, oldest, ended, byHour, waiting, all, threads, cronStats, webhooks, live, size, known] =
         await Promise.all([
           queue.stats(),
           overview.oldestWaiting(),
           overview.endedRuns(),
+          endedByHour(),
           interrupts.countNewest(),
           totalThreads(),
           overview.threads(),
@@ -59,7 +64,13 @@ export function systemService({ storage, versions, clock, ...deps }: SystemDeps)
           warnings(),
         ]);
       return {
-        runs: { pending: stats.n_pending, running: stats.n_running, oldest_waiting: oldest ?? null, ended },
+        runs: {
+          pending: stats.n_pending,
+          running: stats.n_running,
+          oldest_waiting: oldest ?? null,
+          ended,
+          hours: lastHours(now_ms, byHour),
+        },
         threads: { total: all, ...threads },
         interrupts: waiting,
         crons: { enabled: cronStats.n_crons, overdue: cronStats.n_overdue_crons },
@@ -74,13 +85,25 @@ export function systemService({ storage, versions, clock, ...deps }: SystemDeps)
   };
 }
 
-/** Caches a value for `CACHED_MS`; a failure is not cached. */
-function cached<Value>(clock: Clock, read: () => Promise<Value>): () => Promise<Value> {
+const HOUR_MS = 3_600_000;
+
+/** Also the hours in which no run ended. */
+function lastHours(now_ms: number, found: readonly EndedInHour[]): HourOfRuns[] {
+  const byHour = new Map(found.map(({ hour, ...counts }) => [hour, counts]));
+  const none = { ended: 0, failed: 0, median_seconds: null };
+  return Array.from({ length: 24 }, (_, n) => {
+    const at = timestamp(Math.floor(now_ms / HOUR_MS - (23 - n)) * HOUR_MS);
+    return { at, ...(byHour.get(at.slice(0, HOUR_LENGTH)) ?? none) };
+  });
+}
+
+/** Caches a value for `ms`; a failure is not cached. */
+function cached<Value>(clock: Clock, read: () => Promise<Value>, ms = CACHED_MS): () => Promise<Value> {
   let last: { readonly value: Promise<Value>; readonly until: number } | undefined;
   return () => {
     if (last && last.until > clock.monotonic()) return last.value;
     const value = read();
-    last = { value, until: clock.monotonic() + CACHED_MS };
+    last = { value, until: clock.monotonic() + ms };
     value.catch(() => {
       last = undefined;
     });

@@ -3,6 +3,7 @@ import type { Reader } from '../db/db.ts';
 import { type DialectSql, raw, type Sql, sql } from '../db/sql.ts';
 import { NOW, nowPlus } from '../db/time.ts';
 import type { EndedCounts, StorageView, ThreadCounts, WaitingRun } from '../schemas/system-overview.ts';
+import { endedByHour } from './ended-by-hour.ts';
 
 /** Rows counted one by one: what takes longer to count is more than anybody compares. */
 const MAX_COUNTED = 10_000;
@@ -13,6 +14,7 @@ const DAY_MS = 24 * HOUR_MS;
 export function overviewReader(reader: Reader) {
   return {
     endedRuns: () => endedRuns(reader),
+    endedByHour: () => endedByHour(reader),
     oldestWaiting: () => oldestWaiting(reader),
     threads: () => threadCounts(reader),
     totalThreads: () => totalThreads(reader),

@@ -20,6 +20,10 @@ test('the overview shows the runs of all users, the processes, the storage and t
 
   const { status, body } = await server.get('/system/overview', OPERATOR);
   expect(status).toBe(200);
+  expect(body.runs.hours).toHaveLength(24);
+  expect(body.runs.hours).toContainEqual(expect.objectContaining({ median_seconds: expect.any(Number) }));
+  const { hours, ended } = body.runs;
+  expect(hours.reduce((sum: number, hour: { ended: number }) => sum + hour.ended, 0)).toBe(ended.success);
   expect(body).toMatchObject({
     runs: {
       pending: 1,

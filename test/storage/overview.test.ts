@@ -71,6 +71,23 @@ describeEachDatabase('the overview', (open) => {
     });
   });
 
+  test('counts runs and failures by the hour of their end, with the median of their durations', async () => {
+    await using db = await open();
+    const overview = overviewReader(db);
+    expect(await overview.endedByHour()).toEqual([]);
+    await ended(db, 'success', 25 * HOUR_MS);
+    for (const status of ['success', 'error', 'timeout'] as const) await ended(db, status, 5 * HOUR_MS);
+    await db.run(sql`update runs set started_at = ${nowPlus(-5 * HOUR_MS - 2000)} where status <> 'success'`);
+    await ended(db, 'success', HOUR_MS);
+    const hours = await overview.endedByHour();
+    expect(hours).toMatchObject([
+      { ended: 3, failed: 2, median_seconds: expect.closeTo(2, 0) },
+      { ended: 1, failed: 0 },
+    ]);
+    expect(hours[1]!.hour > hours[0]!.hour).toBe(true);
+    expect(hours[0]!.hour).toMatch(/^\d{4}-\d\d-\d\dT\d\d$/);
+  });
+
   test('counts only the newest ten thousand runs, and names the time since which it counts', async () => {
     await using db = await open();
     await ended(db, 'success', HOUR_MS);

@@ -14,6 +14,50 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
     return run_id;
   }
 
+  test('a server without runs shows the first steps, with a command for its address that works', async () => {
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    const steps = page.locator('section', { has: page.getByRole('heading', { name: 'First steps' }) });
+    const command = (await steps.locator('pre').innerText()).replace('\\\n', '');
+    expect(command).toContain(`${studio.origin}/runs/wait`);
+    const [, body = ''] = /-d '(.+)'$/.exec(command) ?? [];
+    const answer = await fetch(`${studio.origin}/runs/wait`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body,
+    });
+    expect(answer.status).toBe(200);
+    expect(await violations(page)).toEqual([]);
+    await steps.getByRole('link', { name: /^Chat with/ }).click();
+    await page.waitForURL('**/chat/*');
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
+  test('runs and failures of the last day are drawn by hour, and the last runs and open questions are listed', async () => {
+    for (const graph of ['fails', 'interrupting']) await ended(graph);
+    const { page, problems } = await openStudio(studio.browser, studio.origin, '');
+    const main = page.getByRole('main');
+    const chart = (name: RegExp) => main.getByRole('img', { name });
+    await chart(/^Runs: \d+ ended in 24 hours$/).waitFor();
+    await chart(/^Failures: 1 of them, \d/).waitFor();
+    await chart(/^Latency: [\d.]+ m?s /).waitFor();
+    await chart(/^Tokens: 0 today/).waitFor();
+    expect(await chart(/^Runs/).locator('rect').count()).toBe(24);
+    const questions = main.locator('section', {
+      has: page.getByRole('heading', { name: 'Open questions' }),
+    });
+    await questions.getByRole('link', { name: /^ok\?/ }).waitFor();
+    await main.getByRole('row', { name: /^interrupting .*waiting/ }).waitFor();
+    expect(await violations(page)).toEqual([]);
+    await main
+      .getByRole('row', { name: /^fails/ })
+      .getByText('error', { exact: true })
+      .click();
+    await page.getByRole('heading', { name: 'BoomError' }).first().waitFor();
+    expect(problems).toEqual([]);
+    await page.context().close();
+  });
+
   test('an age is correct at once, even if none was shown for a long time', async () => {
     const { page, problems } = await openStudio(studio.browser, studio.origin, '/connect');
     await page.getByRole('heading', { name: 'Connect' }).waitFor();
@@ -26,6 +70,11 @@ describe.runIf(hasStudio)('the overview of Studio (needs Chromium and a build of
   });
 
   test('each number links to what it counts', async () => {
+    await studio.client.threads
+      .search({ limit: 100 })
+      .then((threads) =>
+        Promise.all(threads.map(({ thread_id }) => studio.client.threads.delete(thread_id))),
+      );
     for (const graph of ['fails', 'interrupting', 'fails']) await ended(graph);
     const { page, problems } = await openStudio(studio.browser, studio.origin, '');
     const main = page.getByRole('main');

@@ -1,12 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { useNavigate, useSearch } from '@tanstack/react-router';
-import {
-  assistantName,
-  assistantsQuery,
-  isSystemAssistant,
-  type ListedAssistant,
-  schemasQuery,
-} from '../../api/assistants.ts';
+import { assistantName, assistantsQuery, type ListedAssistant, schemasQuery } from '../../api/assistants.ts';
 import { API_URL } from '../../api/base.ts';
 import { useSession } from '../../api/session.ts';
 import { CopyButton } from '../../ui/copy-button.tsx';
@@ -15,7 +9,7 @@ import { Card, Page } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { exampleInput } from './example-input.ts';
-import { type Snippet, snippetsOf, WAYS, type Way } from './snippets.ts';
+import { callName, type Snippet, snippetsOf, WAYS, type Way } from './snippets.ts';
 
 /** Shows how to call an assistant from other programs. */
 export function Connect() {
@@ -91,11 +85,6 @@ function Snippets({ assistant }: { assistant: ListedAssistant }) {
       </div>
     </>
   );
-}
-
-/** The id that clients use: the graph name for the default assistant. */
-function callName(assistant: ListedAssistant): string {
-  return isSystemAssistant(assistant) ? assistant.graph_id : assistant.assistant_id;
 }
 
 function SnippetCard({ snippet: { title, note, code } }: { snippet: Snippet }) {

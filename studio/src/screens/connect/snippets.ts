@@ -1,3 +1,10 @@
+import { isSystemAssistant, type ListedAssistant } from '../../api/assistants.ts';
+
+/** The id that clients use: the graph name for the default assistant. */
+export function callName(assistant: ListedAssistant): string {
+  return isSystemAssistant(assistant) ? assistant.graph_id : assistant.assistant_id;
+}
+
 /** What a snippet calls. */
 export interface Target {
   /** URL of the server, without a trailing slash. */

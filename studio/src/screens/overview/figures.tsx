@@ -9,7 +9,7 @@ export function Figures({ overview }: { overview: Schemas['SystemOverview'] }) {
   const { runs, threads, interrupts, webhooks } = overview;
   const { failed_last_hour, error, timeout } = runs.ended;
   return (
-    <div className="grid gap-4 sm:grid-cols-2 xl:grid-cols-4">
+    <div className="grid grid-cols-2 gap-3 sm:gap-4 xl:grid-cols-4">
       <Figure
         name="Running"
         value={runs.running}

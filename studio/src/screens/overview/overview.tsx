@@ -8,7 +8,9 @@ import { Ago, byteSize, count } from '../../ui/format.tsx';
 import { Facts, Page, Panel } from '../../ui/page.tsx';
 import { Empty, Failure, Loading } from '../../ui/states.tsx';
 import { Figures } from './figures.tsx';
+import { LastDay } from './last-day.tsx';
 import { overviewQuery } from './overview-query.ts';
+import { Recent } from './recent.tsx';
 import { Warnings } from './warnings.tsx';
 
 /** Start screen: assistants to try, and key figures for operators. */
@@ -16,45 +18,56 @@ export function Overview() {
   const { unrestricted, can, scope } = useSession();
   // A key for deployments may see nothing else.
   if (scope === 'deployments:write') return <Navigate to="/deployments" replace />;
+  const isOperator = unrestricted && can('admin');
   return (
     <Page title="Overview">
-      {unrestricted && can('admin') && <ServerState />}
+      {isOperator && <KeyFigures />}
+      <Recent />
       <Assistants />
+      {isOperator && <ServerState />}
     </Page>
   );
 }
 
-function ServerState() {
+function KeyFigures() {
   const { data, error, refetch } = useQuery(overviewQuery);
   if (error) return <Failure error={error} retry={() => void refetch()} />;
   if (!data) return <Loading what="server status" />;
-  const { crons, processes } = data;
-  const [started] = processes.map(({ started_at }) => started_at).sort();
   return (
     <>
       <Figures overview={data} />
+      <LastDay overview={data} />
       <Warnings warnings={data.warnings} />
-      <div className="grid gap-4 xl:grid-cols-2">
-        <Panel title="Processes">
-          <Processes processes={processes} />
-        </Panel>
-        <Panel title="Server">
-          <Facts
-            items={[
-              ['Version', data.versions.server],
-              ['Started', started && <Ago key="started" at={started} />],
-              ['LangGraph.js', data.versions.langgraph_js ?? 'not installed'],
-              ['Node', data.versions.node],
-              [
-                'Storage',
-                `${data.storage.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${byteSize(data.storage.size_bytes)}`,
-              ],
-              ['Crons', `${count(crons.enabled)} scheduled, ${count(crons.overdue)} overdue`],
-            ]}
-          />
-        </Panel>
-      </div>
     </>
+  );
+}
+
+function ServerState() {
+  const { data } = useQuery(overviewQuery);
+  if (!data) return null;
+  const { crons, processes } = data;
+  const [started] = processes.map(({ started_at }) => started_at).sort();
+  return (
+    <div className="grid gap-4 xl:grid-cols-2">
+      <Panel title="Processes">
+        <Processes processes={processes} />
+      </Panel>
+      <Panel title="Server">
+        <Facts
+          items={[
+            ['Version', data.versions.server],
+            ['Started', started && <Ago key="started" at={started} />],
+            ['LangGraph.js', data.versions.langgraph_js ?? 'not installed'],
+            ['Node', data.versions.node],
+            [
+              'Storage',
+              `${data.storage.engine === 'sqlite' ? 'SQLite' : 'PostgreSQL'}, ${byteSize(data.storage.size_bytes)}`,
+            ],
+            ['Crons', `${count(crons.enabled)} scheduled, ${count(crons.overdue)} overdue`],
+          ]}
+        />
+      </Panel>
+    </div>
   );
 }
 
