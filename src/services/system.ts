@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../core/clock.ts';
 import type { LeaseView } from '../schemas/system.ts';
 import type { SystemHistory } from '../schemas/system-history.ts';
 import type { HourOfRuns, ServerWarning, SystemOverview } from '../schemas/system-overview.ts';
-import { type EndedInHour, HOUR_LENGTH } from '../storage/ended-by-hour.ts';
+import { type EndedInHour, HOUR_LENGTH } from '../storage/overview.ts';
 import type { Storage } from '../storage/storage.ts';
 
 export interface SystemDeps {
