@@ -11,10 +11,14 @@ import { trimEnd } from '../core/text.ts';
 import { columns, type FlagValues, UsageError } from './command.ts';
 import { type LineFormat, lineLogger } from './output.ts';
 
-/** Loads the configuration for a command. */
-export function loadConfigFor(values: FlagValues): Promise<LoadedConfig> {
+/** Loads the configuration for a command. `defaults`: of the command, by key. */
+export function loadConfigFor(
+  values: FlagValues,
+  defaults?: Readonly<Record<string, string>>,
+): Promise<LoadedConfig> {
   return loadConfig({
     cwd: process.cwd(),
+    defaults,
     file: values['config'],
     flags: { 'server.port': values['port'], 'server.host': values['host'], 'server.role': values['role'] },
   });
@@ -88,6 +92,8 @@ export interface OutputDefaults {
   readonly json: boolean;
   /** As in `LineFormat`. */
   readonly code_of?: string;
+  /** By key of the configuration. */
+  readonly keys?: Readonly<Record<string, string>>;
 }
 
 /** Loads the configuration and sets up output; logs the configuration's warnings. */
@@ -95,7 +101,7 @@ export async function loadConfigAndOutput(
   values: FlagValues,
   defaults: OutputDefaults,
 ): Promise<LoadedConfig & CommandOutput> {
-  const loaded = await loadConfigFor(values);
+  const loaded = await loadConfigFor(values, defaults.keys);
   const output = await outputFor(loaded.config, defaults);
   for (const warning of loaded.warnings) output.logger.warn(warning);
   return { ...loaded, ...output };

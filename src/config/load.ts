@@ -19,6 +19,8 @@ export interface ConfigSources {
   readonly file?: string | undefined;
   /** Flag values by configuration key; undefined if not given. */
   readonly flags?: Readonly<Record<string, string | undefined>>;
+  /** Values of keys that nothing else sets, instead of their defaults. */
+  readonly defaults?: Readonly<Record<string, string>> | undefined;
   /** Defaults to the process environment. */
   readonly environment?: Environment;
 }
@@ -86,6 +88,8 @@ async function readSources(
   if (envKey != null) document['env'] = envKey;
   applyVariables(document, known, problems);
   applyFlags(document, sources.flags ?? {}, problems);
+  for (const [key, value] of Object.entries(sources.defaults ?? {}))
+    if (valueAt(document, key) === undefined) setKey(document, key, value);
   substituteHeaders(document, known, problems);
   return { document, variables, warnings, dotenv: envFilePath(envKey, root) };
 }

@@ -167,6 +167,22 @@ function stackParts(error: unknown): { head: string; frames: string } {
     : { head: stack.slice(0, frames), frames: stack.slice(frames) };
 }
 
+/** The error, and what caused it, at most `MAX_CAUSES` more. Never throws. */
+export function causesOf(error: unknown): unknown[] {
+  const causes = [error];
+  while (causes.length <= MAX_CAUSES) {
+    const cause = causeOf(causes.at(-1));
+    if (!isErrorLike(cause)) break;
+    causes.push(cause);
+  }
+  return causes;
+}
+
+/** Lines of the stack after its message, as in the log; empty without a stack. Never throws. */
+export function stackFramesOf(error: unknown): string {
+  return withSourceLocations(bounded(stackParts(error).frames));
+}
+
 function causeOf(error: unknown): unknown {
   return isErrorLike(error) ? tryOrUndefined(() => error.cause) : undefined;
 }

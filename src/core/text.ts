@@ -19,6 +19,22 @@ export function truncateText(text: string, max_bytes: number, whole_length = tex
   return firstBytes(cut, max_bytes - Buffer.byteLength(note)) + note;
 }
 
+/** Characters next to a cut that may be half of a word, such as a secret, and go with it. */
+const HALF_WORD = 200;
+
+/**
+ * The beginning and the end of a text that is longer than `max` characters, with a note between them. Of the words that
+ * the cut divides, the second half goes too: the masks know how a secret begins, not how it ends.
+ */
+export function cutMiddle(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const note = `${CUT}${text.length.toLocaleString('en-US')} characters in all) `;
+  const half = Math.max(0, Math.floor((max - note.length) / 2));
+  const end = text.slice(text.length - half);
+  const word = end.slice(0, HALF_WORD).search(/\s/);
+  return (text.slice(0, half) + note + end.slice(word < 0 ? HALF_WORD : word)).toWellFormed();
+}
+
 /** The text of UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');

@@ -67,6 +67,7 @@ export interface ColumnTypes {
   'run_steps.error': JsonText<RunError>;
   'run_steps.kind': StepKind;
   'run_steps.status': StepStatus;
+  'run_steps.texts': JsonText<Record<string, string>>;
   'runs.error': JsonText<RunError>;
   'runs.is_event_streaming': Flag;
   'runs.is_of_cron': Flag;

@@ -307,6 +307,8 @@ export interface Tables {
     tokens_cached: number | null;
     tokens_out: number | null;
     cost: number | null;
+    texts: JsonText | null;
+    contents: string | null;
   };
   runs: {
     run_id: Uuid;
@@ -334,6 +336,7 @@ export interface Tables {
   };
   schema_migrations: { version: number; name: string; applied_at: Timestamp; expands: number };
   server_secrets: { name: string; secret: string; created_at: Timestamp };
+  step_texts: { thread_id: string; number: number; hash: string; data: string };
   store_items: {
     item_id: number;
     namespace: JsonText;

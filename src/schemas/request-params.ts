@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Name } from './bounds.ts';
+import { MAX_SCALAR_LENGTH, Name } from './bounds.ts';
 
 /** Ids in the documentation's examples; later examples use the thread that the first one creates. */
 export const EXAMPLES = {
@@ -73,6 +73,17 @@ export const ProjectRevisionPath = ProjectPath.extend({ revision_id: RevisionPat
 
 /** A run, without its thread id. */
 export const StatelessRunPath = z.object({ run_id });
+
+const step_id = z
+  .string()
+  .max(MAX_SCALAR_LENGTH)
+  .regex(/^\d{1,9}\.\d{1,9}$/, { error: 'Invalid step ID: must be <attempt>.<number>' })
+  .meta({ description: 'Attempt and number of the step, such as `1.4`.', examples: ['1.1'] });
+
+export const StepPath = RunPath.extend({ step_id });
+
+/** A step of a run, without its thread id. */
+export const StatelessStepPath = StatelessRunPath.extend({ step_id });
 
 /** Headers of creating routes: a retry with the same key creates the resource once. */
 export const IdempotencyHeaders = z.looseObject({

@@ -2,14 +2,20 @@ import { z } from 'zod';
 import { MAX_SCALAR_LENGTH } from './bounds.ts';
 import { queryInt, Timestamp, Uuid } from './fields.ts';
 import { RunStatus } from './runs.ts';
+import { RecordedContents, StepInputOutput } from './step-contents.ts';
 import { RunError } from './threads.ts';
 
 /**
- * How much of a run is recorded: nothing, its nodes, or also their calls of models, tools, retrievers and the
- * store.
+ * How much of a run is recorded: nothing, its nodes, also their calls of models, tools, retrievers and the store, or also
+ * what these were given and returned. Each level includes those before it.
  */
-export const RECORD_LEVELS = ['off', 'nodes', 'all'] as const;
+export const RECORD_LEVELS = ['off', 'nodes', 'all', 'contents'] as const;
 export type RecordLevel = (typeof RECORD_LEVELS)[number];
+
+/** Whether `level` records all that `wanted` does. */
+export function includesLevel(level: RecordLevel, wanted: RecordLevel): boolean {
+  return RECORD_LEVELS.indexOf(level) >= RECORD_LEVELS.indexOf(wanted);
+}
 
 export const StepKind = z.enum(['node', 'model', 'tool', 'retriever', 'store']);
 export type StepKind = z.infer<typeof StepKind>;
@@ -60,11 +66,16 @@ export const RecordedStep = z.object({
    */
   calls: z.int().optional(),
   contents: StepContents.optional(),
+  /** With the level `contents`. */
+  recorded: RecordedContents.optional(),
 });
 export type RecordedStep = z.infer<typeof RecordedStep>;
 
+/** No list of steps has what they were given and returned. */
+const NOT_LISTED = { calls: true, contents: true, recorded: true } as const;
+
 /** A step that is not stored yet: it is executing (`ended_at` null), or its checkpoint is not stored yet. */
-export const CurrentStep = RecordedStep.omit({ calls: true, contents: true }).extend({
+export const CurrentStep = RecordedStep.omit(NOT_LISTED).extend({
   /** Epoch ms. */
   ended_at: z.number().nullable(),
   status: z.enum([...StepStatus.options, 'running']),
@@ -72,7 +83,7 @@ export const CurrentStep = RecordedStep.omit({ calls: true, contents: true }).ex
 export type CurrentStep = z.infer<typeof CurrentStep>;
 
 /** A recorded step on the wire. */
-export const Step = RecordedStep.omit({ calls: true, contents: true }).extend({
+export const Step = RecordedStep.omit(NOT_LISTED).extend({
   attempt: z.int(),
   /** Span id of the step in traces: 16 hexadecimal digits. */
   span_id: z.string(),
@@ -82,6 +93,15 @@ export const Step = RecordedStep.omit({ calls: true, contents: true }).extend({
   cost: z.number().nullable(),
 });
 export type Step = z.infer<typeof Step>;
+
+/** A recorded step on the wire, with what it was given and returned. */
+export const StepDetails = Step.extend({
+  run_id: Uuid,
+  thread_id: Uuid,
+  /** Null if the step was recorded without, as with `runs.record: all`, or if they were too large. */
+  contents: StepInputOutput.nullable(),
+});
+export type StepDetails = z.infer<typeof StepDetails>;
 
 /** A step on the wire that is not stored yet. */
 export const VisibleCurrentStep = CurrentStep.extend({

@@ -40,7 +40,7 @@ import { type ExplainDeps, runExplain } from './runs/run-explain.ts';
 import { type RunGraphDeps, runGraphService } from './runs/run-graph.ts';
 import { runLogService } from './runs/run-logs.ts';
 import { runSearchService } from './runs/run-search.ts';
-import { runStepService } from './runs/run-steps.ts';
+import { type RunStepDeps, runStepService } from './runs/run-steps.ts';
 import { runService } from './runs/runs.ts';
 import { statelessRunService } from './runs/stateless-runs.ts';
 import { type ServerLogDeps, serverLogService } from './server-log.ts';
@@ -192,7 +192,7 @@ export function createServices(
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox, stepsNow }),
-    ...listServices({ ...context, ...storage, bus, live, stepsNow }, assistants),
+    ...listServices({ ...context, ...storage, bus, live, stepsNow, root: ui.root }, assistants),
     ...deploymentServices(controlPlane({ ...context, ...settings, ...storage, bus })),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
@@ -214,7 +214,10 @@ function stopRun(bus: EventBus, run_id: string): void {
 
 /** Read-only services. */
 function listServices(
-  deps: Storage & Pick<ServiceContext, 'bus' | 'live'> & Pick<ExplainDeps, 'stepsNow'> & RunGraphDeps,
+  deps: Storage &
+    Pick<ServiceContext, 'bus' | 'live'> &
+    Pick<RunStepDeps, 'stepsNow' | 'root' | 'revision_id'> &
+    RunGraphDeps,
   assistants: AssistantService,
 ) {
   return {

@@ -4,10 +4,11 @@ import { withRelativePaths } from '../core/stack-frames.ts';
 import { truncateText } from '../core/text.ts';
 import type { OutputBatch, OutputLine } from '../graphs/graph.ts';
 import { MAX_CHARACTERS, MAX_LINES, NewestLines } from '../graphs/observability/output-buffer.ts';
+import type { Write } from '../storage/runs/batch.ts';
 import type { Lease } from '../storage/runs/lease.ts';
 import { appendRemovedLog } from '../storage/runs/removed-logs.ts';
 import { appendRunLog, type LogLines, lastLine } from '../storage/runs/run-logs.ts';
-import type { Write, WriteBuffer } from '../storage/runs/write-buffer.ts';
+import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
 
 /** Limit of a line, bytes. */
 const MAX_LINE_BYTES = 8 * 1024;

@@ -9,9 +9,9 @@ import type { ThreadState } from '../schemas/thread-state.ts';
 import type { Interrupt } from '../schemas/threads.ts';
 import { interruptsOf, removesThread, threadStatusAfter } from '../services/runs/transitions.ts';
 import type { FinishResult, RunEnd } from '../storage/queue/finish.ts';
+import { type Batch, emptyBatch } from '../storage/runs/batch.ts';
 import { END_EVENT } from '../storage/runs/events.ts';
 import type { AttemptRecord } from '../storage/runs/steps.ts';
-import { type Batch, emptyBatch } from '../storage/runs/write-buffer.ts';
 import { serializeState } from '../storage/threads/values-summary.ts';
 import {
   type Attempt,

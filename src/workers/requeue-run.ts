@@ -4,8 +4,8 @@ import { logUpdated } from '../events/bus.ts';
 import type { RunError } from '../schemas/threads.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
+import { emptyBatch } from '../storage/runs/batch.ts';
 import type { Lease } from '../storage/runs/lease.ts';
-import { emptyBatch } from '../storage/runs/write-buffer.ts';
 import {
   type Attempt,
   type AttemptContext,

@@ -77,6 +77,7 @@ function openAttempt(
   const writes = deps.writes(lease, {
     resumable: kwargs.resumable,
     budget: budget?.meter,
+    mask: (deps.output ?? DEFAULT_OUTPUT_RULES).mask,
     usage: { account, costOf: deps.costOf ?? (() => null) },
     onCommitted: ({ frames, steps }) => {
       writer.committed(frames);

@@ -12,6 +12,7 @@ const http = await openApp({
     LANGGRAPH_WEBHOOKS: '{"url": {"disable_loopback": false}}',
     // Tokens are made with a key.
     AGENT_SERVER_API_KEYS: 'operator',
+    AGENT_SERVER_RECORD: 'contents',
   },
 });
 const hook = await receiver();
@@ -146,6 +147,10 @@ test('every response matches the document, and its examples work in order', asyn
   for (const watch of ['join_run_stream', 'join_stateless_run_stream']) await call(watch, run);
   await call('delete_run', run);
   await call('stream_run', thread, RUN);
+  const [ended] = (await call('list_runs', thread)).body;
+  const [step] = (await call('list_run_steps', ended)).body.steps;
+  for (const read of ['get_run_step', 'get_stateless_run_step'])
+    await call(read, { ...ended, step_id: `${step.attempt}.${step.number}` });
 
   for (const stateless of ['create_stateless_run', 'wait_stateless_run', 'stream_stateless_run']) {
     await call(stateless, {}, { assistant_id: 'echo', input: { x: 1 } });

@@ -59,6 +59,8 @@ export const OPERATIONS_BY_SCOPE = {
     'list_cron_runs',
     'list_models',
     'list_namespaces',
+    'get_run_step',
+    'get_stateless_run_step',
     'list_run_steps',
     'list_runs',
     'list_stateless_run_steps',

@@ -15,6 +15,9 @@ import type { ChildMessage, DevServerArguments, ParentMessage } from './server-p
 /** A node that blocks the event loop this long fails and the server restarts, ms. */
 const MAX_BLOCKED_MS = 30_000;
 
+/** Whoever develops asks first what the model saw. */
+const DEFAULTS = { 'runs.record': 'contents' };
+
 type ServeMessage = Extract<ParentMessage, { type: 'serve' }>;
 
 /** Entry point of a `dev` server process: the parent sends `serve` and `stop` messages, and connections. */
@@ -38,6 +41,7 @@ async function devServer({ flags, root, faulty_node_file, has_hosts }: DevServer
   const { config, logger, recent_log, announce, lines } = await loadConfigAndOutput(flags, {
     json: false,
     code_of: root,
+    keys: DEFAULTS,
   });
   // The parent listens; it knows the port if the configured one is 0.
   const server = { ...config.server, port: Number(new URL(message.url).port) };

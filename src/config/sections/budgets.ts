@@ -1,4 +1,5 @@
 import type { z } from 'zod';
+import { includesLevel, type RecordLevel } from '../../schemas/steps.ts';
 import { group, integer, number } from '../value-types.ts';
 
 const MAX_TOKENS = 1_000_000_000_000_000;
@@ -52,9 +53,10 @@ type Scope = 'run' | keyof z.output<typeof Budgets>;
 type Prices = Readonly<Record<string, unknown>>;
 
 /** Why a limit cannot be enforced, because the server does not count what it limits; `undefined` if it can. */
-export function uncountedLimit(limit: keyof Limits, record: string, prices: Prices): string | undefined {
+export function uncountedLimit(limit: keyof Limits, record: RecordLevel, prices: Prices): string | undefined {
   if (limit === 'max_steps') return undefined;
-  if (record !== 'all') return `needs runs.record: all, which counts tokens, instead of ${record}`;
+  if (!includesLevel(record, 'all'))
+    return `needs runs.record: all, which counts tokens, instead of ${record}`;
   if (limit === 'max_cost' && Object.keys(prices).length === 0)
     return 'needs usage.prices: without prices, every call costs 0';
   return undefined;
@@ -62,7 +64,7 @@ export function uncountedLimit(limit: keyof Limits, record: string, prices: Pric
 
 /** The first limit that cannot be enforced. */
 export function uncountedBudget(
-  runs: Runs & { readonly record: string },
+  runs: Runs & { readonly record: RecordLevel },
   prices: Prices,
 ): { readonly path: string[]; readonly message: string } | undefined {
   for (const [scope, limits] of Object.entries(budgetsOf(runs))) {

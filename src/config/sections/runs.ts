@@ -60,7 +60,7 @@ export const Runs = group({
   record: oneOf([...RECORD_LEVELS])
     .default('all')
     .describe(
-      'What is recorded of each run. `nodes`: times and outcomes of nodes; `all`: also calls of models, with their tokens, and of tools, retrievers and the store; `off`: nothing.',
+      'What is recorded of each run. `nodes`: times and outcomes of nodes; `all`: also calls of models, with their tokens, and of tools, retrievers and the store; `contents`: also what models, tools and nodes were given and returned, encrypted and deleted like states; `off`: nothing. The default of `agent-server dev` is `contents`. See [debugging](debugging.md#what-did-the-model-see).',
     ),
   stream_ttl_seconds: integer(0, MAX_DELAY_S, 'seconds')
     .default(86_400)

@@ -105,7 +105,7 @@ export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps
       const run = tracedRun(claimed);
       if (!isSampled(run, sampler)) return;
       const { run_id, starts } = claimed.lease;
-      for (const step of steps.filter(isStep)) buffer.add(() => spans.step(run, starts, step));
+      for (const step of tracedSteps(steps)) buffer.add(() => spans.step(run, starts, step));
       if (attempt?.ended !== undefined) {
         const over = { ...attempt, attempt: starts, ended: attempt.ended };
         if (attempt.resumed_from_run_id === undefined) buffer.add(() => spans.attempt(run, over));
@@ -129,6 +129,11 @@ export function runTracer({ buffer, spans, sampler, has_contents, runs, runSteps
       inBackground(addEnded(run_id));
     },
   };
+}
+
+/** Without what is stored of their contents: they are held until their spans are sent. */
+function tracedSteps(steps: Recorded['steps']) {
+  return steps.filter(isStep).map(({ masked: _stored, ...step }) => step);
 }
 
 /**

@@ -1,6 +1,8 @@
 import { tryOrUndefined } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import type { RecordedContents } from '../../schemas/step-contents.ts';
 import type { StepContents } from '../../schemas/steps.ts';
+import type { ContentKeeper } from './content-keeper.ts';
 import { contentsOf, inputOf, outputOf, toolValueOf } from './contents.ts';
 import {
   addTokens,
@@ -56,12 +58,14 @@ export class StepCallbacks {
     const provider = firstText(metadata?.['ls_provider']);
     this.#begin('model', id, parent_id, metadata, { name: name ?? classOf(llm) ?? 'model', model, provider });
     this.#addInput(id, () => inputOf(input));
+    this.#keep(id, (keeper) => keeper.call(input, extra ?? {}, metadata ?? {}));
   };
 
   readonly handleLLMStart = this.handleChatModelStart;
 
   readonly handleLLMEnd = (output: unknown, id: string): void => {
     const contents = this.#takeContents(id, () => outputOf(output));
+    this.#keep(id, (keeper) => keeper.answer(output));
     this.#recorder.succeed(this.#close(id), tokensOf(output), contents);
   };
 
@@ -82,10 +86,12 @@ export class StepCallbacks {
     const called = name ?? firstText(isObject(tool) ? tool['name'] : undefined) ?? classOf(tool) ?? 'tool';
     this.#begin('tool', id, parent_id, metadata, { name: called, model: null, provider: null });
     this.#addInput(id, () => toolValueOf(input));
+    this.#keep(id, (keeper) => keeper.input(input));
   };
 
   readonly handleToolEnd = (output: unknown, id: string): void => {
     const contents = this.#takeContents(id, () => toolValueOf(output));
+    this.#keep(id, (keeper) => keeper.result(output));
     this.#recorder.succeed(this.#close(id), NO_TOKENS, contents);
   };
 
@@ -104,6 +110,7 @@ export class StepCallbacks {
     const provider = firstText(metadata?.['ls_vector_store_provider']);
     this.#begin('retriever', id, parent_id, metadata, { name: called, model: null, provider });
     this.#addInput(id, () => toolValueOf(query));
+    this.#keep(id, (keeper) => keeper.input(query));
   };
 
   readonly handleRetrieverEnd = this.handleToolEnd;
@@ -113,7 +120,7 @@ export class StepCallbacks {
   /** Records only chains that LangGraph executes as a task, unless they are recorded already. */
   readonly handleChainStart = (
     _chain: unknown,
-    _inputs: unknown,
+    inputs: unknown,
     id: string,
     parent_id?: string,
     _tags?: string[],
@@ -124,9 +131,11 @@ export class StepCallbacks {
     if (name === undefined || name !== metadata?.['langgraph_node'] || name.startsWith('__')) return;
     if (this.#recorder.isInNode(placeOf(metadata).task_namespace)) return;
     this.#begin('node', id, parent_id, metadata, { name, model: null, provider: null });
+    this.#keep(id, (keeper) => keeper.input(inputs));
   };
 
-  readonly handleChainEnd = (_outputs: unknown, id: string): void => {
+  readonly handleChainEnd = (outputs: unknown, id: string): void => {
+    this.#keep(id, (keeper) => keeper.output(outputs));
     this.#recorder.succeed(this.#close(id));
   };
 
@@ -144,6 +153,10 @@ export class StepCallbacks {
     const parent = parent_id === undefined ? undefined : this.#open.get(parent_id);
     const step = this.#recorder.begin({ kind, place: placeOf(metadata), parent, ...called });
     if (step) this.#open.set(id, step);
+  }
+
+  #keep(id: string, read: (keeper: ContentKeeper) => RecordedContents | undefined): void {
+    this.#recorder.keep(this.#open.get(id), read);
   }
 
   #addInput(id: string, read: () => string | undefined): void {

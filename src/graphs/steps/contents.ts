@@ -84,7 +84,7 @@ const NOTE = { type: 'text', content: `(more than ${MAX_BYTES / 1024} kB)` };
 
 function messageOf(given: unknown): Message {
   if (!isObject(given)) return { role: 'user', parts: [textPart(String(given))] };
-  const role = ROLES[typeOf(given)] ?? typeOf(given);
+  const role = roleOf(given);
   const parts = partsOf(given['content']);
   if (role === 'tool')
     return { role, parts: [{ type: 'tool_call_response', id: given['tool_call_id'], response: parts }] };
@@ -100,6 +100,12 @@ function messageOf(given: unknown): Message {
 
 /** Roles by the types of LangChain's messages. */
 const ROLES: Readonly<Record<string, string>> = { human: 'user', ai: 'assistant' };
+
+/** Role of a message: of LangChain, or plain. */
+export function roleOf(message: Readonly<Record<string, unknown>>): string {
+  const type = typeOf(message);
+  return ROLES[type] ?? type;
+}
 
 function typeOf({ type, role, getType }: Readonly<Record<string, unknown>>): string {
   if (typeof role === 'string') return role;

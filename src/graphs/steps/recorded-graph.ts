@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { isObject } from '../../core/json.ts';
+import { includesLevel } from '../../schemas/steps.ts';
 import { copyOf, isLocalPregel, type RunnableGraph } from '../runnable.ts';
 import type { ActiveSpans } from './active-spans.ts';
 import { StepCallbacks } from './callbacks.ts';
@@ -89,6 +90,7 @@ function measured(name: string, whole: Invocable): Invocable {
     try {
       const invoke = () => whole.invoke(input, config);
       const result = await (spans && step ? spans.inStep(step.number, invoke) : invoke());
+      recorder?.keep(step, (keeper) => keeper.output(result));
       recorder?.succeed(step);
       return result;
     } catch (error) {
@@ -123,7 +125,8 @@ function withRecording(config: NodeConfig): NodeConfig {
     callbacks: addCallbacks(config.callbacks, callbacks),
     // The name of the node, which LangChain gives to the first run that calls a handler.
     runName: undefined,
-    ...(recorder.level === 'all' && isObject(store) && { store: recordedStore(store, recorder, metadata) }),
+    ...(includesLevel(recorder.level, 'all') &&
+      isObject(store) && { store: recordedStore(store, recorder, metadata) }),
   };
 }
 

@@ -78,6 +78,7 @@ class CallsOfKind {
     if (
       this.#steps >= MAX_STEPS_OF_KIND &&
       !this.#recorder.has_contents &&
+      !this.#recorder.keeps_contents &&
       this.#recorder.continue(this.#step)
     )
       return;
@@ -93,9 +94,12 @@ class CallsOfKind {
   }
 
   #addContents(given: readonly unknown[], result: unknown): void {
-    if (!this.#step || !this.#recorder.has_contents) return;
+    if (!this.#step) return;
     const names = CALLS[this.#name] ?? [];
     const call = Object.fromEntries(names.map((name, i) => [name, given[i]]));
+    this.#recorder.keep(this.#step, (keeper) => keeper.input(call));
+    this.#recorder.keep(this.#step, (keeper) => keeper.output(result));
+    if (!this.#recorder.has_contents) return;
     this.#contents = contentsOf(
       tryOrUndefined(() => toolValueOf(call)),
       tryOrUndefined(() => toolValueOf(result)),

@@ -1,6 +1,7 @@
 import type { Clock } from '../../core/clock.ts';
 import { publicFailure, tryOrUndefined } from '../../core/failure.ts';
 import { isObject } from '../../core/json.ts';
+import type { RecordedContents } from '../../schemas/step-contents.ts';
 import type {
   CurrentStep,
   RecordedStep,
@@ -8,6 +9,8 @@ import type {
   StepContents,
   StepStatus,
 } from '../../schemas/steps.ts';
+import { includesLevel } from '../../schemas/steps.ts';
+import { ContentKeeper } from './content-keeper.ts';
 
 /** Limit of an attempt: a graph that loops for days does not fill the memory or the database with steps. */
 const MAX_STEPS = 20_000;
@@ -42,10 +45,12 @@ interface RecorderOptions {
 /** A step that executes. */
 export type OpenStep = Omit<
   RecordedStep,
-  'ended_at' | 'status' | 'error' | 'contents' | keyof TokenCounts
+  'ended_at' | 'status' | 'error' | 'contents' | 'recorded' | keyof TokenCounts
 > & {
   /** Namespace of its task, which steps within it name. */
   readonly task_namespace: string;
+  /** What is kept of it so far. */
+  readonly parts: RecordedContents[];
 };
 
 /**
@@ -57,6 +62,8 @@ export class StepRecorder {
   readonly level: Exclude<RecordLevel, 'off'>;
   /** Whether calls are recorded with what they were given and returned. */
   readonly has_contents: boolean;
+  /** With the level `contents`. */
+  readonly #keeper: ContentKeeper | undefined;
   readonly #clock: Clock;
   readonly #max_steps: number;
   readonly #open = new Set<OpenStep>();
@@ -80,6 +87,7 @@ export class StepRecorder {
   ) {
     this.level = level;
     this.has_contents = has_contents;
+    this.#keeper = includesLevel(level, 'contents') ? new ContentKeeper() : undefined;
     this.#clock = clock;
     this.#max_steps = max_steps;
   }
@@ -101,10 +109,24 @@ export class StepRecorder {
       provider: provider?.slice(0, MAX_NAME) ?? null,
       ...place,
       started_at: this.#clock.now(),
+      parts: [],
     };
     this.#open.add(step);
     if (kind === 'node') this.#nodes.set(place.task_namespace, step);
     return step;
+  }
+
+  /** Whether what calls were given and returned is stored. */
+  get keeps_contents(): boolean {
+    return this.#keeper !== undefined;
+  }
+
+  /** Notes what the step was given or has returned, if that is kept. */
+  keep(step: OpenStep | undefined, read: (keeper: ContentKeeper) => RecordedContents | undefined): void {
+    const keeper = this.#keeper;
+    if (!keeper || !step || !this.#open.has(step)) return;
+    const part = tryOrUndefined(() => read(keeper));
+    if (part) step.parts.push(part);
   }
 
   /** A call of the store goes on. False if it is taken already, or another step but one of the store began since. */
@@ -130,6 +152,7 @@ export class StepRecorder {
   /** `thrown`: by the step; interrupts and jumps to a parent graph are thrown too. */
   fail(step: OpenStep | undefined, thrown: unknown, contents?: StepContents | undefined): void {
     const status = statusOf(thrown);
+    if (status === 'error') this.keep(step, (keeper) => keeper.failure(thrown));
     this.#end(step, status, status === 'error' ? publicFailure(thrown) : null, NO_TOKENS, contents);
   }
 
@@ -140,17 +163,18 @@ export class StepRecorder {
     if (ended.length > 0) this.#ended = [];
     this.#sums.clear();
     this.#contents = 0;
+    this.#keeper?.taken();
     return ended;
   }
 
   /** Steps that are not taken yet, and those that execute; by number. None is beyond the limit. */
   current(): CurrentStep[] {
     const visible = [...this.#open].filter(({ number }) => number <= this.#max_steps);
-    const open = visible.map(({ task_namespace: _place, ...step }): CurrentStep => {
+    const open = visible.map(({ task_namespace: _place, parts: _input, ...step }): CurrentStep => {
       return { ...step, ended_at: null, status: 'running', error: null, ...NO_TOKENS };
     });
     const taken = [...this.#ended, ...this.#resting.values()];
-    const ended = taken.map(({ contents: _sent, ...step }) => step);
+    const ended = taken.map(({ contents: _sent, recorded: _values, ...step }) => step);
     return [...ended, ...open].sort((one, other) => one.number - other.number);
   }
 
@@ -168,16 +192,22 @@ export class StepRecorder {
     contents?: StepContents | undefined,
   ): void {
     if (!step || !this.#open.delete(step)) return;
-    const { task_namespace, ...recorded } = step;
+    const { task_namespace, parts, ...begun } = step;
     if (this.#nodes.get(task_namespace) === step) this.#nodes.delete(task_namespace);
     const ended_at = Math.max(step.started_at, this.#clock.now());
-    const ended = { ...recorded, ended_at, status, error, ...tokens };
+    const ended = { ...begun, ended_at, status, error, ...tokens };
     if (step.number > this.#max_steps) {
+      this.#keeper?.drop(parts);
       this.#addToSums(ended);
       return;
     }
+    const recorded = this.#keeper?.end(parts);
     this.#contents += (contents?.input?.length ?? 0) + (contents?.output?.length ?? 0);
-    const known = contents && this.#contents <= MAX_CONTENTS ? { ...ended, contents } : ended;
+    const known = {
+      ...ended,
+      ...(contents && this.#contents <= MAX_CONTENTS && { contents }),
+      ...(recorded && { recorded }),
+    };
     if (step.kind === 'store' && status === 'success') this.#resting.set(step, known);
     else this.#ended.push(known);
   }

@@ -4,29 +4,44 @@ import { timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
 import { spanIdOf, traceIdOf } from '../../core/trace-ids.ts';
 import type { StepsNow } from '../../events/current-steps.ts';
+import type { Run } from '../../schemas/runs.ts';
 import type {
   CurrentStep,
   RunAttempt,
   RunSteps,
   Step,
+  StepDetails,
   StepsQuery,
   VisibleCurrentStep,
 } from '../../schemas/steps.ts';
 import type { AttemptNow } from '../../storage/runs/active-attempts.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { RunStepRepository, StepPosition, StoredAttempt, StoredStep } from '../../storage/runs/steps.ts';
+import { inputOutput } from './step-details.ts';
 import { isFinal } from './transitions.ts';
 
 export interface RunStepDeps {
   readonly runs: RunRepository;
   readonly runSteps: RunStepRepository;
   readonly stepsNow: StepsNow;
+  /** Project folder, which paths in stacks are relative to. */
+  readonly root: string;
+  /** In a deployment, whose sources are not edited in place. */
+  readonly revision_id?: string | undefined;
 }
 
 export type RunStepService = ReturnType<typeof runStepService>;
 
 /** Recorded steps of runs. */
-export function runStepService({ runs, runSteps, stepsNow }: RunStepDeps) {
+export function runStepService({ runs, runSteps, stepsNow, root, revision_id }: RunStepDeps) {
+  /** Throws `NotFound` for a run that the actor cannot see. */
+  async function visibleRun(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
+    const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
+    const run = await runs.get(thread_id, run_id, visibility);
+    if (!run) throw new NotFound('Run not found');
+    return run;
+  }
+
   return {
     /** A page of the run's steps, and all of its attempts. Throws `NotFound` for a run that the actor cannot see. */
     async steps(
@@ -35,9 +50,7 @@ export function runStepService({ runs, runSteps, stepsNow }: RunStepDeps) {
       run_id: string,
       { limit, after }: StepsQuery,
     ): Promise<RunSteps> {
-      const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
-      const run = await runs.get(thread_id, run_id, visibility);
-      if (!run) throw new NotFound('Run not found');
+      const run = await visibleRun(actor, thread_id, run_id);
       // Read before the stored steps: a step then appears in both or in one, never in neither.
       const current = run.status === 'running' ? await stepsNow(run) : undefined;
       const [steps, attempts] = await Promise.all([
@@ -54,6 +67,28 @@ export function runStepService({ runs, runSteps, stepsNow }: RunStepDeps) {
         steps: steps.map((step) => visibleStep(run_id, step)),
         current: run.status === 'running' ? currentSteps(run_id, current, steps) : [],
         next: last ? `${last.attempt}.${last.number}` : null,
+      };
+    },
+
+    /**
+     * A step with what it was given and returned. Throws `NotFound` for a step that is not stored, and for a run that the
+     * actor cannot see.
+     */
+    async step(
+      actor: Actor,
+      thread_id: string | undefined,
+      { run_id, step_id }: { run_id: string; step_id: string },
+      { is_local }: { readonly is_local: boolean },
+    ): Promise<StepDetails> {
+      const run = await visibleRun(actor, thread_id, run_id);
+      const found = await runSteps.step(run, positionOf(step_id));
+      if (!found) throw new NotFound('Step not found');
+      const edits = is_local && revision_id === undefined && actor.scope === 'admin';
+      return {
+        ...visibleStep(run_id, found.step),
+        run_id,
+        thread_id: run.thread_id,
+        contents: found.contents ? inputOutput(found.contents, { root, is_local: edits }) : null,
       };
     },
   };

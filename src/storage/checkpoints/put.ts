@@ -1,9 +1,10 @@
 import type { CommitMode, Db, Transaction } from '../../db/db.ts';
 import { insertRows } from '../../db/rows.ts';
 import { list, raw, sql } from '../../db/sql.ts';
+import type { Write } from '../runs/batch.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { requireImport } from '../runs/unfinished-import.ts';
-import type { Write, WriteBuffer } from '../runs/write-buffer.ts';
+import type { WriteBuffer } from '../runs/write-buffer.ts';
 import type { BlobRow } from './delta-blobs.ts';
 import { encryptMetadata, withThreadId } from './metadata.ts';
 import {

@@ -31,7 +31,8 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
   { table: 'thread_values', key: ['thread_id'], columns: { value: 'json' } },
   { table: 'runs', key: ['run_id'], columns: { kwargs: 'json', error: 'json' } },
   { table: 'interrupt_answers', key: ['answer_id'], columns: { value: 'json', answer: 'json' } },
-  { table: 'run_steps', key: ['run_id', 'attempt', 'number'], columns: { error: 'json' } },
+  { table: 'run_steps', key: ['run_id', 'attempt', 'number'], columns: { error: 'json', contents: 'text' } },
+  { table: 'step_texts', key: ['thread_id', 'number'], columns: { data: 'text' } },
   { table: 'run_events', key: ['run_id', 'seq'], columns: { data: 'text' } },
   { table: 'run_logs', key: ['run_id', 'seq'], columns: { data: 'text' } },
   {

@@ -5,6 +5,7 @@ import { DecryptionError } from '../../db/encryption/cipher.ts';
 import type { EncryptingCipher } from '../../db/encryption/encrypting-cipher.ts';
 import { and, FOR_UPDATE, join, list, or, raw, type Sql, type SqlValue, sql } from '../../db/sql.ts';
 import { blindKey, type IdempotencyKey } from '../idempotency.ts';
+import { blindTextHash } from '../runs/step-texts.ts';
 import { blindIndexWords, mergeWordIndex } from '../store/full-text.ts';
 import { blindSummary } from '../threads/values-summary.ts';
 import { type EncryptedColumn, type EncryptedTable, isStale, reencrypt } from './columns.ts';
@@ -143,6 +144,8 @@ async function blindIndexesOf(tx: Transaction, { table }: EncryptedTable, row: R
       return blindSummary(tx, row as { thread_id: string; value: string });
     case 'store_items':
       return blindIndexWords(tx, row as { item_id: number; value: string });
+    case 'step_texts':
+      return blindTextHash(tx, row as { thread_id: string; number: number; data: string });
     case 'idempotency_keys':
       return blindKey(tx, row as unknown as IdempotencyKey);
   }

@@ -10,6 +10,7 @@ import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { recordCronRunEnd } from '../crons/crons.ts';
 import { closeRunLog } from '../runs/events.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
+import { deleteStepsOfRuns } from '../runs/step-deletion.ts';
 import { type LockedThread, type QueueRow, queuedRuns, withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
 import { deleteTemporaryThread } from '../threads/delete.ts';
@@ -153,5 +154,6 @@ async function enqueueEnds(
 
 async function deleteRuns(tx: Transaction, thread_id: string, run_ids: string[]): Promise<void> {
   for (const run_id of run_ids) await deleteCheckpointsOfRun(tx, thread_id, run_id);
+  await deleteStepsOfRuns(tx, thread_id, run_ids);
   await tx.run(sql`delete from runs where run_id in ${list(run_ids)}`);
 }

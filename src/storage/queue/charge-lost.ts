@@ -1,11 +1,11 @@
 import type { Db } from '../../db/db.ts';
 import { sql } from '../../db/sql.ts';
+import type { Batch } from '../runs/batch.ts';
 import { chargeUncounted } from '../runs/budgets.ts';
 import { heldHead, type Lease } from '../runs/lease.ts';
 import { insertSteps } from '../runs/steps.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { chargeCalls } from '../runs/usage.ts';
-import type { Batch } from '../runs/write-buffer.ts';
 
 /**
  * Charges what an attempt used that lost its run: it was deleted while it executed, by which nobody evades a budget, or

@@ -4,6 +4,7 @@ import { and, list, sql } from '../../db/sql.ts';
 import { threadVisible, type Visibility } from '../access/visibility.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { deleteLogs } from '../runs/events.ts';
+import { deleteStepsOfRuns } from '../runs/step-deletion.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
 import { deleteTemporaryThread } from '../threads/delete.ts';
@@ -39,8 +40,10 @@ export function deleteRun(
     threadVisible('runs.thread_id', visibility),
   ]);
   return withThread(db, 'reclaim', thread_id, async (tx, thread) => {
-    const gone = thread.exists ? await tx.run(sql`delete from runs where ${wanted}`) : 0;
-    if (gone === 0) return { deleted: false, was_in_flight: false, promoted: false };
+    const found = thread.exists && (await tx.get(sql`select 1 from runs where ${wanted}`));
+    if (!found) return { deleted: false, was_in_flight: false, promoted: false };
+    await deleteStepsOfRuns(tx, thread_id, [run_id]);
+    await tx.run(sql`delete from runs where run_id = ${run_id}`);
     const queued = await tx.get(sql`delete from run_queue where run_id = ${run_id} returning ${OWNS_THREAD}`);
     // Reserves a number for the end event that was never written, so that no two runs start at the same number.
     closeThreadLog(tx, thread_id, run_id, 1);

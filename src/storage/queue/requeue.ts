@@ -1,6 +1,6 @@
+import { type Batch, writeBatch } from '../runs/batch.ts';
 import { heldHead, isNextBatch, isRepeatedBatch, type Lease } from '../runs/lease.ts';
 import { withThread } from '../runs/thread-lock.ts';
-import { type Batch, writeBatch } from '../runs/write-buffer.ts';
 import type { QueueContext } from './context.ts';
 import { type AttemptEndResult, endAttempt, type FailurePolicy } from './end-attempt.ts';
 import type { RetryReason } from './position.ts';

@@ -8,6 +8,9 @@ import { type Sql, sql } from '../../db/sql.ts';
 import type { AttemptStatus, RecordedStep, RunAttempt, Step } from '../../schemas/steps.ts';
 import type { ActiveAttempts } from './active-attempts.ts';
 import type { Lease } from './lease.ts';
+import type { MaskedContents } from './masked-contents.ts';
+import { readContents, STEP_CONTENTS_COLUMN, type StoredContents } from './read-contents.ts';
+import { putTexts, toRanges } from './step-texts.ts';
 import { chargeCalls, type UsageAccount } from './usage.ts';
 
 /** Cipher column: the error of a step. */
@@ -57,6 +60,22 @@ export function runStepRepository(db: Db, active: Pick<ActiveAttempts, 'whenFlus
       return rows.map((row) => stepOf(db.cipher, row));
     },
 
+    /** One step, with what it was given and returned if that was kept; `undefined` if it is not stored. */
+    async step(
+      { thread_id, run_id }: { thread_id: string; run_id: string },
+      { attempt, number }: StepPosition,
+    ): Promise<{ step: StoredStep; contents: StoredContents | undefined } | undefined> {
+      await active.whenFlushed(thread_id);
+      const row = await db.get(sql`select ${STEP} from run_steps
+        where run_id = ${run_id} and attempt = ${attempt} and number = ${number}`);
+      if (!row) return undefined;
+      const step = stepOf(db.cipher, row);
+      return {
+        step,
+        contents: await readContents(db, { thread_id, run_id, attempt, number, node: step.node }),
+      };
+    },
+
     /** The attempts of a run, in order. */
     attempts(run_id: string): Promise<StoredAttempt[]> {
       return db.all(sql`select ${ATTEMPT} from run_attempts where run_id = ${run_id} order by attempt`);
@@ -69,10 +88,14 @@ function stepOf<Row extends { error: unknown }>(cipher: Cipher, row: Row) {
 }
 
 /** A step with its cost, in the configured currency; null if it is not a model's call, or has no price. */
-export type PricedStep = RecordedStep & { readonly cost: number | null };
+export type PricedStep = Omit<RecordedStep, 'recorded'> & {
+  readonly cost: number | null;
+  /** With `runs.record: contents`. */
+  readonly masked?: MaskedContents;
+};
 
 /** Whether it stands for itself, and not for calls beyond the limit of steps, which have no rows. */
-export function isStep({ calls }: RecordedStep): boolean {
+export function isStep({ calls }: Pick<RecordedStep, 'calls'>): boolean {
   return calls === undefined;
 }
 
@@ -87,34 +110,56 @@ export async function insertSteps(
   account: UsageAccount | undefined,
   isRepeated: boolean,
 ): Promise<void> {
+  const contents = steps.flatMap(({ masked }) => masked ?? []);
+  const numbers = contents.length === 0 ? NONE : await putTexts(tx, lease.thread_id, contents);
+  const rows = (some: readonly PricedStep[]) => rowsOf(tx, lease, some, numbers);
   const ofModels = steps.filter(({ kind }) => kind === 'model');
   const others = ofModels.length === 0 ? steps : steps.filter(({ kind }) => kind !== 'model');
-  await insertRows(tx, INTO, rowsOf(tx, lease, others), ONCE);
+  await insertRows(tx, INTO, rows(others), ONCE);
   if (ofModels.length === 0) return;
   const calls = ofModels.filter(isStep);
-  const inserted = await insertRowsReturning(tx, INTO, rowsOf(tx, lease, calls), {
+  const inserted = await insertRowsReturning(tx, INTO, rows(calls), {
     onConflict: ONCE,
     returning: columns('run_steps', 'number'),
   });
   if (!account) return;
-  const numbers = new Set(inserted.map(({ number }) => number));
-  const isCharged = (step: PricedStep) => (isStep(step) ? !numbers.has(step.number) : isRepeated);
+  const stored = new Set(inserted.map(({ number }) => number));
+  const isCharged = (step: PricedStep) => (isStep(step) ? !stored.has(step.number) : isRepeated);
   const charged = ofModels.filter((step) => !isCharged(step));
   await chargeCalls(tx, lease.run_id, account, charged);
 }
 
 const INTO = sql`run_steps (run_id, attempt, number, parent, kind, name, node, namespace, task_id, superstep,
-  checkpoint_id, started_at, ended_at, status, error, model, provider, tokens_in, tokens_cached, tokens_out, cost)`;
+  checkpoint_id, started_at, ended_at, status, error, model, provider, tokens_in, tokens_cached, tokens_out, cost, texts, contents)`;
+const NONE: ReadonlyMap<string, number> = new Map();
 const ONCE = sql`on conflict (run_id, attempt, number) do nothing`;
 
-function rowsOf(tx: Transaction, { run_id, starts: attempt }: Lease, steps: readonly PricedStep[]): Sql[] {
+function rowsOf(
+  tx: Transaction,
+  { run_id, starts: attempt }: Lease,
+  steps: readonly PricedStep[],
+  numbers: ReadonlyMap<string, number>,
+): Sql[] {
   return steps.map((step) => {
+    const own = step.masked?.own;
+    const contents = own === undefined ? null : tx.cipher.encryptText(STEP_CONTENTS_COLUMN, own);
     const error = step.error && tx.cipher.encryptJson(STEP_ERROR_COLUMN, toJson(step.error));
     return sql`(${run_id}, ${attempt}, ${step.number}, ${step.parent}, ${step.kind}, ${step.name}, ${step.node},
       ${step.namespace}, ${step.task_id}, ${step.superstep}, ${step.checkpoint_id},
       ${timestamp(step.started_at)}, ${timestamp(step.ended_at)}, ${step.status}, ${error}, ${step.model},
-      ${step.provider}, ${step.tokens_in}, ${step.tokens_cached}, ${step.tokens_out}, ${step.cost})`;
+      ${step.provider}, ${step.tokens_in}, ${step.tokens_cached}, ${step.tokens_out}, ${step.cost},
+      ${textsOf(step, numbers)}, ${contents})`;
   });
+}
+
+/** The column `texts`: null if the step has none. */
+function textsOf({ masked }: PricedStep, numbers: ReadonlyMap<string, number>): string | null {
+  if (!masked || masked.shared.length === 0) return null;
+  const named = masked.shared.map(([name, texts]) => [
+    name,
+    toRanges(texts.flatMap(({ hash }) => numbers.get(hash) ?? [])),
+  ]);
+  return toJson(Object.fromEntries(named));
 }
 
 /** An attempt as the worker that executes it knows it. */

@@ -1,39 +1,18 @@
 import { LeaseLost, Unavailable } from '../../core/errors.ts';
+import { type MaskSecrets, maskSecrets } from '../../core/mask-secrets.ts';
 import { after, type Timer } from '../../core/timers.ts';
-import type { CommitMode, Db, Transaction } from '../../db/db.ts';
+import type { CommitMode, Db } from '../../db/db.ts';
+import type { RecordedContents } from '../../schemas/step-contents.ts';
 import type { RecordedStep } from '../../schemas/steps.ts';
 import type { ActiveAttempts, AttemptNow, CurrentSteps } from './active-attempts.ts';
+import { type Batch, emptyBatch, type Write, writeBatch } from './batch.ts';
 import type { BudgetMeter } from './budget-meter.ts';
-import { type BudgetCharge, type BudgetsUsed, chargeBudgets } from './budgets.ts';
-import { type Frame, insertFrames } from './events.ts';
+import type { Frame } from './events.ts';
 import { flushLater } from './flush-later.ts';
 import { admitBatch, type Lease } from './lease.ts';
-import { type AttemptRecord, insertSteps, type PricedStep, putAttempt } from './steps.ts';
+import { ContentsMask, type MaskedContents } from './masked-contents.ts';
+import type { AttemptRecord } from './steps.ts';
 import type { UsageAccount } from './usage.ts';
-
-/** Statements of one unit of work; rerun from the start with their transaction. */
-export interface Write {
-  (tx: Transaction): Promise<void>;
-  /** What it writes instead if that transaction removes the run; nothing if undefined. */
-  readonly ofRemovedRun?: (tx: Transaction, log_retention_ms: number) => Promise<void>;
-}
-
-/** Output of an attempt that is not stored yet, in order. */
-export interface Batch {
-  readonly frames: Frame[];
-  /** Checkpoints, and what tasks wrote at them. */
-  readonly writes: Write[];
-  /** Steps of the run that have ended. */
-  readonly steps: PricedStep[];
-  /** Account that is charged for the calls of models among them, if any. */
-  readonly account?: UsageAccount | undefined;
-  /** What the run has used of budgets; undefined if that is stored. */
-  readonly budget?: BudgetCharge | undefined;
-  /** The attempt as it is when the batch is stored; undefined if it has not changed. */
-  readonly attempt?: AttemptRecord | undefined;
-  /** How many batches of the attempt must be stored before this one; `undefined` skips the check. */
-  readonly follows?: number;
-}
 
 export interface WriteBufferOptions {
   /**
@@ -48,6 +27,8 @@ export interface WriteBufferOptions {
   };
   /** Counts what the run uses of budgets, if there are any. */
   readonly budget?: BudgetMeter | undefined;
+  /** Masks what steps were given and returned; by default what has the shape of a secret. */
+  readonly mask?: MaskSecrets | undefined;
   /** A batch is committed now. */
   readonly onCommitted: (batch: Batch) => void;
   /** A batch was refused: the buffer writes nothing more, and the attempt must stop. */
@@ -58,6 +39,8 @@ export interface WriteBufferOptions {
 const DEFERRED_FLUSH_MS = 200;
 /** Frames wait no longer for a busy event loop once this much text is pending. */
 const FLUSH_BYTES = 64 * 1024;
+/** Limit of what steps were given and returned, characters: further steps are stored without. */
+const MAX_CONTENTS = 8 * 1024 * 1024;
 
 /**
  * Write-behind buffer of one attempt, under its lease (invariant 2). Short runs end before the first commit is due:
@@ -75,6 +58,8 @@ export class WriteBuffer implements Disposable {
   #stored = 0;
   #pending: Batch = emptyBatch();
   #pendingBytes = 0;
+  readonly #contents: ContentsMask;
+  #pendingContents = 0;
   #timer: Disposable | undefined;
   #immediate: NodeJS.Immediate | undefined;
   #deferred: Timer | undefined;
@@ -91,6 +76,7 @@ export class WriteBuffer implements Disposable {
     this.#db = db;
     this.#lease = lease;
     this.#options = options;
+    this.#contents = new ContentsMask(options.mask ?? maskSecrets);
     this.#active = active;
     // Most attempts end without a waiting reader.
     this.#finished.promise.catch(() => {});
@@ -116,10 +102,21 @@ export class WriteBuffer implements Disposable {
   addSteps(steps: readonly RecordedStep[]): void {
     const { usage, budget } = this.#options;
     for (const step of steps) {
-      const priced = { ...step, cost: usage?.costOf(step) ?? null };
+      const { recorded, ...own } = step;
+      const masked = recorded && this.#masked(recorded);
+      const priced = { ...own, cost: usage?.costOf(step) ?? null, ...(masked && { masked }) };
       this.#pending.steps.push(priced);
       budget?.addStep(priced);
     }
+  }
+
+  /** Nothing is kept of steps while too much waits for its commit: storage may be slow. */
+  #masked(recorded: RecordedContents): MaskedContents | undefined {
+    if (this.#pendingContents > MAX_CONTENTS) return undefined;
+    const masked = this.#contents.masked(recorded);
+    this.#pendingContents += masked.size;
+    this.#pendingBytes += masked.size;
+    return masked;
   }
 
   /** From now on, `current` says what the attempt does. */
@@ -239,7 +236,7 @@ export class WriteBuffer implements Disposable {
     const batch = { ...this.#pending, ...this.#charges() };
     if (this.#failure || batch.frames.length + batch.writes.length === 0) return;
     this.#pending = emptyBatch();
-    this.#pendingBytes = 0;
+    this.#pendingBytes = this.#pendingContents = 0;
     this.#mayBeStored = true;
     const isPublishedNext = this.#options.resumable === true && batch.frames.length > 0;
     try {
@@ -276,24 +273,3 @@ export class WriteBuffer implements Disposable {
     this.#timer = this.#deferred = this.#immediate = undefined;
   }
 }
-
-/**
- * Part of a transaction that has checked the lease. Returns what is used of budgets, if the batch is charged to any.
- * `isRepeated`: see `insertSteps`.
- */
-export async function writeBatch(
-  tx: Transaction,
-  lease: Lease,
-  batch: Batch,
-  isRepeated = false,
-): Promise<BudgetsUsed | undefined> {
-  for (const write of batch.writes) await write(tx);
-  await insertFrames(tx, lease.run_id, batch.frames);
-  if (batch.attempt) putAttempt(tx, lease, batch.attempt);
-  await insertSteps(tx, lease, batch.steps, batch.account, isRepeated);
-  // Last: the sums, which runs share, stay locked until the end of the transaction.
-  return batch.budget && chargeBudgets(tx, batch.budget);
-}
-
-/** Without `follows`, it depends on no earlier batch. */
-export const emptyBatch = (): Batch => ({ frames: [], writes: [], steps: [] });

@@ -5,6 +5,7 @@ import type { Visibility } from '../access/visibility.ts';
 import { deleteCheckpointsOfThread, keepLatestCheckpoint } from '../checkpoints/delete.ts';
 import { deleteBudgetOfThread } from '../runs/budgets.ts';
 import { keepRemovedLog, type RemovedRun } from '../runs/removed-logs.ts';
+import { deleteContentsOfThread, deleteStepsOfThread } from '../runs/step-deletion.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
 import { deleteLogsOfThread } from '../runs/thread-log.ts';
 import { byteSlices, isLarge, type LargeRows } from '../search/byte-slices.ts';
@@ -38,6 +39,7 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
   await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
   await deleteBudgetOfThread(tx, thread_id);
   if (!(await deleteHistory(tx, thread_id))) await markDeleted(tx, thread_id);
+  await deleteStepsOfThread(tx, thread_id);
   await deleteLargeRuns(tx, thread_id);
   // Cascades to its runs and values.
   const deleted = await tx.run(sql`delete from threads where thread_id = ${thread_id}`);
@@ -70,13 +72,14 @@ export async function deleteTemporaryThread(
   if (await tx.get(sql`select 1 from run_queue where thread_id = ${thread_id} limit 1`)) return false;
   if (printed) keepRemovedLog(tx, printed);
   deleteCheckpointsOfThread(tx, thread_id);
+  tx.defer(sql`delete from step_texts where thread_id = ${thread_id}`);
   tx.defer(sql`delete from thread_log where thread_id = ${thread_id}`);
   tx.defer(sql`delete from threads where thread_id = ${thread_id}`);
   return true;
 }
 
 /**
- * Deletes a thread's history except for its newest checkpoint. Returns false, and changes nothing, while a run of the
+ * Deletes a thread's history except for its newest checkpoint, and what the steps of its runs were given and returned. Returns false, and changes nothing, while a run of the
  * thread is in flight, which may resume from any checkpoint. True for a thread that does not exist.
  */
 export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
@@ -84,6 +87,7 @@ export function pruneThread(db: Db, thread_id: string): Promise<boolean> {
     if (!thread.exists) return true;
     if (!(await isIdle(tx, thread))) return false;
     await keepLatestCheckpoint(tx, thread_id);
+    await deleteContentsOfThread(tx, thread_id);
     return true;
   });
 }

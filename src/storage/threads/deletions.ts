@@ -17,6 +17,7 @@ const HISTORY = {
   checkpoints: ['checkpoint', 'versions', 'metadata'],
   checkpoint_writes: ['value'],
   checkpoint_blobs: ['value'],
+  step_texts: ['data'],
 } as const;
 type HistoryTable = keyof typeof HISTORY;
 

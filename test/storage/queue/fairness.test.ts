@@ -7,7 +7,7 @@ import { sql } from '../../../src/db/sql.ts';
 import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
 import type { Fairness } from '../../../src/storage/queue/claim-fairly.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
-import { emptyBatch } from '../../../src/storage/runs/write-buffer.ts';
+import { emptyBatch } from '../../../src/storage/runs/batch.ts';
 import { openStorage } from '../../../src/storage/storage.ts';
 import { makeDataFolder } from '../../support/data-folder.ts';
 import { describeEachDatabase, describePostgresServer } from '../../support/databases.ts';

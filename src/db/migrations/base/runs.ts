@@ -50,7 +50,12 @@ create index runs_failed_created on runs ${columns} where status in ('error', 't
 /**
  * What runs did: their attempts, and in them each node and each call of a model or a tool. `parent`: number of the step
  * that holds it; `superstep`: its number in its graph. Written under the lease of the attempt, with the checkpoint that
- * holds the result. `resumed_from_run_id`: the interrupted run that the attempt resumed.
+ * holds the result. `resumed_from_run_id`: the interrupted run that the attempt resumed. `contents`: what a step was given
+ * and returned, last because most readers leave it out. `texts`: the numbers of those in `step_texts` that belong to it.
+ *
+ * `step_texts`: messages and tools that models were given, once for each thread, however many calls have them; numbered in
+ * each thread from 1. `hash`: of `data`, blind if that is encrypted. Deleted with the last run that has them; like
+ * checkpoints without a foreign key, to be deleted in batches.
  */
 const STEPS = `
 create table run_attempts (
@@ -86,8 +91,19 @@ create table run_steps (
   tokens_cached integer,
   tokens_out integer,
   cost {double},
+  texts {json},
+  contents text,
   primary key (run_id, attempt, number)
 ){strict}{without_rowid};
+
+create table step_texts (
+  thread_id text not null,
+  number integer not null,
+  hash text not null,
+  data text not null,
+  primary key (thread_id, number)
+){strict};
+create index step_texts_hash on step_texts (thread_id, hash);
 `;
 
 /**

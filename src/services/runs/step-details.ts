@@ -1,0 +1,34 @@
+import { isObject } from '../../core/json.ts';
+import { visibleCauses } from '../../graphs/steps/step-failure.ts';
+import { StepFailure, type StepInputOutput } from '../../schemas/step-contents.ts';
+import type { StoredContents } from '../../storage/runs/read-contents.ts';
+
+/** Where a reader is: see `visibleCauses`. */
+export type Reader = Parameters<typeof visibleCauses>[1];
+
+/** What a step was given and returned, as clients see it. */
+export function inputOutput({ shared, own, repeated }: StoredContents, reader: Reader): StepInputOutput {
+  const { messages, tools, answer, failure } = shared;
+  const parsed = own === undefined ? undefined : readValue(own);
+  const { parameters = null, input = null, output = null } = isObject(parsed) ? parsed : { output: parsed };
+  const causes = StepFailure.safeParse(failure?.[0] === undefined ? undefined : readValue(failure[0])).data;
+  return {
+    messages: messages?.map(readValue) ?? null,
+    repeated: repeated ?? null,
+    tools: tools?.[0] === undefined ? null : readValue(tools[0]),
+    parameters,
+    answer: answer?.map(readValue) ?? null,
+    input,
+    output,
+    failure: causes ? visibleCauses(causes, reader) : null,
+  };
+}
+
+/** The text itself if it is no JSON any more: a mask may have changed it anywhere. */
+function readValue(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return text;
+  }
+}

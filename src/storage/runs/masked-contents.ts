@@ -1,0 +1,73 @@
+import { hash } from 'node:crypto';
+import { toJson } from '../../core/json.ts';
+import type { MaskSecrets } from '../../core/mask-secrets.ts';
+import type { RecordedContents } from '../../schemas/step-contents.ts';
+
+/** Names of the texts that steps of a thread may share. */
+export type SharedName = 'messages' | 'tools' | 'answer' | 'failure';
+
+/** A text that steps of a thread may share, and what identifies it in storage. */
+export interface SharedText {
+  readonly hash: string;
+  /** Absent if an earlier step of the attempt has brought it. */
+  readonly text?: string | undefined;
+}
+
+/** What is stored of a step's contents, without secrets. */
+export interface MaskedContents {
+  readonly shared: readonly (readonly [SharedName, readonly SharedText[]])[];
+  /** JSON of what belongs to the step alone; undefined if that is nothing. */
+  readonly own: string | undefined;
+  /** Characters of all that is new. */
+  readonly size: number;
+}
+
+/**
+ * Masks what the steps of one attempt were given and returned, as in logs. Texts cross the process boundary by digests of
+ * what they were; they are stored by hashes of what they are.
+ */
+export class ContentsMask {
+  readonly #mask: MaskSecrets;
+  readonly #hashes = new Map<string, string>();
+
+  constructor(mask: MaskSecrets) {
+    this.#mask = mask;
+  }
+
+  masked(recorded: RecordedContents): MaskedContents {
+    const texts = new Map(Object.entries(recorded.texts ?? {}));
+    const shared = (digests: readonly string[]) => digests.map((digest) => this.#shared(digest, texts));
+    const lists = (['messages', 'tools', 'answer', 'failure'] as const).flatMap((name) => {
+      const digests = [recorded[name] ?? []].flat();
+      return digests.length === 0 ? [] : [[name, shared(digests)] as const];
+    });
+    const own = this.#own(recorded);
+    const fresh = lists.flatMap(([, all]) => all).reduce((sum, { text }) => sum + (text?.length ?? 0), 0);
+    return { shared: lists, own, size: fresh + (own?.length ?? 0) };
+  }
+
+  #shared(digest: string, texts: Map<string, string>): SharedText {
+    const known = this.#hashes.get(digest);
+    if (known !== undefined) return { hash: known };
+    const given = texts.get(digest);
+    if (given === undefined) return { hash: textHash(MISSING), text: MISSING };
+    const text = this.#mask(given);
+    const hash = textHash(text);
+    this.#hashes.set(digest, hash);
+    return { hash, text };
+  }
+
+  #own({ parameters, input, output }: RecordedContents): string | undefined {
+    const members = Object.entries({ parameters, input, output }).filter(([, json]) => json !== undefined);
+    if (members.length === 0) return undefined;
+    return this.#mask(`{${members.map(([name, json]) => `"${name}":${json}`).join(',')}}`);
+  }
+}
+
+/** Stands for a text that an earlier step had, of which nothing was kept. */
+const MISSING = toJson({ role: 'note', content: '… (not kept: too large)' });
+
+/** Before it is made blind. */
+export function textHash(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
+}

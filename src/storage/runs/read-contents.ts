@@ -1,0 +1,79 @@
+import { columns } from '../../db/columns.ts';
+import type { Db } from '../../db/db.ts';
+import { isOneOf } from '../../db/json.ts';
+import { and, sql } from '../../db/sql.ts';
+import type { SharedName } from './masked-contents.ts';
+import { numbersOf, readTexts } from './step-texts.ts';
+
+export const STEP_CONTENTS_COLUMN = 'run_steps.contents';
+/** Runs before this one in which the previous call is looked for. */
+const EARLIER_RUNS = 20;
+
+/** What was stored of a step's contents: JSON texts. */
+export interface StoredContents {
+  readonly shared: Partial<Record<SharedName, readonly string[]>>;
+  readonly own: string | undefined;
+  /** How many of the messages the previous call had too, from the first one; undefined without one. */
+  readonly repeated: number | undefined;
+}
+
+interface StepPlace {
+  readonly attempt: number;
+  readonly number: number;
+  readonly thread_id: string;
+  readonly run_id: string;
+  readonly node: string | null;
+}
+
+/** `undefined` if nothing was kept of the step. */
+export async function readContents(db: Db, step: StepPlace): Promise<StoredContents | undefined> {
+  const { thread_id, run_id, attempt, number } = step;
+  const row = await db.get(sql`select ${columns('run_steps', 'texts, contents')} from run_steps
+    where run_id = ${run_id} and attempt = ${attempt} and number = ${number}`);
+  if (!row || (row.texts === null && row.contents === null)) return undefined;
+  const own = row.contents === null ? undefined : db.cipher.decryptText(STEP_CONTENTS_COLUMN, row.contents);
+  const numbers = numbersOf(row.texts);
+  const texts = await readTexts(db, thread_id, Object.values(numbers).flat());
+  const shared = Object.fromEntries(
+    Object.entries(numbers).map(([name, all]) => [name, all.flatMap((each) => texts.get(each) ?? [])]),
+  );
+  return { shared, own, repeated: numbers.messages && (await repeatedBefore(db, step, numbers.messages)) };
+}
+
+/** The number of a text stands for what it says: equal numbers are equal messages. */
+async function repeatedBefore(
+  db: Db,
+  step: StepPlace,
+  messages: readonly number[],
+): Promise<number | undefined> {
+  const texts = (await previousInRun(db, step)) ?? (await previousInThread(db, step));
+  const before = texts && numbersOf(texts).messages;
+  if (!before) return undefined;
+  const differs = messages.findIndex((each, n) => each !== before[n]);
+  return differs < 0 ? messages.length : differs;
+}
+
+const isCall = ({ node }: StepPlace) =>
+  and([
+    sql`s.kind = 'model' and s.texts is not null`,
+    node === null ? sql`s.node is null` : sql`s.node = ${node}`,
+  ]);
+
+async function previousInRun(db: Db, step: StepPlace): Promise<string | null | undefined> {
+  const row = await db.get(sql`select ${columns('run_steps', 's.texts')} from run_steps s
+    where s.run_id = ${step.run_id} and (s.attempt, s.number) < (${step.attempt}, ${step.number}) and ${isCall(step)}
+    order by s.attempt desc, s.number desc limit 1`);
+  return row?.texts;
+}
+
+async function previousInThread(db: Db, step: StepPlace): Promise<string | null | undefined> {
+  const earlier = await db.all(sql`select ${columns('runs', 'run_id')} from runs
+    where thread_id = ${step.thread_id} and created_at < (select created_at from runs where run_id = ${step.run_id})
+    order by created_at desc limit ${EARLIER_RUNS}`);
+  const ids = earlier.map(({ run_id }) => run_id);
+  if (ids.length === 0) return undefined;
+  const row = await db.get(sql`select ${columns('run_steps', 's.texts')} from run_steps s
+    join runs r on r.run_id = s.run_id where ${isOneOf('s.run_id', ids)} and ${isCall(step)}
+    order by r.created_at desc, s.attempt desc, s.number desc limit 1`);
+  return row?.texts;
+}

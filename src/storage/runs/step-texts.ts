@@ -1,0 +1,124 @@
+import { toJson } from '../../core/json.ts';
+import { columns, nullable, number } from '../../db/columns.ts';
+import type { Reader, Transaction } from '../../db/db.ts';
+import { isOneOfNumbers } from '../../db/json.ts';
+import { insertRows } from '../../db/rows.ts';
+import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
+import { type MaskedContents, type SharedName, textHash } from './masked-contents.ts';
+
+/** Cipher column, and the purpose of its blind index. */
+const TEXT_COLUMN = 'step_texts.data';
+const TEXT_HASH = 'step_texts.hash';
+
+/** Which texts of the thread belong to a step, by number. */
+export type TextNumbers = Partial<Record<SharedName, readonly number[]>>;
+
+/** Numbers as they are stored: `1-57,60`. */
+export function toRanges(numbers: readonly number[]): string {
+  const ranges: [number, number][] = [];
+  for (const each of numbers) {
+    const last = ranges.at(-1);
+    if (last && last[1] + 1 === each) last[1] = each;
+    else ranges.push([each, each]);
+  }
+  return ranges.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(',');
+}
+
+export function fromRanges(text: string): number[] {
+  return text.split(',').flatMap((range) => {
+    const [first = 0, last = first] = range.split('-').map(Number);
+    return Array.from({ length: last - first + 1 }, (_, n) => first + n);
+  });
+}
+
+/** The column `texts` of a step. */
+export function numbersOf(texts: string | null): TextNumbers {
+  const ranges: Record<string, string> = texts === null ? {} : JSON.parse(texts);
+  return Object.fromEntries(Object.entries(ranges).map(([name, ranges]) => [name, fromRanges(ranges)]));
+}
+
+/**
+ * Part of a transaction that holds the head of the thread: stores the texts that the thread does not have yet. Returns the
+ * number of each, by its hash. Idempotent.
+ */
+export async function putTexts(
+  tx: Transaction,
+  thread_id: string,
+  contents: readonly MaskedContents[],
+): Promise<ReadonlyMap<string, number>> {
+  const all = new Map<string, { readonly blind_index: string; text?: string | undefined }>();
+  for (const { hash, text } of contents.flatMap(({ shared }) => shared.flatMap(([, texts]) => texts))) {
+    const known = all.get(hash);
+    if (!known) all.set(hash, { blind_index: tx.cipher.blindIndex(TEXT_HASH, hash), text });
+    else known.text ??= text;
+  }
+  if (all.size === 0) return new Map();
+  const known = await numbersByHash(
+    tx,
+    thread_id,
+    [...all.values()].map(({ blind_index }) => blind_index),
+  );
+  const fresh = [...all.values()].filter(
+    ({ blind_index, text }) => text !== undefined && !known.has(blind_index),
+  );
+  if (fresh.length > 0) {
+    let last = await lastNumber(tx, thread_id);
+    const rows = fresh.map(({ blind_index, text = '' }) => {
+      last += 1;
+      known.set(blind_index, last);
+      return sql`(${thread_id}, ${last}, ${blind_index}, ${tx.cipher.encryptText(TEXT_COLUMN, text)})`;
+    });
+    await insertRows(tx, INTO, rows, raw(''));
+  }
+  return new Map(
+    [...all].flatMap(([hash, { blind_index }]) => {
+      const found = known.get(blind_index);
+      return found === undefined ? [] : [[hash, found] as const];
+    }),
+  );
+}
+
+const INTO = sql`step_texts (thread_id, number, hash, data)`;
+
+async function numbersByHash(tx: Transaction, thread_id: string, hashes: readonly string[]) {
+  const rows = await tx.all(sql`select ${columns('step_texts', 'number, hash')} from step_texts
+    where thread_id = ${thread_id} and ${hashIsOneOf(hashes)}`);
+  return new Map(rows.map(({ hash, number }) => [hash, number]));
+}
+
+function hashIsOneOf(hashes: readonly string[]): Sql {
+  const text = toJson(hashes);
+  const elements: DialectSql = {
+    sqlite: sql`select value from json_each(${text})`,
+    postgres: sql`select value from json_array_elements_text(${text}::json)`,
+  };
+  return sql`hash in (${elements})`;
+}
+
+async function lastNumber(tx: Transaction, thread_id: string): Promise<number> {
+  const row = await tx.get(sql`
+    select max(number) as ${nullable(number('last'))} from step_texts where thread_id = ${thread_id}`);
+  return row?.last ?? 0;
+}
+
+/** The texts with these numbers. Those that are missing were deleted meanwhile. */
+export async function readTexts(
+  reader: Reader,
+  thread_id: string,
+  numbers: readonly number[],
+): Promise<Map<number, string>> {
+  const rows = await reader.all(sql`select ${columns('step_texts', 'number, data')} from step_texts
+    where thread_id = ${thread_id} and ${isOneOfNumbers(raw('number'), [...new Set(numbers)])}`);
+  return new Map(rows.map(({ number, data }) => [number, reader.cipher.decryptText(TEXT_COLUMN, data)]));
+}
+
+/** Part of a key rotation: the hash of a text from before encryption becomes blind. */
+export async function blindTextHash(
+  tx: Transaction,
+  { thread_id, number, data }: { thread_id: string; number: number; data: string },
+): Promise<void> {
+  const hash = tx.cipher.blindIndex(TEXT_HASH, textHash(tx.cipher.decryptText(TEXT_COLUMN, data)));
+  await tx.run(
+    sql`update step_texts set hash = ${hash} where thread_id = ${thread_id} and number = ${number}`,
+  );
+}
