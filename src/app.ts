@@ -142,7 +142,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     meter: meters.meter,
     draining: drain.signal,
     recent_log: options.recent_log,
-    revision_id: place?.revision_id,
+    executor_id: place?.executor_id,
     warnings: () => extensions.warnings(),
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,

@@ -28,13 +28,12 @@ export async function openFoundation(
     readonly logger: Logger;
     readonly clock: Clock;
     readonly worker_id: string;
-    /** For a deployment: which runs a revision claims. */
-    readonly revisionRule?: QueueContext['revisionRule'];
+    readonly placement?: QueueContext['placement'];
     /** Aborts waiting for an unreachable database. */
     readonly stop?: AbortSignal | undefined;
   },
 ): Promise<Foundation> {
-  const { logger, clock, worker_id, stop, revisionRule } = options;
+  const { logger, clock, worker_id, stop, placement } = options;
   const encryptor = await openEncryptor(config);
   const storage = await openStorage({
     ...config.storage,
@@ -45,7 +44,7 @@ export async function openFoundation(
     webhooks: runWebhookRules(config),
     fairness: config.runs,
     report: queueReport(logger),
-    revisionRule,
+    placement,
   });
   try {
     const bus = await openBus({ config, notifications: storage.notifications, worker_id, clock, logger });

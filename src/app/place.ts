@@ -2,9 +2,9 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
-import type { RevisionScope } from '../extensions/deployments/canary.ts';
 import type { KeyLookup } from '../storage/access/api-keys.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
+import type { ExecutorScope } from '../storage/queue/placement.ts';
 import type { Foundation } from './foundation.ts';
 import type { ReplaceableApp } from './lifecycle.ts';
 
@@ -13,10 +13,10 @@ export interface AppPlace {
   readonly foundation: Foundation;
   /** Whether this is the first app on the foundation: runs claimed there then belong to a dead process. */
   readonly is_first: boolean;
-  /** Revision of the deployment. */
-  readonly revision_id: string;
+  /** What it is among the executors of the queue. */
+  readonly executor_id: string;
   /** Which runs it claims; all if `undefined`. With `only` it does not fire crons either. */
-  readonly scope?: () => RevisionScope | undefined;
+  readonly scope?: () => ExecutorScope | undefined;
   /** Environment of the graph hosts. */
   readonly environment: NodeJS.ProcessEnv;
   /**
@@ -42,7 +42,7 @@ export interface RootPlace {
   readonly secrets: ServerSecretRepository;
 }
 
-/** Opens the app of a revision. */
+/** Opens an app at its place. */
 export type CreateApp = (
   config: Config,
   options: { logger: Logger; clock: Clock; ids: Ids },

@@ -77,7 +77,7 @@ export function wireWorkers(
   );
 }
 
-/** Fires crons only in the active revision: another may lack the cron's graph and would disable the cron. */
+/** Not in an executor of some runs only: it may lack the cron's graph and would disable the cron. */
 function cronsWhile(ticks: CronTicks, scope: WorkerPlace['scope']): CronTicks {
   if (!scope) return ticks;
   const isActive = () => !('only' in (scope() ?? {}));

@@ -1,6 +1,3 @@
-import { DEPLOYMENT_COMMANDS } from '../extensions/deployments/commands/control.ts';
-import { deploy } from '../extensions/deployments/commands/deploy.ts';
-import { REPOSITORY_COMMANDS } from '../extensions/deployments/commands/repositories.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
 import type { Command } from './command.ts';
 import { ask } from './commands/ask.ts';
@@ -33,9 +30,6 @@ export const COMMANDS: readonly Command[] = [
   revokeKey,
   rotateEncryption,
   ...ofExtensions.flat(),
-  deploy,
-  ...DEPLOYMENT_COMMANDS,
-  ...REPOSITORY_COMMANDS,
   openapi,
   version,
 ];

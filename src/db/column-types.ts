@@ -1,15 +1,3 @@
-import type {
-  BuildStep,
-  BuiltFolder,
-  DeploymentSource,
-  RevisionCommit,
-  RevisionFailure,
-  RevisionStatus,
-  RevisionTrigger,
-  SourceConfig,
-  SourceRevisionConfig,
-} from '../extensions/deployments/schemas/deployments.ts';
-import type { HookKind, HookOutcome } from '../extensions/deployments/schemas/hooks.ts';
 import type { Assistant } from '../schemas/assistants.ts';
 import type { Cron } from '../schemas/crons.ts';
 import type { JsonObject } from '../schemas/fields.ts';
@@ -42,20 +30,6 @@ export interface ColumnTypes {
   'crons.on_run_completed': NonNullable<Cron['on_run_completed']>;
   'crons.payload': JsonText<JsonObject>;
   'crons.run_as': JsonText<object>;
-  'deployment_hooks.kind': HookKind;
-  'deployment_hooks.outcome': HookOutcome;
-  'deployment_repositories.poll_failure': JsonText<RevisionFailure>;
-  'deployment_revisions.build_steps': JsonText<BuildStep[]>;
-  'deployment_revisions.built': JsonText<BuiltFolder>;
-  'deployment_revisions.commit_info': JsonText<RevisionCommit>;
-  'deployment_revisions.failure': JsonText<RevisionFailure>;
-  'deployment_revisions.source': DeploymentSource;
-  'deployment_revisions.source_revision_config': JsonText<SourceRevisionConfig>;
-  'deployment_revisions.status': RevisionStatus;
-  'deployment_revisions.triggered_by': RevisionTrigger;
-  'deployments.source': DeploymentSource;
-  'deployments.source_config': JsonText<SourceConfig>;
-  'deployments.source_revision_config': JsonText<SourceRevisionConfig>;
   'idempotency_keys.answer': JsonText<{ status: number; headers: Record<string, string>; body: string }>;
   'idempotency_keys.run': JsonText<Run>;
   'interrupt_answers.answer': JsonText;

@@ -147,67 +147,6 @@ export interface Tables {
     updated_at: Timestamp;
     payload: JsonText;
   };
-  deployment_hooks: {
-    hook_id: Uuid;
-    deployment_id: Uuid;
-    kind: string;
-    delivery_id: string | null;
-    event: string;
-    ref: string | null;
-    sha: string | null;
-    outcome: string;
-    reason: string | null;
-    revision_id: Uuid | null;
-    received_at: Timestamp;
-  };
-  deployment_owner: { name: string; token: Uuid };
-  deployment_repositories: {
-    deployment_id: Uuid;
-    hook_secret: string | null;
-    hook_secret_at: Timestamp | null;
-    deploy_key: string | null;
-    public_key: string | null;
-    deploy_key_at: Timestamp | null;
-    token: string | null;
-    token_username: string | null;
-    token_host: string | null;
-    token_at: Timestamp | null;
-    known_hosts: string | null;
-    polled_at: Timestamp | null;
-    polled_sha: string | null;
-    poll_failure: JsonText | null;
-  };
-  deployment_revisions: {
-    revision_id: Uuid;
-    deployment_id: Uuid;
-    number: number;
-    status: string;
-    source: string;
-    source_revision_config: JsonText;
-    triggered_by: string;
-    canary_percent: number | null;
-    build_id: Uuid | null;
-    built: JsonText | null;
-    commit_info: JsonText | null;
-    failure: JsonText | null;
-    build_steps: JsonText;
-    tries: number;
-    created_at: Timestamp;
-    updated_at: Timestamp;
-  };
-  deployment_secrets: { deployment_id: Uuid; name: string; value: string };
-  deployments: {
-    deployment_id: Uuid;
-    name: string;
-    source: string;
-    source_config: JsonText;
-    source_revision_config: JsonText;
-    created_at: Timestamp;
-    updated_at: Timestamp;
-    latest_revision_id: Uuid | null;
-    active_revision_id: Uuid | null;
-    canary_revision_id: Uuid | null;
-  };
   extension_migrations: {
     extension: string;
     version: number;
@@ -273,7 +212,7 @@ export interface Tables {
     not_before: Timestamp;
     priority: number;
     owner: string | null;
-    revision_id: Uuid | null;
+    executor_id: Uuid | null;
     attempt: number;
     lease_token: Uuid | null;
     worker_id: Uuid | null;
@@ -325,7 +264,7 @@ export interface Tables {
     is_of_task: number;
     thread_retention: 'keep' | 'keep_interrupted' | 'delete';
     key_id: string | null;
-    revision_id: Uuid | null;
+    executor_id: Uuid | null;
     error: JsonText | null;
     cancel_reason: string | null;
     attempt: number;
@@ -368,7 +307,7 @@ export interface Tables {
     ttl_strategy: string | null;
     ttl_minutes: number | null;
     expires_at: Timestamp | null;
-    revision_id: Uuid | null;
+    executor_id: Uuid | null;
     import_id: Uuid | null;
   };
   usage_days: {

@@ -1,4 +1,5 @@
 import { a2a } from './a2a/extension.ts';
+import { deployments } from './deployments/extension.ts';
 import type { Extension } from './extension.ts';
 import { mcp } from './mcp/extension.ts';
 import { openai } from './openai/extension.ts';
@@ -7,4 +8,4 @@ import { studio } from './studio/extension.ts';
 import { tracing } from './tracing/extension.ts';
 
 /** Every extension of the server. No other file names them; one is removed with its folder and its line here. */
-export const EXTENSIONS: readonly Extension[] = [a2a, mcp, studio, openai, tracing, operations];
+export const EXTENSIONS: readonly Extension[] = [a2a, mcp, studio, openai, tracing, operations, deployments];

@@ -56,3 +56,8 @@ export const RunExplanation = z.object({
 export type RunExplanation = z.infer<typeof RunExplanation>;
 
 nameResponses({ RunExplanation });
+
+/** The executor under its name in the API, where those that share a queue are revisions of a deployment. */
+export function executedBy(executor_id: string | null) {
+  return { revision_id: executor_id };
+}

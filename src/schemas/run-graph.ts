@@ -23,3 +23,17 @@ export const RunGraph = z.object({
 export type RunGraph = z.infer<typeof RunGraph>;
 
 nameResponses({ RunGraph });
+
+interface Executors {
+  /** Of this process. */
+  readonly own: string | undefined;
+  /** Of the last attempt of the run. */
+  readonly of_run: string | null;
+  /** Of the thread. */
+  readonly of_thread: string | null;
+}
+
+/** Executors under the names of the API, where those that share a queue are revisions of a deployment. */
+export function executors({ own, of_run, of_thread }: Executors) {
+  return { revision_id: own ?? null, run_revision_id: of_run, thread_revision_id: of_thread };
+}

@@ -72,7 +72,7 @@ export interface ServiceContext {
   /** How lists and logs name this process. */
   readonly process: ProcessIdentity;
   /** As in `RunGraphDeps`. */
-  readonly revision_id?: RunGraphDeps['revision_id'];
+  readonly executor_id?: RunGraphDeps['executor_id'];
   readonly storage: Storage;
   /** Warnings of the system overview. */
   readonly warnings: SystemDeps['warnings'];
@@ -161,7 +161,7 @@ export function createServices(
   const { refreshStatus, refreshState, importHistory } = threadState;
   const assistants = assistantService({
     ...shared,
-    ...{ defaults: assistant_defaults, root: context.revision_id === undefined ? ui.root : undefined },
+    ...{ defaults: assistant_defaults, root: context.executor_id === undefined ? ui.root : undefined },
     runs: assistantRunDeletion({ ...shared, refreshState }),
   });
   const { runCheckpoints, crons, cronFires } = storage;

@@ -74,8 +74,7 @@ export interface StorageOptions extends Omit<DatabaseOptions, 'cipher'> {
   readonly fairness?: Fairness;
   /** Receives reports of runs that the queue could not process. */
   readonly report?: QueueReport;
-  /** Which revision executes a run, in the server of a deployment. */
-  readonly revisionRule?: QueueContext['revisionRule'];
+  readonly placement?: QueueContext['placement'];
 }
 
 /**
@@ -87,7 +86,7 @@ export async function openStorage({
   webhooks,
   report,
   fairness,
-  revisionRule,
+  placement,
   ...options
 }: StorageOptions): Promise<OpenStorage> {
   const cipher = encryptor && new EncryptingCipher(encryptor);
@@ -100,7 +99,7 @@ export async function openStorage({
       ...(webhooks && { webhooks }),
       ...(report && { report }),
       ...(fairness && { fairness }),
-      revisionRule,
+      placement,
       path: sqlitePath(options.url),
       owned: options.owned ?? [],
       max_connections: poolSizes(options.max_connections).total,
@@ -182,7 +181,7 @@ function createStorage({ requests, work }: Pools, active: ActiveAttempts, given:
   };
 }
 
-type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'revisionRule'>;
+type QueueOptions = Pick<StorageOptions, 'webhooks' | 'report' | 'fairness' | 'placement'>;
 type RepositoryOptions = QueueOptions & {
   readonly path: string | undefined;
   readonly owned: readonly OwnedData[];

@@ -66,7 +66,7 @@ export interface EngineDeps extends BackgroundDeps, Omit<AttemptContext, 'hostFa
   readonly load: Omit<AutoConcurrencyDeps, 'clock' | 'ownLoad' | 'isAlone'>;
   /** As in `RunWorkerDeps`. */
   readonly scope?: RunWorkerDeps['scope'];
-  readonly revision_id?: RunWorkerDeps['revision_id'];
+  readonly executor_id?: RunWorkerDeps['executor_id'];
   /** Called for every run that this process ended because its worker was lost. Must not throw. */
   readonly onLost?: ((run_id: string) => void) | undefined;
 }

@@ -2,8 +2,8 @@ import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
 import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
-import type { RevisionScope } from '../extensions/deployments/canary.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
+import type { ExecutorScope } from '../storage/queue/placement.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { AttemptContext } from './attempt.ts';
 import type { AutoConcurrency } from './auto-concurrency.ts';
@@ -26,9 +26,9 @@ export interface RunWorkerDeps {
   /** The queue limits the runs of each owner: those that are ready may have to wait for others to end. */
   readonly is_capped?: boolean;
   /** Which runs it claims now; all without it. */
-  readonly scope?: (() => RevisionScope | undefined) | undefined;
-  /** What it executes; absent outside of deployments. */
-  readonly revision_id?: string | undefined;
+  readonly scope?: (() => ExecutorScope | undefined) | undefined;
+  /** What this worker is, where several executors share the queue. */
+  readonly executor_id?: string | undefined;
   /** Claims nothing while it is false. */
   readonly isLeaseHeld: () => boolean;
   /** What attempts need. */

@@ -104,11 +104,11 @@ export class RunWorker {
 
   /** Returns the delay before the next tick, ms. */
   async #claim(limit: number): Promise<number> {
-    const { queue, ids, bus, worker_id, scope, revision_id } = this.#deps;
+    const { queue, ids, bus, worker_id, scope, executor_id } = this.#deps;
     const token = ids.uuid4();
     this.#claiming.add(token);
     try {
-      const claimed = await queue.claim({ worker_id, token, limit, scope: scope?.(), revision_id });
+      const claimed = await queue.claim({ worker_id, token, limit, scope: scope?.(), executor_id });
       for (const each of claimed) {
         this.#start(each);
         bus.emit('row.changed', 'run', each.lease.run_id);

@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest';
+import { OWNED_DATA } from '../../src/app/extensions.ts';
 import { columns, text } from '../../src/db/columns.ts';
 import type { Db } from '../../src/db/db.ts';
 import { migrate } from '../../src/db/migrate.ts';
 import { type Migration, migrations } from '../../src/db/migrations/index.ts';
 import { type DialectSql, raw, sql } from '../../src/db/sql.ts';
+import { allMigrations } from '../../src/storage/owned-data.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 
 const notes: Migration = {
@@ -54,7 +56,7 @@ describeEachDatabase('migrations', (open) => {
     const made: string[][] = [];
     for (const migrated of [true, false]) {
       await using db = await open({ migrated });
-      await migrate(db);
+      await migrate(db, allMigrations(OWNED_DATA));
       made.push(await schemaOf(db));
     }
     expect(made[0]?.length).toBeGreaterThan(100);

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { columns, flag } from '../../db/columns.ts';
-import type { Reader, Transaction } from '../../db/db.ts';
-import { list, raw, type Sql, sql } from '../../db/sql.ts';
-import { NOW } from '../../db/time.ts';
+import type { Transaction } from '../../db/db.ts';
+import { sql } from '../../db/sql.ts';
+import type { Placement } from '../../storage/queue/placement.ts';
 
 /** A revision that can execute runs of these graphs. */
 export interface ExecutingRevision {
@@ -23,25 +23,12 @@ export interface RevisionRule {
   readonly pinned?: ReadonlyMap<string, ExecutingRevision> | undefined;
 }
 
-/**
- * Which runs a worker claims while several revisions serve: those of one revision, or all but those of some. What is
- * marked with a revision that does not serve any more is among the others, so that no run can be left without a worker.
- */
-export type RevisionScope = { readonly only: string } | { readonly except: readonly string[] };
-
-/** Begins with `and`; empty without a scope. */
-export function inScope(scope: RevisionScope | undefined): Sql {
-  if (!scope) return raw('');
-  if ('only' in scope) return sql` and revision_id = ${scope.only}`;
-  return sql` and (revision_id is null or revision_id not in ${list(scope.except)})`;
-}
-
 /** Whether a new thread is in the share. One that is in a small share is in every larger one too. */
 export function isInShare(thread_id: string, percent: number): boolean {
   return createHash('sha256').update(thread_id).digest().readUInt32BE() % 100 < percent;
 }
 
-const THREAD = columns('threads', 'revision_id');
+const THREAD = columns('threads', 'executor_id');
 const HAS_HISTORY = flag('has_history');
 
 interface RunOfThread {
@@ -56,7 +43,7 @@ interface RunOfThread {
  * be left by a server that is killed, when another one is active. A graph that only one of two has is executed by that
  * one. The thread is locked, and the run is not inserted yet.
  */
-export async function executingRevision(
+async function executingRevision(
   tx: Transaction,
   { thread_id, graph_id }: RunOfThread,
   { active, canary, pinned }: RevisionRule,
@@ -65,13 +52,13 @@ export async function executingRevision(
     select ${THREAD}, (exists (select 1 from runs where thread_id = ${thread_id})
       or exists (select 1 from checkpoints where thread_id = ${thread_id})) as ${HAS_HISTORY}
     from threads where thread_id = ${thread_id}`);
-  const own = thread?.revision_id ?? '';
+  const own = thread?.executor_id ?? '';
   const forCanary = canary?.graph_ids.has(graph_id) ? canary : undefined;
   if (forCanary?.revision_id === own) return own;
   const pinnedTo = pinned?.get(own);
   if (pinnedTo) return pinnedTo.graph_ids.has(graph_id) ? own : null;
   const belongsTo = (revision_id: string) =>
-    tx.run(sql`update threads set revision_id = ${revision_id} where thread_id = ${thread_id}`);
+    tx.run(sql`update threads set executor_id = ${revision_id} where thread_id = ${thread_id}`);
   if (forCanary && thread && !thread.has_history && isInShare(thread_id, forCanary.percent)) {
     await belongsTo(forCanary.revision_id);
     return forCanary.revision_id;
@@ -82,12 +69,7 @@ export async function executingRevision(
   return active.revision_id;
 }
 
-const REVISION_ID = columns('run_queue', 'revision_id');
-
-/** Revisions that runs wait for by name; the active one may be among them. */
-export async function revisionsWaitedFor(reader: Reader): Promise<string[]> {
-  const rows = await reader.all(sql`
-    select distinct ${REVISION_ID} from run_queue
-    where state = 'ready' and revision_id is not null and not_before <= ${NOW}`);
-  return rows.flatMap(({ revision_id }) => revision_id ?? []);
+/** Of several revisions that share a queue, the rule chooses. */
+export function placementBy(rule: RevisionRule): Placement {
+  return { executorOf: (tx, run) => executingRevision(tx, run, rule) };
 }

@@ -94,4 +94,4 @@ create table deployment_owner (
 ){strict};
 `;
 
-export const deployments = REVISIONS + REPOSITORIES + OWNER;
+export const base = REVISIONS + REPOSITORIES + OWNER;

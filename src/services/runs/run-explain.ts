@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
 import type { StepsNow } from '../../events/current-steps.ts';
 import type { GraphHost, GraphRegistry } from '../../graphs/graph.ts';
-import type { RunExplanation } from '../../schemas/run-explanation.ts';
+import { executedBy, type RunExplanation } from '../../schemas/run-explanation.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { CurrentStep } from '../../schemas/steps.ts';
 import type { QueuePosition, RetryReason, RunTimes } from '../../storage/queue/position.ts';
@@ -71,6 +71,7 @@ export function runExplain(deps: ExplainDeps) {
       const run = await runs.get(thread_id, run_id, visibility);
       const [position, times] = await Promise.all([queue.position(run_id), queue.runTimes(run_id)]);
       if (!run || !times) throw new NotFound('Not Found');
+      const { executor_id, ...spent } = times;
       const { worker_id, host = null, pid = null, lease_until = null } = position ?? {};
       return {
         run_id,
@@ -87,7 +88,8 @@ export function runExplain(deps: ExplainDeps) {
         max_attempts,
         retry_reason: position?.retry_reason ?? null,
         cancel_action: position?.cancel_action ?? null,
-        ...times,
+        ...spent,
+        ...executedBy(executor_id),
       };
     },
   };

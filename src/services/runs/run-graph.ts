@@ -4,7 +4,7 @@ import { type Clock, timestamp } from '../../core/clock.ts';
 import { NotFound } from '../../core/errors.ts';
 import type { GraphRegistry } from '../../graphs/graph.ts';
 import type { GraphSchema, Subgraphs } from '../../schemas/assistants.ts';
-import type { RunGraph } from '../../schemas/run-graph.ts';
+import { executors, type RunGraph } from '../../schemas/run-graph.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import { withLegacyNames } from '../assistants/assistant-graphs.ts';
@@ -12,11 +12,11 @@ import { callerConfigurable, graphIdOf } from './run-options.ts';
 
 export interface RunGraphDeps {
   readonly runs: Pick<RunRepository, 'getWithAgent'>;
-  readonly threads: Pick<ThreadRepository, 'revisionOf'>;
+  readonly threads: Pick<ThreadRepository, 'executorOf'>;
   readonly graphs: Pick<GraphRegistry, 'get'>;
   readonly clock: Clock;
-  /** Revision whose code this process runs; absent outside of deployments. */
-  readonly revision_id?: string | undefined;
+  /** Whose code this process runs, where several executors share a queue. */
+  readonly executor_id?: string | undefined;
 }
 
 export type RunGraphService = ReturnType<typeof runGraphService>;
@@ -28,7 +28,7 @@ type RunIds = Readonly<Record<'thread_id' | 'run_id', string>>;
  * time. All methods throw `NotFound` for a run that the actor cannot see, and the errors of `GraphRegistry`. Create it
  * when the project's code is loaded: the time becomes `loaded_at`.
  */
-export function runGraphService({ runs, threads, graphs, clock, revision_id }: RunGraphDeps) {
+export function runGraphService({ runs, threads, graphs, clock, executor_id }: RunGraphDeps) {
   const loaded_at = timestamp(clock.now());
 
   async function open(actor: Actor, { thread_id, run_id }: RunIds) {
@@ -46,13 +46,13 @@ export function runGraphService({ runs, threads, graphs, clock, revision_id }: R
   return {
     /** Nodes and edges; `xray` as for assistants. */
     async draw(actor: Actor, ids: RunIds, xray: boolean | number): Promise<RunGraph> {
-      const { agent, graph_id, graph, revision_id: run_revision_id } = await open(actor, ids);
-      const thread_revision_id = (await threads.revisionOf(ids.thread_id)) ?? null;
+      const { agent, graph_id, graph, executor_id: of_run } = await open(actor, ids);
+      const of_thread = (await threads.executorOf(ids.thread_id)) ?? null;
       return {
         ...(await graph.draw(xray)),
         ...agent,
-        ...{ run_id: ids.run_id, graph_id, loaded_at, revision_id: revision_id ?? null },
-        ...{ run_revision_id, thread_revision_id },
+        ...{ run_id: ids.run_id, graph_id, loaded_at },
+        ...executors({ own: executor_id, of_run, of_thread }),
       };
     },
 

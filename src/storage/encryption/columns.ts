@@ -80,12 +80,6 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
     columns: { url: 'text', token: 'text', scheme: 'text', credentials: 'text' },
   },
   { table: 'a2a_turns', key: ['seq'], columns: { message: 'json' } },
-  { table: 'deployment_secrets', key: ['deployment_id', 'name'], columns: { value: 'text' } },
-  {
-    table: 'deployment_repositories',
-    key: ['deployment_id'],
-    columns: { hook_secret: 'text', deploy_key: 'text', token: 'text' },
-  },
   // Last: at startup an undecryptable blind index key shows that an old key is still needed.
   { table: 'server_secrets', key: ['name'], columns: { secret: 'text' } },
 ];

@@ -2,7 +2,7 @@ import { columns, notNull, number } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { type DialectSql, join, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW } from '../../db/time.ts';
-import { inScope, type RevisionScope } from '../../extensions/deployments/canary.ts';
+import { type ExecutorScope, inScope } from './placement.ts';
 
 /** How the runs of many owners share the workers. */
 export interface Fairness {
@@ -40,7 +40,7 @@ export async function dueRuns(
   tx: Pick<Transaction, 'get' | 'all'>,
   { fairness, turn }: ClaimRules,
   limit: number,
-  scope?: RevisionScope,
+  scope?: ExecutorScope,
 ): Promise<Sql> {
   const mine = inScope(scope);
   const ready = sql`select seq from run_queue where state = 'ready' and not_before <= ${NOW}${mine}`;

@@ -4,7 +4,6 @@ import { DecryptionError } from '../../db/encryption/cipher.ts';
 import { forEachRow } from '../../db/rows.ts';
 import { list, type RowOf, SKIP_LOCKED, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
-import { inScope, type RevisionScope } from '../../extensions/deployments/canary.ts';
 import type { Run } from '../../schemas/runs.ts';
 import type { Lease } from '../runs/lease.ts';
 import { MARKER_COLUMNS, markersOf, type RunMarkers } from '../runs/markers.ts';
@@ -12,6 +11,7 @@ import { AGENT_COLUMNS, RUN_COLUMNS, type RunAgent, runOf } from '../runs/runs.t
 import { openThreadLog } from '../runs/thread-log.ts';
 import { dueRuns } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
+import { type ExecutorScope, inScope } from './placement.ts';
 import type { RetryReason } from './position.ts';
 import { requeueUnknown } from './requeue.ts';
 
@@ -21,9 +21,9 @@ export interface Claim {
   readonly token: string;
   readonly limit: number;
   /** All runs without it. */
-  readonly scope?: RevisionScope | undefined;
-  /** What the worker executes; absent outside of deployments. */
-  readonly revision_id?: string | undefined;
+  readonly scope?: ExecutorScope | undefined;
+  /** What the worker is, where several executors share the queue. */
+  readonly executor_id?: string | undefined;
 }
 
 export interface ClaimedRun {
@@ -93,12 +93,12 @@ export async function claim(context: QueueContext, request: Claim): Promise<Clai
  * True when runs are ready although a claim has just left slots free: another transaction held their locks, and may
  * release them without a notification. SQLite has a single writer, which never skips a row.
  */
-export async function isMoreReady(db: Db, scope?: RevisionScope): Promise<boolean> {
+export async function isMoreReady(db: Db, scope?: ExecutorScope): Promise<boolean> {
   return db.dialect !== 'sqlite' && hasReady(db, scope);
 }
 
 /** Whether a claim may find a run. One read: for polls, which mostly find none. */
-export async function hasReady(db: Db, scope?: RevisionScope): Promise<boolean> {
+export async function hasReady(db: Db, scope?: ExecutorScope): Promise<boolean> {
   const ready = await db.get(
     sql`select 1 from run_queue where state = 'ready' and not_before <= ${NOW}${inScope(scope)} limit 1`,
   );
@@ -107,7 +107,7 @@ export async function hasReady(db: Db, scope?: RevisionScope): Promise<boolean> 
 
 async function claimRows(
   tx: Transaction,
-  { worker_id, token, limit, scope, revision_id }: Claim,
+  { worker_id, token, limit, scope, executor_id }: Claim,
   context: QueueContext,
 ): Promise<{ runs: ClaimedRun[]; orphans: ClaimedRow[] }> {
   const due = await dueRuns(tx, context, limit, scope);
@@ -122,7 +122,7 @@ async function claimRows(
   claimed.sort(inQueueOrder);
   const { runs: started, undecryptable } = partitionDecryptable(
     tx,
-    await markRunning(tx, claimed, revision_id),
+    await markRunning(tx, claimed, executor_id),
   );
   await defer(tx, undecryptable);
   const first = started.filter((run) => run.attempt === 1 && !run.kwargs.temporary);
@@ -147,11 +147,11 @@ function inQueueOrder(a: ClaimedRow, b: ClaimedRow): number {
 function markRunning(
   tx: Transaction,
   taken: ClaimedRow[],
-  revision_id: string | undefined,
+  executor_id: string | undefined,
 ): Promise<StartedRow[]> {
   return tx.all(sql`
     update runs set status = 'running', started_at = coalesce(started_at, ${NOW}), updated_at = ${NOW},
-      attempt = attempt + 1, revision_id = ${revision_id ?? null}
+      attempt = attempt + 1, executor_id = ${executor_id ?? null}
     where run_id in ${list(taken.map((row) => row.run_id))}
     returning ${STARTED}`);
 }
@@ -212,7 +212,7 @@ function partitionDecryptable(
   return { runs, undecryptable };
 }
 
-/** Undoes the claim of these runs and defers them. Which revision executed them before is not known any more. */
+/** Undoes the claim of these runs and defers them. Who executed them before is not known any more. */
 async function defer(tx: Transaction, run_ids: readonly string[]): Promise<void> {
   if (run_ids.length === 0) return;
   await tx.run(sql`
@@ -220,7 +220,7 @@ async function defer(tx: Transaction, run_ids: readonly string[]): Promise<void>
       not_before = ${nowPlus(DEFER_MS)}, retry_reason = ${'unreadable' satisfies RetryReason}
     where run_id in ${list(run_ids)}`);
   await tx.run(sql`
-    update runs set status = 'pending', attempt = attempt - 1, revision_id = null,
+    update runs set status = 'pending', attempt = attempt - 1, executor_id = null,
       started_at = case when attempt = 1 then null else started_at end
     where run_id in ${list(run_ids)}`);
 }

@@ -1,8 +1,8 @@
 import type { Db } from '../../db/db.ts';
-import type { RevisionRule } from '../../extensions/deployments/canary.ts';
 import type { Riders } from '../riders.ts';
 import type { RunWebhookRules } from '../webhooks/run-ended.ts';
 import type { ClaimRules } from './claim-fairly.ts';
+import type { Placement } from './placement.ts';
 import type { RunLogFields } from './run-log-fields.ts';
 
 /** A problem with a single run: the queue logs it and continues. */
@@ -20,6 +20,6 @@ export interface QueueContext extends ClaimRules {
   readonly webhooks: RunWebhookRules;
   readonly riders: Riders;
   readonly report: QueueReport;
-  /** The rule of now, if more than one revision executes runs; absent where there is only one. */
-  readonly revisionRule?: (() => RevisionRule | undefined) | undefined;
+  /** The placement of now, if several executors share the queue; absent where there is only one. */
+  readonly placement?: (() => Placement | undefined) | undefined;
 }

@@ -3,7 +3,6 @@ import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { FOR_UPDATE, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
-import { executingRevision } from '../../extensions/deployments/canary.ts';
 import type { Thread } from '../../schemas/threads.ts';
 import { VISIBLE_THREADS, type Visibility, visible } from '../access/visibility.ts';
 import type { AddedRun, Refusal } from '../riders.ts';
@@ -58,7 +57,7 @@ export type EnqueueResult =
   | QueuedResult;
 
 /** What an enqueue must know of the queue. */
-export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'revisionRule' | 'riders'>;
+export type EnqueueRules = Pick<QueueContext, 'webhooks' | 'fairness' | 'placement' | 'riders'>;
 
 /**
  * Inserts a run and applies the multitask strategy to the others of its thread: one transaction (engine §2). A run that
@@ -108,7 +107,7 @@ export async function enqueueAll(
 export async function enqueueIn(
   tx: Transaction,
   request: NewRun,
-  { webhooks, fairness, revisionRule, riders }: EnqueueRules,
+  { webhooks, fairness, placement, riders }: EnqueueRules,
 ): Promise<EnqueueResult> {
   const { run, others, has_client_id = false } = request;
   const thread = await lockOrCreateThread(tx, request);
@@ -119,11 +118,10 @@ export async function enqueueIn(
   const blocking = rows.filter((row) => row.cancel_action === null).map((row) => row.run_id);
   if (others === 'reject' && blocking.length > 0) return { outcome: 'rejected', blocking };
   if (has_client_id && (await isUsed(tx, run.run_id))) return { outcome: 'run exists' };
-  // Read here: a revision that ends while a transaction waits must get nothing new.
-  const rule = revisionRule?.();
+  // Read here: an executor that ends while a transaction waits must get nothing new.
   const graph_id = String(request.thread_metadata['graph_id']);
   const { thread_id } = run;
-  const revision_id = rule ? await executingRevision(tx, { thread_id, graph_id }, rule) : null;
+  const executor_id = (await placement?.()?.executorOf(tx, { thread_id, graph_id })) ?? null;
   if (!has_client_id) tx.defer(insertion(tx, request));
   else if ((await tx.run(sql`${insertion(tx, request)} on conflict (run_id) do nothing`)) === 0)
     return { outcome: 'run exists' };
@@ -133,7 +131,7 @@ export async function enqueueIn(
     typeof others === 'string'
       ? { stopping: [], ended: [] }
       : await cancelRows(tx, thread, rows, others, webhooks);
-  const isReady = await addToQueue(tx, request, { thread, fairness, revision_id });
+  const isReady = await addToQueue(tx, request, { thread, fairness, executor_id });
   await riders.enqueued(tx, request);
   return { outcome: 'queued', ready: isReady, ...cancelled };
 }
@@ -170,7 +168,7 @@ interface Placement {
   readonly thread: Target;
   readonly fairness: QueueContext['fairness'];
   /** What executes the run; null: whichever is active when it is claimed. */
-  readonly revision_id: string | null;
+  readonly executor_id: string | null;
 }
 
 /**
@@ -180,7 +178,7 @@ interface Placement {
 async function addToQueue(
   tx: Transaction,
   { run, markers, delay_ms, priority = 0, owner = '' }: NewRun,
-  { thread, fairness, revision_id }: Placement,
+  { thread, fairness, executor_id }: Placement,
 ): Promise<boolean> {
   const { thread_id, run_id } = run;
   const head = sql`select 1 from run_queue q where q.thread_id = ${thread_id} and q.state in ('ready', 'running')`;
@@ -195,9 +193,9 @@ async function addToQueue(
   const stored_owner = isByOwner(fairness) ? tx.cipher.blindIndex(OWNER, owner) : null;
   const owns_thread = markers.thread_retention === 'keep' ? 0 : 1;
   const added = sql`
-    insert into run_queue (run_id, thread_id, state, not_before, owns_thread, owner, priority, revision_id)
+    insert into run_queue (run_id, thread_id, state, not_before, owns_thread, owner, priority, executor_id)
     values (${run_id}, ${thread_id}, ${state}, ${nowPlus(delay_ms)}, ${owns_thread}, ${stored_owner}, ${priority},
-      ${revision_id})`;
+      ${executor_id})`;
   if (delay_ms > 0 || thread.isOwn) {
     tx.defer(added);
     return delay_ms <= 0;

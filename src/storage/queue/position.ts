@@ -56,18 +56,18 @@ export async function queuePosition(reader: Reader, run_id: string): Promise<Que
   return { ...position, behind: isHead ? [] : others.map((other) => other.run_id) };
 }
 
-/** When a run started and ended, its error, and which revision executed its last attempt. */
+/** When a run started and ended, its error, and who executed its last attempt. */
 export interface RunTimes {
   readonly started_at: string | null;
   readonly ended_at: string | null;
   readonly error: RunError | null;
   /** Null if it is not known, and outside of deployments. */
-  readonly revision_id: string | null;
+  readonly executor_id: string | null;
 }
 
 export async function runTimes(reader: Reader, run_id: string): Promise<RunTimes | undefined> {
   const row = await reader.get(
-    sql`select ${columns('runs', 'started_at, ended_at, error, revision_id')} from runs where run_id = ${run_id}`,
+    sql`select ${columns('runs', 'started_at, ended_at, error, executor_id')} from runs where run_id = ${run_id}`,
   );
   return row && decryptJsonColumns(reader.cipher, row, { error: RUN_ERROR_COLUMN });
 }

@@ -1,6 +1,5 @@
 import { bind } from '../../db/bind.ts';
 import type { Db } from '../../db/db.ts';
-import { revisionsWaitedFor } from '../../extensions/deployments/canary.ts';
 import { idempotentRuns } from '../idempotency.ts';
 import { Riders } from '../riders.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../webhooks/run-ended.ts';
@@ -14,6 +13,7 @@ import { enqueue, enqueueAll } from './enqueue.ts';
 import { finish } from './finish.ts';
 import { fireCron, triggerCron } from './fire-cron.ts';
 import { heartbeat } from './heartbeat.ts';
+import { executorsWaitedFor } from './placement.ts';
 import { queuePosition, runTimes, workerCapacity } from './position.ts';
 import { nextDue, promoteDue } from './promote.ts';
 import { deleteExpiredWorkers, reap } from './reap.ts';
@@ -36,13 +36,13 @@ export function runQueue(
     webhooks = DEFAULT_WEBHOOK_RULES,
     report = () => {},
     fairness = FIRST_COME,
-    revisionRule,
+    placement,
     riders = new Riders([idempotentRuns]),
   }: QueueOptions = {},
 ) {
   return {
     ...bind(
-      { db, webhooks, report, fairness, revisionRule, riders, turn: { last_owner: '', claims: 0 } },
+      { db, webhooks, report, fairness, placement, riders, turn: { last_owner: '', claims: 0 } },
       {
         enqueue,
         enqueueAll,
@@ -66,7 +66,7 @@ export function runQueue(
       hasReady,
       isMoreReady,
       nextDue,
-      revisionsWaitedFor,
+      executorsWaitedFor,
       stats: queueStats,
       counts: queueCounts,
       logFields: runLogFields,

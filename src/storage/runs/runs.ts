@@ -24,9 +24,9 @@ export function runOf<Row extends Partial<Pick<Rows['runs'], 'metadata' | 'kwarg
 export const AGENT_COLUMNS = columns('runs', 'assistant_name, assistant_version');
 export type RunAgent = RowOf<typeof AGENT_COLUMNS>;
 
-/** The revision of a deployment that executed the last attempt of a run; null if it is not known. */
-const REVISION_COLUMN = columns('runs', 'revision_id');
-type RunRevision = RowOf<typeof REVISION_COLUMN>;
+/** The executor of the last attempt of a run, where several share the queue; null if it is not known. */
+const EXECUTOR_COLUMN = columns('runs', 'executor_id');
+type RunExecutor = RowOf<typeof EXECUTOR_COLUMN>;
 
 export interface RunList {
   readonly limit: number;
@@ -81,26 +81,26 @@ export function runRepository(db: Db) {
       return row && runOf(db.cipher, row);
     },
 
-    /** As `get`, with the assistant that the run was created for and the revision that executed its last attempt. */
+    /** As `get`, with the assistant that the run was created for and the executor of its last attempt. */
     async getWithAgent(
       thread_id: string | undefined,
       run_id: string,
       visibility?: Visibility,
-    ): Promise<({ run: Run; agent: RunAgent } & RunRevision) | undefined> {
+    ): Promise<({ run: Run; agent: RunAgent } & RunExecutor) | undefined> {
       const row = await db.get(
-        sql`select ${RUN_COLUMNS}, ${AGENT_COLUMNS}, ${REVISION_COLUMN} from runs where ${isRun(thread_id, run_id, visibility)}`,
+        sql`select ${RUN_COLUMNS}, ${AGENT_COLUMNS}, ${EXECUTOR_COLUMN} from runs where ${isRun(thread_id, run_id, visibility)}`,
       );
       if (!row) return undefined;
-      const { assistant_name, assistant_version, revision_id, ...run } = runOf(db.cipher, row);
-      return { run, agent: { assistant_name, assistant_version }, revision_id };
+      const { assistant_name, assistant_version, executor_id, ...run } = runOf(db.cipher, row);
+      return { run, agent: { assistant_name, assistant_version }, executor_id };
     },
 
-    /** The revision that executed the last attempt of a run of this thread; `undefined` if it is not known. */
-    async revisionOf(thread_id: string, run_id: string): Promise<string | undefined> {
+    /** The executor of the last attempt of a run of this thread; `undefined` if it is not known. */
+    async executorOf(thread_id: string, run_id: string): Promise<string | undefined> {
       const row = await db.get(
-        sql`select ${REVISION_COLUMN} from runs where ${isRun(thread_id, run_id, undefined)}`,
+        sql`select ${EXECUTOR_COLUMN} from runs where ${isRun(thread_id, run_id, undefined)}`,
       );
-      return row?.revision_id ?? undefined;
+      return row?.executor_id ?? undefined;
     },
 
     /** Newest first. Throws `InvalidInput` if they are too large for one reply. */

@@ -50,7 +50,7 @@ export function threadRepository(db: Db) {
     size: threadSize,
     expiry: threadExpiry,
     expire: expireThreads,
-    revisionOf,
+    executorOf,
   });
 }
 
@@ -76,11 +76,11 @@ async function checkVisibility(
 }
 
 /** The canary that a thread began with, which may be none any more. */
-async function revisionOf(db: Db, thread_id: string): Promise<string | undefined> {
+async function executorOf(db: Db, thread_id: string): Promise<string | undefined> {
   const row = await db.get(
-    sql`select ${columns('threads', 'revision_id')} from threads where thread_id = ${thread_id}`,
+    sql`select ${columns('threads', 'executor_id')} from threads where thread_id = ${thread_id}`,
   );
-  return row?.revision_id ?? undefined;
+  return row?.executor_id ?? undefined;
 }
 
 /** Number of these threads that exist and are visible. */

@@ -3,12 +3,9 @@ import { expect, test } from 'vitest';
 import { columns } from '../../../src/db/columns.ts';
 import type { Db } from '../../../src/db/db.ts';
 import { sql } from '../../../src/db/sql.ts';
-import {
-  isInShare,
-  type RevisionRule,
-  type RevisionScope,
-} from '../../../src/extensions/deployments/canary.ts';
+import { isInShare, placementBy, type RevisionRule } from '../../../src/extensions/deployments/canary.ts';
 import type { Fairness } from '../../../src/storage/queue/claim-fairly.ts';
+import type { ExecutorScope } from '../../../src/storage/queue/placement.ts';
 import { runQueue } from '../../../src/storage/queue/queue.ts';
 import { describeEachDatabase } from '../../support/databases.ts';
 import { newRun, request } from '../../support/queued-runs.ts';
@@ -28,8 +25,8 @@ function threadThat(isIn: boolean, percent = 50): string {
 /** Two workers that share a queue: that of the canary, and that of the active revision. */
 function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
   let rule: RevisionRule | undefined = HALF;
-  const queue = runQueue(db, { fairness, revisionRule: () => rule });
-  const claim = async (scope: RevisionScope | undefined) => {
+  const queue = runQueue(db, { fairness, placement: () => rule && placementBy(rule) });
+  const claim = async (scope: ExecutorScope | undefined) => {
     const seen = await queue.hasReady(scope);
     const runs = await queue.claim({ worker_id: randomUUID(), token: randomUUID(), limit: 10, scope });
     expect(seen).toBe(runs.length > 0);
@@ -39,14 +36,14 @@ function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
     /** The one that executes a run; null: the active one. */
     async revisionOf(id: string): Promise<string | null | undefined> {
       const row = await db.get(
-        sql`select ${columns('run_queue', 'revision_id')} from run_queue where run_id = ${id}`,
+        sql`select ${columns('run_queue', 'executor_id')} from run_queue where run_id = ${id}`,
       );
-      return row?.revision_id;
+      return row?.executor_id;
     },
     /** Ids of the runs that another revision than the active one executes. */
     async marks(): Promise<string[]> {
       const rows = await db.all(
-        sql`select ${columns('run_queue', 'run_id')} from run_queue where revision_id is not null`,
+        sql`select ${columns('run_queue', 'run_id')} from run_queue where executor_id is not null`,
       );
       return rows.map(({ run_id }) => run_id);
     },
@@ -62,7 +59,7 @@ function story(db: Db, fairness: Fairness = { fair_by: 'none' }) {
     claimCanary: () => claim({ only: CANARY }),
     claimActive: () => claim({ except: [CANARY] }),
     claim,
-    waitedFor: () => queue.revisionsWaitedFor(),
+    waitedFor: () => queue.executorsWaitedFor(),
     claimAll: () => claim(undefined),
   };
 }

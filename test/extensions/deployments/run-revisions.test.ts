@@ -15,17 +15,22 @@ describeEachDatabase('the revision of a run', (open) => {
     const { run_id, thread_id } = run;
     await queue.enqueue(request(run));
     const revisions = async () => {
-      const { revisionOf, getWithAgent } = runRepository(db);
+      const { executorOf, getWithAgent } = runRepository(db);
       const found = await getWithAgent(thread_id, run_id);
-      const { revision_id } = (await queue.runTimes(run_id)) ?? {};
-      expect(found?.revision_id).toBe(revision_id);
+      const { executor_id: revision_id } = (await queue.runTimes(run_id)) ?? {};
+      expect(found?.executor_id).toBe(revision_id);
       expect(Object.keys(found?.run ?? {}).sort()).toEqual(Object.keys(run).sort());
-      expect((await revisionOf(thread_id, run_id)) ?? null).toBe(revision_id);
+      expect((await executorOf(thread_id, run_id)) ?? null).toBe(revision_id);
       return revision_id;
     };
     const claim = async (revision_id?: string) => {
       const { worker_id } = WORKER;
-      const [claimed] = await queue.claim({ worker_id, token: randomUUID(), limit: 1, revision_id });
+      const [claimed] = await queue.claim({
+        worker_id,
+        token: randomUUID(),
+        limit: 1,
+        executor_id: revision_id,
+      });
       if (!claimed) throw new Error('nothing was claimed');
       return claimed.lease;
     };
@@ -36,7 +41,7 @@ describeEachDatabase('the revision of a run', (open) => {
     expect(await revisions()).toBe(FIRST);
     const second = await claim(SECOND);
     expect(await revisions()).toBe(SECOND);
-    expect(await runRepository(db).revisionOf(randomUUID(), run_id)).toBeUndefined();
+    expect(await runRepository(db).executorOf(randomUUID(), run_id)).toBeUndefined();
 
     // Without deployments.
     await queue.requeue(second, RELEASE);

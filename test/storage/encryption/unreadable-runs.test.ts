@@ -17,7 +17,7 @@ describeEncrypted('a run that cannot be read', (open) => {
     const moved = db.cipher.encryptJson(RUN_ERROR_COLUMN, '{}');
     await db.run(sql`update runs set kwargs = ${moved} where run_id = ${sealed}`);
 
-    const claim = { worker_id: WORKER.worker_id, token: randomUUID(), limit: 10, revision_id: randomUUID() };
+    const claim = { worker_id: WORKER.worker_id, token: randomUUID(), limit: 10, executor_id: randomUUID() };
     expect((await queue.claim(claim)).map(({ lease }) => lease.run_id)).toEqual([other]);
     expect(await claimed()).toEqual([]);
     expect(await statusOf(sealed)).toBe('pending');
@@ -26,7 +26,7 @@ describeEncrypted('a run that cannot be read', (open) => {
       attempt: 0,
       retry_reason: 'unreadable',
     });
-    expect(await queue.runTimes(sealed)).toMatchObject({ started_at: null, error: null, revision_id: null });
+    expect(await queue.runTimes(sealed)).toMatchObject({ started_at: null, error: null, executor_id: null });
 
     await db.run(sql`update runs set kwargs = ${kwargs?.kwargs ?? null} where run_id = ${sealed}`);
     await db.run(sql`update run_queue set not_before = '2020-01-01T00:00:00.000Z' where run_id = ${sealed}`);

@@ -1,4 +1,3 @@
-import { deployments } from '../../../extensions/deployments/migrations.ts';
 import type { DialectName } from '../../sql.ts';
 import { a2a } from './a2a.ts';
 import { access } from './access.ts';
@@ -26,7 +25,6 @@ const PARTS = [
   access,
   a2a,
   usage,
-  deployments,
 ];
 
 const textFor = (dialect: DialectName) =>

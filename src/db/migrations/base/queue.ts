@@ -6,8 +6,8 @@ import type { DialectName } from '../../sql.ts';
  * of a worker; `losses`: all workers that this run lost. `supersteps`: checkpoints of the run at its last loss, by which
  * the next loss detects progress. `batches`: stored batches of the current attempt; the next one names its predecessor.
  * `owns_thread`: the run created its thread, and its end deletes it. `owner`: whose turn it uses, null without fairness
- * by owner. `priority`: higher ones are claimed first, among all runs or among those of their owner. `revision_id`: the
- * canary revision that executes the run.
+ * by owner. `priority`: higher ones are claimed first, among all runs or among those of their owner. `executor_id`: the
+ * only one that may execute the run, where several share the queue.
  */
 const QUEUE = `
 create table run_queue (
@@ -18,7 +18,7 @@ create table run_queue (
   not_before {timestamp} not null,
   priority integer not null default 0,
   owner text,
-  revision_id {uuid},
+  executor_id {uuid},
   attempt integer not null default 0,
   lease_token {uuid},
   worker_id {uuid},

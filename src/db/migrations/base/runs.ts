@@ -3,8 +3,8 @@ import type { DialectName } from '../../sql.ts';
 /**
  * `is_event_streaming` to `thread_retention`: the server's own decisions about a run, apart from `kwargs`, which clients
  * write and may be encrypted. `assistant_name`, `assistant_version`: as they were when the run was created; traces name
- * them. `key_id`: the API key that created the run. `revision_id`: the revision of a deployment that executed the last
- * attempt.
+ * them. `key_id`: the API key that created the run. `executor_id`: the executor of the last attempt, where several
+ * share the queue.
  */
 const RUNS = `
 create table runs (
@@ -23,7 +23,7 @@ create table runs (
   thread_retention text not null default 'keep'
     check (thread_retention in ('keep', 'keep_interrupted', 'delete')),
   key_id text,
-  revision_id {uuid},
+  executor_id {uuid},
   error {json},
   cancel_reason text,
   attempt integer not null,

@@ -18,8 +18,8 @@ create table threads (
   ttl_strategy text,
   ttl_minutes {double},
   expires_at {timestamp},
-  -- The canary revision with which the thread began. No effect once that revision is no longer a canary.
-  revision_id {uuid},
+  -- Who executes its runs, where several executors share the queue. No effect once that one does not serve any more.
+  executor_id {uuid},
   -- The import that writes the thread's history, until it is complete: a random id of the request.
   import_id {uuid}
 ){strict};

@@ -8,7 +8,8 @@ import type { Ids } from '../../../core/ids.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { MountedServer } from '../../../http/dispatch.ts';
 import type { KeyLookup } from '../../../storage/access/api-keys.ts';
-import type { RevisionRule, RevisionScope } from '../canary.ts';
+import type { ExecutorScope } from '../../../storage/queue/placement.ts';
+import { placementBy, type RevisionRule } from '../canary.ts';
 import type { ServedRevision } from '../services/plane.ts';
 import type { DeploymentDatabases } from '../storage/databases.ts';
 import type { DeploymentFiles } from '../storage/files.ts';
@@ -38,7 +39,7 @@ export interface SlotDeps {
 
 /** The apps' view of the serving revisions. */
 interface ServingRules {
-  readonly scopeOf: (revision_id: string) => RevisionScope | undefined;
+  readonly scopeOf: (revision_id: string) => ExecutorScope | undefined;
   readonly rule: () => RevisionRule | undefined;
 }
 
@@ -98,8 +99,8 @@ export class RevisionApps {
   async revisionsFor({ thread_id, run_id }: NamedInPath): Promise<string[]> {
     try {
       const storage = (await this.#foundation)?.storage;
-      const ofRun = run_id === undefined ? undefined : storage?.runs.revisionOf(thread_id, run_id);
-      const found = await Promise.all([ofRun, storage?.threads.revisionOf(thread_id)]);
+      const ofRun = run_id === undefined ? undefined : storage?.runs.executorOf(thread_id, run_id);
+      const found = await Promise.all([ofRun, storage?.threads.executorOf(thread_id)]);
       return found.filter((revision_id) => revision_id !== undefined);
     } catch (error) {
       this.#deps.logger.warn('cannot read the revision of a thread', { thread_id, error });
@@ -109,7 +110,7 @@ export class RevisionApps {
 
   /** Ids of the revisions that runs wait for by name; the active one may be among them. */
   async revisionsWaitedFor(): Promise<string[]> {
-    return (await (await this.#foundation)?.storage.queue.revisionsWaitedFor()) ?? [];
+    return (await (await this.#foundation)?.storage.queue.executorsWaitedFor()) ?? [];
   }
 
   /** Runs and crons may now belong to another app. */
@@ -135,7 +136,17 @@ export class RevisionApps {
     const environment = deploymentEnvironment({ ...config, env: withToken(config.env, graph_token) }, home);
     const scope = () => this.#rules.scopeOf(revision_id);
     const place = {
-      ...{ foundation, revision_id, is_first, scope, environment, administrators, graph_token, root, stop },
+      ...{
+        foundation,
+        executor_id: revision_id,
+        is_first,
+        scope,
+        environment,
+        administrators,
+        graph_token,
+        root,
+        stop,
+      },
       server_root: server.root,
     };
     stop.throwIfAborted();
@@ -151,8 +162,11 @@ export class RevisionApps {
   /** A failure to open the database fails only this revision; the next one retries. */
   #openFoundation(config: Config): Promise<Foundation> {
     const { clock, ids, logger } = this.#deps;
-    const revisionRule = () => this.#rules.rule();
-    const options = { logger, clock, worker_id: ids.uuid4(), revisionRule };
+    const placement = () => {
+      const rule = this.#rules.rule();
+      return rule && placementBy(rule);
+    };
+    const options = { logger, clock, worker_id: ids.uuid4(), placement };
     this.#foundation ??= openFoundation(config, options).catch((error) => {
       this.#foundation = undefined;
       throw error;

@@ -4,7 +4,8 @@ import type { Logger } from '../../../core/logger.ts';
 import { sleep } from '../../../core/timers.ts';
 import { canonicalUrl } from '../../../http/canonical-url.ts';
 import type { MountedServer } from '../../../http/dispatch.ts';
-import type { ExecutingRevision, RevisionRule, RevisionScope } from '../canary.ts';
+import type { ExecutorScope } from '../../../storage/queue/placement.ts';
+import type { ExecutingRevision, RevisionRule } from '../canary.ts';
 import type { Served } from './live-revisions.ts';
 import type { PinnedRevisions } from './pinned-revisions.ts';
 
@@ -163,7 +164,7 @@ export class Serving {
   }
 
   /** The rule by which the app of a revision claims runs. */
-  scopeOf(revision_id: string): RevisionScope | undefined {
+  scopeOf(revision_id: string): ExecutorScope | undefined {
     const current = this.#current;
     if (current?.revision_id !== revision_id) return { only: revision_id };
     const canary = this.#canary ? [this.#canary.revision_id] : [];
