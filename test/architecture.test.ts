@@ -123,7 +123,7 @@ const source = new Map(files.map((file) => [file, readFileSync(join(SRC, file), 
 const LATER: [entry: string, libraries: RegExp, loads: number][] = [
   [
     'app.ts',
-    /@modelcontextprotocol\/server|@a2a-js\/sdk|marked|jiti|@fastify\/(rate-limit|swagger)|prom-client/,
+    /@modelcontextprotocol\/server|@a2a-js\/sdk|marked|minisearch|jiti|@fastify\/(rate-limit|swagger)|prom-client/,
     21,
   ],
   ['hosts/host/main.ts', /fastify|light-my-request|pino|@modelcontextprotocol\/server/, 21],

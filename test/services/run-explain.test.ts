@@ -5,6 +5,7 @@ import { systemClock } from '../../src/core/clock.ts';
 import type { Db } from '../../src/db/db.ts';
 import type { GraphHost } from '../../src/graphs/graph.ts';
 import { runExplain } from '../../src/services/runs/run-explain.ts';
+import type { QueueOptions } from '../../src/storage/queue/queue.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -21,8 +22,8 @@ const REAP = {
   exhausted: { error: 'WorkerLostError', message: 'lost' },
 };
 
-function story(db: Db, hosts: readonly GraphHost[] = []) {
-  const parts = queueStory(db);
+function story(db: Db, hosts: readonly GraphHost[] = [], options: QueueOptions = {}) {
+  const parts = queueStory(db, options);
   const { explain } = runExplain({
     runs: runRepository(db),
     threads: threadRepository(db),
@@ -73,6 +74,25 @@ describeEachDatabase('the explanation of a run', (open) => {
     expect((await explain(await add(randomUUID()))).summary).toMatch(
       /: 1 worker\(s\) execute 1 of 1 runs\.$/,
     );
+  });
+
+  test('names the limit of its owner, who has as many runs that execute as allowed', async () => {
+    await using db = await open();
+    const { add, explain, take, queue } = story(db, [], { fairness: { fair_by: 'owner', max_per_owner: 1 } });
+    await queue.heartbeat({ ...WORKER, slots: 9 }, 60_000);
+    const first = await add(randomUUID(), { owner: 'ada' });
+    expect((await explain(first)).summary).toMatch(/^Ready; the next worker/);
+    await take();
+    const [second, other] = [
+      await add(randomUUID(), { owner: 'ada' }),
+      await add(randomUUID(), { owner: 'ben' }),
+    ];
+
+    expect(await explain(second)).toMatchObject({
+      status: 'pending',
+      summary: naming('runs.max_per_owner', 'at most 1'),
+    });
+    expect((await explain(other)).summary).toMatch(/^Ready; the next worker/);
   });
 
   test('names the worker of a run, its lease, and the reason for a retry', async () => {

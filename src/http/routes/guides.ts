@@ -1,40 +1,70 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { lazy } from '../../core/lifecycle.ts';
 import { PACKAGE_ROOT } from '../../core/package-files.ts';
+import { contentsOf, llmsText, MAX_QUERY } from '../guides/contents.ts';
 
-/** Own style sheet and images only. */
-const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'";
+/** Own style sheet, images and search only. */
+const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'";
 
-/** Guides bundled with the server: they match its version and work offline. */
 const IMAGES: Readonly<Record<string, string>> = { '.svg': 'image/svg+xml', '.png': 'image/png' };
 
+/** Guides bundled with the server: they match its version and work offline. */
 export function guideRoutes(server: FastifyInstance, { docs }: { docs: string }): void {
   const pages = new Map<string, string | Buffer>();
+  const notFound = (path: string) => new NotFound(`Guide "${path}" not found. All guides: ${docs}/guides`);
+  const html = (reply: FastifyReply) =>
+    reply.header('Content-Security-Policy', POLICY).type('text/html; charset=utf-8');
+  const frame = lazy(async () => ({ docs, sections: await contents() }));
+
   for (const path of ['/docs/guides', '/docs/guides/'])
     server.get(path, (_request, reply) => reply.redirect(`${docs}/guides/README.md`));
+
   server.get('/docs/guides/style.css', async (_request, reply) => {
-    const { GUIDE_STYLE } = await import('../guide-page.ts');
+    const { GUIDE_STYLE } = await import('../guides/page.ts');
     return reply.type('text/css; charset=utf-8').send(GUIDE_STYLE);
   });
-  server.get<{ Params: { '*': string } }>('/docs/guides/*', async ({ params }, reply) => {
-    const path = params['*'];
-    const type = IMAGES[extname(path)] ?? 'text/html; charset=utf-8';
-    const page = pages.get(path) ?? (await pageAt(path, docs));
-    pages.set(path, page);
-    return reply.header('Content-Security-Policy', POLICY).type(type).send(page);
-  });
-}
 
-/** Rendered on demand: it takes up to 100 ms and a library that most servers never need. */
-async function pageAt(path: string, docs: string): Promise<string | Buffer> {
-  const file = await readGuide(path);
-  if (file === undefined) throw new NotFound(`Guide "${path}" not found. All guides: ${docs}/guides`);
-  if (extname(path) in IMAGES) return file;
-  const { guidePage } = await import('../guide-page.ts');
-  return guidePage(file.toString(), docs, path);
+  server.get('/docs/guides/llms.txt', async (_request, reply) =>
+    reply.type('text/plain; charset=utf-8').send(llmsText(await contents(), `${docs}/guides/markdown`)),
+  );
+
+  server.get<{ Querystring: { q?: unknown } }>('/docs/guides/search', async ({ query: { q } }, reply) => {
+    const { searchPage } = await import('../guides/page.ts');
+    const query = typeof q === 'string' ? q.slice(0, MAX_QUERY) : '';
+    const matches = query === '' ? [] : (await search())(query);
+    return html(reply).send(searchPage(query, matches, await frame()));
+  });
+
+  server.get<{ Params: { '*': string } }>(
+    '/docs/guides/markdown/*',
+    async ({ params: { '*': path } }, reply) => {
+      const file = path.endsWith('.md') ? await readGuide(path) : undefined;
+      if (file === undefined) throw notFound(path);
+      return reply.type('text/markdown; charset=utf-8').send(file);
+    },
+  );
+
+  server.get<{ Params: { '*': string } }>('/docs/guides/*', async ({ params: { '*': path } }, reply) => {
+    const page = pages.get(path) ?? (await pageAt(path));
+    if (page === undefined) {
+      if ((await guideNames()).has(`${path}.md`)) return reply.redirect(`${docs}/guides/${path}.md`);
+      throw notFound(path);
+    }
+    pages.set(path, page);
+    const type = IMAGES[extname(path)];
+    return type === undefined ? html(reply).send(page) : reply.type(type).send(page);
+  });
+
+  /** Rendered on demand: it takes up to 100 ms and a library that most servers never need. */
+  async function pageAt(path: string): Promise<string | Buffer | undefined> {
+    const file = await readGuide(path);
+    if (file === undefined || extname(path) in IMAGES) return file;
+    const { guidePage } = await import('../guides/page.ts');
+    return guidePage(file.toString(), await frame(), path);
+  }
 }
 
 const GUIDES_FOLDER = join(PACKAGE_ROOT, 'docs');
@@ -48,4 +78,17 @@ async function readGuide(path: string): Promise<Buffer | undefined> {
 const guideNames = lazy(async () => {
   const found = await readdir(GUIDES_FOLDER, { recursive: true }).catch(() => []);
   return new Set(found.filter((name) => /\.(md|svg|png)$/.test(name)));
+});
+
+const contents = lazy(async () => contentsOf((await readGuide('README.md'))?.toString() ?? ''));
+
+/** Built with the first search, in about 0.1 s. The table of contents has the words of every page, so it is left out. */
+const search = lazy(async () => {
+  const { guideSearch } = await import('../guides/search.ts');
+  const paths = [...(await guideNames())].filter((name) => name.endsWith('.md') && name !== 'README.md');
+  const guides = paths.map(async (path) => ({ path, markdown: String(await readGuide(path)) }));
+  return guideSearch(
+    await Promise.all(guides),
+    (await contents()).flatMap(({ entries }) => entries),
+  );
 });

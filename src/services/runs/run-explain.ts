@@ -57,7 +57,7 @@ export async function queuedRunSummary(
   if (position.not_before > timestamp(clock.now())) return `Waits until ${position.not_before}.${again}`;
   const [first] = position.behind;
   if (first) return `${waitingBehind(first, position.behind.length - 1)}${again}`;
-  return `${await readySummary(queue)}${again}`;
+  return `${await readySummary(queue, run.run_id)}${again}`;
 }
 
 export type RunExplainService = ReturnType<typeof runExplain>;
@@ -175,7 +175,10 @@ function waitingBehind(first: string, more: number): string {
   return `Waits behind run ${first}${others} of the same thread.`;
 }
 
-async function readySummary(queue: RunQueue): Promise<string> {
+async function readySummary(queue: RunQueue, run_id: string): Promise<string> {
+  const share = await queue.ownerShare(run_id);
+  if (share && share.running >= share.limit)
+    return `Ready, but its owner has ${share.running} of at most ${share.limit} runs that execute (runs.max_per_owner).`;
   const { workers, slots, running: busy } = await queue.workerCapacity();
   if (slots === 0) return 'Ready, but no worker is running: start a server with runs.concurrency above 0.';
   if (busy >= slots)

@@ -8,6 +8,7 @@ import type { CancelAction } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
 import type { QueueRow } from '../runs/thread-lock.ts';
+import type { QueueContext } from './context.ts';
 
 /** Why a run that was started is no longer running, or not under its first lease. */
 export type RetryReason = NonNullable<Rows['run_queue']['retry_reason']>;
@@ -70,6 +71,18 @@ export async function runTimes(reader: Reader, run_id: string): Promise<RunTimes
     sql`select ${columns('runs', 'started_at, ended_at, error, executor_id')} from runs where run_id = ${run_id}`,
   );
   return row && decryptJsonColumns(reader.cipher, row, { error: RUN_ERROR_COLUMN });
+}
+
+/** Running runs of the owner of a run, and how many there may be; `undefined` without an owner or a limit. */
+export async function ownerShare(
+  { db, fairness: { max_per_owner: limit } }: Pick<QueueContext, 'db' | 'fairness'>,
+  run_id: string,
+): Promise<{ running: number; limit: number } | undefined> {
+  if (limit === undefined) return undefined;
+  const row = await db.get(sql`
+    select (select count(*) from run_queue r where r.state = 'running' and r.owner = q.owner) as ${number('running')}
+    from run_queue q where q.run_id = ${run_id} and q.owner is not null`);
+  return row && { ...row, limit };
 }
 
 /** Live workers, and how many runs they can execute concurrently. */

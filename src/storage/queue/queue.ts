@@ -14,7 +14,7 @@ import { finish } from './finish.ts';
 import { fireCron, triggerCron } from './fire-cron.ts';
 import { heartbeat } from './heartbeat.ts';
 import { executorsWaitedFor } from './placement.ts';
-import { queuePosition, runTimes, workerCapacity } from './position.ts';
+import { ownerShare, queuePosition, runTimes, workerCapacity } from './position.ts';
 import { nextDue, promoteDue } from './promote.ts';
 import { deleteExpiredWorkers, reap } from './reap.ts';
 import { requeue, requeueUnknown } from './requeue.ts';
@@ -55,6 +55,7 @@ export function runQueue(
         cancel: cancelRuns,
         promoteDue,
         reap,
+        ownerShare,
       },
     ),
     ...bind(db, {
