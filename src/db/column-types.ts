@@ -16,8 +16,6 @@ type Flag = 0 | 1;
  * that the schema leaves open. Whether a column may be null is the schema's to say.
  */
 export interface ColumnTypes {
-  'a2a_tasks.artifacts': JsonText<unknown[]>;
-  'a2a_turns.is_stored': Flag;
   'assistant_versions.config': JsonText<Assistant['config']>;
   'assistant_versions.context': JsonText<JsonObject>;
   'assistant_versions.metadata': JsonText<JsonObject>;
@@ -43,9 +41,9 @@ export interface ColumnTypes {
   'run_steps.status': StepStatus;
   'run_steps.texts': JsonText<Record<string, string>>;
   'runs.error': JsonText<RunError>;
+  'runs.announces_end': Flag;
   'runs.is_event_streaming': Flag;
   'runs.is_of_cron': Flag;
-  'runs.is_of_task': Flag;
   'runs.kwargs': JsonText<RunKwargs>;
   'runs.metadata': JsonText<JsonObject>;
   'runs.multitask_strategy': MultitaskStrategy;

@@ -11,36 +11,6 @@ type Timestamp = string;
 
 /** The rows of each table as both engines return them; without the few columns that only one of them has. */
 export interface Tables {
-  a2a_push_configs: {
-    task_id: Uuid;
-    config_id: string;
-    version: '0.3' | '1.0';
-    url: string;
-    token: string | null;
-    scheme: string | null;
-    credentials: string | null;
-    created_at: Timestamp;
-  };
-  a2a_tasks: {
-    task_id: Uuid;
-    thread_id: Uuid;
-    assistant_id: Uuid;
-    context_id: string;
-    run_id: Uuid;
-    state: string | null;
-    state_at: Timestamp | null;
-    reason: string | null;
-    artifacts: JsonText;
-    created_at: Timestamp;
-  };
-  a2a_turns: {
-    seq: number;
-    task_id: Uuid;
-    run_id: Uuid;
-    position: number;
-    is_stored: number;
-    message: JsonText;
-  };
   api_keys: {
     key_id: Uuid;
     name: string;
@@ -261,8 +231,8 @@ export interface Tables {
     multitask_strategy: string;
     is_event_streaming: number;
     is_of_cron: number;
-    is_of_task: number;
     thread_retention: 'keep' | 'keep_interrupted' | 'delete';
+    announces_end: number;
     key_id: string | null;
     executor_id: Uuid | null;
     error: JsonText | null;

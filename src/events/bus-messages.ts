@@ -3,7 +3,7 @@ import type { BusEvents } from './bus.ts';
 
 /** A process on the bus, as it introduces itself at regular intervals. */
 export interface Presence {
-  /** Runs its background work: crons, webhooks, A2A tasks. */
+  /** Runs its background work: crons, webhooks, loops of extensions. */
   readonly is_worker: boolean;
   /** Concurrent runs; 0 executes none. */
   readonly slots: number;
@@ -86,7 +86,7 @@ const SENT: { readonly [Name in keyof BusEvents]?: BusEvents[Name]['length'] } =
   'run.cancelled': 1,
   'schedule.changed': 0,
   'delivery.queued': 0,
-  'task.ended': 1,
+  'run.ended': 1,
   'extension.event': 2,
   'steps.asked': 3,
   'steps.answered': 4,

@@ -19,8 +19,8 @@ export interface BusEvents {
   readonly 'schedule.changed': [];
   /** A webhook delivery is pending in the outbox. */
   readonly 'delivery.queued': [];
-  /** The run of an A2A task ended. */
-  readonly 'task.ended': [run_id: string];
+  /** A run ended whose end a rider follows. */
+  readonly 'run.ended': [run_id: string];
   /** Something happened that only one extension understands. */
   readonly 'extension.event': [name: string, text: string];
   /** A process asks what a run does now, which another one may execute. */
@@ -54,7 +54,7 @@ export const BUS_ROUTES: Readonly<Record<keyof BusEvents, BusRoute>> = {
   'run.cancelled': 'all',
   'schedule.changed': 'one',
   'delivery.queued': 'one',
-  'task.ended': 'one',
+  'run.ended': 'one',
   'extension.event': 'all',
   'steps.asked': 'all',
   'steps.answered': 'all',

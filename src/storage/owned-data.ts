@@ -13,6 +13,8 @@ export interface OwnedData {
   /** Its columns encrypted at rest, for key rotation. */
   readonly encrypted?: readonly EncryptedTable[];
   readonly orphans?: readonly Orphans[];
+  /** SQL that holds for a run, `e.run_id`, whose events it has yet to read: they outlive their retention. */
+  readonly keeps_log?: string;
 }
 
 /** Rows of a table whose parent no foreign key names, since it may be deleted first: a doctor finds and deletes them. */

@@ -22,6 +22,8 @@ export type Refusal = ServerError;
  */
 export interface Rider<C = unknown> {
   readonly name: string;
+  /** The bus announces the end of each run with its cargo: `run.ended`. At most once, as all of the bus. */
+  readonly follows_ends?: boolean;
   /** Before the run, or anything else, is written. */
   admit?(tx: Transaction, added: AddedRun, cargo: C | undefined): Promise<Refusal | undefined> | undefined;
   /** The run is in the queue. */
@@ -39,6 +41,10 @@ export class Riders {
   /** Before the first run: extensions are opened after the storage that they use. */
   add(riders: readonly Rider[]): void {
     this.#riders.push(...riders);
+  }
+
+  announceEnd({ cargo = {} }: AddedRun): boolean {
+    return this.#riders.some(({ name, follows_ends }) => follows_ends && cargo[name] !== undefined);
   }
 
   /** The first refusal. */

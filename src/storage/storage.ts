@@ -10,7 +10,6 @@ import { pushRepository } from '../extensions/deployments/storage/pushes.ts';
 import { repositoryAccessRepository } from '../extensions/deployments/storage/repositories.ts';
 import { revisionRepository } from '../extensions/deployments/storage/revisions.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
-import { a2aTurns } from './a2a/turns.ts';
 import { apiKeyRepository } from './access/api-keys.ts';
 import { serverSecretRepository } from './access/server-secrets.ts';
 import { visibleIds } from './access/visible-ids.ts';
@@ -133,7 +132,7 @@ export async function openKeyRotation({
 }
 
 function createStorage({ requests, work }: Pools, active: ActiveAttempts, given: RepositoryOptions) {
-  const riders = new Riders([idempotentRuns, a2aTurns]);
+  const riders = new Riders([idempotentRuns]);
   const options = { ...given, riders };
   return {
     riders,
@@ -188,13 +187,20 @@ type RepositoryOptions = QueueOptions & {
   readonly max_connections: number;
 };
 
-function repositories(db: Db, open: ActiveAttempts, options: QueueOptions & { readonly riders: Riders }) {
+function repositories(
+  db: Db,
+  open: ActiveAttempts,
+  options: RepositoryOptions & { readonly riders: Riders },
+) {
   return {
     cronFires: cronFireRepository(db),
     threads: threadRepository(db),
     queue: runQueue(db, options),
     outbox: webhookOutbox(db),
-    events: runEventRepository(db),
+    events: runEventRepository(
+      db,
+      options.owned.flatMap(({ keeps_log = [] }) => keeps_log),
+    ),
     runLogs: runLogRepository(db),
     idempotency: idempotencyRepository(db),
     checkpoints: checkpointRepository(db, open),

@@ -286,5 +286,5 @@ function notifyFinished(
   bus.emit('row.changed', 'run', claimed.lease.run_id);
   bus.emit('row.changed', 'thread', claimed.lease.thread_id);
   if (kwargs.webhook !== null) bus.emit('delivery.queued');
-  if (claimed.markers.is_of_task) bus.emit('task.ended', claimed.lease.run_id);
+  if (claimed.announces_end) bus.emit('run.ended', claimed.lease.run_id);
 }

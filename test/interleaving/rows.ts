@@ -52,7 +52,6 @@ export function markersOf({ temporary, keeps, resumable, cron_id }: RunOf): RunM
   return {
     is_event_streaming: false,
     is_of_cron: cron_id !== undefined,
-    is_of_task: false,
     thread_retention: !temporary ? 'keep' : keeps ? kept : 'delete',
   };
 }

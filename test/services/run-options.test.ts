@@ -114,11 +114,10 @@ test('a run can start at a checkpoint, given as an object or by id', () => {
   expect(kwargs({}).config.configurable).not.toHaveProperty('checkpoint_id');
 });
 
-test.each<[string, object, Partial<RunContext> & { is_of_task?: boolean }, object]>([
+test.each<[string, object, Partial<RunContext>, object]>([
   ['a run on a thread', {}, {}, {}],
   ['event streaming', {}, { kind: 'events' }, { is_event_streaming: true }],
   ['a cron', {}, { cron_id: 'c' }, { is_of_cron: true }],
-  ['a turn of a task', {}, { is_of_task: true }, { is_of_task: true }],
   ['a stateless run', {}, { temporary: true }, { thread_retention: 'delete' }],
   ['a stateless run that keeps its thread', { on_completion: 'keep' }, { temporary: true }, {}],
   [
@@ -134,10 +133,9 @@ test.each<[string, object, Partial<RunContext> & { is_of_task?: boolean }, objec
     { thread_retention: 'delete' },
   ],
 ])('the server marks a run in its kwargs: %s', (_, input, context, markers) => {
-  expect(runMarkers(input, { ...CONTEXT, is_of_task: false, ...context })).toEqual({
+  expect(runMarkers(input, { ...CONTEXT, ...context })).toEqual({
     is_event_streaming: false,
     is_of_cron: false,
-    is_of_task: false,
     thread_retention: 'keep',
     ...markers,
   });

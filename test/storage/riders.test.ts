@@ -6,7 +6,7 @@ import type { Db } from '../../src/db/db.ts';
 import { raw, sql } from '../../src/db/sql.ts';
 import { type Rider, Riders } from '../../src/storage/riders.ts';
 import { describeEachStorage } from '../support/databases.ts';
-import { newRun, queueStory, request } from '../support/queued-runs.ts';
+import { newRun, queueStory, request, WORKER } from '../support/queued-runs.ts';
 
 /** Keeps a note about each run that carries one. */
 const notes: Rider<string> = {
@@ -44,6 +44,18 @@ describeEachStorage('a rider of the queue', (open) => {
     const { add, count } = await story(db);
     expect(await add('refuse')).toMatchObject({ outcome: 'refused', refusal: { status: 409 } });
     expect(await Promise.all([count('notes'), count('runs')])).toEqual([0, 0]);
+  });
+
+  test.each([
+    ['follows ends', true, 'one', true],
+    ['follows ends, but has no cargo in it', true, undefined, false],
+    ['follows none', false, 'one', false],
+  ])('is told of the end of a run if it %s', async (_, follows_ends, cargo, announces_end) => {
+    await using db = await open();
+    const { queue } = queueStory(db, { riders: new Riders([{ name: 'ends', follows_ends }]) });
+    await queue.enqueue({ ...request(newRun(randomUUID())), cargo: { ends: cargo, other: 1 } });
+    const claim = { worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 };
+    expect(await queue.claim(claim)).toMatchObject([{ announces_end }]);
   });
 
   test('takes the run back with it if it fails', async () => {

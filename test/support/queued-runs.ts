@@ -79,7 +79,6 @@ export function attemptWrites(db: Db, lease: Lease): WriteBuffer {
 export const MARKERS: RunMarkers = {
   is_event_streaming: false,
   is_of_cron: false,
-  is_of_task: false,
   thread_retention: 'keep',
 };
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Db } from '../../src/db/db.ts';
 import { sql } from '../../src/db/sql.ts';
-import type { TaskResult } from '../../src/storage/a2a/finalize-task.ts';
-import { a2aTaskRepository } from '../../src/storage/a2a/tasks.ts';
-import { a2aTurns, type NewTurn } from '../../src/storage/a2a/turns.ts';
+import type { TaskResult } from '../../src/extensions/a2a/storage/finalize-task.ts';
+import { a2aTaskRepository } from '../../src/extensions/a2a/storage/tasks.ts';
+import { a2aTurns, type NewTurn } from '../../src/extensions/a2a/storage/turns.ts';
 import { Riders } from '../../src/storage/riders.ts';
 import { newRun, queueStory, request } from './queued-runs.ts';
 

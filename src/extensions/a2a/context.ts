@@ -4,10 +4,10 @@ import type { EventBus } from '../../events/bus.ts';
 import type { LiveRuns } from '../../events/writer.ts';
 import type { Services } from '../../services/all-services.ts';
 import type { WebhookPolicy } from '../../services/webhooks/webhook-policy.ts';
-import type { A2aPushRepository } from '../../storage/a2a/push-configs.ts';
-import type { A2aTaskRepository } from '../../storage/a2a/tasks.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { ReadCardData } from './card-data.ts';
+import type { A2aPushRepository } from './storage/push-configs.ts';
+import type { A2aTaskRepository } from './storage/tasks.ts';
 
 /** What the parts of the service work with. */
 export interface A2aContext {

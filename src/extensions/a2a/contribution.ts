@@ -1,10 +1,11 @@
 import { lazy } from '../../core/lifecycle.ts';
-import { a2aPushRepository } from '../../storage/a2a/push-configs.ts';
-import { type A2aTaskRow, a2aTaskRepository } from '../../storage/a2a/tasks.ts';
 import type { Contribution, Core } from '../extension.ts';
 import { taskFinalizer } from './finalizer.ts';
 import { a2aRoutes } from './http/routes.ts';
 import type { A2aSettings } from './section.ts';
+import { a2aPushRepository } from './storage/push-configs.ts';
+import { type A2aTaskRow, a2aTaskRepository } from './storage/tasks.ts';
+import { a2aTurns } from './storage/turns.ts';
 
 /** The service needs the library of the protocol. It loads with the first request, or when a task's run ends. */
 export function openA2a(core: Core, settings: A2aSettings): Contribution {
@@ -20,6 +21,7 @@ export function openA2a(core: Core, settings: A2aSettings): Contribution {
   });
   const finalize = async (row: A2aTaskRow) => (await a2a()).finalize(row);
   return {
+    rider: a2aTurns,
     routes: [(server, deps) => a2aRoutes(server, { ...deps, a2a, settings })],
     loops: [taskFinalizer({ tasks: a2aTaskRepository(storage.work.db), finalize, bus, clock, logger })],
   };

@@ -3,10 +3,10 @@ import type { Clock } from '../../core/clock.ts';
 import { isStorageFailure } from '../../core/failure-class.ts';
 import type { Logger } from '../../core/logger.ts';
 import type { EventBus, PollIntervals } from '../../events/bus.ts';
-import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import { Loop } from '../../workers/loop.ts';
 import type { BackgroundLoop } from '../extension.ts';
 import { INTERRUPTED_STATE_NAMES } from './state-names.ts';
+import type { A2aTaskRepository, A2aTaskRow } from './storage/tasks.ts';
 
 export interface TaskFinalizerDeps {
   readonly tasks: Pick<A2aTaskRepository, 'unfinalized' | 'unfinalizedOf' | 'superseded'>;
@@ -90,7 +90,7 @@ export function taskFinalizer({ tasks, finalize, bus, clock, logger }: TaskFinal
     role: 'worker',
     start() {
       subscriptions = [
-        bus.on('task.ended', (run_id) => {
+        bus.on('run.ended', (run_id) => {
           endedRuns.add(run_id);
           loop.wake();
         }),

@@ -5,9 +5,9 @@ import {
   TaskNotFoundError,
 } from '@a2a-js/sdk/errors';
 import type { Actor } from '../../auth/actor.ts';
-import type { NewPushConfig, PushConfig } from '../../storage/a2a/push-configs.ts';
-import { tooManySubscribers } from '../../storage/a2a/turns.ts';
 import type { A2aContext } from './context.ts';
+import type { NewPushConfig, PushConfig } from './storage/push-configs.ts';
+import { tooManySubscribers } from './storage/turns.ts';
 import type { TaskStates } from './task-states.ts';
 
 export type A2aPush = ReturnType<typeof pushConfigs>;

@@ -5,13 +5,13 @@ import { undefinedIfNotFound } from '../../core/errors.ts';
 import type { Run, RunCreate } from '../../schemas/runs.ts';
 import { stateMessages } from '../../services/conversation/messages.ts';
 import { threadIdFromName } from '../../services/threads/threads.ts';
-import type { NewPushConfig } from '../../storage/a2a/push-configs.ts';
-import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a/tasks.ts';
-import type { ContinuedTask, NewTurn } from '../../storage/a2a/turns.ts';
 import type { A2aContext } from './context.ts';
 import { checkMediaTypes, inputOf, resumeValue, runOptionsOf } from './input.ts';
 import type { A2aPush } from './push-configs.ts';
 import { stateNameOf } from './state-names.ts';
+import type { NewPushConfig } from './storage/push-configs.ts';
+import type { A2aTaskRepository, A2aTaskRow } from './storage/tasks.ts';
+import type { ContinuedTask, NewTurn } from './storage/turns.ts';
 import { INTERRUPTED_STATES, interruptsOf, isTerminal, stateOf } from './task-view.ts';
 import { type A2aTasks, isInContext } from './tasks.ts';
 

@@ -1,10 +1,10 @@
 import type { Message, SendMessageRequest, Task } from '@a2a-js/sdk';
 import type { Actor } from '../../auth/actor.ts';
-import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import { cardDataReader } from './card-data.ts';
 import type { A2aContext } from './context.ts';
 import { pushConfigs } from './push-configs.ts';
 import { a2aSend } from './send.ts';
+import type { A2aTaskRow } from './storage/tasks.ts';
 import { a2aStream } from './stream.ts';
 import { a2aTasks, type HistoryScope } from './tasks.ts';
 

@@ -1,6 +1,6 @@
 import type { TaskState } from '@a2a-js/sdk';
 import type { RunStatus } from '../../schemas/runs.ts';
-import type { A2aTaskRow, TaskStateFilter } from '../../storage/a2a/tasks.ts';
+import type { A2aTaskRow, TaskStateFilter } from './storage/tasks.ts';
 
 /**
  * Name of a task state in protocol 1.0 JSON and in storage. Imports the A2A library as types only: workers load this

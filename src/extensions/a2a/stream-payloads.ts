@@ -7,7 +7,6 @@ import {
   TaskState,
 } from '@a2a-js/sdk';
 import type { Frame } from '../../events/frame.ts';
-import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import {
   type ArtifactChunk,
   applyChunk,
@@ -16,6 +15,7 @@ import {
   streamedChunks,
 } from './event-artifacts.ts';
 import { textPart } from './parts.ts';
+import type { A2aTaskRow } from './storage/tasks.ts';
 import { agentMessage } from './task-view.ts';
 
 export type Payload = NonNullable<StreamResponse['payload']>;

@@ -2,8 +2,8 @@ import { type StreamResponse, TaskState } from '@a2a-js/sdk';
 import type { Actor } from '../../auth/actor.ts';
 import { Latch } from '../../core/latch.ts';
 import { SAFETY_POLL_MS } from '../../events/safety-poll.ts';
-import type { A2aTaskRepository, A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import type { A2aContext } from './context.ts';
+import type { A2aTaskRepository, A2aTaskRow } from './storage/tasks.ts';
 import {
   ArtifactChunks,
   artifactUpdate,

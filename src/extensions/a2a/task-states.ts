@@ -8,12 +8,12 @@ import { undefinedIfNotFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { isObject, toJson } from '../../core/json.ts';
 import { isFinal } from '../../services/runs/transitions.ts';
-import type { TaskFinalization, TaskResult } from '../../storage/a2a/finalize-task.ts';
-import type { NotificationBody } from '../../storage/a2a/push-configs.ts';
-import type { A2aTaskQuery, A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import type { A2aContext } from './context.ts';
 import { eventArtifacts } from './event-artifacts.ts';
 import { stateNameOf } from './state-names.ts';
+import type { TaskFinalization, TaskResult } from './storage/finalize-task.ts';
+import type { NotificationBody } from './storage/push-configs.ts';
+import type { A2aTaskQuery, A2aTaskRow } from './storage/tasks.ts';
 import { agentOutputOf, interruptsOf, isTerminal, stateOf, type TaskContext, taskOf } from './task-view.ts';
 
 /** Page size when finalizing tasks. */

@@ -5,10 +5,10 @@ import type { Interrupt } from '../../schemas/threads.ts';
 import { interruptText } from '../../services/conversation/human-in-the-loop.ts';
 import { isAiMessage, type StateMessage, stateMessages } from '../../services/conversation/messages.ts';
 import { runErrorMessage } from '../../services/runs/run-result.ts';
-import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
-import type { A2aTurn } from '../../storage/a2a/turns.ts';
 import { dataPart, partsOf, textPart } from './parts.ts';
 import { INTERRUPTED_STATE_NAMES, stateNameOf } from './state-names.ts';
+import type { A2aTaskRow } from './storage/tasks.ts';
+import type { A2aTurn } from './storage/turns.ts';
 
 /** A task's row, turns and thread state. */
 export interface TaskContext {

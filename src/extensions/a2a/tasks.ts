@@ -7,10 +7,10 @@ import { undefinedIfNotFound } from '../../core/errors.ts';
 import { isUuid } from '../../core/ids.ts';
 import { isTimestamp } from '../../services/pagination.ts';
 import { threadIdFromName } from '../../services/threads/threads.ts';
-import type { TaskFinalization } from '../../storage/a2a/finalize-task.ts';
-import type { A2aTaskRow } from '../../storage/a2a/tasks.ts';
 import type { A2aContext } from './context.ts';
 import { INTERRUPTED_STATE_NAMES, inStates, inStatesByRun, stateNameOf } from './state-names.ts';
+import type { TaskFinalization } from './storage/finalize-task.ts';
+import type { A2aTaskRow } from './storage/tasks.ts';
 import { CANCELED, finalizationOf, type TaskStates, taskStates, UNANSWERED } from './task-states.ts';
 import {
   directAnswerOf,

@@ -107,12 +107,11 @@ export function graphIdOf({ config }: Pick<RunKwargs, 'config'>): string {
 /** The server's own attributes of the run; `config` and `context` cannot change them. */
 export function runMarkers(
   { on_completion }: Pick<RunCreate, 'on_completion'>,
-  run: Pick<RunContext, 'kind' | 'temporary' | 'keep_interrupted' | 'cron_id'> & { is_of_task: boolean },
+  run: Pick<RunContext, 'kind' | 'temporary' | 'keep_interrupted' | 'cron_id'>,
 ): RunMarkers {
   return {
     is_event_streaming: run.kind === 'events',
     is_of_cron: run.cron_id !== undefined,
-    is_of_task: run.is_of_task,
     thread_retention: threadRetention(on_completion, run),
   };
 }

@@ -193,7 +193,7 @@ export function newRun(deps: SubmitDeps, { input, cargo, answer, visibility, ...
   const makesThread = temporary || input.if_not_exists === 'create';
   return {
     run,
-    markers: runMarkers(input, { ...context, is_of_task: cargo?.['a2a'] !== undefined }),
+    markers: runMarkers(input, context),
     agent: { assistant_name: assistant.name.slice(0, MAX_AGENT_NAME), assistant_version: assistant.version },
     delay_ms,
     priority: input.priority ?? 0,

@@ -73,13 +73,6 @@ export const ENCRYPTED_TABLES: readonly EncryptedTable[] = [
     key: ['delivery_id', 'attempt'],
     columns: { error: 'text', answer: 'text', answer_headers: 'json' },
   },
-  { table: 'a2a_tasks', key: ['task_id'], columns: { reason: 'text', artifacts: 'json' } },
-  {
-    table: 'a2a_push_configs',
-    key: ['task_id', 'config_id'],
-    columns: { url: 'text', token: 'text', scheme: 'text', credentials: 'text' },
-  },
-  { table: 'a2a_turns', key: ['seq'], columns: { message: 'json' } },
   // Last: at startup an undecryptable blind index key shows that an old key is still needed.
   { table: 'server_secrets', key: ['name'], columns: { secret: 'text' } },
 ];

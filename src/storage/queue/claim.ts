@@ -34,6 +34,8 @@ export interface ClaimedRun {
   readonly agent: RunAgent;
   /** Id of the API key that created it; null without one. */
   readonly key_id: string | null;
+  /** A rider follows its end. */
+  readonly announces_end: boolean;
   /** Last sequence number in the run's event log; 0 if it is empty. */
   readonly last_seq: number;
   /** When this attempt was due: the start of its wait for a worker. */
@@ -54,7 +56,7 @@ const CLAIMED = columns(
 type ClaimedRow = RowOf<typeof CLAIMED>;
 
 /** Here `attempt` counts every start, including refunded ones. */
-const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt, key_id')}, ${MARKER_COLUMNS}, ${AGENT_COLUMNS},
+const STARTED = sql`${RUN_COLUMNS}, ${columns('runs', 'attempt, key_id, announces_end')}, ${MARKER_COLUMNS}, ${AGENT_COLUMNS},
   exists (select 1 from checkpoints c where c.thread_id = cast(runs.thread_id as text)) as ${flag('has_history')},
   (select max(c.checkpoint_id) from checkpoints c where c.thread_id = cast(runs.thread_id as text) and c.ns = '')
     as ${nullable(text('newest_checkpoint_id'))}`;
@@ -167,7 +169,7 @@ async function toClaimedRun(
     key_id,
     is_event_streaming,
     is_of_cron,
-    is_of_task,
+    announces_end,
     thread_retention,
     assistant_name,
     assistant_version,
@@ -175,20 +177,22 @@ async function toClaimedRun(
     newest_checkpoint_id,
     ...run
   } = started;
-  const agent = { assistant_name, assistant_version };
-  const history = { has_history: has_history === 1, newest_checkpoint_id };
-  const markers = markersOf(started);
   const lease = { run_id: row.run_id, thread_id: row.thread_id, token, attempt: row.attempt, starts };
-  const { not_before: due_at } = row;
-  if (starts === 1)
-    return { lease, run, markers, agent, key_id, due_at, last_seq: 0, has_checkpoint: false, ...history };
+  const claimed = {
+    ...{ lease, run, key_id, newest_checkpoint_id },
+    markers: markersOf(started),
+    agent: { assistant_name, assistant_version },
+    announces_end: announces_end === 1,
+    due_at: row.not_before,
+    has_history: has_history === 1,
+  };
+  if (starts === 1) return { ...claimed, last_seq: 0, has_checkpoint: false };
   const [log, checkpoint] = await Promise.all([
     tx.get(sql`select max(seq) as ${LAST_SEQ} from run_events where run_id = ${row.run_id}`),
     // Root namespace only: a subgraph's first checkpoint does not imply that the run's input is applied.
     tx.get(sql`select 1 from checkpoints where run_id = ${row.run_id} and ns = '' limit 1`),
   ]);
-  const has_checkpoint = checkpoint !== undefined;
-  return { lease, run, markers, agent, key_id, due_at, last_seq: log?.last ?? 0, has_checkpoint, ...history };
+  return { ...claimed, last_seq: log?.last ?? 0, has_checkpoint: checkpoint !== undefined };
 }
 
 /** Back-off of an undecryptable run, ms: this server must not claim it in a loop; another may have the key. */

@@ -122,8 +122,9 @@ export async function enqueueIn(
   const graph_id = String(request.thread_metadata['graph_id']);
   const { thread_id } = run;
   const executor_id = (await placement?.()?.executorOf(tx, { thread_id, graph_id })) ?? null;
-  if (!has_client_id) tx.defer(insertion(tx, request));
-  else if ((await tx.run(sql`${insertion(tx, request)} on conflict (run_id) do nothing`)) === 0)
+  const inserted = insertion(tx, request, riders.announceEnd(request));
+  if (!has_client_id) tx.defer(inserted);
+  else if ((await tx.run(sql`${inserted} on conflict (run_id) do nothing`)) === 0)
     return { outcome: 'run exists' };
   if (request.answer && thread.metadata !== undefined) await acceptAnswer(tx, request, request.answer);
   if (thread.metadata !== undefined) tx.defer(recordLatest(request, thread.metadata));
@@ -252,12 +253,16 @@ async function isUsed(tx: Transaction, run_id: string): Promise<boolean> {
   return queued !== undefined || logged !== undefined;
 }
 
-function insertion({ cipher }: Pick<Transaction, 'cipher'>, { run, markers, agent, key_id }: NewRun): Sql {
+function insertion(
+  { cipher }: Pick<Transaction, 'cipher'>,
+  { run, markers, agent, key_id }: NewRun,
+  announces_end: boolean,
+): Sql {
   return sql`
     insert into runs (run_id, thread_id, assistant_id, status, metadata, kwargs, multitask_strategy, attempt,
-      created_at, updated_at, key_id, ${MARKER_COLUMNS}, ${AGENT_COLUMNS})
+      created_at, updated_at, announces_end, key_id, ${MARKER_COLUMNS}, ${AGENT_COLUMNS})
     values (${run.run_id}, ${run.thread_id}, ${run.assistant_id}, 'pending', ${toJson(run.metadata)},
       ${cipher.encryptJson(KWARGS_COLUMN, toJson(run.kwargs))}, ${run.multitask_strategy}, 0, ${run.created_at}, ${run.updated_at},
-      ${key_id ?? null}, ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)}, ${Number(markers.is_of_task)},
+      ${Number(announces_end)}, ${key_id ?? null}, ${Number(markers.is_event_streaming)}, ${Number(markers.is_of_cron)},
       ${markers.thread_retention}, ${agent.assistant_name}, ${agent.assistant_version})`;
 }

@@ -3,7 +3,7 @@ import { columns, nullable, number } from '../../db/columns.ts';
 import type { Db, Transaction } from '../../db/db.ts';
 import { decryptTextColumns } from '../../db/encryption/cipher.ts';
 import { insertRows } from '../../db/rows.ts';
-import { type DialectSql, join, list, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type DialectSql, join, list, raw, type Sql, sql } from '../../db/sql.ts';
 import { NOW, nowPlus } from '../../db/time.ts';
 import type { RunStatus } from '../../schemas/runs.ts';
 import type { ResumeRefusal, RunError } from '../../schemas/threads.ts';
@@ -38,8 +38,11 @@ const ENCRYPTED_COLUMNS = { data: EVENT_DATA_COLUMN };
 
 export type RunEventRepository = ReturnType<typeof runEventRepository>;
 
-/** The event logs of all runs: appended by the lease holder (`WriteBuffer`), readable by anyone from any position. */
-export function runEventRepository(db: Db) {
+/**
+ * The event logs of all runs: appended by the lease holder (`WriteBuffer`), readable by anyone from any position. `kept`: as
+ * `OwnedData.keeps_log`.
+ */
+export function runEventRepository(db: Db, kept: readonly string[] = []) {
   return {
     /** Next page: at most `limit` frames, none starting beyond `PAGE_BYTES`; sizing does not read `data`. */
     async readAfter(run_id: string, seq: number, limit: number): Promise<Page> {
@@ -73,11 +76,11 @@ export function runEventRepository(db: Db) {
     },
 
     /**
-     * Deletes rows of expired logs of ended runs, at most `limit`; returns how many. Skips logs that an A2A task has yet
-     * to read.
+     * Deletes rows of expired logs of ended runs, at most `limit`; returns how many. Skips those that are
+     * kept, see `OwnedData`.
      */
     deleteExpired: (limit: number): Promise<number> =>
-      db.transaction('reclaim', (tx) => deleteExpiredRows(tx, limit)),
+      db.transaction('reclaim', (tx) => deleteExpiredRows(tx, limit, kept)),
   };
 }
 
@@ -94,12 +97,11 @@ const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of 
  * missing events at the end for a log that was deleted meanwhile, and missing events before others for a loss. Its
  * expiry is the last row to go.
  */
-async function deleteExpiredRows(tx: Transaction, limit: number): Promise<number> {
+async function deleteExpiredRows(tx: Transaction, limit: number, kept: readonly string[]): Promise<number> {
+  const notKept = kept.map((condition) => sql`not ${raw(condition)}`);
   const due = await tx.all(sql`
     select ${columns('run_event_expiry', 'run_id')} from run_event_expiry e
-    where expires_at <= ${NOW} and not exists (
-      select 1 from a2a_turns u join a2a_tasks t on t.task_id = u.task_id join runs r on r.run_id = t.run_id
-      where u.run_id = e.run_id and u.is_stored = 0)
+    where ${and([sql`expires_at <= ${NOW}`, ...notKept])}
     order by expires_at limit ${limit} ${SKIP_LOCKED}`);
   let left = limit;
   const runs = due.map(({ run_id }) => run_id);

@@ -13,18 +13,15 @@ export interface RunMarkers {
   /** Logs the events of event streaming (contract §7) instead of those of stream modes. */
   readonly is_event_streaming: boolean;
   readonly is_of_cron: boolean;
-  /** A turn of an A2A task. */
-  readonly is_of_task: boolean;
   readonly thread_retention: ThreadRetention;
 }
 
-export const MARKER_COLUMNS = columns('runs', 'is_event_streaming, is_of_cron, is_of_task, thread_retention');
+export const MARKER_COLUMNS = columns('runs', 'is_event_streaming, is_of_cron, thread_retention');
 
 export function markersOf(row: RowOf<typeof MARKER_COLUMNS>): RunMarkers {
   return {
     is_event_streaming: row.is_event_streaming === 1,
     is_of_cron: row.is_of_cron === 1,
-    is_of_task: row.is_of_task === 1,
     thread_retention: row.thread_retention,
   };
 }

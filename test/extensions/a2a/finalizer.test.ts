@@ -37,7 +37,7 @@ describeEachDatabase('the finalizer of tasks', (open) => {
 
     const late = await add();
     await set(late, 'success');
-    bus.emit('task.ended', late);
+    bus.emit('run.ended', late);
     await until('another one is settled', async () => (await unsettled()).length === 1);
     expect(tries).toBe(1);
 

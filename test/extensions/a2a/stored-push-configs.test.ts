@@ -7,9 +7,9 @@ import {
   a2aPushRepository,
   MAX_PUSH_CONFIGS,
   type NewPushConfig,
-} from '../../../src/storage/a2a/push-configs.ts';
-import { a2aTaskRepository } from '../../../src/storage/a2a/tasks.ts';
-import { a2aTurns } from '../../../src/storage/a2a/turns.ts';
+} from '../../../src/extensions/a2a/storage/push-configs.ts';
+import { a2aTaskRepository } from '../../../src/extensions/a2a/storage/tasks.ts';
+import { a2aTurns } from '../../../src/extensions/a2a/storage/turns.ts';
 import { Riders } from '../../../src/storage/riders.ts';
 import { webhookOutbox } from '../../../src/storage/webhooks/outbox.ts';
 import { describeEachStorage } from '../../support/databases.ts';

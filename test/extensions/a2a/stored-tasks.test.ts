@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import type { Db } from '../../../src/db/db.ts';
 import { type DialectSql, raw, sql } from '../../../src/db/sql.ts';
-import { a2aPushRepository } from '../../../src/storage/a2a/push-configs.ts';
-import { type A2aTaskRow, a2aTaskRepository } from '../../../src/storage/a2a/tasks.ts';
+import { data } from '../../../src/extensions/a2a/data.ts';
+import { a2aPushRepository } from '../../../src/extensions/a2a/storage/push-configs.ts';
+import { type A2aTaskRow, a2aTaskRepository } from '../../../src/extensions/a2a/storage/tasks.ts';
 import { runEventRepository } from '../../../src/storage/runs/events.ts';
 import { describeEachStorage } from '../../support/databases.ts';
 import { explaining } from '../../support/query-plans.ts';
@@ -122,7 +123,7 @@ describeEachStorage('tasks of A2A', (open) => {
   test('keep the logs of their runs until they are finalized', async () => {
     await using db = await open();
     const { tasks, add, found, set } = taskStory(db);
-    const events = runEventRepository(db);
+    const events = runEventRepository(db, [data.keeps_log ?? '']);
     const task_id = await add();
     await set(task_id, 'success');
     await db.run(

@@ -41,7 +41,6 @@ describeEachStorage('the markers of a run', (open) => {
     const markers: RunMarkers = {
       is_event_streaming: true,
       is_of_cron: true,
-      is_of_task: true,
       thread_retention: 'keep_interrupted',
     };
     const run = newRun(randomUUID());

@@ -1,5 +1,4 @@
 import type { DialectName } from '../../sql.ts';
-import { a2a } from './a2a.ts';
 import { access } from './access.ts';
 import { assistants } from './assistants.ts';
 import { checkpoints } from './checkpoints.ts';
@@ -23,7 +22,6 @@ const PARTS = [
   crons,
   webhooks,
   access,
-  a2a,
   usage,
 ];
 

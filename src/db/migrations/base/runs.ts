@@ -3,8 +3,8 @@ import type { DialectName } from '../../sql.ts';
 /**
  * `is_event_streaming` to `thread_retention`: the server's own decisions about a run, apart from `kwargs`, which clients
  * write and may be encrypted. `assistant_name`, `assistant_version`: as they were when the run was created; traces name
- * them. `key_id`: the API key that created the run. `executor_id`: the executor of the last attempt, where several
- * share the queue.
+ * them. `announces_end`: a rider of the queue follows its end. `key_id`: the API key that created the run. `executor_id`: the
+ * executor of the last attempt, where several share the queue.
  */
 const RUNS = `
 create table runs (
@@ -19,9 +19,9 @@ create table runs (
   multitask_strategy text not null,
   is_event_streaming integer not null default 0,
   is_of_cron integer not null default 0,
-  is_of_task integer not null default 0,
   thread_retention text not null default 'keep'
     check (thread_retention in ('keep', 'keep_interrupted', 'delete')),
+  announces_end integer not null default 0,
   key_id text,
   executor_id {uuid},
   error {json},

@@ -1,7 +1,7 @@
-import { toJson } from '../../core/json.ts';
-import type { Transaction } from '../../db/db.ts';
-import { isOneOf } from '../../db/json.ts';
-import { sql } from '../../db/sql.ts';
+import { toJson } from '../../../core/json.ts';
+import type { Transaction } from '../../../db/db.ts';
+import { isOneOf } from '../../../db/json.ts';
+import { sql } from '../../../db/sql.ts';
 import { type NotificationBody, notifySubscribers } from './push-configs.ts';
 
 /** Result of a task after its run has ended. */

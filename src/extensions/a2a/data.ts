@@ -1,10 +1,21 @@
+import type { JsonText } from '../../db/json.ts';
+import type { OwnedData } from '../../storage/owned-data.ts';
+import type {} from './tables.ts';
+
+declare module '../../db/column-types.ts' {
+  interface ColumnTypes {
+    'a2a_tasks.artifacts': JsonText<unknown[]>;
+    'a2a_turns.is_stored': 0 | 1;
+  }
+}
+
 /**
  * Tasks of A2A clients. A task is a run and its follow-up runs; a turn is one message and its run. `state` is null
  * until the state after `run_id` is first read; until then the run's own status stands for it. `is_stored` is 0 until the
  * output of a turn's events is stored in its task: until then the turn's log is retained. `a2a_push_configs`: targets of
  * a task's push notifications; `version`: their protocol version.
  */
-export const a2a = `
+const BASE = `
 create table a2a_tasks (
   task_id {uuid} primary key,
   thread_id {uuid} not null references threads (thread_id) on delete cascade,
@@ -45,3 +56,20 @@ create table a2a_push_configs (
   primary key (task_id, config_id)
 ){strict};
 `;
+
+export const data: OwnedData = {
+  name: 'a2a',
+  migrations: [{ version: 1, name: 'base', expands: true, text: BASE }],
+  encrypted: [
+    { table: 'a2a_tasks', key: ['task_id'], columns: { reason: 'text', artifacts: 'json' } },
+    {
+      table: 'a2a_push_configs',
+      key: ['task_id', 'config_id'],
+      columns: { url: 'text', token: 'text', scheme: 'text', credentials: 'text' },
+    },
+    { table: 'a2a_turns', key: ['seq'], columns: { message: 'json' } },
+  ],
+  keeps_log: `exists (
+    select 1 from a2a_turns u join a2a_tasks t on t.task_id = u.task_id join runs r on r.run_id = t.run_id
+    where u.run_id = e.run_id and u.is_stored = 0)`,
+};

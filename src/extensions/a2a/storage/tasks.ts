@@ -1,16 +1,16 @@
-import { columns, nullable, number, text } from '../../db/columns.ts';
-import type { Db } from '../../db/db.ts';
+import { columns, nullable, number, text } from '../../../db/columns.ts';
+import type { Db } from '../../../db/db.ts';
 import {
   type Cipher,
   DecryptionError,
   decryptJsonColumns,
   decryptTextColumns,
-} from '../../db/encryption/cipher.ts';
-import { isOneOf } from '../../db/json.ts';
-import { and, type DialectSql, list, or, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
-import type { RunStatus } from '../../schemas/runs.ts';
-import type { RunError } from '../../schemas/threads.ts';
-import { threadVisible, type Visibility } from '../access/visibility.ts';
+} from '../../../db/encryption/cipher.ts';
+import { isOneOf } from '../../../db/json.ts';
+import { and, type DialectSql, list, or, type RowOf, raw, type Sql, sql } from '../../../db/sql.ts';
+import type { RunStatus } from '../../../schemas/runs.ts';
+import type { RunError } from '../../../schemas/threads.ts';
+import { threadVisible, type Visibility } from '../../../storage/access/visibility.ts';
 import { ARTIFACTS_COLUMN, finalizeTask, REASON_COLUMN, type TaskFinalization } from './finalize-task.ts';
 import { type A2aTurn, listTurns, runsPendingArtifacts } from './turns.ts';
 

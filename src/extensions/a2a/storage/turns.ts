@@ -1,10 +1,10 @@
-import { Conflict, InvalidInput } from '../../core/errors.ts';
-import { toJson } from '../../core/json.ts';
-import { columns } from '../../db/columns.ts';
-import type { Reader, Transaction } from '../../db/db.ts';
-import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
-import { raw, sql } from '../../db/sql.ts';
-import type { Refusal, Rider } from '../riders.ts';
+import { Conflict, InvalidInput } from '../../../core/errors.ts';
+import { toJson } from '../../../core/json.ts';
+import { columns } from '../../../db/columns.ts';
+import type { Reader, Transaction } from '../../../db/db.ts';
+import { decryptJsonColumns } from '../../../db/encryption/cipher.ts';
+import { raw, sql } from '../../../db/sql.ts';
+import type { Refusal, Rider } from '../../../storage/riders.ts';
 import { finalizeTask, type TaskFinalization } from './finalize-task.ts';
 import { hasRoom, insertPushConfig, MAX_PUSH_CONFIGS, type NewPushConfig } from './push-configs.ts';
 
@@ -53,6 +53,7 @@ const MESSAGE_COLUMN = 'a2a_turns.message';
 /** Commits a run with the message that it answers. */
 export const a2aTurns: Rider<NewTurn> = {
   name: 'a2a',
+  follows_ends: true,
 
   admit: (tx, _added, turn) => turn && turnRefusal(tx, turn),
 

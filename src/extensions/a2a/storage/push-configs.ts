@@ -1,12 +1,12 @@
-import { traceparentOf } from '../../core/trace-ids.ts';
-import type { Rows } from '../../db/column-types.ts';
-import { columns, nullable, number } from '../../db/columns.ts';
-import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { decryptJsonColumns, decryptTextColumns } from '../../db/encryption/cipher.ts';
-import { parseJsonColumns } from '../../db/json.ts';
-import { sql } from '../../db/sql.ts';
-import { NOW } from '../../db/time.ts';
-import { enqueueDelivery } from '../webhooks/enqueue.ts';
+import { traceparentOf } from '../../../core/trace-ids.ts';
+import type { Rows } from '../../../db/column-types.ts';
+import { columns, nullable, number } from '../../../db/columns.ts';
+import type { Db, Reader, Transaction } from '../../../db/db.ts';
+import { decryptJsonColumns, decryptTextColumns } from '../../../db/encryption/cipher.ts';
+import { parseJsonColumns } from '../../../db/json.ts';
+import { sql } from '../../../db/sql.ts';
+import { NOW } from '../../../db/time.ts';
+import { enqueueDelivery } from '../../../storage/webhooks/enqueue.ts';
 
 /** A subscriber to a task's state changes. */
 export interface PushConfig {
