@@ -69,6 +69,24 @@ test('the command line deploys a folder, and lists, shows, rolls back and delete
   expect((await server.run('shop')).status).toBe(404);
 });
 
+test('the command line prints the end of a build that fails, also as the logs of its revision', async () => {
+  await using server = await openDeploymentServer({ build: undefined });
+  await using app = await project({
+    ...projectThat('first'),
+    'package.json': '{ "dependencies": { "tools": "file:../tools.tgz" } }',
+  });
+  const target = ['--url', server.url, '--key', KEY];
+
+  const { code, stderr } = await agentServer(['deploy', app.root, '--name', 'shop', ...target]);
+  const logs = await agentServer(['deployments', 'logs', 'shop', ...target]);
+
+  expect(code).toBe(1);
+  expect(stderr).toMatch(
+    /\n {2}.*tools from file:\.\.\/tools\.tgz.*\nagent-server: BUILD_FAILED at step "install": /,
+  );
+  expect(logs).toMatchObject({ code: 0, stdout: expect.stringContaining('file:../tools.tgz') });
+});
+
 test('the command line deploys, shows, ends and promotes a canary', async () => {
   await using server = await openDeploymentServer();
   await using app = await project(projectThat('first'));

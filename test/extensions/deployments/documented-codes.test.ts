@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 
 const ROOT = join(import.meta.dirname, '../../..');
-const SOURCES = join(ROOT, 'src/deployments');
-const CHECKS = ['src/app/deployments', 'src/workers/deployments'].map((folder) => join(ROOT, folder));
+const SOURCES = join(ROOT, 'src/extensions/deployments/build');
+const CHECKS = ['serving', 'work'].map((folder) => join(ROOT, 'src/extensions/deployments', folder));
 
 test('docs/deployments.md lists exactly the failure codes of revisions', () => {
   const source = codeIn(SOURCES);

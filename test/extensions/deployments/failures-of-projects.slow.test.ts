@@ -71,6 +71,21 @@ const COMMANDS: FailingBuild[] = [
     },
   },
   {
+    name: 'a package that is not among the sources',
+    step: 'install',
+    code: 'local_dependency_missing',
+    files: { ...PROJECT, 'package.json': { dependencies: { left: 'file:left-3.tgz' } } },
+  },
+  {
+    name: 'a package outside of the sources, which may exist',
+    step: 'install',
+    code: 'local_dependency_missing',
+    files: {
+      ...PROJECT,
+      'package.json': { dependencies: { left: 'file:../../../../../../../../../../tmp' } },
+    },
+  },
+  {
     name: 'an invalid lock file',
     step: 'install',
     code: 'lock_file_invalid',

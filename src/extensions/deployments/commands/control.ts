@@ -67,18 +67,27 @@ const logs = aboutOne(
   'Prints the output of a deployment, or of its build',
   {
     ...REVISION_FLAG,
-    type: { value: 'TYPE', text: 'deploy (default) or build' },
+    type: {
+      value: 'TYPE',
+      text: 'deploy or build (default: deploy, or build for a revision that never ran)',
+    },
     follow: { short: 'f', text: 'keeps printing new lines' },
   },
   async (plane, deployment, values) => {
-    const { type: kind = 'deploy', follow } = values;
+    const revision = await revisionIn(plane, deployment, values);
+    const { type: kind = neverRan(revision) ? 'build' : 'deploy', follow } = values;
     if (kind !== 'build' && kind !== 'deploy')
       throw new UsageError('deployments logs: --type must be build or deploy');
-    const { id: revision_id } = await revisionIn(plane, deployment, values);
+    const { id: revision_id } = revision;
     await printLog(plane, { id: deployment.id, revision_id, kind }, follow !== undefined, write);
     return 0;
   },
 );
+
+/** Whether its project was never started: a revision whose check failed has output of its own. */
+function neverRan({ status }: Revision): boolean {
+  return ['CREATE_FAILED', 'BUILD_FAILED', 'SKIPPED'].includes(status);
+}
 
 const redeploy = aboutOne(
   'redeploy',

@@ -6,7 +6,7 @@ import { type Command, type FlagValues, SERVER_FLAGS, UsageError } from '../../.
 import { targetServer } from '../../../cli/config.ts';
 import type { Deployment, DeploymentSecret } from '../schemas/deployments.ts';
 import { type ControlPlane, controlPlane } from './client/control-plane.ts';
-import { outcomeOf, waitForRevision } from './client/follow.ts';
+import { outcomeOf, printEnd, waitForRevision } from './client/follow.ts';
 import { uploadFolder } from './client/upload.ts';
 
 const { url, key } = SERVER_FLAGS;
@@ -55,6 +55,8 @@ export const deploy: Command = {
         process.stdout.write(`${String(deployment.source_config.custom_url)}\n`);
       return 0;
     }
+    if (revision.status === 'BUILD_FAILED')
+      await printEnd(plane, { id: deployment.id, revision_id: revision.id }, say);
     say(`agent-server: ${outcomeOf(revision)}`);
     return 1;
   },

@@ -5,6 +5,7 @@ import type { Sandbox } from '../process/sandbox.ts';
 import type { InstallPlan } from '../project/package-manager.ts';
 import type { PackageManager } from '../request.ts';
 import { installArguments, managerPath, type ProjectCommands } from './commands.ts';
+import { requireLocalPackages } from './local-packages.ts';
 import { packagesFingerprint, reuseModules } from './reuse.ts';
 
 export interface Installed {
@@ -46,6 +47,7 @@ export async function installPackages(options: InstallOptions): Promise<Installe
     return none;
   }
   describePlan(context, plan);
+  await requireLocalPackages(folders.root, join(folders.root, plan.folder));
   const digest = await packagesFingerprint(folders.root, plan, ignore_scripts);
   const fingerprint = 'fingerprint' in digest ? digest.fingerprint : null;
   if (fingerprint !== null && (await reuse(options, fingerprint))) {

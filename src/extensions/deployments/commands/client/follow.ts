@@ -70,6 +70,19 @@ export async function printLog(
   }
 }
 
+/** Lines of a failed build that are printed. */
+const LAST = 15;
+
+/** Prints the end of a build's log: what the failing command said. */
+export async function printEnd(
+  plane: ControlPlane,
+  { id, revision_id }: { id: string; revision_id: string },
+  print: (line: string) => void,
+): Promise<void> {
+  const { logs } = await plane.logs(id, revision_id, 'build', { order: 'desc', limit: LAST });
+  for (const { message } of logs.toReversed()) print(`  ${oneLine(message)}`);
+}
+
 /** Status of a revision, with the reason if it failed. */
 export function outcomeOf({ status, failure }: Revision): string {
   return failure ? `${status} at step "${failure.step}": ${failure.hint}` : status;
