@@ -121,7 +121,8 @@ function useConnectionLimits(
   refuseWhileClosing(server);
   // After it: this calls listeners of requests only for those whose turn it is.
   handleInOrder(server.server);
-  closeStalled(server.server, { logger });
+  const stalled = closeStalled(server.server, { logger });
+  server.addHook('onClose', async () => stalled[Symbol.dispose]());
 }
 
 function prefixesOf({ mount_prefix = '', also_at }: HttpOptions): string[] {

@@ -22,7 +22,7 @@ async function answering(stalled_ms = STALLED_MS) {
     else setTimeout(() => response.end('late'), 3 * STALLED_MS);
   });
   const logger = recordingLogger('debug', (line) => log.push(line));
-  closeStalled(server, { logger, stalled_ms });
+  const stalled = closeStalled(server, { logger, stalled_ms });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   return {
@@ -30,6 +30,7 @@ async function answering(stalled_ms = STALLED_MS) {
     log,
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     async [Symbol.asyncDispose]() {
+      stalled[Symbol.dispose]();
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
     },
@@ -55,6 +56,19 @@ test('a client that reads a little at a time gets the whole response, however lo
     await sleep(5);
   }
   expect([bytes, http.log]).toEqual([RESPONSE.length, []]);
+});
+
+test('a client that stalls at the second response of its connection is disconnected, too', async () => {
+  await using http = await answering();
+  const accepted = once(http.server, 'connection');
+  const client = connect(Number(new URL(http.url).port), '127.0.0.1');
+  await using _client = { [Symbol.asyncDispose]: async () => void client.destroy() };
+  const [connection] = (await accepted) as [Socket];
+  client.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
+  await once(client, 'data');
+  client.pause().write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
+  await once(connection, 'close');
+  expect(http.log).toMatchObject([{ level: 'warn' }]);
 });
 
 test('a client that waits for a slow response is not taken for one that does not read', async () => {
