@@ -50,8 +50,19 @@ export function operationFilter() {
   return { fn: { opsFilter } };
 }
 
-/** Compact header, so that the first operations are visible. */
+/** The same as the icon of Studio, which a server may not have. */
+export const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 24 24"><title>Agent Server</title><rect width="24" height="24" rx="6" fill="#0f766e"/><path d="M12 7v4m0 0-5 6m5-6 5 6" fill="none" stroke="#fff" stroke-width="1.8" stroke-linecap="round"/><circle cx="12" cy="6.5" r="2.4" fill="#fff"/><circle cx="7" cy="17.2" r="2.4" fill="#fff"/><circle cx="17" cy="17.2" r="2.4" fill="#5eead4"/></svg>`;
+
+/** Our colours, and a compact header, so that the first operations are visible. */
 export const STYLE = `
+.swagger-ui .info .title::before { content: ''; display: inline-block; width: 32px; height: 32px; margin-right: 10px; vertical-align: -5px; background: url("data:image/svg+xml,${encodeURIComponent(LOGO)}"); }
+.swagger-ui .info .title small.version-stamp { background-color: #0f766e; }
+.swagger-ui .btn.execute { background-color: #0f766e; border-color: #0f766e; }
+.swagger-ui .btn.authorize { border-color: #0f766e; color: #0f766e; }
+.swagger-ui .btn.authorize svg { fill: #0f766e; }
+.swagger-ui .info a, .swagger-ui a.nostyle:hover { color: #0f766e; }
+.dark-mode .swagger-ui .btn.authorize, .dark-mode .swagger-ui .info a { border-color: #2dd4bf; color: #2dd4bf; }
+.dark-mode .swagger-ui .btn.authorize svg { fill: #2dd4bf; }
 .swagger-ui .info { margin: 24px 0 16px; }
 .swagger-ui .info hgroup.main { margin: 0; }
 .swagger-ui .info .title { font-size: 28px; }

@@ -2,7 +2,7 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { fastify, type RouteHandlerMethod } from 'fastify';
 import type { JsonObject } from '../core/json.ts';
-import { followColorScheme, operationFilter, STYLE } from './docs-page.ts';
+import { followColorScheme, LOGO, operationFilter, STYLE } from './docs-page.ts';
 import { ZOD_COMPILERS } from './plugins/validation.ts';
 
 export interface ViewerOptions {
@@ -27,6 +27,7 @@ export async function viewerHandlers({
       title: 'Agent Server',
       js: [{ filename: 'color-scheme.js', content: `(${followColorScheme})()` }],
       css: [{ filename: 'page.css', content: STYLE }],
+      favicon: [{ filename: 'logo.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any', content: LOGO }],
     },
     uiConfig: {
       layout: 'BaseLayout',

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react';
 
-export type Theme = 'light' | 'dark' | 'system';
+type Theme = 'light' | 'dark' | 'system';
 
 const KEY = 'studio.theme';
 const prefersDark = matchMedia('(prefers-color-scheme: dark)');
@@ -30,7 +30,7 @@ export function followTheme(): void {
   prefersDark.addEventListener('change', apply);
 }
 
-export function setTheme(theme: Theme): void {
+function setTheme(theme: Theme): void {
   chosen = theme;
   try {
     localStorage.setItem(KEY, theme);
@@ -39,6 +39,12 @@ export function setTheme(theme: Theme): void {
   }
   apply();
   for (const each of listeners) each();
+}
+
+/** Switches between light and dark. The choice that the system has made needs no memory: from then on it is followed. */
+export function toggleTheme(): void {
+  const next = isDark() ? 'light' : 'dark';
+  setTheme((next === 'dark') === prefersDark.matches ? 'system' : next);
 }
 
 /** The theme in effect. */
@@ -53,15 +59,5 @@ export function useLook(): 'light' | 'dark' {
       };
     },
     () => (isDark() ? 'dark' : 'light'),
-  );
-}
-
-export function useTheme(): Theme {
-  return useSyncExternalStore(
-    (listener) => {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    () => chosen,
   );
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
 import { viewerHandlers } from '../../src/http/docs-viewer.ts';
 import { bareServer } from '../support/bare-server.ts';
@@ -10,6 +12,16 @@ test('every path of the documentation viewer is served', async () => {
   const answers = await Promise.all(paths.map((path) => http.inject(path)));
   const refused = answers.filter(({ statusCode }) => ![200, 302].includes(statusCode));
   expect(refused.map(({ raw }) => raw.req.url)).toEqual([]);
+});
+
+test('the documentation viewer has the icon of Studio', async () => {
+  await using http = await bareServer();
+  const page = (await http.inject('/docs/')).body;
+  const [, path = ''] = /<link rel="icon" type="image\/svg\+xml" href="([^"]+)"/.exec(page) ?? [];
+  const icon = await http.inject(new URL(path, 'http://server/docs/').pathname);
+  expect([icon.statusCode, icon.headers['content-type']]).toEqual([200, 'image/svg+xml']);
+  const ofStudio = readFileSync(resolve(import.meta.dirname, '../../studio/src/icon.svg'), 'utf8');
+  expect(icon.body).toBe(ofStudio.trim());
 });
 
 test('a file of the documentation viewer can be requested in part, and is 304 if the client has it', async () => {

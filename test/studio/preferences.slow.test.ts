@@ -20,13 +20,18 @@ describe.runIf(hasStudio)('preferences in Studio (needs Chromium and a build)', 
       await page.emulateMedia({ colorScheme });
       await expect.poll(() => isDark(page)).toBe(colorScheme === 'dark');
     }
-    await page.getByLabel('Theme').selectOption('light');
+    const toggle = page.getByRole('button', { name: 'Dark theme' });
+    expect(await toggle.getAttribute('aria-pressed')).toBe('true');
+    await toggle.press('Enter');
     await expect.poll(() => isDark(page)).toBe(false);
     await page.reload();
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     expect(await isDark(page)).toBe(false);
-    await page.getByLabel('Theme').selectOption('system');
+    // What the system has is followed again once it is chosen.
+    await toggle.click();
     await expect.poll(() => isDark(page)).toBe(true);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(() => isDark(page)).toBe(false);
     expect(problems).toEqual([]);
     await page.context().close();
   });

@@ -17,6 +17,7 @@ const CONTENT_POLICY = [
 const VIEWER_PATHS = [
   '/static/theme/page.css',
   '/static/theme/color-scheme.js',
+  '/static/theme/logo.svg',
   '/',
   '/static/index.html',
   '/static/swagger-initializer.js',

@@ -1,26 +1,42 @@
+import {
+  Bot,
+  CalendarClock,
+  Database,
+  Inbox,
+  KeyRound,
+  LayoutDashboard,
+  ListTree,
+  MessageCircle,
+  MessagesSquare,
+  Plug,
+  Rocket,
+  Server,
+  Webhook,
+  Workflow,
+} from 'lucide-react';
 import type { Session } from '../api/session.ts';
 
 /** Screens in sidebar order, in groups. */
 const GROUPS = [
   [
-    { to: '/', label: 'Overview' },
-    { to: '/chat', label: 'Chat' },
-    { to: '/graphs', label: 'Graphs' },
-    { to: '/runs', label: 'Runs' },
-    { to: '/threads', label: 'Threads' },
-    { to: '/inbox', label: 'Inbox' },
+    { to: '/', label: 'Overview', Icon: LayoutDashboard },
+    { to: '/chat', label: 'Chat', Icon: MessageCircle },
+    { to: '/graphs', label: 'Graphs', Icon: Workflow },
+    { to: '/runs', label: 'Runs', Icon: ListTree },
+    { to: '/threads', label: 'Threads', Icon: MessagesSquare },
+    { to: '/inbox', label: 'Inbox', Icon: Inbox },
   ],
   [
-    { to: '/assistants', label: 'Assistants' },
-    { to: '/store', label: 'Store' },
-    { to: '/crons', label: 'Crons' },
-    { to: '/webhooks', label: 'Webhooks' },
+    { to: '/assistants', label: 'Assistants', Icon: Bot },
+    { to: '/store', label: 'Store', Icon: Database },
+    { to: '/crons', label: 'Crons', Icon: CalendarClock },
+    { to: '/webhooks', label: 'Webhooks', Icon: Webhook },
   ],
   [
-    { to: '/deployments', label: 'Deployments' },
-    { to: '/keys', label: 'Keys' },
-    { to: '/system', label: 'System' },
-    { to: '/connect', label: 'Connect' },
+    { to: '/deployments', label: 'Deployments', Icon: Rocket },
+    { to: '/keys', label: 'Keys', Icon: KeyRound },
+    { to: '/system', label: 'System', Icon: Server },
+    { to: '/connect', label: 'Connect', Icon: Plug },
   ],
 ] as const;
 

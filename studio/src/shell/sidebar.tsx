@@ -3,6 +3,7 @@ import { Link, useLocation } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import type { Schemas } from '../api/client.ts';
 import { useSession } from '../api/session.ts';
+import logo from '../icon.svg';
 import { overviewQuery } from '../screens/overview/overview-query.ts';
 import { byteSize } from '../ui/format.tsx';
 import { Count } from './count.tsx';
@@ -30,7 +31,7 @@ export function Sidebar() {
       className="flex min-w-0 gap-px overflow-x-auto border-line px-2 py-3 max-md:border-b md:flex-col md:border-r md:pt-0"
     >
       <p className="flex h-12 flex-none items-center gap-2 px-2 font-semibold max-md:hidden">
-        <span aria-hidden="true" className="size-[18px] rounded-[5px] bg-accent" />
+        <img src={logo} alt="" className="size-5" />
         Agent Server
       </p>
       {groupsOf(session).map((screens) => (
@@ -38,13 +39,14 @@ export function Sidebar() {
           key={screens[0]?.to}
           className="flex gap-px border-line not-last-of-type:md:mb-2 not-last-of-type:md:border-b not-last-of-type:md:pb-2 md:flex-col"
         >
-          {screens.map(({ to, label }) => (
+          {screens.map(({ to, label, Icon }) => (
             <li key={to} className="relative flex items-center md:block">
               <Link
                 to={to}
                 activeOptions={{ exact: to === '/' }}
-                className="block rounded-md px-2.5 py-[5px] whitespace-nowrap text-ink-2 hover:text-ink aria-[current=page]:bg-sunk aria-[current=page]:font-medium aria-[current=page]:text-ink"
+                className="flex items-center gap-2 rounded-md px-2.5 py-[5px] whitespace-nowrap text-ink-2 hover:text-ink aria-[current=page]:bg-sunk aria-[current=page]:font-medium aria-[current=page]:text-ink"
               >
+                <Icon size={15} strokeWidth={1.75} aria-hidden className="flex-none" />
                 {label}
               </Link>
               {overview && <Count to={to} overview={overview} />}

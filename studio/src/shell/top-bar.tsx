@@ -1,8 +1,8 @@
+import { Moon, Sun } from 'lucide-react';
 import { useState } from 'react';
 import { useSession, useSignIn, useSignOut } from '../api/session.ts';
-import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { toggleTheme, useLook } from '../theme.ts';
 import { Button } from '../ui/button.tsx';
-import { Select } from '../ui/fields.tsx';
 import { Palette } from './palette.tsx';
 import { useMayViewAs, ViewAs } from './view-as.tsx';
 
@@ -13,7 +13,7 @@ export function TopBar() {
   const viewAs = useMayViewAs() ? () => setChoosingUser(true) : undefined;
   const signIn = useSignIn();
   const signOut = useSignOut();
-  const theme = useTheme();
+  const isDark = useLook() === 'dark';
   return (
     <header className="flex min-h-12 flex-wrap items-center gap-x-3 gap-y-1 border-b border-line px-5 py-2 max-sm:gap-x-1 max-sm:px-2.5">
       {viewing_as !== null && (
@@ -35,16 +35,16 @@ export function TopBar() {
       <ViewAs open={isChoosingUser} onClose={() => setChoosingUser(false)} />
       <div className="ml-auto flex items-center gap-2 max-sm:gap-1">
         <Palette viewAs={viewAs} />
-        <Select
-          aria-label="Theme"
-          value={theme}
-          onChange={({ target }) => setTheme(target.value as Theme)}
-          options={[
-            ['system', 'System'],
-            ['light', 'Light'],
-            ['dark', 'Dark'],
-          ]}
-        />
+        <Button
+          look="quiet"
+          className="w-8"
+          aria-label="Dark theme"
+          aria-pressed={isDark}
+          title={isDark ? 'Light theme' : 'Dark theme'}
+          onClick={toggleTheme}
+        >
+          {isDark ? <Sun size={16} aria-hidden /> : <Moon size={16} aria-hidden />}
+        </Button>
         {authentication && (
           <Button look="quiet" onClick={() => signOut.mutate()}>
             Sign out

@@ -45,6 +45,16 @@ export function Ago({ at }: { at: string }) {
   );
 }
 
+/** Time from one event to another: `+0.30 s`. The exact time is the tooltip. */
+export function After({ at, since }: { at: string; since: string }) {
+  const ms = Date.parse(at) - Date.parse(since);
+  return (
+    <time dateTime={at} title={new Date(at).toLocaleString()} className="whitespace-nowrap">
+      {`+${duration(Math.max(0, ms))}`}
+    </time>
+  );
+}
+
 /** Time until an event, to the second. The exact time is the tooltip. */
 export function Until({ at }: { at: string }) {
   const left = Math.max(0, Date.parse(at) - useNow());

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type KeyboardEvent, useEffect, useMemo, useRef } from 'react';
-import { Ago } from '../../ui/format.tsx';
+import { After, Ago } from '../../ui/format.tsx';
 import { Card } from '../../ui/page.tsx';
 import { nameOf, namesOf } from './checkpoint-names.ts';
 import { type Rail, railsOf } from './lanes.ts';
@@ -24,6 +24,7 @@ interface TreeProps {
 /** Checkpoints as a rail with branches, newest first. Arrow keys select. */
 export function Tree(props: TreeProps) {
   const { threadId, nodes, isComplete, loadMore, selected, compared, isInterrupted, select } = props;
+  const byId = useMemo(() => new Map(nodes.map((node) => [node.checkpoint_id, node])), [nodes]);
   const rails = useMemo(() => railsOf(nodes, isComplete), [nodes, isComplete]);
   const width = useMemo(() => railWidth(rails), [rails]);
   const scroller = useRef<HTMLDivElement>(null);
@@ -72,6 +73,7 @@ export function Tree(props: TreeProps) {
                 key={node.checkpoint_id}
                 {...{ node, width, top }}
                 rail={rails[index] as Rail}
+                parent={byId.get(node.parent_checkpoint_id ?? '')}
                 position={[index + 1, isComplete ? nodes.length : -1]}
                 isSelected={node.checkpoint_id === selected}
                 isCompared={node.checkpoint_id === compared}
@@ -89,6 +91,8 @@ export function Tree(props: TreeProps) {
 interface RowProps {
   readonly node: CheckpointNode;
   readonly rail: Rail;
+  /** The checkpoint before, if it is loaded. */
+  readonly parent: CheckpointNode | undefined;
   readonly width: number;
   readonly top: number;
   readonly position: readonly [at: number, of: number];
@@ -99,8 +103,9 @@ interface RowProps {
   readonly select: () => void;
 }
 
-function Row({ node, rail, width, top, position, waitsAt, select, ...is }: RowProps) {
-  const { checkpoint_id, source, changed_channels, created_at } = node;
+function Row({ node, rail, parent, width, top, position, waitsAt, select, ...is }: RowProps) {
+  const { checkpoint_id, source, changed_channels, created_at, run_id } = node;
+  const since = parent?.run_id === run_id ? parent.created_at : null;
   const isWaiting = waitsAt !== undefined;
   const isByHand = source === 'update' || source === 'fork';
   const tone: DotTone = isWaiting ? 'text-wait' : isByHand ? 'text-accent' : 'text-ink-3';
@@ -130,7 +135,9 @@ function Row({ node, rail, width, top, position, waitsAt, select, ...is }: RowPr
           {isWaiting ? `waiting at ${waitsAt}` : note}
         </span>
       </span>
-      <span className="text-ink-3">{created_at && <Ago at={created_at} />}</span>
+      <span className="text-ink-3">
+        {created_at && (since ? <After at={created_at} since={since} /> : <Ago at={created_at} />)}
+      </span>
     </div>
   );
 }
