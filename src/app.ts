@@ -2,14 +2,16 @@ import { hostname } from 'node:os';
 import { openAccessControl } from './app/auth.ts';
 import type { AppContext } from './app/context.ts';
 import { openCustomApp, postInProcess } from './app/custom-app.ts';
-import { type Extensions, openExtensions, pageOf } from './app/extensions.ts';
-import { type Foundation, openFoundation } from './app/foundation.ts';
+import { type Extensions, OWNED_DATA, openExtensions, pageOf, sectionsOfServer } from './app/extensions.ts';
+import { openFoundation } from './app/foundation.ts';
 import { openGraphs } from './app/graphs.ts';
+import { resolveClientHost } from './app/host-lookups.ts';
 import { type HostLease, openHostLease, openHostListener, openHosts } from './app/hosts.ts';
-import { type App, appLifecycle, type ReplaceableApp } from './app/lifecycle.ts';
+import { appLifecycle } from './app/lifecycle.ts';
 import { openLongTermStore } from './app/long-term-store.ts';
 import { type OutputCapture, openCapture, outputRules } from './app/output.ts';
-import type { AppPlace } from './app/place.ts';
+import type { AppPlace, Foundation } from './app/place.ts';
+import type { App, ReplaceableApp } from './app/replaceable-app.ts';
 import { type EngineStatus, engineStatus, servedHosts, serverInfo } from './app/server-status.ts';
 import { serviceSettings } from './app/service-settings.ts';
 import { wireWebhookPolicy } from './app/webhooks.ts';
@@ -22,12 +24,6 @@ import { type Ids, systemIds } from './core/ids.ts';
 import { closeAll } from './core/lifecycle.ts';
 import type { Logger } from './core/logger.ts';
 import type { RecentLog } from './core/recent-log.ts';
-import { createDeployKey } from './extensions/deployments/build/deploy-key.ts';
-import { readHook } from './extensions/deployments/build/hooks.ts';
-import type { BuildRevision } from './extensions/deployments/services/builder.ts';
-import type { Deployments, DeploymentsContext } from './extensions/deployments/serving/data-plane.ts';
-import { NO_DEPLOYMENTS } from './extensions/deployments/serving/none.ts';
-import { deploymentFiles } from './extensions/deployments/storage/files.ts';
 import type { Core } from './extensions/extension.ts';
 import { uncapturedLogger } from './graphs/observability/capture-output.ts';
 import { openTraces } from './graphs/observability/langsmith-traces.ts';
@@ -42,7 +38,7 @@ import { createServer } from './http/server.ts';
 import { createServices, type Services } from './services/all-services.ts';
 import type { Engine, EngineOptions } from './workers/engine.ts';
 
-export type { App } from './app/lifecycle.ts';
+export type { App } from './app/replaceable-app.ts';
 
 export interface AppOptions {
   readonly logger: Logger;
@@ -61,8 +57,8 @@ export interface AppOptions {
   readonly crashed_run?: EngineOptions['crashed_run'];
   /** Ends the wait for a database that cannot be reached; `createApp` then rejects. */
   readonly stop?: AbortSignal;
-  /** Builds revisions of deployments, instead of git and package managers. */
-  readonly build?: BuildRevision;
+  /** What extensions are given, by their names: for tests. */
+  readonly given?: Core['given'];
 }
 
 /** Composition root: wires storage, graphs, services, server and workers (DESIGN §3). */
@@ -79,7 +75,8 @@ export async function createReplaceableApp(
   const { clock = systemClock, logger } = options;
   const worker_id = (options.ids ?? systemIds(clock)).uuid4();
   const foundation =
-    place?.foundation ?? (await openFoundation(config, { logger, clock, worker_id, stop: options.stop }));
+    place?.foundation ??
+    (await openFoundation(config, { logger, clock, worker_id, stop: options.stop, owned: OWNED_DATA }));
   let lease: HostLease | undefined;
   let hosts: Asking | undefined;
   let capture: OutputCapture | undefined;
@@ -128,8 +125,6 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const project = await openProject(opened, config, openDeps);
   const { longTermStore, graphs, traces, access, versions } = project;
   const meters = openMeters(config.metrics);
-  const parents = { foundation, access, logger, clock, ids, build: options.build, page: pageOf(config) };
-  const deployments = await openDeployments(config, { ...parents, createApp: createReplaceableApp });
   const context: AppContext = {
     ...{ config, logger, clock, ids, worker_id, storage, versions, graphs, live, longTermStore },
     process: { worker_id, host: hostname(), pid: process.pid },
@@ -147,19 +142,12 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     crashed_run: options.crashed_run,
     log_retention_ms: config.runs.stream_ttl_seconds * 1000,
     output,
-    plane: deployments?.plane ?? NO_DEPLOYMENTS,
-    deploymentFiles: deploymentFiles(config.deployments.folder),
-    ...{ readHook, createDeployKey },
   };
   const services = createServices(context, serviceSettings(config));
   // No other process uses a deployment's database, on either engine.
   const takes_over = place ? place.is_first : isSingleProcess(config);
-  const extensions = await openExtensions(config, coreOf(context, services, opened)).catch(
-    async (error: unknown) => {
-      await Promise.allSettled([deployments?.stop(0)]);
-      throw error;
-    },
-  );
+  const core = coreOf(context, services, { ...opened, given: options.given ?? {} });
+  const extensions = await openExtensions(config, core);
   const workers = wireWorkers(context, services, {
     takes_over,
     scope: place?.scope,
@@ -168,11 +156,11 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   });
   const engine = engineStatus(context, workers, extensions.observer);
   const also_at = place?.root?.prefix;
-  const parts = { context, services, engine, meters, hosts, deployments, extensions, also_at };
+  const parts = { context, services, engine, meters, hosts, extensions, also_at };
   const server = await register(context, workers, services, takes_over)
     .then(() => openServer(parts, options))
     .catch(async (error: unknown) => {
-      await Promise.allSettled([deployments?.stop(0), extensions[Symbol.asyncDispose]()]);
+      await Promise.allSettled([extensions[Symbol.asyncDispose]()]);
       throw error;
     });
   // Project code in this process may use `new Client()`; a deployment's code runs in its hosts.
@@ -180,15 +168,26 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
   const hostListener = hosts && (await openHostListener(server, hosts));
   return appLifecycle({
     ...{ server, services, engine, graphs, hosts, lease, workers, foundation, traces, extensions, loopback },
-    ...{ hostListener, config, drain, end, capture, deployments, owns_foundation: !place },
+    ...{ hostListener, config, drain, end, capture, owns_foundation: !place },
   });
 }
 
 /** What extensions may use. */
-function coreOf(context: AppContext, services: Services, { place, hosts }: OpenParts): Core {
+function coreOf(
+  context: AppContext,
+  services: Services,
+  { place, hosts, given }: OpenParts & Pick<Core, 'given'>,
+): Core {
+  const apps = {
+    create: createReplaceableApp,
+    openFoundation: (config, options) => openFoundation(config, { ...options, owned: OWNED_DATA }),
+    resolveHost: resolveClientHost,
+    sectionsOfServer,
+    page: pageOf(context.config),
+  } satisfies Core['apps'];
   const root = place?.server_root ?? context.config.root;
   const session_secrets = place?.root?.secrets ?? context.storage.secrets;
-  return { ...context, services, root, hosts, mask: context.output.mask, session_secrets };
+  return { ...context, services, root, hosts, apps, given, mask: context.output.mask, session_secrets };
 }
 
 interface ProjectDeps extends Pick<AppContext, 'logger' | 'clock' | 'ids'> {
@@ -213,19 +212,9 @@ async function openProject(
   return { longTermStore, graphs, traces, access, versions };
 }
 
-/** Returns `undefined`, without loading anything, if deployments are disabled. */
-async function openDeployments(
-  config: Config,
-  parents: DeploymentsContext,
-): Promise<Deployments | undefined> {
-  if (!config.deployments.enabled) return undefined;
-  const deployments = await import('./extensions/deployments/serving/data-plane.ts');
-  return await deployments.openDeployments(config, parents);
-}
-
 /** Creates the HTTP server of an app; it does not listen yet. */
 async function openServer(
-  { context, services, engine, meters, hosts, deployments, extensions, also_at }: ServerParts,
+  { context, services, engine, meters, hosts, extensions, also_at }: ServerParts,
   { gives_hints = false }: AppOptions,
 ) {
   const { config, access, logger, ids, clock } = context;
@@ -235,13 +224,13 @@ async function openServer(
     ...{ services, engine, meters, logger, ids, clock, gives_hints },
     process: context.process,
     options: {
-      ...{ ...http, ...server, also_at, deployments: config.deployments },
+      ...{ ...http, ...server, also_at },
       served_hosts: servedHosts(server, access),
     },
     auth: { ...access, authenticate: extensions.authenticating(access.authenticate), openapi: auth.openapi },
     info: serverInfo(context),
     customApp: await openCustomApp(config, hosts),
-    dispatch: deployments?.dispatch,
+    dispatch: extensions.dispatch,
   });
 }
 
@@ -251,7 +240,6 @@ interface ServerParts {
   readonly engine: EngineStatus;
   readonly meters: ReturnType<typeof openMeters>;
   readonly hosts: Asking | undefined;
-  readonly deployments: Deployments | undefined;
   readonly extensions: Extensions;
   /** A second mount prefix. */
   readonly also_at: string | undefined;

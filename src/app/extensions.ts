@@ -4,6 +4,7 @@ import { sectionOf } from '../config/section.ts';
 import { closeAll } from '../core/lifecycle.ts';
 import type { Contribution, Core, Extension, ProjectCode } from '../extensions/extension.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
+import type { Dispatch } from '../http/dispatch.ts';
 import type { ExtensionRoutes } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { OwnedData } from '../storage/owned-data.ts';
@@ -18,10 +19,11 @@ export interface Extensions extends ExtensionRoutes, AsyncDisposable {
   warnings(): Promise<ServerWarning[]>;
   /** Adds the ways to authenticate of extensions; without authentication there is none to add to. */
   authenticating(known: Authenticate | undefined): Authenticate | undefined;
-  /** Starts the loops that run in a process of its role. */
-  start(): void;
-  /** Stops them. May be called again. */
-  stop(): Promise<void>;
+  /** Starts what runs in a process of its role. */
+  start(): Promise<void>;
+  /** Stops it. May be called again. */
+  stop(grace_ms: number): Promise<void>;
+  readonly dispatch: Dispatch | undefined;
 }
 
 /** Where the server's pages for people are, below the mount prefix. */
@@ -81,11 +83,16 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
       opened.reduce((before, each) => before && (each.authenticating?.(before) ?? before), known),
     observer: opened.find(({ observer }) => observer)?.observer,
     warnings: async () => (await Promise.all(opened.map((each) => each.warnings?.() ?? []))).flat(),
-    start() {
+    dispatch: opened.find(({ dispatch }) => dispatch)?.dispatch,
+    async start() {
       for (const loop of loops) loop.start();
+      for (const { companion } of opened) await companion?.start();
     },
-    async stop() {
-      await Promise.all(loops.map((loop) => loop.stop()));
+    async stop(grace_ms) {
+      await Promise.all([
+        ...loops.map((loop) => loop.stop()),
+        ...opened.map(({ companion }) => companion?.stop(grace_ms)),
+      ]);
     },
     [Symbol.asyncDispose]: close,
   };

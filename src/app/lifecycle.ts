@@ -4,59 +4,13 @@ import type { GraphRegistry } from '../graphs/graph.ts';
 import type { LangSmithTraces } from '../graphs/observability/langsmith-traces.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
 import { addressesOf, type Listening, listenAt } from '../http/listen.ts';
-import type { createServer } from '../http/server.ts';
 import type { Services } from '../services/all-services.ts';
 import type { Engine } from '../workers/engine.ts';
-import type { Extensions } from './extensions.ts';
-import type { Foundation } from './foundation.ts';
 import { reloadProject } from './hosts.ts';
 import type { OutputCapture } from './output.ts';
+import type { Foundation } from './place.ts';
+import type { Companion, HttpServer, ReplaceableApp } from './replaceable-app.ts';
 import type { EngineStatus } from './server-status.ts';
-
-type HttpServer = Awaited<ReturnType<typeof createServer>>;
-
-/** A complete server with one life cycle: create, start, stop. */
-export interface App extends AsyncDisposable {
-  readonly server: HttpServer;
-  readonly graphs: GraphRegistry;
-  /** Begins to accept requests. */
-  listen(): Promise<{ host: string; port: number; url: string }>;
-  /**
-   * Reloads the project's code in graph hosts. Resolves to false if the server itself must restart, because it
-   * knows the custom routes of the old code. Rejects and keeps the old code if the new code crashes its
-   * process. Absent if the code executes in this process.
-   */
-  readonly reload?: (() => Promise<boolean>) | undefined;
-  /** Starts the workers; runs left by an earlier process are recovered first. */
-  ready(): Promise<void>;
-  /**
-   * Graceful drain: ends streams, gives executing runs `grace_ms`, requeues the rest, and closes. A failing step does
-   * not skip the others; its error is thrown at the end.
-   */
-  stop(grace_ms: number): Promise<void>;
-}
-
-/** An app that another one on the same foundation may replace. */
-export interface ReplaceableApp extends App {
-  readonly services: Services;
-  readonly engine: EngineStatus;
-  /** Resolves when the graph hosts have loaded the project; rejects if they cannot. */
-  loaded(): Promise<void>;
-  /**
-   * Hands its work over to the app that replaces it: stops claiming runs, lets executing ones run for
-   * `drain_ms`, and hands over the rest at their next checkpoint. It still serves its requests; `stop` it
-   * afterwards.
-   */
-  retire(drain_ms: number): Promise<void>;
-  /** Stops its graph hosts. Requests that need no graph are still served. */
-  endHosts(): Promise<void>;
-}
-
-/** Parts that are started and stopped together with an app. */
-export interface Companion {
-  start(): Promise<void>;
-  stop(grace_ms: number): Promise<void>;
-}
 
 export interface AppParts {
   readonly config: Config;
@@ -72,7 +26,7 @@ export interface AppParts {
   /** The foundation is closed with the app. */
   readonly owns_foundation: boolean;
   readonly traces: LangSmithTraces | undefined;
-  readonly extensions: Pick<Extensions, 'start' | 'stop'> & AsyncDisposable;
+  readonly extensions: Companion & AsyncDisposable;
   /** Fails the readiness check, so that new runs go to another process. */
   readonly drain: AbortController;
   /** Stops the background extraction of graph schemas. */
@@ -80,8 +34,6 @@ export interface AppParts {
   readonly loopback: Disposable | undefined;
   readonly hostListener: AsyncDisposable | undefined;
   readonly capture: OutputCapture | undefined;
-  /** Deployments of the server. */
-  readonly deployments: Companion | undefined;
 }
 
 /** How long a run has to reach its next checkpoint for handing over, ms. */
@@ -89,7 +41,7 @@ const HAND_OVER_MS = 15_000;
 
 export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
   const { server, services, graphs, hosts, workers, foundation, traces, extensions, drain, end } = parts;
-  const { loopback, hostListener, capture, deployments } = parts;
+  const { loopback, hostListener, capture } = parts;
   let listening: Listening | undefined;
   let stopping: Promise<void> | undefined;
   let retiring: Promise<void> | undefined;
@@ -99,7 +51,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
     if (parts.owns_foundation) foundation.bus.drain();
     return closeAll([
       // The server keeps serving while runs finish, so that clients see them end; `/ok` diverts new requests.
-      () => Promise.all([workers.stop(grace_ms), extensions.stop(), retiring, deployments?.stop(grace_ms)]),
+      () => Promise.all([workers.stop(grace_ms), extensions.stop(grace_ms), retiring]),
       () => traces?.flush(),
       () => end.abort(),
       () => loopback?.[Symbol.dispose](),
@@ -116,7 +68,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
 
   async function retire(drain_ms: number): Promise<void> {
     await workers.drain(drain_ms);
-    await Promise.all([workers.stop(HAND_OVER_MS, true), extensions.stop()]);
+    await Promise.all([workers.stop(HAND_OVER_MS, true), extensions.stop(HAND_OVER_MS)]);
   }
 
   return {
@@ -138,8 +90,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
       // A project that fails to load is reported by its graphs.
       await hosts?.pool.listing.catch(() => {});
       await workers.start();
-      extensions.start();
-      await deployments?.start();
+      await extensions.start();
     },
     retire(drain_ms) {
       retiring ??= retire(drain_ms);

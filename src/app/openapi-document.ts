@@ -13,7 +13,7 @@ import { openExtensions } from './extensions.ts';
 /** OpenAPI document of a server with the default configuration. The services are stubs, because no request is served. */
 export async function openApiDocument(version: string): Promise<object> {
   const config = ConfigFile.parse({ graphs: { any: './any.ts:graph' } });
-  const { http, server, deployments } = config;
+  const { http, server } = config;
   const core = {
     config,
     logger: silentLogger,
@@ -27,7 +27,7 @@ export async function openApiDocument(version: string): Promise<object> {
     services: {} as ServerDeps['services'],
     engine: { onRunEnded: () => {}, onStepsStored: () => {} } as unknown as ServerDeps['engine'],
     meters: openMeters({ prefix: 'lg_api_', internal: false }),
-    options: { ...http, ...server, deployments },
+    options: { ...http, ...server },
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },
     logger: silentLogger,

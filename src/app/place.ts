@@ -2,11 +2,36 @@ import type { Config } from '../config/schema.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
+import type { LiveRuns } from '../events/writer.ts';
 import type { KeyLookup } from '../storage/access/api-keys.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
+import type { OwnedData } from '../storage/owned-data.ts';
+import type { QueueContext } from '../storage/queue/context.ts';
 import type { ExecutorScope } from '../storage/queue/placement.ts';
-import type { Foundation } from './foundation.ts';
-import type { ReplaceableApp } from './lifecycle.ts';
+import type { OpenStorage } from '../storage/storage.ts';
+import type { OpenBus } from './bus.ts';
+import type { ReplaceableApp } from './replaceable-app.ts';
+
+/**
+ * Database and bus of an app. Apps that share a foundation may serve side by side: each executes its own runs,
+ * and streams of either follow the runs of both.
+ */
+export interface Foundation extends AsyncDisposable {
+  readonly storage: OpenStorage;
+  readonly bus: OpenBus;
+  readonly live: LiveRuns;
+}
+
+export interface FoundationOptions {
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly worker_id: string;
+  /** What extensions own in the database. */
+  readonly owned: readonly OwnedData[];
+  readonly placement?: QueueContext['placement'];
+  /** Aborts waiting for an unreachable database. */
+  readonly stop?: AbortSignal | undefined;
+}
 
 /** Context of a deployment's app, which shares its process, and perhaps its database, with others. */
 export interface AppPlace {

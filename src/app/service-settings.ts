@@ -5,7 +5,7 @@ import type { BudgetRules } from '../services/runs/budgets.ts';
 import type { Ttl } from '../storage/threads/row.ts';
 
 export function serviceSettings(config: Config): ServiceSettings {
-  const { runs, usage, ui, ui_config, root, deployments } = config;
+  const { runs, usage, ui, ui_config, root } = config;
   return {
     default_ttl: defaultTtl(config.checkpointer),
     sends_webhooks: !config.http.disable_webhooks,
@@ -21,21 +21,8 @@ export function serviceSettings(config: Config): ServiceSettings {
     currency: usage.currency,
     assistant_defaults: config.assistants,
     missed_crons: config.crons.missed,
-    allow_local_sources: deployments.allow_local_sources,
-    poll_seconds: deployments.poll_seconds,
-    pathOfDeployment: (name) => publicPath(config, name),
     ui: { paths: ui, shared: ui_config.shared, root },
   };
-}
-
-/** Path at which this server serves a deployment. */
-export function pathOfDeployment({ http }: Pick<Config, 'http'>, name: string): string {
-  return `${http.mount_prefix ?? ''}/deployments/${name}`;
-}
-
-/** The path shown to clients; the root for a deployment that is also served there. */
-function publicPath(config: Config, name: string): string {
-  return name === config.deployments.root ? (config.http.mount_prefix ?? '') : pathOfDeployment(config, name);
 }
 
 export function budgetRules({ runs, usage }: Pick<Config, 'runs' | 'usage'>): BudgetRules {

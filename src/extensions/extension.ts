@@ -1,3 +1,5 @@
+import type { CreateApp, Foundation, FoundationOptions, RootPlace } from '../app/place.ts';
+import type { Companion, ReplaceableApp } from '../app/replaceable-app.ts';
 import type { Authenticate } from '../auth/authenticate.ts';
 import type { Command } from '../cli/command.ts';
 import type { Config } from '../config/schema.ts';
@@ -5,6 +7,7 @@ import type { Section } from '../config/section.ts';
 import type { MaskSecrets } from '../core/mask-secrets.ts';
 import type { ServerConnection } from '../hosts/host/connection.ts';
 import type { Asking } from '../hosts/pool/ask.ts';
+import type { Dispatch } from '../http/dispatch.ts';
 import type { ExtensionRoutes, RoutePlugin } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { ServiceContext, Services } from '../services/all-services.ts';
@@ -74,8 +77,25 @@ export interface Core extends ServiceContext {
   readonly services: Services;
   /** The processes that execute the project's code; `undefined` if it is this one. */
   readonly hosts: Asking | undefined;
+  readonly apps: Apps;
+  /** What the program that embeds the server gives to extensions, by their names. */
+  readonly given: Readonly<Record<string, unknown>>;
   /** Of sessions in browsers. For the deployment at the root of a server they are those of the server. */
   readonly session_secrets: ServerSecretRepository;
+}
+
+export type { Companion, CreateApp, Foundation, ReplaceableApp, RootPlace };
+
+/** For an extension that serves further apps in this process. */
+export interface Apps {
+  readonly create: CreateApp;
+  openFoundation(config: Config, options: Omit<FoundationOptions, 'owned'>): Promise<Foundation>;
+  /** Resolves the name of a host that a client has sent. */
+  resolveHost(hostname: string, timeout_ms: number): Promise<readonly string[]>;
+  /** What the configuration of an app has of its server's. */
+  sectionsOfServer(server: Config): Readonly<Record<string, unknown>>;
+  /** Where the server's pages for people are, below the mount prefix. */
+  readonly page: string | undefined;
 }
 
 /** What an extension adds to the server. Disposed after the HTTP server, and before the database is closed. */
@@ -89,6 +109,10 @@ export interface Contribution extends Partial<AsyncDisposable> {
   /** Takes part in the transactions of the queue. Runs carry its cargo under its name, which is that of the extension. */
   readonly rider?: Rider;
   readonly loops?: readonly BackgroundLoop[];
+  /** Starts after the workers, and stops with them. */
+  readonly companion?: Companion;
+  /** Takes requests before the routes. At most one extension has it. */
+  readonly dispatch?: Dispatch;
   /** At most one extension has it. */
   readonly observer?: RunObserver | undefined;
   /** What the operator should know, for the system overview; asked once a minute at most. */

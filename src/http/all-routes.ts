@@ -1,18 +1,4 @@
 import type { FastifyInstance } from 'fastify';
-import {
-  deploymentHealthRoutes,
-  deploymentRoutes,
-  oneDeploymentRoutes,
-} from '../extensions/deployments/routes/deployments.ts';
-import { deploymentHookRoutes, receiveHookRoutes } from '../extensions/deployments/routes/hooks.ts';
-import { deploymentPages } from '../extensions/deployments/routes/pages.ts';
-import { deployKeyRoutes, repositoryTokenRoutes } from '../extensions/deployments/routes/repositories.ts';
-import {
-  deploymentLogRoutes,
-  revisionExplainRoutes,
-  revisionRoutes,
-} from '../extensions/deployments/routes/revisions.ts';
-import { deploymentUploadRoutes } from '../extensions/deployments/routes/uploads.ts';
 import { commandRoutes, eventStreamRoutes } from './event-streaming/routes.ts';
 import { webSocketRoutes } from './event-streaming/websocket.ts';
 import { assistantGraphRoutes } from './routes/assistant-graphs.ts';
@@ -92,23 +78,6 @@ const ROUTES: readonly RouteGroup[] = [
     ],
   },
   { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },
-  {
-    isEnabled: ({ deployments }) => deployments.enabled,
-    plugins: [
-      deploymentRoutes,
-      oneDeploymentRoutes,
-      deploymentHealthRoutes,
-      deploymentUploadRoutes,
-      deploymentHookRoutes,
-      receiveHookRoutes,
-      deployKeyRoutes,
-      repositoryTokenRoutes,
-      revisionRoutes,
-      revisionExplainRoutes,
-      deploymentLogRoutes,
-      deploymentPageGroup,
-    ],
-  },
   { isEnabled: () => true, plugins: [tokenRoutes, keyRoutes] },
   { isEnabled: ({ disable_ui }) => !disable_ui, plugins: [uiRoutes] },
   {
@@ -141,8 +110,4 @@ function rootRoute(server: FastifyInstance, { engine, extensions, mount_prefix }
 
 function docsGroup(server: FastifyInstance, { mount_prefix }: RouteDeps) {
   server.register(docsRoutes, { mount_prefix });
-}
-
-function deploymentPageGroup(server: FastifyInstance, { extensions }: RouteDeps) {
-  if (extensions?.page !== undefined) deploymentPages(server, extensions.page);
 }

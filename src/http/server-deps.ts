@@ -42,8 +42,6 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
   readonly disable_ui: boolean;
-  /** Control plane of deployments. */
-  readonly deployments: { readonly enabled: boolean };
 }
 
 export interface ExtensionRoutes {

@@ -11,10 +11,6 @@ import type { EventBus } from '../events/bus.ts';
 import { currentSteps } from '../events/current-steps.ts';
 import { followSources } from '../events/follow-sources.ts';
 import type { LiveRuns } from '../events/writer.ts';
-import { deploymentServices } from '../extensions/deployments/services/deployment-services.ts';
-import type { DataPlane } from '../extensions/deployments/services/plane.ts';
-import type { CreateDeployKey, ReadHook } from '../extensions/deployments/services/repository.ts';
-import type { DeploymentFiles } from '../extensions/deployments/storage/files.ts';
 import { threadCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
 import type { LongTermStore } from '../graphs/store/long-term-store.ts';
@@ -98,11 +94,6 @@ export interface ServiceContext {
   };
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
-  /** Data plane: serves the deployments of this server. */
-  readonly plane: Omit<DataPlane, 'deploy' | 'foldersInUse'>;
-  readonly deploymentFiles: DeploymentFiles;
-  readonly readHook: ReadHook;
-  readonly createDeployKey: CreateDeployKey;
 }
 
 /** Configuration values that services need. */
@@ -121,12 +112,6 @@ export interface ServiceSettings extends RunLimits {
   readonly assistant_defaults: SystemDefaults;
   readonly missed_crons: MissedPolicy;
   readonly ui: Pick<UiOptions, 'paths' | 'root' | 'shared'>;
-  /** As in `SourceRules`. */
-  readonly allow_local_sources: boolean;
-  /** Polling interval for new commits, seconds; 0 disables polling. */
-  readonly poll_seconds: number;
-  /** URL path of a deployment on this server. */
-  readonly pathOfDeployment: (name: string) => string;
 }
 
 /** All services by name; a route plugin takes the ones it uses. */
@@ -193,7 +178,6 @@ export function createServices(
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox, stepsNow }),
     ...listServices({ ...context, ...storage, bus, live, stepsNow, root: ui.root }, assistants),
-    ...deploymentServices(controlPlane({ ...context, ...settings, ...storage, bus })),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
@@ -245,14 +229,6 @@ function systemServices(
     changes: changeService({ ...context, ...storage }),
     keys: keyService({ ...context, apiKeys: storage.apiKeys, ring: access.keys }),
   };
-}
-
-type ControlPlane = Pick<ServiceContext, 'deploymentFiles' | 'access'> &
-  Pick<ServiceSettings, 'pathOfDeployment'>;
-
-function controlPlane<T extends ControlPlane>(deps: T) {
-  const { deploymentFiles: files, pathOfDeployment: pathOf, access } = deps;
-  return { ...deps, files, pathOf, has_keys: access.authenticate !== undefined };
 }
 
 function explanations(deps: ExplainDeps & ThreadExplainDeps & CronExplainDeps & DeliveryExplainDeps) {

@@ -5,10 +5,6 @@ import type { Encryptor } from '../db/encryption/cipher.ts';
 import { EncryptingCipher } from '../db/encryption/encrypting-cipher.ts';
 import { sqlitePath } from '../db/engines/sqlite-files.ts';
 import { sql } from '../db/sql.ts';
-import { deploymentRepository } from '../extensions/deployments/storage/deployment-repository.ts';
-import { pushRepository } from '../extensions/deployments/storage/pushes.ts';
-import { repositoryAccessRepository } from '../extensions/deployments/storage/repositories.ts';
-import { revisionRepository } from '../extensions/deployments/storage/revisions.ts';
 import type { DatabaseStats } from '../schemas/system.ts';
 import { apiKeyRepository } from './access/api-keys.ts';
 import { serverSecretRepository } from './access/server-secrets.ts';
@@ -155,10 +151,6 @@ function createStorage({ requests, work }: Pools, active: ActiveAttempts, given:
     threadLog: threadLogRepository(requests),
     logEnds: logEnds(requests),
     apiKeys: apiKeyRepository(requests),
-    deployments: deploymentRepository(requests),
-    revisions: revisionRepository(requests),
-    pushes: pushRepository(requests),
-    repositoryAccess: repositoryAccessRepository(requests),
     secrets: serverSecretRepository(requests),
     ...bind(requests, { visibleIds }),
     notifications: notifications(requests),

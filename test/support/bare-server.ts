@@ -8,11 +8,7 @@ import { createServer } from '../../src/http/server.ts';
 import type { HttpOptions, ServerDeps } from '../../src/http/server-deps.ts';
 import { recordingLogger } from './recording-logger.ts';
 
-const OPTIONS: HttpOptions = {
-  ...Http.parse({}),
-  ...Server.parse({}),
-  deployments: { enabled: false },
-};
+const OPTIONS: HttpOptions = { ...Http.parse({}), ...Server.parse({}) };
 
 export const ENGINE: ServerDeps['engine'] = {
   queue: async () => ({

@@ -98,7 +98,7 @@ export async function openDeploymentServer(options: DeploymentServerOptions = {}
   });
   const logger = recordingLogger('info', (line) => log.push(line));
   const build = 'build' in options ? options.build : unpack;
-  const app = await createApp(config, { logger, ...(build && { build }) });
+  const app = await createApp(config, { logger, ...(build && { given: { deployments: build } }) });
   const { url } = await app.listen();
   await app.ready();
 

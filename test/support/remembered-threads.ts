@@ -1,3 +1,4 @@
+import { OWNED_DATA } from '../../src/app/extensions.ts';
 import type { Encryptor } from '../../src/db/encryption/cipher.ts';
 import { openStorage, type Storage } from '../../src/storage/storage.ts';
 import { at, freshThread, newState, threadId } from './stored-threads.ts';
@@ -16,7 +17,12 @@ export async function within(
   sealer: Encryptor | undefined,
   use: (storage: Storage) => Promise<void>,
 ): Promise<void> {
-  await using storage = await openStorage({ url, synchronous: 'normal', encryptor: sealer });
+  await using storage = await openStorage({
+    url,
+    owned: OWNED_DATA,
+    synchronous: 'normal',
+    encryptor: sealer,
+  });
   await use(storage);
 }
 

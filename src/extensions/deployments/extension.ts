@@ -13,5 +13,8 @@ export const deployments: Extension = {
     ]);
     return [deploy, ...DEPLOYMENT_COMMANDS, ...REPOSITORY_COMMANDS];
   },
-  load: async () => () => ({}),
+  async load() {
+    const { openContribution } = await import('./contribution.ts');
+    return openContribution;
+  },
 };

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ReplaceableApp } from '../../../src/app/lifecycle.ts';
+import type { ReplaceableApp } from '../../../src/app/replaceable-app.ts';
 import { A2A_FOLDER as folder, message } from '../../support/a2a.ts';
 import { openApp } from '../../support/app.ts';
 import { type HttpClient, httpClient } from '../../support/http-client.ts';

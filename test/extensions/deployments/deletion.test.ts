@@ -10,7 +10,7 @@ import {
 } from '../../../src/extensions/deployments/services/control-plane.ts';
 import { deploymentFiles } from '../../../src/extensions/deployments/storage/files.ts';
 import { finishDeletions } from '../../../src/extensions/deployments/work/unfinished-deletions.ts';
-import { openStorage } from '../../../src/storage/storage.ts';
+import { openDeploymentStorage } from '../../support/deployment-storage.ts';
 import { project } from '../../support/project.ts';
 
 const ACTOR = systemActor('test');
@@ -18,7 +18,10 @@ const ACTOR = systemActor('test');
 /** A deployment that has a database, and a service that deletes it, with parts replaced. */
 async function stored(replaced: (deps: DeploymentDeps) => Partial<DeploymentDeps> = () => ({})) {
   const folder = await project({});
-  const storage = await openStorage({ url: `sqlite:${folder.path('data.sqlite')}`, synchronous: 'full' });
+  const storage = await openDeploymentStorage({
+    url: `sqlite:${folder.path('data.sqlite')}`,
+    synchronous: 'full',
+  });
   const files = deploymentFiles(folder.path('deployments'));
   const ids = systemIds(systemClock);
   const deps: DeploymentDeps = {

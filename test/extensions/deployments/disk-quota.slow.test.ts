@@ -9,7 +9,7 @@ import { diskUsage } from '../../../src/extensions/deployments/build/process/usa
 import { deploymentFiles } from '../../../src/extensions/deployments/storage/files.ts';
 import type { RevisionRow } from '../../../src/extensions/deployments/storage/rows.ts';
 import { deploymentQueue } from '../../../src/extensions/deployments/work/queue.ts';
-import { openStorage } from '../../../src/storage/storage.ts';
+import { openDeploymentStorage } from '../../support/deployment-storage.ts';
 import { naming } from '../../support/naming.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
@@ -20,7 +20,10 @@ const ENDED = ['DEPLOYED', 'BUILD_FAILED', 'DEPLOY_FAILED'];
 /** A queue on real storage and files, whose builds are of a given size and are served by nothing. */
 async function queueWith(rules: { max_disk_mb: number; keep: number }) {
   const folder = await mkdtemp(join(tmpdir(), 'agent-server-quota-'));
-  const storage = await openStorage({ url: `sqlite:${join(folder, 'data.sqlite')}`, synchronous: 'full' });
+  const storage = await openDeploymentStorage({
+    url: `sqlite:${join(folder, 'data.sqlite')}`,
+    synchronous: 'full',
+  });
   const files = deploymentFiles(folder);
   const ids = systemIds(systemClock);
   const draining = new Set<string>();

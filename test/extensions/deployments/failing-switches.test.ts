@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import type { ReplaceableApp } from '../../../src/app/lifecycle.ts';
+import { OWNED_DATA, sectionsOfServer } from '../../../src/app/extensions.ts';
+import { openFoundation } from '../../../src/app/foundation.ts';
 import type { CreateApp } from '../../../src/app/place.ts';
+import type { ReplaceableApp } from '../../../src/app/replaceable-app.ts';
 import { loadConfig } from '../../../src/config/load.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { InsufficientStorage, StorageUnavailable, Unavailable } from '../../../src/core/errors.ts';
@@ -12,8 +14,9 @@ import type { SlotDeps } from '../../../src/extensions/deployments/serving/revis
 import { DeploymentSlot } from '../../../src/extensions/deployments/serving/slot.ts';
 import { deploymentDatabases } from '../../../src/extensions/deployments/storage/databases.ts';
 import { deploymentFiles } from '../../../src/extensions/deployments/storage/files.ts';
+import type { Apps } from '../../../src/extensions/extension.ts';
 import type { KeyLookup } from '../../../src/storage/access/api-keys.ts';
-import { openStorage } from '../../../src/storage/storage.ts';
+import { openDeploymentStorage } from '../../support/deployment-storage.ts';
 import { projectThat } from '../../support/deployments.ts';
 import { type Project, project } from '../../support/project.ts';
 
@@ -45,6 +48,14 @@ function fakeApp(steps: Partial<Pick<ReplaceableApp, 'ready' | 'retire'>> = {}) 
   return { app, calls, ended: ended.promise };
 }
 
+const APPS = {
+  openFoundation: (...[config, options]: Parameters<Apps['openFoundation']>) =>
+    openFoundation(config, { ...options, owned: OWNED_DATA }),
+  sectionsOfServer,
+  resolveHost: async () => [],
+  page: undefined,
+};
+
 /** A deployment whose revisions are these apps, one after the other; an error is that of creating one. */
 const slotOf = (...apps: readonly (ReplaceableApp | Error)[]) => slotWith({}, ...apps);
 
@@ -52,13 +63,13 @@ async function slotWith(more: Pick<SlotDeps, 'patience_ms'>, ...apps: readonly (
   const config = (await loadConfig({ cwd: sources.root, environment: {} })).config;
   const files = deploymentFiles(sources.path('deployments'));
   const left = [...apps];
-  const createApp: CreateApp = async () => {
+  const create: CreateApp = async () => {
     const next = left.shift();
     if (next === undefined || next instanceof Error) throw next;
     return next;
   };
   const slot = new DeploymentSlot('agent', {
-    ...{ server: config, createApp, files, root: undefined, is_protected: false },
+    ...{ server: config, apps: { ...APPS, create }, files, root: undefined, is_protected: false },
     administrators: {} as KeyLookup,
     findPinned: async () => undefined,
     databases: await deploymentDatabases({
@@ -104,15 +115,13 @@ test('a revision that serves is not reported as failed when the database is away
       DATABASE_URI: `sqlite:${sources.path('main.sqlite')}`,
     },
   });
-  await using storage = await openStorage({ url: config.storage.url, synchronous: 'full' });
+  await using storage = await openDeploymentStorage({ url: config.storage.url, synchronous: 'full' });
   const find = () => Promise.reject(new StorageUnavailable('The database does not respond.'));
   const { app } = fakeApp();
   const deployments = await openDeployments(config, {
-    foundation: {
-      storage: { ...storage, deployments: { ...storage.deployments, find } },
-      bus: { bus: { on: () => ({ [Symbol.dispose]: () => {} }), emit: () => {} } },
-    } as never,
-    ...{ access: {} as never, createApp: async () => app, build: undefined, page: undefined },
+    storage: { ...storage, deployments: { ...storage.deployments, find } },
+    bus: { on: () => ({ [Symbol.dispose]: () => {} }), emit: () => {} } as never,
+    ...{ access: {} as never, apps: { ...APPS, create: async () => app }, build: undefined },
     ...{ clock: systemClock, ids: systemIds(systemClock), logger: silentLogger },
   });
   const built = { root: '.', config_file: 'langgraph.json', isolation: 'none' };

@@ -5,13 +5,13 @@ import { expect, test } from 'vitest';
 import { systemClock } from '../../../src/core/clock.ts';
 import { systemIds } from '../../../src/core/ids.ts';
 import { deploymentPolls } from '../../../src/extensions/deployments/work/polls.ts';
-import { openStorage } from '../../../src/storage/storage.ts';
+import { openDeploymentStorage } from '../../support/deployment-storage.ts';
 import { recordingLogger } from '../../support/recording-logger.ts';
 import { until } from '../../support/until.ts';
 
 test('few repositories are polled concurrently, and hosts that never answer delay no others', async () => {
   await using folder = await mkdtempDisposable(join(tmpdir(), 'agent-server-polls-'));
-  await using storage = await openStorage({
+  await using storage = await openDeploymentStorage({
     url: `sqlite:${join(folder.path, 'data.sqlite')}`,
     synchronous: 'full',
   });

@@ -9,7 +9,7 @@ import { RevisionError } from '../../../src/extensions/deployments/services/buil
 import { deploymentFiles } from '../../../src/extensions/deployments/storage/files.ts';
 import { OPEN_STATUSES, type RevisionRow } from '../../../src/extensions/deployments/storage/rows.ts';
 import { deploymentQueue, type QueueDeps } from '../../../src/extensions/deployments/work/queue.ts';
-import { openStorage } from '../../../src/storage/storage.ts';
+import { openDeploymentStorage } from '../../support/deployment-storage.ts';
 import { project } from '../../support/project.ts';
 import { until } from '../../support/until.ts';
 
@@ -18,7 +18,7 @@ type Replaced = (deps: Pick<QueueDeps, 'revisions' | 'files'>) => Partial<QueueD
 /** How a revision ends whose builds succeed, with parts of the queue replaced. */
 async function ended(replaced: Replaced): Promise<RevisionRow | undefined> {
   await using folder = await project({});
-  await using storage = await openStorage({
+  await using storage = await openDeploymentStorage({
     url: `sqlite:${folder.path('data.sqlite')}`,
     synchronous: 'full',
   });

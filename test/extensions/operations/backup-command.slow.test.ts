@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { watch } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OWNED_DATA } from '../../../src/app/extensions.ts';
 import { sqlitePath } from '../../../src/db/engines/sqlite-files.ts';
 import { openTarget } from '../../../src/extensions/operations/copy/databases.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../../support/databases-by-url.ts';
@@ -78,9 +79,12 @@ describe.runIf(HAS_POSTGRES)('a restore that is killed with SIGKILL', () => {
 
   async function filled(url: string, rows: number): Promise<string> {
     await using engines = new AsyncDisposableStack();
-    const postgres = engines.use(await openTarget(empty));
-    await using target = await openTarget(url);
-    const sqlite = target.dialect === 'sqlite' ? target : engines.use(await openTarget(places.sqlite()));
+    const postgres = engines.use(await openTarget(empty, { owned: OWNED_DATA }));
+    await using target = await openTarget(url, { owned: OWNED_DATA });
+    const sqlite =
+      target.dialect === 'sqlite'
+        ? target
+        : engines.use(await openTarget(places.sqlite(), { owned: OWNED_DATA }));
     await fillEveryTable(target, { sqlite, postgres }, rows);
     return url;
   }

@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { basename, join } from 'node:path';
 import Database from 'better-sqlite3';
 import { describe, expect, test } from 'vitest';
+import { OWNED_DATA } from '../../../src/app/extensions.ts';
 import { InvalidInput } from '../../../src/core/errors.ts';
 import { sqlitePath } from '../../../src/db/engines/sqlite-files.ts';
 import { raw } from '../../../src/db/sql.ts';
@@ -27,14 +28,14 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
 
   async function filled(engine: Engine, rows = 5): Promise<string> {
     const url = await place(engine);
-    await using db = await openTarget(url);
+    await using db = await openTarget(url, { owned: OWNED_DATA });
     await fillEveryTable(db, places.empty, rows);
     return url;
   }
 
   async function backupOf(url: string): Promise<string> {
     const file = newFile();
-    await backupDatabase({ url, file });
+    await backupDatabase({ owned: OWNED_DATA, url, file });
     return file;
   }
 
@@ -50,18 +51,18 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     expect(await rowsOf(`sqlite:${file}`)).toEqual(before);
 
     const target = await place(to);
-    await restoreDatabase({ file, url: target });
+    await restoreDatabase({ owned: OWNED_DATA, file, url: target });
     expect(await rowsOf(target)).toEqual(before);
-    await using _served = await openStorage({ url: target, synchronous: 'full' });
+    await using _served = await openStorage({ owned: OWNED_DATA, url: target, synchronous: 'full' });
   });
 
   test('is a consistent snapshot of a server that keeps writing, in one file that only its owner can read', async () => {
     const url = await filled('sqlite', 100);
-    await using server = await openStorage({ url, synchronous: 'full' });
+    await using server = await openStorage({ owned: OWNED_DATA, url, synchronous: 'full' });
     const before = await rowsOf(url);
     const file = newFile();
     const [backup] = await Promise.all([
-      backupDatabase({ url, file }),
+      backupDatabase({ owned: OWNED_DATA, url, file }),
       ...Array.from({ length: 50 }, (_, n) => server.secrets.getOrCreate(`later ${n}`, 'x')),
     ]);
     const { server_secrets, ...others } = await rowsOf(`sqlite:${file}`);
@@ -77,37 +78,48 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
   test('records whether it is encrypted, and contains no key', async () => {
     const url = places.sqlite();
     const file = newFile();
-    await (await openStorage({ url, synchronous: 'full', encryptor: testSealer() }))[Symbol.asyncDispose]();
-    expect(await backupDatabase({ url, file })).toMatchObject({ encrypted: true });
+    await (await openStorage({ owned: OWNED_DATA, url, synchronous: 'full', encryptor: testSealer() }))[
+      Symbol.asyncDispose
+    ]();
+    expect(await backupDatabase({ owned: OWNED_DATA, url, file })).toMatchObject({ encrypted: true });
     const to = await places.postgres();
-    await expect(restoreDatabase({ file, url: to })).rejects.toThrow(failure(Error, 'LANGGRAPH_AES_KEY'));
-    await restoreDatabase({ file, url: to, encryptor: testSealer() });
-    await using _served = await openStorage({ url: to, synchronous: 'full', encryptor: testSealer() });
+    await expect(restoreDatabase({ owned: OWNED_DATA, file, url: to })).rejects.toThrow(
+      failure(Error, 'LANGGRAPH_AES_KEY'),
+    );
+    await restoreDatabase({ owned: OWNED_DATA, file, url: to, encryptor: testSealer() });
+    await using _served = await openStorage({
+      owned: OWNED_DATA,
+      url: to,
+      synchronous: 'full',
+      encryptor: testSealer(),
+    });
   });
 
   test('replaces a file only with force, and never the database itself', async () => {
     const url = await filled('sqlite');
     const file = await backupOf(url);
     const bytes = readFileSync(file);
-    await expect(backupDatabase({ url, file })).rejects.toThrow(failure(Error, file, '--force'));
+    await expect(backupDatabase({ owned: OWNED_DATA, url, file })).rejects.toThrow(
+      failure(Error, file, '--force'),
+    );
     expect(readFileSync(file).equals(bytes)).toBe(true);
-    await backupDatabase({ url, file, force: true });
+    await backupDatabase({ owned: OWNED_DATA, url, file, force: true });
     const path = sqlitePath(url) as string;
-    await expect(backupDatabase({ url, file: path, force: true })).rejects.toThrow(
+    await expect(backupDatabase({ owned: OWNED_DATA, url, file: path, force: true })).rejects.toThrow(
       failure(InvalidInput, 'database itself'),
     );
-    await expect(backupDatabase({ url: places.sqlite('none'), file: newFile() })).rejects.toThrow(
-      'no database',
-    );
+    await expect(
+      backupDatabase({ owned: OWNED_DATA, url: places.sqlite('none'), file: newFile() }),
+    ).rejects.toThrow('no database');
   });
 
   test.each(['sqlite', 'postgres'] as const)('replaces data on %s only with force', async (engine) => {
     const file = await backupOf(await filled('sqlite'));
     const target = await filled(engine);
     const before = await rowsOf(target);
-    await expect(restoreDatabase({ file, url: target })).rejects.toThrow('not empty');
+    await expect(restoreDatabase({ owned: OWNED_DATA, file, url: target })).rejects.toThrow('not empty');
     expect(await rowsOf(target)).toEqual(before);
-    await restoreDatabase({ file, url: target, force: true });
+    await restoreDatabase({ owned: OWNED_DATA, file, url: target, force: true });
     expect(await rowsOf(target)).toEqual(await rowsOf(`sqlite:${file}`));
   });
 
@@ -116,12 +128,12 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     async (engine) => {
       const file = await backupOf(await filled('sqlite'));
       const url = await place(engine);
-      await using server = await openStorage({ url, synchronous: 'full' });
+      await using server = await openStorage({ owned: OWNED_DATA, url, synchronous: 'full' });
       await server.queue.heartbeat(
         { worker_id: randomUUID(), host: 'h', pid: 1, version: '1', slots: 1 },
         20_000,
       );
-      await expect(restoreDatabase({ file, url, force: true })).rejects.toThrow(
+      await expect(restoreDatabase({ owned: OWNED_DATA, file, url, force: true })).rejects.toThrow(
         /server (uses|is using) the database/,
       );
     },
@@ -147,7 +159,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     spoil(file);
     const url = await filled('sqlite');
     const before = await rowsOf(url);
-    await expect(restoreDatabase({ file, url, force: true })).rejects.toThrow(message);
+    await expect(restoreDatabase({ owned: OWNED_DATA, file, url, force: true })).rejects.toThrow(message);
     expect(await rowsOf(url)).toEqual(before);
     expect(existsSync(`${sqlitePath(url)}.restore`)).toBe(false);
   });
@@ -158,7 +170,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const path = sqlitePath(url) as string;
     writeFileSync(path, 'overwritten by something else');
     writeFileSync(`${path}-wal`, 'a log of what was there');
-    await restoreDatabase({ file, url, force: true });
+    await restoreDatabase({ owned: OWNED_DATA, file, url, force: true });
     expect(await rowsOf(url)).toEqual(await rowsOf(`sqlite:${file}`));
   });
 
@@ -183,9 +195,9 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const before = await rowsOf(url);
     const file = await backupOf(await filled('sqlite', 30));
     withSql(file, "update threads set created_at = 'no time at all' where row_id = 20");
-    await expect(restoreDatabase({ file, url, force: true })).rejects.toThrow();
+    await expect(restoreDatabase({ owned: OWNED_DATA, file, url, force: true })).rejects.toThrow();
     expect(await rowsOf(url)).toEqual(before);
-    await using db = await openTarget(url);
+    await using db = await openTarget(url, { owned: OWNED_DATA });
     expect(await db.all(raw('select 1 from threads'))).toHaveLength(5);
   });
 });

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OWNED_DATA } from '../../../src/app/extensions.ts';
 import { raw } from '../../../src/db/sql.ts';
 import { openTarget } from '../../../src/extensions/operations/copy/databases.ts';
 import { type DatabasesByUrl, databasesByUrl, HAS_POSTGRES } from '../../support/databases-by-url.ts';
@@ -67,7 +68,7 @@ describe.runIf(HAS_POSTGRES)('agent-server copy', () => {
     await server.restart();
     const { run_id } = await server.client.runs.create(waiting as string, 'counter', { input: { add: 7 } });
     await server.kill('SIGTERM');
-    await using db = await openTarget(url);
+    await using db = await openTarget(url, { owned: OWNED_DATA });
     await db.run(raw(`update crons set next_run_date = '2026-01-01T00:00:00.000Z'`));
     return { asked, waiting, scheduled, waits: run_id } as Record<
       'asked' | 'waiting' | 'scheduled' | 'waits',
@@ -79,8 +80,8 @@ describe.runIf(HAS_POSTGRES)('agent-server copy', () => {
     const [from, to, empty] = [places.sqlite(), await places.postgres(), await places.postgres()];
     {
       await using engines = new AsyncDisposableStack();
-      const sqlite = engines.use(await openTarget(from));
-      const postgres = engines.use(await openTarget(empty));
+      const sqlite = engines.use(await openTarget(from, { owned: OWNED_DATA }));
+      const postgres = engines.use(await openTarget(empty, { owned: OWNED_DATA }));
       await fillEveryTable(sqlite, { sqlite, postgres }, 600);
     }
     const killed = program(['copy', '--from', from, '--to', to, '--config', CONFIG]);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
+import { OWNED_DATA } from '../../../src/app/extensions.ts';
 import { number } from '../../../src/db/columns.ts';
 import { raw, sql } from '../../../src/db/sql.ts';
 import { type CopyOptions, copyDatabase } from '../../../src/extensions/operations/copy/copy.ts';
@@ -37,7 +38,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
   const places = useDatabases();
 
   async function filled(url: string, rows?: number): Promise<string> {
-    await using db = await openTarget(url);
+    await using db = await openTarget(url, { owned: OWNED_DATA });
     await fillEveryTable(db, places.empty, rows);
     return url;
   }
@@ -72,11 +73,11 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     const before = await rowsOf(from);
     expect(Object.entries(before).filter(([, rows]) => rows.length === 0)).toEqual([]);
 
-    const copied = await copyDatabase({ from, to: there });
+    const copied = await copyDatabase({ owned: OWNED_DATA, from, to: there });
     expect(copied).toBe(Object.values(before).flat().length);
     expect(await rowsOf(there)).toEqual(before);
 
-    expect(await copyDatabase({ from: there, to: back })).toBe(copied);
+    expect(await copyDatabase({ owned: OWNED_DATA, from: there, to: back })).toBe(copied);
     expect(await rowsOf(back)).toEqual(before);
   });
 
@@ -85,11 +86,11 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     const [there, back] = [places.sqlite(), await places.postgres()];
     const before = await rowsOf(from);
 
-    await copyDatabase({ from, to: there });
-    await copyDatabase({ from: there, to: back });
+    await copyDatabase({ owned: OWNED_DATA, from, to: there });
+    await copyDatabase({ owned: OWNED_DATA, from: there, to: back });
     expect(await rowsOf(back)).toEqual(before);
     const other = await places.postgres();
-    await copyDatabase({ from, to: other });
+    await copyDatabase({ owned: OWNED_DATA, from, to: other });
     expect(await rowsOf(other)).toEqual(before);
   });
 
@@ -98,12 +99,12 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     async (to) => {
       const from = await filled(to === 'sqlite' ? await places.postgres() : places.sqlite());
       {
-        await using source = await openTarget(from);
+        await using source = await openTarget(from, { owned: OWNED_DATA });
         await source.run(raw('delete from webhook_outbox where seq > 3'));
       }
       const url = to === 'sqlite' ? places.sqlite() : await places.postgres();
-      await copyDatabase({ from, to: url });
-      await using db = await openTarget(url);
+      await copyDatabase({ owned: OWNED_DATA, from, to: url });
+      await using db = await openTarget(url, { owned: OWNED_DATA });
       const added = sql`insert into run_queue (run_id, thread_id, state, not_before)
       values ('00000000-0000-4000-a000-000000000001', '00000000-0000-4000-a000-000000000002', 'blocked', '2026-01-01T00:00:00Z')
       returning ${number('seq')}`;
@@ -117,7 +118,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     ['encrypted', testSealer()],
   ])('has %s items of the store that can be found by their words', async (_, encryptor) => {
     const [from, there, back] = [places.sqlite(), await places.postgres(), places.sqlite()];
-    const open = (url: string) => openStorage({ url, synchronous: 'normal', encryptor });
+    const open = (url: string) => openStorage({ owned: OWNED_DATA, url, synchronous: 'normal', encryptor });
     {
       await using storage = await open(from);
       const write = { namespace: ['birds'], ttl_minutes: null, index_rule: null };
@@ -126,8 +127,8 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
         { ...write, key: 'wren', value: { text: 'A small brown bird', n: [1, { b: 2, a: 1 }] } },
       ]);
     }
-    await copyDatabase({ from, to: there, encryptor });
-    await copyDatabase({ from: there, to: back, encryptor });
+    await copyDatabase({ owned: OWNED_DATA, from, to: there, encryptor });
+    await copyDatabase({ owned: OWNED_DATA, from: there, to: back, encryptor });
     for (const url of [there, back]) {
       await using storage = await open(url);
       const scope = { namespace_prefix: ['birds'], conditions: [], limit: 10, offset: 0 };
@@ -140,7 +141,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     }
     if (!encryptor) return;
     expect(await rowsOf(back)).toEqual(await rowsOf(from));
-    await expect(copyDatabase({ from, to: places.sqlite() })).rejects.toThrow(
+    await expect(copyDatabase({ owned: OWNED_DATA, from, to: places.sqlite() })).rejects.toThrow(
       failure(Error, 'LANGGRAPH_AES_KEY'),
     );
   });
@@ -151,19 +152,22 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     const onBatch = () => {
       if (--left === 0) throw new Error('killed');
     };
-    return copyDatabase({ ...options, report: { onBatch } });
+    return copyDatabase({ owned: OWNED_DATA, ...options, report: { onBatch } });
   }
 
   test('continues after the last batch of an interrupted copy', async () => {
     const from = await filled(places.sqlite(), 520);
     const to = await places.postgres();
     await expect(interrupted({ from, to }, 3)).rejects.toThrow('killed');
-    await expect(openStorage({ url: to, synchronous: 'full' })).rejects.toThrow('unfinished copy');
+    await expect(openStorage({ owned: OWNED_DATA, url: to, synchronous: 'full' })).rejects.toThrow(
+      'unfinished copy',
+    );
     await expect(interrupted({ from, to }, 20)).rejects.toThrow('killed');
 
     const resumed: number[] = [];
     let batches = 0;
     await copyDatabase({
+      owned: OWNED_DATA,
       from,
       to,
       report: { onResume: (rows) => resumed.push(rows), onBatch: () => batches++ },
@@ -171,7 +175,7 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     expect(resumed[0]).toBeGreaterThan(3000);
     expect(batches).toBeGreaterThan(10);
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
-    await using _served = await openStorage({ url: to, synchronous: 'full' });
+    await using _served = await openStorage({ owned: OWNED_DATA, url: to, synchronous: 'full' });
   });
 
   test('detects a row of the source that changed after it was copied, and restarts on request', async () => {
@@ -179,37 +183,43 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     const to = await places.postgres();
     await expect(interrupted({ from, to }, 20)).rejects.toThrow('killed');
     {
-      await using db = await openTarget(from);
+      await using db = await openTarget(from, { owned: OWNED_DATA });
       await db.run(raw("update api_keys set name = 'changed'"));
     }
-    await expect(copyDatabase({ from, to })).rejects.toThrow(failure(Error, 'api_keys', '--restart'));
-    await copyDatabase({ from, to, restart: true });
+    await expect(copyDatabase({ owned: OWNED_DATA, from, to })).rejects.toThrow(
+      failure(Error, 'api_keys', '--restart'),
+    );
+    await copyDatabase({ owned: OWNED_DATA, from, to, restart: true });
     expect(await rowsOf(to)).toEqual(await rowsOf(from));
   });
 
   test('requires an empty target, and continues only a copy of the same source', async () => {
     const [from, other] = [await filled(places.sqlite()), await filled(places.sqlite())];
     const to = await places.postgres();
-    await expect(copyDatabase({ from: other, to: from })).rejects.toThrow(failure(Error, 'not empty'));
-    await expect(copyDatabase({ from, to: from })).rejects.toThrow(failure(Error, 'same database'));
+    await expect(copyDatabase({ owned: OWNED_DATA, from: other, to: from })).rejects.toThrow(
+      failure(Error, 'not empty'),
+    );
+    await expect(copyDatabase({ owned: OWNED_DATA, from, to: from })).rejects.toThrow(
+      failure(Error, 'same database'),
+    );
     await expect(interrupted({ from, to }, 2)).rejects.toThrow('killed');
-    await expect(copyDatabase({ from: other, to })).rejects.toThrow('unfinished copy');
+    await expect(copyDatabase({ owned: OWNED_DATA, from: other, to })).rejects.toThrow('unfinished copy');
   });
 
   test('does not touch a source that is missing, empty, or of another version', async () => {
     const missing = places.sqlite('missing');
-    await expect(copyDatabase({ from: missing, to: places.sqlite() })).rejects.toThrow(
+    await expect(copyDatabase({ owned: OWNED_DATA, from: missing, to: places.sqlite() })).rejects.toThrow(
       failure(Error, 'no database'),
     );
-    await expect(copyDatabase({ from: await places.postgres(), to: places.sqlite() })).rejects.toThrow(
-      'no tables',
-    );
+    await expect(
+      copyDatabase({ owned: OWNED_DATA, from: await places.postgres(), to: places.sqlite() }),
+    ).rejects.toThrow('no tables');
     const old = await filled(places.sqlite());
     {
-      await using db = await openTarget(old);
+      await using db = await openTarget(old, { owned: OWNED_DATA });
       await db.run(raw('update schema_migrations set version = 12'));
     }
-    await expect(copyDatabase({ from: old, to: await places.postgres() })).rejects.toThrow(
+    await expect(copyDatabase({ owned: OWNED_DATA, from: old, to: await places.postgres() })).rejects.toThrow(
       failure(Error, 'version 12', 'agent-server migrate'),
     );
   });
@@ -219,16 +229,16 @@ describe.runIf(HAS_POSTGRES)('a copy of a database', () => {
     async (engine) => {
       const from = await filled(engine === 'sqlite' ? places.sqlite() : await places.postgres());
       const to = engine === 'sqlite' ? await places.postgres() : places.sqlite();
-      await using server = await openStorage({ url: from, synchronous: 'full' });
+      await using server = await openStorage({ owned: OWNED_DATA, url: from, synchronous: 'full' });
       const worker = { worker_id: randomUUID(), host: 'here', pid: 1, version: '1', slots: 1 };
       await server.queue.heartbeat(worker, 20_000);
-      await expect(copyDatabase({ from, to })).rejects.toThrow('--while-running');
+      await expect(copyDatabase({ owned: OWNED_DATA, from, to })).rejects.toThrow('--while-running');
 
       const before = await rowsOf(from);
       // Written while it is copied: not part of the moment.
       const writes: Promise<string>[] = [];
       const onBatch = () => void writes.push(server.secrets.getOrCreate(randomUUID(), 'later'));
-      await copyDatabase({ from, to, while_running: true, report: { onBatch } });
+      await copyDatabase({ owned: OWNED_DATA, from, to, while_running: true, report: { onBatch } });
       expect((await Promise.all(writes)).length).toBeGreaterThan(10);
       expect(await rowsOf(to)).toEqual(before);
     },

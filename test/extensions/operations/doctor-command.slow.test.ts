@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { OWNED_DATA } from '../../../src/app/extensions.ts';
 import { systemClock } from '../../../src/core/clock.ts';
 import { raw } from '../../../src/db/sql.ts';
 import { openTarget } from '../../../src/extensions/operations/copy/databases.ts';
@@ -23,7 +24,7 @@ const doctor = (url: string, ...flags: string[]) =>
 test('doctor reports problems, fixes them on request, and exits with 1 while any are left', async () => {
   const url = places.sqlite();
   {
-    await using db = await openTarget(url);
+    await using db = await openTarget(url, { owned: OWNED_DATA });
     await db.run(raw('drop index runs_thread'));
   }
   const message = naming('runs_thread', '--fix');

@@ -2,10 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { Worker } from 'node:worker_threads';
 import { expect, test } from 'vitest';
+import { OWNED_DATA } from '../../../src/app/extensions.ts';
 import type { Encryptor } from '../../../src/db/encryption/cipher.ts';
 import { openPostgres } from '../../../src/db/engines/postgres.ts';
 import { openSqlite } from '../../../src/db/engines/sqlite.ts';
 import { raw } from '../../../src/db/sql.ts';
+import { deploymentStorage } from '../../../src/extensions/deployments/storage/all-repositories.ts';
 import { openKeyRotation } from '../../../src/storage/storage.ts';
 import { TEST_KEY, testSealer } from '../../support/encryption.ts';
 import { naming } from '../../support/naming.ts';
@@ -103,7 +105,8 @@ describeEachPlace('a database whose key changes', (place) => {
 
   test('is re-encrypted completely although some rows have no encrypted value', async () => {
     const url = await place();
-    await within(url, testSealer(), async ({ deployments, repositoryAccess, ...storage }) => {
+    await within(url, testSealer(), async (storage) => {
+      const { deployments, repositoryAccess } = deploymentStorage(storage.database.db);
       const deployment_id = randomUUID();
       const configs = { source_config: {}, source_revision_config: {} };
       await deployments.insert(
@@ -112,7 +115,7 @@ describeEachPlace('a database whose key changes', (place) => {
         undefined,
       );
       await repositoryAccess.deleteToken(deployment_id);
-      await remember({ deployments, repositoryAccess, ...storage }, 1);
+      await remember(storage, 1);
     });
     const { tables, unreadable } = await rotated(url, testSealer(), true);
     expect(unreadable).toEqual([]);
@@ -122,7 +125,7 @@ describeEachPlace('a database whose key changes', (place) => {
 });
 
 async function rotated(url: string, sealer: Encryptor, everything = false) {
-  await using encryption = await openKeyRotation({ url, encryptor: sealer });
+  await using encryption = await openKeyRotation({ url, owned: OWNED_DATA, encryptor: sealer });
   const tables: Record<string, number> = {};
   const onTable = (table: string, rows: number) => {
     tables[table] = (tables[table] ?? 0) + rows;

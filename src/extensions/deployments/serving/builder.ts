@@ -1,5 +1,4 @@
 import { basename, dirname, relative } from 'node:path';
-import { resolveClientHost } from '../../../app/host-lookups.ts';
 import { processEnvironment } from '../../../config/env.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Clock } from '../../../core/clock.ts';
@@ -7,6 +6,7 @@ import { isStorageFailure } from '../../../core/failure-class.ts';
 import { rangeOf } from '../../../core/ip-ranges.ts';
 import { webhookPolicy } from '../../../services/webhooks/webhook-policy.ts';
 import { literalAddress } from '../../../services/webhooks/webhook-url.ts';
+import type { Apps } from '../../extension.ts';
 import type { BuildFailure } from '../build/build-failure.ts';
 import type { CheckAddress, Isolation } from '../build/request.ts';
 import { type BuildRevision, RevisionError } from '../services/builder.ts';
@@ -24,9 +24,14 @@ const ISOLATION: Readonly<Record<Isolation, string>> = {
 };
 
 /** Builds revisions with git and the package manager of the project, in processes with limits. */
-export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildRevision {
+type ResolveHost = Pick<Apps, 'resolveHost'>;
+
+export function openBuilder(
+  config: Config,
+  { clock, resolveHost }: ResolveHost & { clock: Clock },
+): BuildRevision {
   const { deployments: rules } = config;
-  const checkAddress = addressCheck(config);
+  const checkAddress = addressCheck(config, resolveHost);
   const checkEgress = egressCheck(checkAddress, processEnvironment());
   return async ({ source, log, onStep, signal, ...request }) => {
     // Imported on the first build.
@@ -72,8 +77,11 @@ export function openBuilder(config: Config, { clock }: { clock: Clock }): BuildR
 /**
  * Resolves refs of repositories as builds do, in processes with limits. `scratch`: folder for temporary files of git.
  */
-export function openResolver(config: Config, scratch: () => Promise<string>): ResolveRef {
-  const checkAddress = addressCheck(config);
+export function openResolver(
+  config: Config,
+  { scratch, resolveHost }: ResolveHost & { scratch: () => Promise<string> },
+): ResolveRef {
+  const checkAddress = addressCheck(config, resolveHost);
   return async ({ url, ref, credentials, signal }) => {
     // Imported on the first lookup.
     const { BuildFailure, resolveRef } = await import('../build/source.ts');
@@ -104,13 +112,13 @@ function revisionError(failure: BuildFailure): RevisionError {
  * Permits the addresses that webhooks may call too. Returns the checked address: the name may resolve to another one a
  * moment later.
  */
-function addressCheck({ webhooks: { url } }: Config) {
+function addressCheck({ webhooks: { url } }: Config, resolveHost: Apps['resolveHost']) {
   const anyDomain = { allowed_domains: [], allowed_ports: [] };
   const rules = { ...url, ...anyDomain, https: 'never', has_own_routes: false } as const;
-  const policy = webhookPolicy(rules, resolveClientHost);
+  const policy = webhookPolicy(rules, resolveHost);
   return async ({ hostname }: URL): Promise<string> => {
     const literal = literalAddress(hostname);
-    const addresses = literal ? [literal] : await resolveClientHost(hostname, DNS_TIMEOUT_MS);
+    const addresses = literal ? [literal] : await resolveHost(hostname, DNS_TIMEOUT_MS);
     for (const address of addresses) {
       if (policy.blockedReason(hostname, address) === undefined) continue;
       throw new Error(`${hostname} is in a private network, which only webhooks.url.allow_private allows`);

@@ -1,8 +1,8 @@
-import type { ReplaceableApp } from '../../../app/lifecycle.ts';
 import { systemActor } from '../../../auth/actor.ts';
 import type { Config } from '../../../config/schema.ts';
 import { isStorageFailure } from '../../../core/failure-class.ts';
 import { ThreadSearch } from '../../../schemas/threads.ts';
+import type { ReplaceableApp } from '../../extension.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 
 /** An app and its configuration. */

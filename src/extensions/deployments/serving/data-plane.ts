@@ -1,18 +1,18 @@
-import type { AccessControl } from '../../../app/auth.ts';
-import type { Foundation } from '../../../app/foundation.ts';
-import type { Companion } from '../../../app/lifecycle.ts';
-import type { CreateApp } from '../../../app/place.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Clock } from '../../../core/clock.ts';
 import type { Ids } from '../../../core/ids.ts';
 import { closeAll, lazy } from '../../../core/lifecycle.ts';
 import type { Logger } from '../../../core/logger.ts';
 import { sqlitePath } from '../../../db/engines/sqlite-files.ts';
+import type { EventBus } from '../../../events/bus.ts';
 import type { Dispatch } from '../../../http/dispatch.ts';
+import type { Storage } from '../../../storage/storage.ts';
+import type { Apps, Companion, Core } from '../../extension.ts';
 import { endBuildsIn } from '../build/process/end-processes.ts';
 import { diskUsage } from '../build/process/usage.ts';
 import type { BuildRevision } from '../services/builder.ts';
 import type { DataPlane, ServedRevision } from '../services/plane.ts';
+import type { DeploymentStorage } from '../storage/all-repositories.ts';
 import { type DeploymentDatabases, deploymentDatabases } from '../storage/databases.ts';
 import { type DeploymentFiles, deploymentFiles } from '../storage/files.ts';
 import { lockFolder } from '../storage/folder-lock.ts';
@@ -30,11 +30,10 @@ import { DeploymentSlot } from './slot.ts';
 const FOLDER_WAIT_MS = 30_000;
 
 export interface DeploymentsContext {
-  readonly foundation: Foundation;
-  readonly access: AccessControl;
-  readonly createApp: CreateApp;
-  /** Path of the pages for people. */
-  readonly page: string | undefined;
+  readonly storage: Pick<Storage, 'apiKeys' | 'secrets'> & DeploymentStorage;
+  readonly bus: EventBus;
+  readonly access: Pick<Core['access'], 'authenticate'>;
+  readonly apps: Apps;
   /** Replaces git and the package managers, for tests. */
   readonly build: BuildRevision | undefined;
   readonly logger: Logger;
@@ -49,14 +48,13 @@ export interface Deployments extends Companion {
 }
 
 export async function openDeployments(config: Config, context: DeploymentsContext): Promise<Deployments> {
-  const { foundation, access, createApp, clock, ids, logger } = context;
-  const { storage } = foundation;
+  const { storage, access, apps, clock, ids, logger } = context;
   const files = deploymentFiles(config.deployments.folder);
   const slots = new Map<string, DeploymentSlot>();
   const databases = await openDatabases(config, { files, logger, onTaken: () => void close(0) });
   const folder = await takeFolder(config, databases);
   const parts = { config, context, files };
-  const slotDeps = { server: config, createApp, files, databases, clock, ids, logger };
+  const slotDeps = { server: config, apps, files, databases, clock, ids, logger };
   const root = { prefix: config.http.mount_prefix ?? '', secrets: storage.secrets };
 
   function slotOf(name: string): DeploymentSlot {
@@ -94,10 +92,11 @@ export async function openDeployments(config: Config, context: DeploymentsContex
   const work = openWork(config, context, { files, plane });
   let resuming: Promise<void> = Promise.resolve();
   let isStopping = false;
+  let stopping: Promise<void> | undefined;
 
   return {
     plane,
-    dispatch: dispatchTo(config, context.page, (name) => slots.get(name)),
+    dispatch: dispatchTo(config, apps.page, (name) => slots.get(name)),
     async start() {
       await work.prepare();
       // Do not await: project code may load slowly, and must delay neither the server nor new revisions.
@@ -107,7 +106,8 @@ export async function openDeployments(config: Config, context: DeploymentsContex
       work.start();
     },
     async stop(grace_ms) {
-      await closeAll([() => close(grace_ms), () => databases[Symbol.asyncDispose]()]);
+      stopping ??= closeAll([() => close(grace_ms), () => databases[Symbol.asyncDispose]()]);
+      await stopping;
     },
   };
 
@@ -122,7 +122,7 @@ export async function openDeployments(config: Config, context: DeploymentsContex
 }
 
 interface OpenDeployments {
-  readonly storage: Foundation['storage'];
+  readonly storage: DeploymentStorage;
   readonly slots: Map<string, DeploymentSlot>;
   readonly databases: DeploymentDatabases;
 }
@@ -161,14 +161,14 @@ async function pinnedRevisions(
   { context, files }: Pick<ResumeParts, 'context' | 'files'>,
   name: string,
 ): Promise<ServedRevision[] | undefined> {
-  const { deployments, revisions } = context.foundation.storage;
+  const { deployments, revisions } = context.storage;
   const deployment = await deployments.findByName(name);
   if (deployment?.source_config.pin !== 'thread') return undefined;
   return builtRevisions({ deployments, revisions, files }, deployment);
 }
 
 function canaryOf({ context, files }: ResumeParts, { deployment_id }: DeploymentRow): ResumedCanary {
-  const { storage } = context.foundation;
+  const { storage } = context;
   return {
     async find() {
       const row = await storage.deployments.find(deployment_id);
@@ -184,7 +184,7 @@ function canaryOf({ context, files }: ResumeParts, { deployment_id }: Deployment
 /** Resumes the revisions that served before the restart, concurrently: the code of one may hang or fail. */
 async function resume(parts: ResumeParts): Promise<void> {
   const { config, context, files, slotOf, isStopping } = parts;
-  const { storage } = context.foundation;
+  const { storage } = context;
   const rows = await storage.deployments.listActive();
   const limit_ms = config.deployments.build_timeout_seconds * 1000;
   await Promise.all(
@@ -241,20 +241,27 @@ async function takeFolder({ storage, deployments }: Config, databases: AsyncDisp
 /** Loops that find, build and deploy revisions. */
 function openWork(
   config: Config,
-  { foundation, clock, ids, logger, build = openBuilder(config, { clock }) }: DeploymentsContext,
+  {
+    storage,
+    bus,
+    apps,
+    clock,
+    ids,
+    logger,
+    build = openBuilder(config, { clock, ...apps }),
+  }: DeploymentsContext,
   { files, plane }: { files: DeploymentFiles; plane: DataPlane },
 ) {
-  const { storage } = foundation;
   const queue = deploymentQueue({
     ...{ ...storage, files, plane, clock, ids, logger, build },
     measure: diskUsage,
-    bus: foundation.bus.bus,
+    bus,
     rules: config.deployments,
   });
   const scratch = lazy(files.emptyScratch);
   const polls = deploymentPolls({
-    ...{ ...storage, ids, logger, resolve: openResolver(config, scratch) },
-    bus: foundation.bus.bus,
+    ...{ ...storage, ids, logger, resolve: openResolver(config, { scratch, ...apps }) },
+    bus,
     poll_seconds: config.deployments.poll_seconds,
   });
   return {

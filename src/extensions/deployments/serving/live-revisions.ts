@@ -1,7 +1,7 @@
-import type { ReplaceableApp } from '../../../app/lifecycle.ts';
 import type { Config } from '../../../config/schema.ts';
 import { type Clock, timestamp } from '../../../core/clock.ts';
 import type { MountedServer } from '../../../http/dispatch.ts';
+import type { ReplaceableApp } from '../../extension.ts';
 import type { LiveRevision, ServedRevision } from '../services/plane.ts';
 import { reasonOf } from './check-failure.ts';
 

@@ -1,14 +1,14 @@
 import { isAbsolute, join, relative, resolve } from 'node:path';
-import { sectionsOfServer } from '../../../app/extensions.ts';
-import { pathOfDeployment } from '../../../app/service-settings.ts';
 import { ConfigError } from '../../../config/errors.ts';
 import { loadConfig } from '../../../config/load.ts';
 import type { Config } from '../../../config/schema.ts';
+import type { Apps } from '../../extension.ts';
+import { pathOfDeployment } from '../addresses.ts';
 import type { ServedRevision } from '../services/plane.ts';
 import { checkFailure, reasonOf } from './check-failure.ts';
 
 /** The server's part of a deployment's configuration. */
-export interface Surroundings {
+export interface Surroundings extends Pick<Apps, 'sectionsOfServer'> {
   readonly server: Config;
   /** Database URL of the deployment. */
   readonly database: string;
@@ -22,7 +22,7 @@ export interface Surroundings {
  */
 export async function deploymentConfig(
   revision: ServedRevision,
-  { server, database, is_protected }: Surroundings,
+  { server, database, is_protected, sectionsOfServer }: Surroundings,
 ): Promise<Config> {
   const root = pathWithin(revision.folder, revision.built.root);
   const file = pathWithin(root, revision.built.config_file);

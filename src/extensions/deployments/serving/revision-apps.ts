@@ -1,5 +1,3 @@
-import { type Foundation, openFoundation } from '../../../app/foundation.ts';
-import type { CreateApp, RootPlace } from '../../../app/place.ts';
 import { deploymentEnvironment } from '../../../config/env.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { Clock } from '../../../core/clock.ts';
@@ -9,6 +7,7 @@ import type { Logger } from '../../../core/logger.ts';
 import { MountedServer } from '../../../http/dispatch.ts';
 import type { KeyLookup } from '../../../storage/access/api-keys.ts';
 import type { ExecutorScope } from '../../../storage/queue/placement.ts';
+import type { Apps, Foundation, RootPlace } from '../../extension.ts';
 import { placementBy, type RevisionRule } from '../canary.ts';
 import type { ServedRevision } from '../services/plane.ts';
 import type { DeploymentDatabases } from '../storage/databases.ts';
@@ -21,7 +20,7 @@ import type { NamedInPath } from './serving.ts';
 
 export interface SlotDeps {
   readonly server: Config;
-  readonly createApp: CreateApp;
+  readonly apps: Apps;
   readonly files: DeploymentFiles;
   readonly databases: DeploymentDatabases;
   readonly administrators: KeyLookup;
@@ -87,9 +86,9 @@ export class RevisionApps {
 
   /** Throws a `RevisionError` if the project's configuration is invalid. */
   async configure(revision: ServedRevision): Promise<Config> {
-    const { server, databases, is_protected } = this.#deps;
+    const { apps, server, databases, is_protected } = this.#deps;
     const database = await databases.open({ deployment_id: revision.deployment_id, name: this.#name });
-    return deploymentConfig(revision, { server, database, is_protected });
+    return deploymentConfig(revision, { ...apps, server, database, is_protected });
   }
 
   /**
@@ -121,7 +120,7 @@ export class RevisionApps {
   }
 
   async #create(revision: ServedRevision, stop: AbortSignal): Promise<Pick<Served, 'app' | 'config'>> {
-    const { server, files, createApp, administrators, root, clock, ids, logger } = this.#deps;
+    const { server, files, apps, administrators, root, clock, ids, logger } = this.#deps;
     const { revision_id } = revision;
     const home = files.home(this.#name);
     const config = await this.configure(revision);
@@ -150,7 +149,7 @@ export class RevisionApps {
       server_root: server.root,
     };
     stop.throwIfAborted();
-    const app = await createApp(config, options, place).catch((error: Error) => {
+    const app = await apps.create(config, options, place).catch((error: Error) => {
       if (error instanceof ServerError) throw error;
       const what = `The project cannot be started: ${reasonOf(error)}`;
       const advice = 'Fix it, and deploy again.';
@@ -161,13 +160,13 @@ export class RevisionApps {
 
   /** A failure to open the database fails only this revision; the next one retries. */
   #openFoundation(config: Config): Promise<Foundation> {
-    const { clock, ids, logger } = this.#deps;
+    const { apps, clock, ids, logger } = this.#deps;
     const placement = () => {
       const rule = this.#rules.rule();
       return rule && placementBy(rule);
     };
     const options = { logger, clock, worker_id: ids.uuid4(), placement };
-    this.#foundation ??= openFoundation(config, options).catch((error) => {
+    this.#foundation ??= apps.openFoundation(config, options).catch((error) => {
       this.#foundation = undefined;
       throw error;
     });
