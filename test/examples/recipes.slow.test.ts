@@ -168,6 +168,35 @@ async function explained(url: string, run_id: string): Promise<{ summary: string
   return (await response.json()) as { summary: string; attempt: number };
 }
 
+test('docs/recipes/background-progress.md: who comes after the end sees the progress from its beginning', async () => {
+  await using server = await recipe('background-progress');
+  const [thread_id = '', run_id = ''] = (await server.run('start.ts')).trim().split(' ');
+  await server.server.client.runs.join(thread_id, run_id);
+
+  const lines = ['1 of 3: a.pdf', '2 of 3: b.pdf', '3 of 3: c.pdf', 'success', ''];
+  expect(await server.run('follow.ts', thread_id, run_id)).toBe(lines.join('\n'));
+});
+
+test('docs/recipes/fan-out.md: each topic has a subagent, and the report has what all found', async () => {
+  await using server = await recipe('fan-out');
+
+  expect(await server.run('ask.ts')).toBe('3 subagents: All about coffee. All about tea. All about water.\n');
+});
+
+test('docs/recipes/rag-with-store.md: the answer is from the documents, and names its source', async () => {
+  const model = 'export const answer = async (question, sources) => sources[0]?.text ?? "nothing";';
+  await using server = await recipe('rag-with-store', { files: { 'model.ts': model } });
+  await server.project.write({
+    'hours.md': 'We are open from 10.\n\nOn Sunday we are closed.\n',
+    'tea.md': 'Tea is green.\n',
+  });
+
+  expect(await server.run('fill.ts', 'hours.md', 'tea.md')).toBe('hours.md: 2 pieces\ntea.md: 1 pieces\n');
+  expect(await server.run('ask.ts', 'closed on Sunday?')).toMatch(
+    /^On Sunday we are closed\. \[ 'hours\.md'/,
+  );
+});
+
 test('docs/recipes/regression-tests.md: the cases pass with a good agent, and fail with one that searches nothing', async () => {
   const page = 'docs/recipes/regression-tests.md';
   const agent = (calls: string) => `${SCRIPTED}
