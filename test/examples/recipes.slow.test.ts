@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
@@ -81,8 +81,6 @@ test('docs/recipes/images-and-files.md: the model gets an uploaded file, and the
     env: { UPLOADS: 'kept' },
   });
   const picture = randomBytes(300);
-  await server.project.write({ 'picture.png': '' });
-  const { writeFile } = await import('node:fs/promises');
   await writeFile(server.project.path('picture.png'), picture);
 
   const { messages } = JSON.parse(await server.run('ask.ts'));
@@ -195,6 +193,23 @@ test('docs/recipes/rag-with-store.md: the answer is from the documents, and name
   expect(await server.run('ask.ts', 'closed on Sunday?')).toMatch(
     /^On Sunday we are closed\. \[ 'hours\.md'/,
   );
+});
+
+test('docs/recipes/monorepo.md: a graph uses a package of the workspace without a build', async () => {
+  const page = 'docs/recipes/monorepo.md';
+  const files = { 'packages/shared/package.json': onlyBlock(page, 'json', 'exports') };
+  await using project = await projectOf(page, {
+    ...files,
+    'package.json': onlyBlock(page, 'json', 'workspaces'),
+  });
+  // As the package manager links it.
+  await mkdir(project.path('apps/agent/node_modules/@acme'), { recursive: true });
+  await symlink(project.path('packages/shared'), project.path('apps/agent/node_modules/@acme/shared'));
+  await using server = await startServer({ config: project.path('apps/agent/agent.config.yaml') });
+
+  expect(await server.client.runs.wait(null, 'greeter', { input: { who: 'Ada' } })).toMatchObject({
+    said: 'Hello Ada',
+  });
 });
 
 test('docs/recipes/regression-tests.md: the cases pass with a good agent, and fail with one that searches nothing', async () => {

@@ -21,7 +21,7 @@ export async function guidePage(markdown: string, frame: PageFrame, path: string
 export function searchPage(query: string, matches: readonly GuideMatch[], frame: PageFrame): string {
   const found = matches.map(({ path, title, heading, anchor, excerpt }) => {
     const href = `${frame.docs}/guides/${path}${anchor && `#${anchor}`}`;
-    const where = heading === title ? title : `${title}: ${heading}`;
+    const where = (heading === title ? title : `${title}: ${heading}`).replaceAll('`', '');
     return `<li><a href="${escaped(href)}">${escaped(where)}</a><br>${escaped(excerpt)}</li>\n`;
   });
   const list =
