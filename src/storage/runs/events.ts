@@ -39,10 +39,10 @@ const ENCRYPTED_COLUMNS = { data: EVENT_DATA_COLUMN };
 export type RunEventRepository = ReturnType<typeof runEventRepository>;
 
 /**
- * The event logs of all runs: appended by the lease holder (`WriteBuffer`), readable by anyone from any position. `kept`: as
+ * The event logs of all runs: appended by the lease holder (`WriteBuffer`), readable by anyone from any position. `retained`: as
  * `OwnedData.keeps_log`.
  */
-export function runEventRepository(db: Db, kept: readonly string[] = []) {
+export function runEventRepository(db: Db, retained: readonly string[] = []) {
   return {
     /** Next page: at most `limit` frames, none starting beyond `PAGE_BYTES`; sizing does not read `data`. */
     async readAfter(run_id: string, seq: number, limit: number): Promise<Page> {
@@ -77,10 +77,10 @@ export function runEventRepository(db: Db, kept: readonly string[] = []) {
 
     /**
      * Deletes rows of expired logs of ended runs, at most `limit`; returns how many. Skips those that are
-     * kept, see `OwnedData`.
+     * retained, see `OwnedData`.
      */
     deleteExpired: (limit: number): Promise<number> =>
-      db.transaction('reclaim', (tx) => deleteExpiredRows(tx, limit, kept)),
+      db.transaction('reclaim', (tx) => deleteExpiredRows(tx, limit, retained)),
   };
 }
 
@@ -97,11 +97,15 @@ const SKIP_LOCKED: DialectSql = { sqlite: raw(''), postgres: raw('for update of 
  * missing events at the end for a log that was deleted meanwhile, and missing events before others for a loss. Its
  * expiry is the last row to go.
  */
-async function deleteExpiredRows(tx: Transaction, limit: number, kept: readonly string[]): Promise<number> {
-  const notKept = kept.map((condition) => sql`not ${raw(condition)}`);
+async function deleteExpiredRows(
+  tx: Transaction,
+  limit: number,
+  retained: readonly string[],
+): Promise<number> {
+  const notRetained = retained.map((condition) => sql`not ${raw(condition)}`);
   const due = await tx.all(sql`
     select ${columns('run_event_expiry', 'run_id')} from run_event_expiry e
-    where ${and([sql`expires_at <= ${NOW}`, ...notKept])}
+    where ${and([sql`expires_at <= ${NOW}`, ...notRetained])}
     order by expires_at limit ${limit} ${SKIP_LOCKED}`);
   let left = limit;
   const runs = due.map(({ run_id }) => run_id);
