@@ -21,11 +21,7 @@ export function a2aService(parts: Omit<A2aContext, 'cardDataOf'>) {
   const { start } = a2aSend(context, taskService, push.checked);
   return {
     ...stream,
-    find: taskService.find,
-    finalize: taskService.finalize,
-    view: taskService.view,
-    list: taskService.list,
-    cancel: taskService.cancel,
+    ...taskService,
     start,
     cardDataOf,
     push,

@@ -4,55 +4,41 @@ import { NotFound, ServerError } from '../../../core/errors.ts';
 import type { A2aSettings } from '../section.ts';
 import { type A2aDeps, type A2aRequest, isSupportedVersion, requestedVersion } from './call.ts';
 import { agentCard, cardEtag, cardSigner, SCHEMA_TIMEOUT_MS } from './card.ts';
-import { type PushConfigHandlers, pushConfigHandlers, type RestHandlers, restHandlers } from './rest.ts';
+import { restHandlers } from './rest.ts';
 import { handleRpc, unsupportedVersion } from './rpc.ts';
 
-export interface A2aHandler extends CardHandlers, RestHandlers, PushConfigHandlers {
-  rpc(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
-}
-
-export async function createA2aHandler(
-  parts: Omit<A2aDeps, 'signer'>,
-  settings: A2aSettings,
-): Promise<A2aHandler> {
-  const { signing_key } = settings;
-  const deps = { ...parts, signer: signing_key === undefined ? undefined : await cardSigner(signing_key) };
-  return {
-    rpc: (request, reply) => handleRpc(deps, request, reply),
-    ...cardHandlers({ ...deps, settings }),
-    ...restHandlers(deps),
-    ...pushConfigHandlers(deps),
-  };
-}
-
-/** `max-age` of a card, seconds. */
-const MAX_AGE_SECONDS = 60;
-
-export interface CardHandlers {
-  /** Card at the root; a query parameter selects the assistant. */
-  rootCard(request: FastifyRequest, reply: FastifyReply): Promise<unknown>;
-  card(request: A2aRequest, reply: FastifyReply): Promise<unknown>;
-  /** JWK Set that verifies signed cards. */
-  keys(): unknown;
-}
+export type A2aHandler = Awaited<ReturnType<typeof createA2aHandler>>;
 
 interface CardDeps extends A2aDeps {
   readonly settings: A2aSettings;
 }
 
-function cardHandlers(parts: CardDeps): CardHandlers {
+export async function createA2aHandler(parts: Omit<A2aDeps, 'signer'>, settings: A2aSettings) {
+  const { default_assistant, signing_key } = settings;
+  const signer = signing_key === undefined ? undefined : await cardSigner(signing_key);
+  const deps = { ...parts, signer, settings };
   return {
-    async rootCard(request, reply) {
-      const { assistant_id } = request.query as { assistant_id?: string };
-      const id =
-        assistant_id ?? parts.settings.default_assistant ?? (await parts.a2a.onlyAssistant(request.actor));
-      return sendCard(parts, request, reply, id);
-    },
-    keys: () => parts.signer?.keys,
+    ...restHandlers(deps),
 
-    card: (request, reply) => sendCard(parts, request, reply, request.params.assistant_id),
+    rpc: (request: A2aRequest, reply: FastifyReply) => handleRpc(deps, request, reply),
+
+    /** Card at the root; a query parameter selects the assistant. */
+    async rootCard(request: FastifyRequest, reply: FastifyReply) {
+      const { assistant_id } = request.query as { assistant_id?: string };
+      const id = assistant_id ?? default_assistant ?? (await parts.a2a.onlyAssistant(request.actor));
+      return sendCard(deps, request, reply, id);
+    },
+
+    card: (request: A2aRequest, reply: FastifyReply) =>
+      sendCard(deps, request, reply, request.params.assistant_id),
+
+    /** JWK Set that verifies signed cards. */
+    keys: () => signer?.keys,
   };
 }
+
+/** `max-age` of a card, seconds. */
+const MAX_AGE_SECONDS = 60;
 
 async function sendCard(
   parts: CardDeps,

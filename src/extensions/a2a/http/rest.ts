@@ -47,17 +47,10 @@ export type RestRequest = FastifyRequest<{
 }>;
 
 type RestHandler = (request: RestRequest, reply: FastifyReply) => Promise<unknown>;
-
-export type RestHandlers = Readonly<
-  Record<'send' | 'stream' | 'list' | 'read' | 'act' | 'extendedCard', RestHandler>
->;
-
-export type PushConfigHandlers = Readonly<
-  Record<'createSubscriber' | 'listSubscribers' | 'getSubscriber' | 'deleteSubscriber', RestHandler>
->;
+type RestHandlers = Readonly<Record<string, RestHandler>>;
 
 /** HTTP+JSON binding of A2A 1.0 (§11). */
-export function restHandlers(parts: A2aDeps): RestHandlers {
+export function restHandlers(parts: A2aDeps) {
   const { answer, stream } = replies(parts);
   return {
     send: (request, reply) =>
@@ -110,11 +103,12 @@ export function restHandlers(parts: A2aDeps): RestHandlers {
           AgentCard.toJSON(await handler.getAuthenticatedExtendedAgentCard({ tenant: '' }, context)),
         SCHEMA_TIMEOUT_MS,
       ),
-  };
+    ...pushConfigHandlers(parts),
+  } satisfies RestHandlers;
 }
 
 /** Push notification configs of a task. */
-export function pushConfigHandlers(parts: A2aDeps): PushConfigHandlers {
+function pushConfigHandlers(parts: A2aDeps) {
   const { answer } = replies(parts);
   const named = ({ params }: RestRequest) => ({ tenant: '', taskId: params.task, id: params.config_id });
   return {
@@ -146,7 +140,7 @@ export function pushConfigHandlers(parts: A2aDeps): PushConfigHandlers {
         await handler.deleteTaskPushNotificationConfig(named(request), context);
         return {};
       }),
-  };
+  } satisfies RestHandlers;
 }
 
 function replies(parts: A2aDeps) {

@@ -14,7 +14,7 @@ import type { A2aRequest } from './call.ts';
 import type { CardContext } from './card.ts';
 import { contentTooLargeRest, contentTooLargeRpc } from './errors.ts';
 import type { A2aHandler } from './handler.ts';
-import type { PushConfigHandlers, RestHandlers, RestRequest } from './rest.ts';
+import type { RestRequest, restHandlers } from './rest.ts';
 
 export interface A2aRouteDeps extends Pick<RouteDeps, 'auth' | 'logger' | 'mount_prefix' | 'replies'> {
   readonly a2a: Lazy<A2aService>;
@@ -135,8 +135,7 @@ function restRoutes(server: FastifyInstance, handler: Lazy<A2aHandler>): void {
   const run = { config: { scope: 'run' as const }, schema: {}, errorHandler: contentTooLargeRest };
   const read = { config: { scope: 'read' as const }, schema: {} };
   const by =
-    (name: keyof RestHandlers | keyof PushConfigHandlers) =>
-    async (request: RestRequest, reply: FastifyReply) =>
+    (name: keyof ReturnType<typeof restHandlers>) => async (request: RestRequest, reply: FastifyReply) =>
       (await handler())[name](request, reply);
 
   server.post<Typed>(`${agent}/message::send`, run, by('send'));
