@@ -26,7 +26,7 @@ export const stateQuery = (thread_id: string, checkpoint_id?: string) =>
   });
 
 /** A past state never changes, so its key is not that of a row that does. */
-const pastStateQuery = (thread_id: string, checkpoint_id: string) =>
+export const pastStateQuery = (thread_id: string, checkpoint_id: string) =>
   queryOptions({
     queryKey: ['past-state', thread_id, checkpoint_id],
     queryFn: stateQuery(thread_id, checkpoint_id).queryFn!,

@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import type { ReactNode } from 'react';
+import { lazy, type ReactNode, Suspense } from 'react';
 import { Ago, duration } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
@@ -13,6 +13,10 @@ import { StepInput } from './step-input.tsx';
 import { useDrawings } from './use-drawings.ts';
 import { useRunStates } from './use-run-states.ts';
 import { useSchemas } from './use-schemas.ts';
+
+const StepContents = lazy(() =>
+  import('../run/step-contents.tsx').then(({ StepContents }) => ({ default: StepContents })),
+);
 
 interface NodePanelProps {
   readonly assistantId: string;
@@ -67,6 +71,11 @@ export function NodePanel({ assistantId, runId, node, children }: NodePanelProps
           checkpointId={states?.get(names[0] ?? node)?.steps.at(-1)?.checkpoint_id ?? null}
           channels={Object.keys(propertiesOf(schema.schema))}
         />
+      )}
+      {runId && steps[0] && 'cost' in steps[0] && (
+        <Suspense fallback={<Loading what="its contents" />}>
+          <StepContents runId={runId} step={steps[0]} />
+        </Suspense>
       )}
       <Schema {...schema} />
     </Card>

@@ -32,11 +32,27 @@ export const runQuery = ({ run_id, thread_id }: Pick<Schemas['RunExplanation'], 
 export const stepsQuery = (run_id: string) =>
   queryOptions({ queryKey: ['run', run_id, 'steps'], queryFn: () => allSteps(run_id) });
 
+/** A step that has ended, with what it was given and returned: it does not change any more. */
+export const stepQuery = (run_id: string, step_id: string) =>
+  queryOptions({
+    queryKey: ['run', run_id, 'step', step_id],
+    queryFn: () => stepWithContents(run_id, step_id),
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+
 export const logsQuery = (run_id: string) =>
   queryOptions({
     queryKey: ['run', run_id, 'logs'],
     queryFn: () => dataOf(api.GET('/runs/{run_id}/logs', { params: { path: { run_id } } })),
   });
+
+export type DetailedStep = Awaited<ReturnType<typeof stepWithContents>>;
+export type StepContents = NonNullable<DetailedStep['contents']>;
+
+function stepWithContents(run_id: string, step_id: string) {
+  const params = { path: { run_id, step_id } };
+  return dataOf(api.GET('/runs/{run_id}/steps/{step_id}', { params }));
+}
 
 /** All recorded steps, loaded page by page, and those not recorded yet. */
 async function allSteps(run_id: string) {

@@ -1,20 +1,28 @@
 import { Link } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { count, duration } from '../../ui/format.tsx';
 import { ID_LINK } from '../../ui/id-links.tsx';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
+import { Loading } from '../../ui/states.tsx';
 import type { ShownStep } from './run-queries.ts';
+
+const StepContents = lazy(() =>
+  import('./step-contents.tsx').then(({ StepContents }) => ({ default: StepContents })),
+);
 
 interface StepDetailsProps {
   readonly step: ShownStep;
   /** Start of its run, epoch ms. */
   readonly start: number;
   readonly thread_id: string;
+  readonly runId: string;
 }
 
 /** One step: when it ran, what it used and how it ended. */
-export function StepDetails({ step, start, thread_id }: StepDetailsProps) {
+export function StepDetails({ step, start, thread_id, runId }: StepDetailsProps) {
+  const isStored = 'cost' in step;
   const from = Date.parse(step.started_at);
   return (
     <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
@@ -47,11 +55,16 @@ export function StepDetails({ step, start, thread_id }: StepDetailsProps) {
           ],
         ]}
       />
-      {step.error && (
+      {step.error && !isStored && (
         <div>
           <h3 className="font-medium text-err">{step.error.error}</h3>
           <p className="break-words whitespace-pre-wrap">{step.error.message}</p>
         </div>
+      )}
+      {isStored && (
+        <Suspense fallback={<Loading what="its contents" />}>
+          <StepContents key={`${step.attempt}.${step.number}`} runId={runId} step={step} />
+        </Suspense>
       )}
     </Card>
   );

@@ -49,7 +49,7 @@ interface PanesProps extends Pick<StepsViewProps, 'children' | 'explanation'> {
   readonly now: number;
 }
 
-function Panes({ data, now, explanation: { thread_id, error }, children }: PanesProps) {
+function Panes({ data, now, explanation: { run_id, thread_id, error }, children }: PanesProps) {
   const { step } = useSearch({ from: '/runs/$runId' });
   const drawn = useMemo(() => timelineRows(data, now), [data, now]);
   // A failed run opens at its failed step. The innermost failed one is the last.
@@ -57,12 +57,12 @@ function Panes({ data, now, explanation: { thread_id, error }, children }: Panes
   const selectedId = step ?? failed?.id;
   const selected = drawn.rows.find(({ id }) => id === selectedId)?.step;
   return (
-    <div className="grid min-h-0 flex-1 gap-4 lg:grid-cols-[1fr_320px]">
+    <div className="grid min-h-0 flex-1 gap-4 lg:grid-cols-[minmax(0,1fr)_minmax(320px,42%)]">
       <Card className="flex min-h-80 min-w-0 flex-col overflow-hidden">
         {children({ ...drawn, selectedId })}
       </Card>
       {selected ? (
-        <StepDetails step={selected} start={drawn.start} thread_id={thread_id} />
+        <StepDetails step={selected} start={drawn.start} thread_id={thread_id} runId={run_id} />
       ) : (
         <Card className="p-4 text-ink-3 max-lg:hidden">
           Select a step to see when it ran, what it used and how it ended.
