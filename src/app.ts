@@ -29,9 +29,7 @@ import { uncapturedLogger } from './graphs/observability/capture-output.ts';
 import { openTraces } from './graphs/observability/langsmith-traces.ts';
 import { langgraphVersion } from './graphs/project/user-module.ts';
 import { graphStore } from './graphs/store/graph-store.ts';
-import { bundleUi } from './graphs/ui/bundle.ts';
 import type { Asking } from './hosts/pool/ask.ts';
-import { remoteBundler } from './hosts/pool/project-code.ts';
 import { bindInProcessClient } from './http/in-process.ts';
 import { openMeters } from './http/metrics/meters.ts';
 import { createServer } from './http/server.ts';
@@ -130,7 +128,6 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     process: { worker_id, host: hostname(), pid: process.pid },
     bus: bus.bus,
     store: graphStore(longTermStore),
-    bundleUi: hosts ? remoteBundler(hosts) : bundleUi,
     webhooks: wireWebhookPolicy(config),
     postToCustomApp: (request, signal) => postInProcess(server, request, signal),
     access,

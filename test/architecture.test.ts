@@ -47,7 +47,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
   hosts: [['host', 'pool'], ['protocol']],
   graphs: [
     ['runtime'],
-    ['checkpointer', 'store', 'schemas', 'ui', 'observability'],
+    ['checkpointer', 'store', 'schemas', 'observability'],
     ['steps'],
     ['project'],
     ['runnable'],

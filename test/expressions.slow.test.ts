@@ -13,7 +13,7 @@ const SPARED: Readonly<Record<string, string>> = {
   'node.ts /\\?.*$/': 'the address of the database, from the configuration',
   'config/substitute.ts /\\$\\$\\{|\\$\\{([A-Za-z_]\\w*)(?::-([^}]*))?\\}/g': 'the text of the configuration',
   'config/sections/storage.ts /^.+:.+$/': 'the configuration',
-  'graphs/ui/tailwind.ts /@(?:tailwind|theme|apply|utility|variant|custom-variant|reference|plugin|config|source)\\b|@import\\s+["\']tailwindcss/':
+  'extensions/generative-ui/tailwind.ts /@(?:tailwind|theme|apply|utility|variant|custom-variant|reference|plugin|config|source)\\b|@import\\s+["\']tailwindcss/':
     'style sheets of the project; too many words to be decided in time',
 };
 

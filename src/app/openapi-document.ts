@@ -20,6 +20,7 @@ export async function openApiDocument(version: string): Promise<object> {
     root: '.',
     storage: { riders: new Riders([]), work: {} },
     access: {},
+    services: {},
     mask: String,
   };
   await using extensions = await openExtensions(config as unknown as Config, core as unknown as Core);

@@ -5,7 +5,7 @@ import type { BudgetRules } from '../services/runs/budgets.ts';
 import type { Ttl } from '../storage/threads/row.ts';
 
 export function serviceSettings(config: Config): ServiceSettings {
-  const { runs, usage, ui, ui_config, root } = config;
+  const { runs, usage, root } = config;
   return {
     default_ttl: defaultTtl(config.checkpointer),
     sends_webhooks: !config.http.disable_webhooks,
@@ -21,7 +21,7 @@ export function serviceSettings(config: Config): ServiceSettings {
     currency: usage.currency,
     assistant_defaults: config.assistants,
     missed_crons: config.crons.missed,
-    ui: { paths: ui, shared: ui_config.shared, root },
+    root,
   };
 }
 

@@ -26,7 +26,6 @@ export async function checkProject(config: Config, options: CheckOptions): Promi
     ...(await checkGraphs(config, options)),
     ...(await checkCustomCode(config)),
     ...(await checkExtensions(config)),
-    ...(await checkUis(config)),
     ...(await checkEmbedder(config)),
     ...(await checkEncryption(config)),
   ];
@@ -76,17 +75,6 @@ async function checkCustomCode(config: Config): Promise<CheckResult[]> {
 async function checkExtensions(config: Config): Promise<CheckResult[]> {
   const checks = projectCode(config).map(async ({ name, file, load }) => {
     return { name, file, error: await rejectionOf(load()) };
-  });
-  return await Promise.all(checks);
-}
-
-async function checkUis({ ui, ui_config, root }: Config): Promise<CheckResult[]> {
-  const { UiBuildError } = await import('../graphs/ui/bundle.ts');
-  const { bundleUi } = await import('../graphs/ui/bundle.ts');
-  const checks = Object.entries(ui).map(async ([name, path]) => {
-    const error = await rejectionOf(bundleUi({ name, path, root, shared: ui_config.shared }));
-    if (error && !(error instanceof UiBuildError)) throw error;
-    return { name: `ui ${name}`, file: path, error };
   });
   return await Promise.all(checks);
 }

@@ -115,7 +115,6 @@ function toConfig(
     },
     webhooks: { ...(webhooks ?? Webhooks.parse({})), https: httpsRule(webhooks) },
     assistants: values.assistants ?? {},
-    ui: values.ui ?? {},
     graphs: Object.entries(graphs).map(([graph_id, graph]) => graphSpec(graph_id, graph)),
     ...place,
   };

@@ -4,7 +4,7 @@ import { Deployments } from '../extensions/deployments/section.ts';
 import { type Section, sectionsBelow } from './section.ts';
 import { Auth } from './sections/auth.ts';
 import { uncountedBudget } from './sections/budgets.ts';
-import { AssistantDefaults, Graph, Ui, UiConfig } from './sections/graphs.ts';
+import { AssistantDefaults, Graph } from './sections/graphs.ts';
 import { Hosts } from './sections/hosts.ts';
 import { Http } from './sections/http.ts';
 import { Crons, type httpsRule, Runs, Webhooks } from './sections/runs.ts';
@@ -63,8 +63,6 @@ function keys(sections: readonly Section[]) {
     auth: Auth.prefault({}),
     encryption: Encryption.prefault({}),
     webhooks: Webhooks.optional(),
-    ui: Ui,
-    ui_config: UiConfig.prefault({}),
     ...below(''),
   });
 }
@@ -159,7 +157,6 @@ export interface Config
       | 'metrics'
       | 'checkpointer'
       | 'store'
-      | 'ui_config'
       | 'auth'
     >
   > {
@@ -167,8 +164,6 @@ export interface Config
   readonly graphs: readonly GraphSpec[];
   /** Settings of the system assistants, by graph. */
   readonly assistants: NonNullable<ConfigValues['assistants']>;
-  /** UI component files relative to `root`, by name. */
-  readonly ui: NonNullable<ConfigValues['ui']>;
   /** Variables of the file's `env` key, for the graphs. */
   readonly env: Readonly<Record<string, string>>;
   /** Base folder of relative paths. */

@@ -34,7 +34,7 @@ export interface Extension {
   readonly data?: OwnedData;
   /** Its commands of the command line, in the order of the help; available even while it is off. */
   loadCommands?(): Promise<readonly Command[]>;
-  /** The code of the project that it loads: for `check`, and for the files that `dev` watches. */
+  /** The code of the project that it loads: for `check` and `dev`. */
   projectCode?(config: Config): readonly ProjectCode[];
   /** What its part in graph hosts is given, if it has something to do there: plain data. */
   givenToHosts?(config: Config): unknown;
@@ -50,6 +50,8 @@ export interface ProjectCode {
   readonly name: string;
   /** As written in the configuration. */
   readonly file: string;
+  /** Whether a change needs a new start, so that `dev` watches the file. */
+  readonly needs_restart: boolean;
   /** Loads it in this process. Rejects with the reason why that fails. */
   load(): Promise<unknown>;
 }

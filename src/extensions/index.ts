@@ -1,6 +1,7 @@
 import { a2a } from './a2a/extension.ts';
 import { deployments } from './deployments/extension.ts';
 import type { Extension } from './extension.ts';
+import { generativeUi } from './generative-ui/extension.ts';
 import { mcp } from './mcp/extension.ts';
 import { openai } from './openai/extension.ts';
 import { operations } from './operations/extension.ts';
@@ -8,4 +9,13 @@ import { studio } from './studio/extension.ts';
 import { tracing } from './tracing/extension.ts';
 
 /** Every extension of the server. No other file names them; one is removed with its folder and its line here. */
-export const EXTENSIONS: readonly Extension[] = [a2a, mcp, studio, openai, tracing, operations, deployments];
+export const EXTENSIONS: readonly Extension[] = [
+  a2a,
+  mcp,
+  generativeUi,
+  studio,
+  openai,
+  tracing,
+  operations,
+  deployments,
+];

@@ -26,7 +26,6 @@ import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadTreeRoutes } from './routes/thread-tree.ts';
 import { threadMaintenanceRoutes, threadRoutes } from './routes/threads.ts';
 import { tokenRoutes } from './routes/tokens.ts';
-import { uiRoutes } from './routes/ui.ts';
 import { usageRoutes } from './routes/usage.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import type { HttpOptions, RouteDeps, RoutePlugin } from './server-deps.ts';
@@ -79,7 +78,6 @@ const ROUTES: readonly RouteGroup[] = [
   },
   { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },
   { isEnabled: () => true, plugins: [tokenRoutes, keyRoutes] },
-  { isEnabled: ({ disable_ui }) => !disable_ui, plugins: [uiRoutes] },
   {
     isEnabled: ({ disable_meta }) => !disable_meta,
     plugins: [

@@ -41,7 +41,6 @@ export interface HttpOptions extends ClientLimits, BodyLimits {
   readonly disable_runs: boolean;
   readonly disable_store: boolean;
   readonly disable_meta: boolean;
-  readonly disable_ui: boolean;
 }
 
 export interface ExtensionRoutes {

@@ -14,7 +14,6 @@ import type { LiveRuns } from '../events/writer.ts';
 import { threadCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { GraphMemory, GraphRegistry } from '../graphs/graph.ts';
 import type { LongTermStore } from '../graphs/store/long-term-store.ts';
-import { type BundleUi, type UiOptions, uiBundles } from '../graphs/ui/bundle-cache.ts';
 import type { ProcessIdentity } from '../schemas/system-history.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Ttl } from '../storage/threads/row.ts';
@@ -49,7 +48,6 @@ import { threadStreamService } from './threads/thread-stream.ts';
 import { threadTreeService } from './threads/thread-tree.ts';
 import { threadService } from './threads/threads.ts';
 import { tokenService } from './tokens.ts';
-import { uiService } from './ui.ts';
 import { usageService } from './usage/usage.ts';
 import { type DeliveryExplainDeps, deliveryExplain } from './webhooks/delivery-explain.ts';
 import type { WebhookPolicy } from './webhooks/webhook-policy.ts';
@@ -80,7 +78,6 @@ export interface ServiceContext {
   readonly longTermStore: LongTermStore;
   /** The same store behind the interface that graphs use. */
   readonly store: GraphMemory['store'];
-  readonly bundleUi: BundleUi;
   /** Which webhook URLs clients may register. */
   readonly webhooks: WebhookPolicy;
   readonly access: {
@@ -111,7 +108,8 @@ export interface ServiceSettings extends RunLimits {
   readonly currency: string;
   readonly assistant_defaults: SystemDefaults;
   readonly missed_crons: MissedPolicy;
-  readonly ui: Pick<UiOptions, 'paths' | 'root' | 'shared'>;
+  /** Folder of the configuration. */
+  readonly root: string;
 }
 
 /** All services by name; a route plugin takes the ones it uses. */
@@ -120,7 +118,7 @@ export type Services = ReturnType<typeof createServices>;
 /** The only place where services are created and wired. */
 export function createServices(
   { storage, bus, live, store, ...context }: ServiceContext,
-  { assistant_defaults, missed_crons, ui, ...settings }: ServiceSettings,
+  { assistant_defaults, missed_crons, root, ...settings }: ServiceSettings,
 ) {
   const { queue, checkpoints, runs: runRows, threads: threadRows } = storage;
   const shared = {
@@ -146,7 +144,7 @@ export function createServices(
   const { refreshStatus, refreshState, importHistory } = threadState;
   const assistants = assistantService({
     ...shared,
-    ...{ defaults: assistant_defaults, root: context.executor_id === undefined ? ui.root : undefined },
+    ...{ defaults: assistant_defaults, root: context.executor_id === undefined ? root : undefined },
     runs: assistantRunDeletion({ ...shared, refreshState }),
   });
   const { runCheckpoints, crons, cronFires } = storage;
@@ -177,11 +175,10 @@ export function createServices(
     store: storeService({ store: context.longTermStore }),
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox, stepsNow }),
-    ...listServices({ ...context, ...storage, bus, live, stepsNow, root: ui.root }, assistants),
+    ...listServices({ ...context, ...storage, bus, live, stepsNow, root }, assistants),
     usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
-    ui: uiService({ assistants, bundles: uiBundles({ ...context, ...ui }) }),
   };
 
   /** The actor for a user when there is no request. */

@@ -75,7 +75,7 @@ async function reload(flags: FlagValues, proxy: DevProxy, logger: Logger): Promi
 async function watchedFiles({ config, files }: LoadedConfig): Promise<string[]> {
   const { auth, http, store } = config;
   // An embedder may also be one of a provider, such as `openai:text-embedding-3-small`.
-  const ofExtensions = projectCode(config).map(({ file }) => file);
+  const ofExtensions = projectCode(config).flatMap((code) => (code.needs_restart ? [code.file] : []));
   const exports = [auth.path, http.app, store.index?.embed, ...ofExtensions].filter(
     (each) => each !== undefined,
   );

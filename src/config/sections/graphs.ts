@@ -36,15 +36,3 @@ export function unknownGraphs(assistants: object, graphs: object): { key: string
       return { key: `assistants.${name}`, what: `no graph has this name; ${hint}` };
     });
 }
-
-export const Ui = z
-  .record(z.string().min(1), text(), mustBe('a map of names to files'))
-  .optional()
-  .describe('Files of components for generative user interfaces, by the graph they belong to.')
-  .meta({ type: 'map' });
-
-export const UiConfig = group({
-  shared: stringList()
-    .default([])
-    .describe('Modules that the page provides, besides React and the SDK, and that are not bundled.'),
-});

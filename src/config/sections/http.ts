@@ -58,7 +58,6 @@ export const Http = group({
     .describe(
       'Disables `/`, `/info`, `/metrics`, `/docs`, `/openapi.json` and `/system`, without which Studio has no overview and no live updates.',
     ),
-  disable_ui: boolean().default(false).describe('Disables `/ui`.'),
   disable_webhooks: boolean().default(false).describe('Disables webhooks.'),
   configurable_headers: headerPatterns("Request headers that are copied to a run's `configurable`"),
   logging_headers: headerPatterns('Request headers that are copied to the request log'),

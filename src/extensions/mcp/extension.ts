@@ -10,7 +10,7 @@ export const mcp: Extension = {
     const { app } = sectionOf(config, PROJECT);
     if (app === undefined) return [];
     const load = async () => (await import('./custom-tools.ts')).importRegistration(app, config.root);
-    return [{ name: 'mcp.app', file: app, load }];
+    return [{ name: 'mcp.app', file: app, needs_restart: true, load }];
   },
   givenToHosts: (config) => sectionOf(config, PROJECT).app,
   async loadInHost() {

@@ -3,7 +3,7 @@ import type { createJiti, JitiOptions } from 'jiti';
 import { type Compiler, findCompiler, type TypeScript } from './compiler.ts';
 
 /** Outside of comments with lines of their own. What only looks like one costs time, not correctness. */
-const DECORATOR = /^(?!\s*(?:\/?\*|\/\/))(?:.*[\s{(,;])?@[\w$(]/m;
+const DECORATOR = /^(?![^\S\n]*(?:\/?\*|\/\/))(?:.*[\s{(,;])?@[\w$(]/m;
 
 /**
  * jiti's translation, with decorators translated by the TypeScript compiler first: jiti cannot decorate fields, and

@@ -2,21 +2,15 @@ import type { AccessEvent } from '../../auth/actor.ts';
 import { type AuthHandlers, authHandlers } from '../../auth/handlers.ts';
 import { importFromProject } from '../../graphs/project/load.ts';
 import { type Embedder, loadEmbedder } from '../../graphs/store/embedder.ts';
-import { bundleUi, UiBuildError } from '../../graphs/ui/bundle.ts';
 import { toWireError } from '../protocol/errors.ts';
-import { MAX_MESSAGE_BYTES } from '../protocol/frames.ts';
 import type { HostMethods, Params, Result } from '../protocol/messages.ts';
 import type { Handlers } from '../protocol/peer.ts';
 import { toWireVector } from '../protocol/project-messages.ts';
-
-/** One message, which also names the files. */
-const MAX_BUNDLE_BYTES = MAX_MESSAGE_BYTES - 4 * 1024 * 1024;
 
 type Initialize = Params<HostMethods, 'initialize'>;
 
 /** What a host has loaded of the project beside its graphs. A part that failed to load throws its error when it is used. */
 export interface ProjectCode {
-  readonly root: string;
   readonly auth: () => AuthHandlers;
   readonly embedder: () => Embedder;
   readonly errors: Result<HostMethods, 'initialize'>['project_errors'];
@@ -27,7 +21,6 @@ export async function openProjectCode({ root, auth, embedder }: Initialize): Pro
   const embed = await load(embedder, (spec) => loadEmbedder({ ...spec, root }));
   const handlers = await load(auth, (path) => importFromProject(path, root, authHandlers));
   return {
-    root,
     auth: handlers.get,
     embedder: embed.get,
     errors: {
@@ -60,7 +53,7 @@ function fails(error: Error): () => never {
   };
 }
 
-type Names = Extract<keyof HostMethods, `auth/${string}` | `embed/${string}` | `ui/${string}`>;
+type Names = Extract<keyof HostMethods, `auth/${string}` | `embed/${string}`>;
 
 /** Handlers for what the server asks of the project's code. */
 export function projectCodeHandlers(code: () => ProjectCode): Pick<Handlers<HostMethods>, Names> {
@@ -85,15 +78,6 @@ export function projectCodeHandlers(code: () => ProjectCode): Pick<Handlers<Host
     },
     async 'embed/query'({ text }) {
       return { vector: toWireVector(await code().embedder().query(text)) };
-    },
-    async 'ui/bundle'(source) {
-      const { assets, inputs, ...bundle } = await bundleUi({ ...source, root: code().root });
-      const bytes = assets.reduce((sum, { content }) => sum + content.length, 0);
-      if (bytes > MAX_BUNDLE_BYTES) {
-        const limit = `the limit of ${MAX_BUNDLE_BYTES} for bundles of graph hosts`;
-        throw new UiBuildError(`UI '${source.name}' does not build: its ${bytes} bytes exceed ${limit}`);
-      }
-      return { ...bundle, assets: [...assets], inputs: [...inputs] };
     },
   };
 }

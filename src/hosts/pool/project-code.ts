@@ -1,6 +1,5 @@
 import type { AuthHandlers } from '../../auth/handlers.ts';
 import type { Embedder } from '../../graphs/store/embedder.ts';
-import type { BundleUi } from '../../graphs/ui/bundle-cache.ts';
 import { fromWireError } from '../protocol/errors.ts';
 import { fromWireVector } from '../protocol/project-messages.ts';
 import { type Asking, askHost, HANDLER_LIMITS, WORK_LIMITS } from './ask.ts';
@@ -71,13 +70,5 @@ export function remoteEmbedder(asking: Asking): Embedder {
     async query(text) {
       return fromWireVector((await ask(({ peer }) => peer.request('embed/query', { text }))).vector);
     },
-  };
-}
-
-/** Bundles components in the hosts: style sheets may execute code of the project. */
-export function remoteBundler(asking: Asking): BundleUi {
-  return ({ name, path, shared }) => {
-    const ask = ({ peer }: Host) => peer.request('ui/bundle', { name, path, shared: [...shared] });
-    return askHost(asking, `The bundler of '${name}'`, ask, WORK_LIMITS);
   };
 }

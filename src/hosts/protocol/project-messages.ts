@@ -45,15 +45,6 @@ export const PROJECT_METHODS = {
     result: z.object({ vectors: z.array(WireVector).nullable() }),
   },
   'embed/query': { params: z.object({ text: z.string() }), result: z.object({ vector: WireVector }) },
-  'ui/bundle': {
-    params: z.object({ name: z.string(), path: z.string(), shared: z.array(z.string()) }),
-    result: z.object({
-      name: z.string(),
-      global: z.string(),
-      assets: z.array(z.object({ file: z.string(), type: z.string(), content: Bytes, etag: z.string() })),
-      inputs: z.array(z.object({ file: z.string(), bytes: z.number() })),
-    }),
-  },
 } as const;
 
 /** What an embedder returned for a text; null if it is no list of finite numbers. */

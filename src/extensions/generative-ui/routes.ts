@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import type { UiBundle } from '../../graphs/ui/bundle.ts';
-import { UiAssetPath, UiComponent, UiPath } from '../../schemas/ui.ts';
-import type { UiService } from '../../services/ui.ts';
-import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { TAGS } from '../../http/openapi/tags.ts';
+import type { ZodTypeProvider } from '../../http/plugins/validation.ts';
+import type { UiBundle } from './bundle.ts';
+import { UiAssetPath, UiComponent, UiPath } from './schemas.ts';
+import type { UiService } from './service.ts';
 
 const tags = [TAGS.assistants];
 const failures = {

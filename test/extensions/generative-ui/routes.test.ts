@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { openApp } from '../support/app.ts';
-import { naming } from '../support/naming.ts';
-import { project } from '../support/project.ts';
+import { openApp } from '../../support/app.ts';
+import { naming } from '../../support/naming.ts';
+import { project } from '../../support/project.ts';
 
 const GRAPH = 'export const graph = { stream() {}, getState() {} };\n';
 const CARD = 'export default { card: () => <p className="card">First</p> };\n';

@@ -1,10 +1,10 @@
 import { Script } from 'node:vm';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { silentLogger } from '../../src/core/logger.ts';
-import { bundleUi } from '../../src/graphs/ui/bundle.ts';
-import { uiBundles } from '../../src/graphs/ui/bundle-cache.ts';
-import { project } from '../support/project.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { silentLogger } from '../../../src/core/logger.ts';
+import { bundleUi } from '../../../src/extensions/generative-ui/bundle.ts';
+import { uiBundles } from '../../../src/extensions/generative-ui/bundle-cache.ts';
+import { project } from '../../support/project.ts';
 
 const CARD = 'export default { card: () => <p /> };\n';
 

@@ -1,9 +1,9 @@
-import type { Actor } from '../auth/actor.ts';
-import { NotFound } from '../core/errors.ts';
-import { isUuid } from '../core/ids.ts';
-import type { UiAsset, UiBundle } from '../graphs/ui/bundle.ts';
-import type { UiBundles } from '../graphs/ui/bundle-cache.ts';
-import type { AssistantService } from './assistants/assistants.ts';
+import type { Actor } from '../../auth/actor.ts';
+import { NotFound } from '../../core/errors.ts';
+import { isUuid } from '../../core/ids.ts';
+import type { AssistantService } from '../../services/assistants/assistants.ts';
+import type { UiAsset, UiBundle } from './bundle.ts';
+import type { UiBundles } from './bundle-cache.ts';
 
 export interface UiDeps {
   readonly bundles: UiBundles;

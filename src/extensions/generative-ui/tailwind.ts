@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Plugin } from 'esbuild';
-import { resolveUserModule } from '../project/user-module.ts';
+import { resolveUserModule } from '../../graphs/project/user-module.ts';
 import type { UiInput } from './bundle-inputs.ts';
 
 /** The part of Tailwind 4 that is used. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { Name } from './bounds.ts';
-import { nameRequests } from './named.ts';
+import { Name } from '../../schemas/bounds.ts';
+import { nameRequests } from '../../schemas/named.ts';
 
 export const UiPath = z.object({
   assistant_id: Name.meta({
