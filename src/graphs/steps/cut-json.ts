@@ -23,7 +23,7 @@ export function cutJson(value: unknown, max_bytes = MAX_VALUE_BYTES): string {
   let characters = max_bytes;
   // A character takes up to six bytes: what is too long once it is written is cut again.
   for (let attempt = 0; attempt < 4; attempt++) {
-    const json = tryOrUndefined(() => toJson(pruned(value, { left: characters }, [], characters / 2)));
+    const json = tryOrUndefined(() => toJson(pruned(value, { left: characters }, [], characters * 0.9)));
     if (json === undefined) return '"(cannot be read)"';
     const bytes = Buffer.byteLength(json);
     if (bytes <= max_bytes) return json;
