@@ -2,7 +2,7 @@ import type { Authenticate } from '../auth/authenticate.ts';
 import type { Config } from '../config/schema.ts';
 import { sectionOf } from '../config/section.ts';
 import { closeAll } from '../core/lifecycle.ts';
-import type { Contribution, Core, Extension, ProjectCode } from '../extensions/extension.ts';
+import type { Contribution, Core, Extension, OwnedDatabase, ProjectCode } from '../extensions/extension.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
 import type { Dispatch } from '../http/dispatch.ts';
 import type { ExtensionRoutes } from '../http/server-deps.ts';
@@ -12,6 +12,11 @@ import type { RunObserver } from '../workers/run-observer.ts';
 
 /** What extensions own in the database, whether they are on or off. */
 export const OWNED_DATA: readonly OwnedData[] = EXTENSIONS.flatMap(({ data }) => data ?? []);
+
+/** The databases that extensions have beside that of the server. */
+export async function ownedDatabases(config: Config): Promise<readonly OwnedDatabase[]> {
+  return (await Promise.all(EXTENSIONS.map((each) => each.databases?.(config) ?? []))).flat();
+}
 
 /** What all enabled extensions add to a server. */
 export interface Extensions extends ExtensionRoutes, AsyncDisposable {

@@ -1,8 +1,7 @@
-import { OWNED_DATA } from '../app/extensions.ts';
+import { OWNED_DATA, ownedDatabases } from '../app/extensions.ts';
 import { applyEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Encryptor } from '../db/encryption/cipher.ts';
-import type { StoredDeployment } from '../extensions/deployments/storage/databases.ts';
 import type { OwnedData } from '../storage/owned-data.ts';
 import type { FlagValues } from './command.ts';
 import { loadConfigFor } from './config.ts';
@@ -16,16 +15,8 @@ export interface ConfiguredStorage {
   readonly encryptor: Encryptor | undefined;
   /** What extensions own in it. */
   readonly owned: readonly OwnedData[];
-}
-
-/** The database of each deployment, whether or not a server serves it; none if deployments are off. */
-export async function configuredDeployments(config: Config): Promise<readonly StoredDeployment[]> {
-  const { deployments, storage } = config;
-  if (!deployments.enabled) return [];
-  const { deploymentFiles } = await import('../extensions/deployments/storage/files.ts');
-  const { storedDeployments } = await import('../extensions/deployments/storage/databases.ts');
-  const { url, password_command } = storage;
-  return storedDeployments({ url, password_command, files: deploymentFiles(deployments.folder) });
+  /** The databases that extensions have beside it. */
+  readonly databases: () => ReturnType<typeof ownedDatabases>;
 }
 
 /** Loads the configuration for a command that reads or repairs stored data. */
@@ -34,5 +25,7 @@ export async function configuredStorage(values: FlagValues): Promise<ConfiguredS
   applyEnvironment(config);
   const { openEncryptor } = await import('../app/encryption.ts');
   const { url, password_command } = config.storage;
-  return { config, url, password_command, encryptor: await openEncryptor(config), owned: OWNED_DATA };
+  const encryptor = await openEncryptor(config);
+  const databases = () => ownedDatabases(config);
+  return { config, url, password_command, encryptor, owned: OWNED_DATA, databases };
 }

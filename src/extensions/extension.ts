@@ -32,6 +32,8 @@ export interface Extension {
   page?(config: Config): string;
   /** What it owns in the database, also while it is off. */
   readonly data?: OwnedData;
+  /** Further databases of the same schema that it has; none while it is off. */
+  databases?(config: Config): Promise<readonly OwnedDatabase[]>;
   /** Its commands of the command line, in the order of the help; available even while it is off. */
   loadCommands?(): Promise<readonly Command[]>;
   /** The code of the project that it loads: for `check` and `dev`. */
@@ -42,6 +44,15 @@ export interface Extension {
   loadInHost?(): Promise<HostPart>;
   /** Loads what serves. Not called while the extension is off. */
   load(): Promise<(core: Core) => Contribution | Promise<Contribution>>;
+}
+
+/** A database of an extension, for commands that examine or repair all of them. */
+export interface OwnedDatabase {
+  /** What it belongs to, such as `deployment`; commands print it before the name. */
+  readonly kind: string;
+  readonly name: string;
+  readonly url: string;
+  readonly max_connections: number;
 }
 
 /** Code of the project that a configuration key names. */

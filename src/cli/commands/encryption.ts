@@ -1,9 +1,8 @@
-import { OWNED_DATA } from '../../app/extensions.ts';
+import { OWNED_DATA, ownedDatabases } from '../../app/extensions.ts';
 import { applyEnvironment } from '../../config/env.ts';
 import type { openKeyRotation } from '../../storage/storage.ts';
 import { CONFIG_FLAG, type Command } from '../command.ts';
 import { loadConfigFor } from '../config.ts';
-import { configuredDeployments } from '../configured-storage.ts';
 
 export const rotateEncryption: Command = {
   name: 'encryption rotate',
@@ -25,8 +24,8 @@ export const rotateEncryption: Command = {
     const own = await rotateIn({ ...config.storage, owned: OWNED_DATA, encryptor }, everything);
     let { rows } = own;
     const unreadable = [...own.unreadable];
-    for (const { name, url } of await configuredDeployments(config)) {
-      const prefix = `deployment ${name}, `;
+    for (const { kind, name, url } of await ownedDatabases(config)) {
+      const prefix = `${kind} ${name}, `;
       // The server's own database is up to date, so no earlier version can be serving this one.
       const options = { ...config.storage, owned: OWNED_DATA, url, encryptor, contracts: true };
       const rotated = await rotateIn(options, everything, prefix);

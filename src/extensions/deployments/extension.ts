@@ -5,6 +5,14 @@ export const deployments: Extension = {
   name: 'deployments',
   isEnabled: (config) => config.deployments.enabled,
   data,
+  async databases({ deployments: { enabled, folder, max_connections }, storage }) {
+    if (!enabled) return [];
+    const { deploymentFiles } = await import('./storage/files.ts');
+    const { storedDeployments } = await import('./storage/databases.ts');
+    const { url, password_command } = storage;
+    const stored = await storedDeployments({ url, password_command, files: deploymentFiles(folder) });
+    return stored.map((each) => ({ kind: 'deployment', max_connections, ...each }));
+  },
   async loadCommands() {
     const [{ deploy }, { DEPLOYMENT_COMMANDS }, { REPOSITORY_COMMANDS }] = await Promise.all([
       import('./commands/deploy.ts'),

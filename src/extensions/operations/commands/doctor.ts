@@ -1,7 +1,8 @@
 import { CONFIG_FLAG, type Command } from '../../../cli/command.ts';
-import { configuredDeployments, configuredStorage } from '../../../cli/configured-storage.ts';
+import { configuredStorage } from '../../../cli/configured-storage.ts';
 import type { Config } from '../../../config/schema.ts';
 import { systemClock } from '../../../core/clock.ts';
+import type { OwnedDatabase } from '../../extension.ts';
 import type { Diagnosis } from '../doctor/doctor.ts';
 import type { Finding } from '../doctor/finding.ts';
 
@@ -14,7 +15,7 @@ export const doctor: Command = {
     ...CONFIG_FLAG,
   },
   async run(values) {
-    const { config, ...storage } = await configuredStorage(values);
+    const { config, databases, ...storage } = await configuredStorage(values);
     const { examine } = await import('../doctor/doctor.ts');
     const options = {
       ...storage,
@@ -29,9 +30,9 @@ export const doctor: Command = {
     const all: Examined[] = [{ findings: await projectFindings(config), fixed: [] }, own];
     // An unusable database is already a finding.
     const isUsable = own.findings.every(({ check, level }) => check !== 'database' || level !== 'problem');
-    for (const { name, url } of isUsable ? await configuredDeployments(config) : []) {
-      const { max_connections } = config.deployments;
-      all.push({ deployment: name, ...(await examine({ ...options, url, max_connections }, { fix })) });
+    for (const database of isUsable ? await databases() : []) {
+      const { url, max_connections } = database;
+      all.push({ database, ...(await examine({ ...options, url, max_connections }, { fix })) });
     }
     const [findings, fixed] = [found(all, 'findings'), found(all, 'fixed')];
     const ok = findings.every(({ level }) => level !== 'problem');
@@ -47,22 +48,22 @@ async function projectFindings(config: Config): Promise<Finding[]> {
   return warnings.map((message) => ({ check: 'project', level: 'notice', message }));
 }
 
-/** Diagnosis of the server's own database, or of a deployment's. */
+/** Diagnosis of the server's own database, or of one that an extension has beside it. */
 interface Examined extends Diagnosis {
-  readonly deployment?: string;
+  readonly database?: OwnedDatabase;
 }
 
 interface Found extends Finding {
-  readonly deployment?: string;
+  readonly database?: OwnedDatabase;
 }
 
 const found = (all: readonly Examined[], which: 'findings' | 'fixed'): Found[] =>
-  all.flatMap(({ deployment, [which]: findings }) =>
-    findings.map((finding) => (deployment === undefined ? finding : { deployment, ...finding })),
+  all.flatMap(({ database, [which]: findings }) =>
+    findings.map((finding) => (database === undefined ? finding : { database, ...finding })),
   );
 
-const whereOf = ({ deployment, check }: Found) =>
-  deployment === undefined ? check : `deployment ${deployment}, ${check}`;
+const whereOf = ({ database, check }: Found) =>
+  database === undefined ? check : `${database.kind} ${database.name}, ${check}`;
 
 function lines(findings: readonly Found[], fixed: readonly Found[]): string {
   const rows = [
@@ -73,8 +74,8 @@ function lines(findings: readonly Found[], fixed: readonly Found[]): string {
 }
 
 function json(ok: boolean, findings: readonly Found[], fixed: readonly Found[]): string {
-  const reported = ({ deployment, check, level, message, fix }: Found) => ({
-    ...(deployment !== undefined && { deployment }),
+  const reported = ({ database, check, level, message, fix }: Found) => ({
+    ...(database !== undefined && { [database.kind]: database.name }),
     check,
     level,
     message,
