@@ -6,6 +6,8 @@ import { Json } from '../../ui/json.tsx';
 import { KeyHint } from '../../ui/key-hint.tsx';
 import { draftOf, type Property, propertiesOf, SchemaFields, valuesOf } from '../../ui/schema-fields.tsx';
 import { useShortcuts } from '../../ui/shortcuts.ts';
+import { ChoiceForm } from './choice-form.tsx';
+import { choicesOf } from './choices.ts';
 import { type AnswerProps, type Asked, questionOf, reviewOf } from './review.ts';
 import { ReviewForm } from './review-form.tsx';
 
@@ -59,6 +61,8 @@ function Fields({ asked, ...props }: { asked: Asked } & Omit<AnswerProps, 'onJso
   const properties = propertiesOf(asked.response_schema ?? schema);
   const onJson = () => setJson(true);
   if (review && !isJson) return <ReviewForm review={review} {...props} onJson={onJson} />;
+  const choices = properties ? undefined : choicesOf(asked.value);
+  if (choices && !isJson) return <ChoiceForm choices={choices} {...props} onJson={onJson} />;
   return (
     <>
       {(review || (!schema && isDetailed(asked.value))) && <Json value={asked.value} label="Question" />}

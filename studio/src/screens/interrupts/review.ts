@@ -1,4 +1,5 @@
 import { either, isObject, type JsonObject } from '../../api/values.ts';
+import { textOf } from './choices.ts';
 
 /** An open interrupt, as in a thread's state and in the list of interrupts. */
 export interface Asked {
@@ -140,8 +141,8 @@ export function questionOf(value: unknown): string {
   const review = reviewOf(value);
   if (review) return review.actions.map(inLine).join('; ');
   if (isObject(value)) {
-    const question = either(value, 'question', 'message', 'prompt', 'title', 'description');
-    if (typeof question === 'string') return question;
+    const question = textOf(value);
+    if (question !== undefined) return question;
   }
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'Question');
 }
