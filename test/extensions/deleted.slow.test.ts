@@ -32,7 +32,9 @@ async function sourcesWithout(names: readonly string[]): Promise<CopiedSources> 
 
 /** The server starts, and a client creates a thread, executes a run on it and reads its state. */
 async function expectServed({ program }: CopiedSources): Promise<void> {
-  await using server = await startServer({ one_process: 'its sources differ' });
+  // The configuration of the fixtures has keys of extensions.
+  const graphs = { echo: 'test/fixtures/graphs/echo.ts:graph' };
+  await using server = await startServer({ graphs, one_process: 'its sources differ' });
   server.program = program;
   await server.restart();
   const { threads, runs } = server.client;
