@@ -149,7 +149,7 @@ async function buildApp(opened: OpenParts, config: Config, options: AppOptions):
     takes_over,
     scope: place?.scope,
     lease_fd: lease?.fd,
-    observer: extensions.observer,
+    ...extensions,
   });
   const engine = engineStatus(context, workers, extensions.observer);
   const also_at = place?.root?.prefix;

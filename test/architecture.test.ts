@@ -84,7 +84,7 @@ const FOLDERS: Readonly<Record<string, string[][]>> = {
 /** What the core of the core must not know, in a comment either: the nouns of extensions. */
 const FOREIGN = {
   folders: /^(storage\/queue|services\/runs|workers|events)\//,
-  nouns: /a2a|mcp/i,
+  nouns: /a2a|mcp|budget/i,
 };
 
 /** Packages and globals that belong to one place. */

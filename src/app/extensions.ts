@@ -8,6 +8,8 @@ import type { Dispatch } from '../http/dispatch.ts';
 import type { ExtensionRoutes } from '../http/server-deps.ts';
 import type { ServerWarning } from '../schemas/system-overview.ts';
 import type { OwnedData } from '../storage/owned-data.ts';
+import type { ObserveAttempt } from '../workers/attempt-observer.ts';
+import type { Sweep } from '../workers/maintenance.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
 
 /** What extensions own in the database, whether they are on or off. */
@@ -21,6 +23,8 @@ export async function ownedDatabases(config: Config): Promise<readonly OwnedData
 /** What all enabled extensions add to a server. */
 export interface Extensions extends ExtensionRoutes, AsyncDisposable {
   readonly observer: RunObserver | undefined;
+  readonly observeAttempt: ObserveAttempt | undefined;
+  readonly sweeps: readonly Sweep[];
   warnings(): Promise<ServerWarning[]>;
   /** Adds the ways to authenticate of extensions; without authentication there is none to add to. */
   authenticating(known: Authenticate | undefined): Authenticate | undefined;
@@ -68,6 +72,8 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
     for (const extension of on) opened.push(await (await extension.load())(core));
     if (opened.filter(({ observer }) => observer).length > 1)
       throw new Error('more than one extension observes runs');
+    if (opened.filter(({ attempt }) => attempt).length > 1)
+      throw new Error('more than one extension observes attempts');
   } catch (error) {
     await close();
     throw error;
@@ -87,6 +93,8 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
     authenticating: (known) =>
       opened.reduce((before, each) => before && (each.authenticating?.(before) ?? before), known),
     observer: opened.find(({ observer }) => observer)?.observer,
+    observeAttempt: opened.find(({ attempt }) => attempt)?.attempt,
+    sweeps: opened.flatMap(({ sweeps = [] }) => sweeps),
     warnings: async () => (await Promise.all(opened.map((each) => each.warnings?.() ?? []))).flat(),
     dispatch: opened.find(({ dispatch }) => dispatch)?.dispatch,
     async start() {

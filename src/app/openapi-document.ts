@@ -18,7 +18,7 @@ export async function openApiDocument(version: string): Promise<object> {
     config,
     logger: silentLogger,
     root: '.',
-    storage: { riders: new Riders([]), work: {} },
+    storage: { riders: new Riders([]), work: {}, database: {} },
     access: {},
     services: {},
     mask: String,

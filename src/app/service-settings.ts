@@ -1,11 +1,9 @@
 import type { Config } from '../config/schema.ts';
-import { budgetsOf, uncountedLimit } from '../config/sections/budgets.ts';
 import type { ServiceSettings } from '../services/all-services.ts';
-import type { BudgetRules } from '../services/runs/budgets.ts';
 import type { Ttl } from '../storage/threads/row.ts';
 
 export function serviceSettings(config: Config): ServiceSettings {
-  const { runs, usage, root } = config;
+  const { runs, root } = config;
   return {
     default_ttl: defaultTtl(config.checkpointer),
     sends_webhooks: !config.http.disable_webhooks,
@@ -13,20 +11,10 @@ export function serviceSettings(config: Config): ServiceSettings {
     fires_crons: config.crons.enabled && config.server.role !== 'api',
     max_recursion_limit: runs.max_recursion_limit,
     max_attempts: runs.max_attempts,
-    budget: budgetRules(config),
-    run_budget: {
-      max_budget: budgetsOf(runs).run ?? {},
-      uncounted: (limit) => uncountedLimit(limit, runs.record, usage.prices),
-    },
-    currency: usage.currency,
     assistant_defaults: config.assistants,
     missed_crons: config.crons.missed,
     root,
   };
-}
-
-export function budgetRules({ runs, usage }: Pick<Config, 'runs' | 'usage'>): BudgetRules {
-  return { budgets: budgetsOf(runs), on_budget: runs.on_budget, currency: usage.currency };
 }
 
 function defaultTtl({ ttl: { strategy, default_ttl: ttl } }: Config['checkpointer']): Ttl | undefined {

@@ -4,14 +4,11 @@ import { timestamp } from '../core/clock.ts';
 import { callerSpanOf } from '../core/trace-ids.ts';
 import { runCheckpointer } from '../graphs/checkpointer/open.ts';
 import type { CronTicks } from '../services/crons/cron-ticks.ts';
-import { pricing } from '../services/usage/prices.ts';
-import { dayOf } from '../storage/runs/usage.ts';
-import type { AttemptRules } from '../workers/attempt.ts';
+import type { AttemptContext, AttemptRules } from '../workers/attempt.ts';
 import { type Engine, type EngineDeps, type EngineOptions, engine } from '../workers/engine.ts';
 import type { Sweep } from '../workers/maintenance.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
 import type { AppContext } from './context.ts';
-import { budgetRules } from './service-settings.ts';
 import { wireWebhookDispatcher } from './webhooks.ts';
 
 const DAY_MS = 86_400_000;
@@ -27,15 +24,19 @@ interface WorkerPlace {
   readonly scope?: EngineDeps['scope'];
   readonly lease_fd?: EngineOptions['lease_fd'];
   readonly observer?: RunObserver | undefined;
+  readonly observeAttempt?: AttemptContext['observeAttempt'];
+  /** Of extensions. */
+  readonly sweeps?: readonly Sweep[];
 }
 
 /** Wires the background workers. */
 export function wireWorkers(
   { config, storage, store, ...context }: AppContext,
   { cronTicks }: WorkerServices,
-  { takes_over = isSingleProcess(config), scope, lease_fd, observer }: WorkerPlace = {},
+  { takes_over = isSingleProcess(config), scope, lease_fd, ...added }: WorkerPlace = {},
 ): Engine {
   const { record } = config.runs;
+  const { observer, observeAttempt, sweeps = [] } = added;
   const has_contents = observer?.has_contents;
   const { checkpoints, writeBuffer: writes, ...work } = storage.work;
   return engine(
@@ -43,7 +44,7 @@ export function wireWorkers(
       ...context,
       ...work,
       dispatcher: wireWebhookDispatcher({ config, storage, store, ...context }),
-      sweeps: retentionSweeps({ ...context, config, storage }),
+      sweeps: retentionSweeps({ ...context, config, storage }, sweeps),
       cronTicks: config.crons.enabled ? cronsWhile(cronTicks, scope) : undefined,
       scope,
       writes,
@@ -64,8 +65,7 @@ export function wireWorkers(
       }),
       rules: attemptRules(config.runs, context.log_retention_ms),
       load: executionLoad({ ...context, config, storage }),
-      costOf: pricing(config.usage.prices),
-      budget: { ...budgetRules(config), used: storage.work.budgets.used },
+      observeAttempt,
     },
     {
       ...engineOptions(config),
@@ -106,13 +106,16 @@ function executionLoad({
 }
 
 /** Sweeps that delete expired rows, or roll up ended ones. */
-function retentionSweeps({
-  config,
-  storage,
-  clock,
-  log_retention_ms,
-}: Pick<AppContext, 'config' | 'storage' | 'clock' | 'log_retention_ms'>): EngineDeps['sweeps'] {
-  const { events, runLogs, idempotency, outbox, cronFires, usage, budgets } = storage.work;
+function retentionSweeps(
+  {
+    config,
+    storage,
+    clock,
+    log_retention_ms,
+  }: Pick<AppContext, 'config' | 'storage' | 'clock' | 'log_retention_ms'>,
+  ofExtensions: readonly Sweep[],
+): EngineDeps['sweeps'] {
+  const { events, runLogs, idempotency, outbox, cronFires } = storage.work;
   const keep_deliveries_ms = config.webhooks.delivery.keep_days * DAY_MS;
   const history_ms = config.crons.history_days * DAY_MS;
   // The id of a thread cannot be used again before the rest of its history is gone, and what is left of a removed run
@@ -125,12 +128,10 @@ function retentionSweeps({
   const others: Sweep[] = [
     (limit) => runLogs.deleteExpired(log_retention_ms, limit),
     (limit) => idempotency.deleteExpired(limit),
-    (limit) => usage.rollUp(limit),
-    (limit) => budgets.deleteDaysBefore(dayOf(clock.now() - DAY_MS), limit),
-    (limit) => budgets.deleteEndedRuns(limit),
     (limit) => outbox.deleteEnded(keep_deliveries_ms, limit),
     (limit) => cronFires.deleteBefore(timestamp(clock.now() - history_ms), limit),
     (limit) => storage.crons.deleteEnded(timestamp(clock.now() - history_ms), limit),
+    ...ofExtensions,
   ];
   return { prompt, others };
 }

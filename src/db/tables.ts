@@ -44,15 +44,6 @@ export interface Tables {
     created_at: Timestamp;
     updated_at: Timestamp;
   };
-  budget_runs: { run_id: Uuid; tokens: number; cost_nanos: number; steps: number };
-  budget_sums: {
-    scope: 'thread' | 'user_day' | 'key_day' | 'day';
-    subject: string;
-    day: string;
-    tokens: number;
-    cost_nanos: number;
-    steps: number;
-  };
   checkpoint_blobs: {
     thread_id: string;
     ns: string;
@@ -279,69 +270,6 @@ export interface Tables {
     expires_at: Timestamp | null;
     executor_id: Uuid | null;
     import_id: Uuid | null;
-  };
-  usage_days: {
-    day: string;
-    assistant_id: Uuid;
-    user_id: string;
-    model: string;
-    calls: number;
-    unpriced_calls: number;
-    tokens_in: number;
-    tokens_cached: number;
-    tokens_out: number;
-    cost_nanos: number;
-  };
-  usage_entries: {
-    run_id: Uuid;
-    model: string;
-    day: string;
-    assistant_id: Uuid;
-    user_id: string;
-    calls: number;
-    unpriced_calls: number;
-    tokens_in: number;
-    tokens_cached: number;
-    tokens_out: number;
-    cost_nanos: number;
-  };
-  usage_key_entries: {
-    run_id: Uuid;
-    model: string;
-    day: string;
-    assistant_id: Uuid;
-    user_id: string;
-    key_id: string;
-    calls: number;
-    unpriced_calls: number;
-    tokens_in: number;
-    tokens_cached: number;
-    tokens_out: number;
-    cost_nanos: number;
-  };
-  usage_keys: {
-    day: string;
-    assistant_id: Uuid;
-    user_id: string;
-    key_id: string;
-    model: string;
-    calls: number;
-    unpriced_calls: number;
-    tokens_in: number;
-    tokens_cached: number;
-    tokens_out: number;
-    cost_nanos: number;
-  };
-  usage_totals: {
-    day: string;
-    assistant_id: Uuid;
-    model: string;
-    calls: number;
-    unpriced_calls: number;
-    tokens_in: number;
-    tokens_cached: number;
-    tokens_out: number;
-    cost_nanos: number;
   };
   webhook_attempts: {
     delivery_id: Uuid;

@@ -14,6 +14,8 @@ import type { ServiceContext, Services } from '../services/all-services.ts';
 import type { ServerSecretRepository } from '../storage/access/server-secrets.ts';
 import type { OwnedData } from '../storage/owned-data.ts';
 import type { Rider } from '../storage/riders.ts';
+import type { ObserveAttempt } from '../workers/attempt-observer.ts';
+import type { Sweep } from '../workers/maintenance.ts';
 import type { RunObserver } from '../workers/run-observer.ts';
 
 /**
@@ -126,6 +128,10 @@ export interface Contribution extends Partial<AsyncDisposable> {
   readonly companion?: Companion;
   /** Takes requests before the routes. At most one extension has it. */
   readonly dispatch?: Dispatch;
+  /** At most one extension has it. */
+  readonly attempt?: ObserveAttempt;
+  /** Deletes rows that are not needed any more, while a process that does background work runs. */
+  readonly sweeps?: readonly Sweep[];
   /** At most one extension has it. */
   readonly observer?: RunObserver | undefined;
   /** What the operator should know, for the system overview; asked once a minute at most. */

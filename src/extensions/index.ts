@@ -7,6 +7,7 @@ import { openai } from './openai/extension.ts';
 import { operations } from './operations/extension.ts';
 import { studio } from './studio/extension.ts';
 import { tracing } from './tracing/extension.ts';
+import { usage } from './usage/extension.ts';
 
 /** Every extension of the server. No other file names them; one is removed with its folder and its line here. */
 export const EXTENSIONS: readonly Extension[] = [
@@ -18,4 +19,5 @@ export const EXTENSIONS: readonly Extension[] = [
   tracing,
   operations,
   deployments,
+  usage,
 ];

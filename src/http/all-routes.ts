@@ -26,7 +26,6 @@ import { threadStreamRoutes } from './routes/thread-stream.ts';
 import { threadTreeRoutes } from './routes/thread-tree.ts';
 import { threadMaintenanceRoutes, threadRoutes } from './routes/threads.ts';
 import { tokenRoutes } from './routes/tokens.ts';
-import { usageRoutes } from './routes/usage.ts';
 import { webhookRoutes } from './routes/webhooks.ts';
 import type { HttpOptions, RouteDeps, RoutePlugin } from './server-deps.ts';
 
@@ -73,7 +72,6 @@ const ROUTES: readonly RouteGroup[] = [
       cronExplainRoutes,
       webhookRoutes,
       deliveryExplainRoutes,
-      usageRoutes,
     ],
   },
   { isEnabled: ({ disable_store }) => !disable_store, plugins: [storeRoutes] },

@@ -165,3 +165,6 @@ export const RunSteps = z.object({
   next: z.string().nullable(),
 });
 export type RunSteps = z.infer<typeof RunSteps>;
+
+/** A step with its cost in the configured currency; null if it is not a model's call, or has no price. */
+export type PricedStep = Omit<RecordedStep, 'recorded'> & { readonly cost: number | null };

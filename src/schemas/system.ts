@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Name } from './bounds.ts';
 import { JsonObject, queryInt, Timestamp, Uuid } from './fields.ts';
 import { nameResponses } from './named.ts';
-import type { RecordedStep } from './steps.ts';
+import type { PricedStep } from './steps.ts';
 
 /** `check_db=1` also checks the database (contract §2.9); `live=1` asks for liveness instead of readiness. */
 export const HealthQuery = z.looseObject({
@@ -163,8 +163,8 @@ export interface EndedRun {
   readonly ms: number | undefined;
   /** From its due time to its first attempt, ms; `undefined` for a later attempt. */
   readonly queue_ms: number | undefined;
-  /** The budget that stopped it. */
-  readonly budget?: { readonly scope: string; readonly limit: string } | undefined;
+  /** The limit of an extension that stopped it. */
+  readonly stopped_by?: { readonly scope: string; readonly limit: string } | undefined;
 }
 
 /** Steps of a run that a commit of this process has stored, for metrics. */
@@ -172,7 +172,7 @@ export interface StoredSteps {
   readonly graph_id: string;
   readonly assistant_id: string;
   /** With their cost in the configured currency; null without a price. */
-  readonly steps: readonly (RecordedStep & { readonly cost: number | null })[];
+  readonly steps: readonly PricedStep[];
 }
 
 /** A live process on the database. */

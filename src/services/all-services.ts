@@ -29,7 +29,6 @@ import { cronService } from './crons/crons.ts';
 import { eventStreamingService } from './event-streaming/event-streaming.ts';
 import { idempotencyService } from './idempotency.ts';
 import { type KeyDeps, keyService } from './keys.ts';
-import type { BudgetRules } from './runs/budgets.ts';
 import { newestLogService } from './runs/newest-logs.ts';
 import { type ExplainDeps, runExplain } from './runs/run-explain.ts';
 import { type RunGraphDeps, runGraphService } from './runs/run-graph.ts';
@@ -48,7 +47,6 @@ import { threadStreamService } from './threads/thread-stream.ts';
 import { threadTreeService } from './threads/thread-tree.ts';
 import { threadService } from './threads/threads.ts';
 import { tokenService } from './tokens.ts';
-import { usageService } from './usage/usage.ts';
 import { type DeliveryExplainDeps, deliveryExplain } from './webhooks/delivery-explain.ts';
 import type { WebhookPolicy } from './webhooks/webhook-policy.ts';
 import { webhookService } from './webhooks/webhooks.ts';
@@ -94,7 +92,7 @@ export interface ServiceContext {
 }
 
 /** Configuration values that services need. */
-export interface ServiceSettings extends RunLimits {
+export interface ServiceSettings extends Omit<RunLimits, 'riders'> {
   /** TTL of threads created without one; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
   readonly sends_webhooks: boolean;
@@ -103,9 +101,6 @@ export interface ServiceSettings extends RunLimits {
   /** This process creates the runs of crons. */
   readonly fires_crons: boolean;
   readonly max_attempts: number;
-  readonly budget: BudgetRules;
-  /** Currency of the configured prices, such as `USD`. */
-  readonly currency: string;
   readonly assistant_defaults: SystemDefaults;
   readonly missed_crons: MissedPolicy;
   /** Folder of the configuration. */
@@ -124,7 +119,7 @@ export function createServices(
   const shared = {
     ...context,
     ...settings,
-    budget: { ...settings.budget, used: storage.budgets.used },
+    riders: storage.riders,
     bus,
     queue,
     checkpoints,
@@ -176,7 +171,6 @@ export function createServices(
     idempotency: idempotencyService({ keys: storage.idempotency, worker_id: context.worker_id }),
     ...explanations({ ...cronDeps, outbox: storage.outbox, stepsNow }),
     ...listServices({ ...context, ...storage, bus, live, stepsNow, root }, assistants),
-    usage: usageService({ ...shared, usage: storage.usage }),
     eventStreaming: eventStreamingService({ ...shared, runs, threadState, runRows, sources }),
     webhooks: webhookService({ ...shared, outbox: storage.outbox }),
   };

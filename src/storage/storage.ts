@@ -33,7 +33,6 @@ import type { QueueContext, QueueReport } from './queue/context.ts';
 import { runQueue } from './queue/queue.ts';
 import { Riders } from './riders.ts';
 import { ActiveAttempts } from './runs/active-attempts.ts';
-import { budgetRepository } from './runs/budgets.ts';
 import { runEventRepository } from './runs/events.ts';
 import type { Lease } from './runs/lease.ts';
 import { logEnds, runCheckpointRepository } from './runs/log-positions.ts';
@@ -48,7 +47,6 @@ import { storeItemRepository } from './store/items.ts';
 import { interruptAnswerRepository } from './threads/interrupt-answers.ts';
 import { interruptRepository } from './threads/interrupts.ts';
 import { threadRepository } from './threads/threads.ts';
-import { usageRepository } from './usage.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
 import type { RunWebhookRules } from './webhooks/run-ended.ts';
 
@@ -157,7 +155,7 @@ function createStorage({ requests, work }: Pools, active: ActiveAttempts, given:
     overview: overviewReader(requests),
     /** For extensions, which have statements of their own. */
     database: {
-      ...{ db: requests, path: options.path, max_connections: options.max_connections },
+      ...{ db: requests, background: work, path: options.path, max_connections: options.max_connections },
       owned: options.owned,
     },
     processes: processRepository(requests),
@@ -167,7 +165,7 @@ function createStorage({ requests, work }: Pools, active: ActiveAttempts, given:
       /** For background work of extensions. */
       db: work,
       writeBuffer: (lease: Lease, attempt: WriteBufferOptions) =>
-        new WriteBuffer(work, lease, attempt, active),
+        new WriteBuffer(work, lease, attempt, { active, riders }),
     },
   };
 }
@@ -197,7 +195,5 @@ function repositories(
     idempotency: idempotencyRepository(db),
     checkpoints: checkpointRepository(db, open),
     storeItems: storeItemRepository(db),
-    usage: usageRepository(db),
-    budgets: budgetRepository(db),
   };
 }

@@ -14,8 +14,6 @@ import type { RunKwargs, RunStatus } from '../schemas/runs.ts';
 import type { RecordLevel, StepContents } from '../schemas/steps.ts';
 import type { EndedRun } from '../schemas/system.ts';
 import type { RunError } from '../schemas/threads.ts';
-import type { BudgetDeps, ExhaustedBudget } from '../services/runs/budgets.ts';
-import type { CostOf } from '../services/usage/prices.ts';
 import type { ResumePlace } from '../storage/checkpoints/resumed-run.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
@@ -23,10 +21,10 @@ import type { RunEnd } from '../storage/queue/finish.ts';
 import type { RunQueue } from '../storage/queue/queue.ts';
 import type { RunOutcome } from '../storage/runs/events.ts';
 import type { Lease } from '../storage/runs/lease.ts';
-import type { AttemptRecord, PricedStep } from '../storage/runs/steps.ts';
+import type { AttemptRecord, BatchStep } from '../storage/runs/steps.ts';
 import type { WriteBuffer, WriteBufferOptions } from '../storage/runs/write-buffer.ts';
 import type { AttemptLog, OutputRules } from './attempt-log.ts';
-import type { RunBudget } from './run-budget.ts';
+import type { AttemptObserver, ObserveAttempt, Stop } from './attempt-observer.ts';
 
 /** Why an attempt is stopped before its graph has ended; the abort reason visible to the graph's nodes. */
 export class StopReason extends Error {
@@ -54,7 +52,7 @@ export interface MemoryOptions extends Pick<RunKwargs, 'durability'> {
 export interface Recorded {
   readonly claimed: ClaimedRun;
   /** Steps that have ended. */
-  readonly steps: readonly PricedStep[];
+  readonly steps: readonly BatchStep[];
   /** The attempt, once it has ended; also if `runs.record` is off. */
   readonly attempt?: AttemptRecord | undefined;
   /** The run, once it has ended. */
@@ -100,10 +98,7 @@ export interface AttemptContext {
   readonly rules: AttemptRules;
   /** By default, output is only kept. */
   readonly output?: OutputRules;
-  /** What a call of a model costs; without it, no cost is known. */
-  readonly costOf?: CostOf;
-  /** Budgets of runs; without it, there are none. */
-  readonly budget?: BudgetDeps | undefined;
+  readonly observeAttempt?: ObserveAttempt | undefined;
   /** Retry limit of runs whose graph host ended. */
   readonly hostFailure?: FailurePolicy;
   /** Retry limit of runs during which a database that is there refused something for now. */
@@ -137,8 +132,7 @@ export interface Attempt {
   readonly log: AttemptLog;
   /** Once aborted, the run goes on elsewhere from its next checkpoint. */
   readonly handOver: AbortSignal;
-  /** Undefined if no budget limits it. */
-  readonly budget: RunBudget | undefined;
+  readonly observer: AttemptObserver | undefined;
   /** Start time, epoch ms. */
   readonly started: number;
   /** The run that it resumes; `undefined` for most. */
@@ -147,6 +141,8 @@ export interface Attempt {
   graph: GraphRuntime | undefined;
   /** Thrown by the graph, or while loading it. */
   failure: unknown;
+  /** The limit that stopped the run; `undefined` for most. */
+  stop: Stop | undefined;
 }
 
 type EndStatus = Exclude<RunStatus, 'pending' | 'running'>;
@@ -171,8 +167,8 @@ export interface EndOutcome {
   readonly kind: 'end';
   readonly status: EndStatus;
   readonly error: RunError | null;
-  /** The run waits for a person because of a budget. */
-  readonly exhausted?: ExhaustedBudget;
+  /** A limit stopped the run, which waits for a person. */
+  readonly ask?: NonNullable<Stop['ask']>;
 }
 
 /** The error of a run that clients see. A refused statement names tables and columns: only the log has it. */

@@ -23,11 +23,11 @@ import {
   runError,
   StopReason,
 } from './attempt.ts';
-import { askPerson, budgetOutcome, withoutState } from './budget-end.ts';
 import { withPendingIds } from './refused-answer.ts';
 import { countRequeue, requeue } from './requeue-run.ts';
 import { logEnd, runFields, runStats } from './run-log.ts';
 import { countEnd } from './run-metrics.ts';
+import { askPerson, stoppedOutcome, withoutState } from './stopped.ts';
 
 /** Log retention without event ids, ms: no client can resume such a stream, only connected ones still read the log. */
 const NON_RESUMABLE_LOG_MS = 5 * 60_000;
@@ -50,7 +50,7 @@ export async function finalizeRun(
 ): Promise<void> {
   // User code may throw any value, even one that throws on `instanceof`.
   if (attempt.failure !== undefined) attempt.failure = toError(attempt.failure);
-  const outcome = outcomeOf(deps, attempt, signal);
+  const outcome = outcomeOf(attempt, signal);
   const { logger } = deps;
   if (outcome.kind === 'lost') {
     logger.warn('run stopped: its lease was lost', runFields(attempt));
@@ -69,9 +69,9 @@ export async function finalizeRun(
   await finish(deps, attempt, end);
 }
 
-/** How an attempt ends that threw `attempt.failure` or was stopped by `signal`. A budget that caused it takes precedence. */
-function outcomeOf(deps: AttemptContext, attempt: Attempt, signal: AbortSignal): Outcome {
-  return budgetOutcome(deps, attempt, signal) ?? stopOrFailure(attempt.failure, signal);
+/** How an attempt ends that threw `attempt.failure` or was stopped by `signal`. A limit that caused it takes precedence. */
+function outcomeOf(attempt: Attempt, signal: AbortSignal): Outcome {
+  return stoppedOutcome(attempt, signal) ?? stopOrFailure(attempt.failure, signal);
 }
 
 function stopOrFailure(failure: unknown, signal: AbortSignal): Outcome {
@@ -133,9 +133,9 @@ async function acknowledgeCancel(deps: AttemptContext, attempt: Attempt): Promis
 async function finish(deps: AttemptContext, attempt: Attempt, outcome: EndOutcome): Promise<void> {
   const state = await stateAfter(deps, attempt);
   const end = state ? withPendingIds(outcome, state) : withoutState(outcome, attempt);
-  const { status, error, exhausted } = end;
+  const { status, error, ask } = end;
   logEnd(deps, attempt, status, state);
-  const asked = exhausted && state && askPerson(deps, attempt, { exhausted, state });
+  const asked = ask && state && askPerson(attempt, { ask, state });
   if (error) attempt.writer.write('error', error);
   const record = recordAttempt(deps, attempt, status);
   const batch = await attempt.writes.drain();
@@ -169,7 +169,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
     });
     return notifyFinished(deps, attempt, finished, stored === end ? end.batch : undefined);
   }
-  if (finished.outcome === 'lease lost') return chargeLost(deps, attempt, end.batch);
+  if (finished.outcome === 'lease lost') return countLost(deps, attempt, end.batch);
   // The result depends on steps that the database lost: the next attempt repeats them.
   deps.logger.warn('run released: the database lost part of it', runFields(attempt));
   const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
@@ -180,13 +180,13 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   } else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
 }
 
-/** What was used was used, whoever has the run now. It is tried once, as a repetition might charge it twice. */
-async function chargeLost({ queue, logger }: AttemptContext, attempt: Attempt, batch: Batch): Promise<void> {
+/** Usage counts even if another process now owns the run. Tried once, as a repetition might count it twice. */
+async function countLost({ queue, logger }: AttemptContext, attempt: Attempt, batch: Batch): Promise<void> {
   if (attempt.writes.mayBeStored) return;
   try {
-    await queue.chargeLost(attempt.claimed.lease, batch);
+    await queue.countLost(attempt.claimed.lease, batch);
   } catch (error) {
-    logger.error('cannot charge what an attempt has used', { ...runFields(attempt), error });
+    logger.error('cannot count what an attempt has used', { ...runFields(attempt), error });
   }
 }
 

@@ -9,11 +9,9 @@ import { isEmptyCommand } from '../graphs/runtime/command.ts';
 import type { RunKwargs } from '../schemas/runs.ts';
 import { graphIdOf, threadMetadata } from '../services/runs/run-options.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
-import type { UsageAccount } from '../storage/runs/usage.ts';
 import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './attempt.ts';
 import { AttemptLog, DEFAULT_OUTPUT_RULES } from './attempt-log.ts';
 import { finalizeRun } from './finalize-run.ts';
-import { openBudget } from './run-budget.ts';
 import { isFirst, runFields } from './run-log.ts';
 import { countStart } from './run-metrics.ts';
 
@@ -72,13 +70,11 @@ function openAttempt(
 ): Attempt {
   const { lease } = claimed;
   const { kwargs } = claimed.run;
-  const account = accountOf(claimed);
-  const budget = openBudget(deps.budget, claimed, account, () => deps.clock.now());
+  const observer = deps.observeAttempt?.(claimed);
   const writes = deps.writes(lease, {
     resumable: kwargs.resumable,
-    budget: budget?.meter,
     mask: (deps.output ?? DEFAULT_OUTPUT_RULES).mask,
-    usage: { account, costOf: deps.costOf ?? (() => null) },
+    observer,
     onCommitted: ({ frames, steps }) => {
       writer.committed(frames);
       log.committed();
@@ -97,7 +93,7 @@ function openAttempt(
     durability: kwargs.durability,
     onCheckpoint,
     has_history: claimed.has_history,
-    gate: budget?.gate(writes),
+    gate: observer?.limit?.gate(writes),
   });
   const started = deps.clock.now();
   recordAttempt(deps, { writes, started, resumed_from_run_id: undefined });
@@ -111,8 +107,8 @@ function openAttempt(
     rules: deps.output ?? DEFAULT_OUTPUT_RULES,
     onStored: (lines) => bus.emit('lines.stored', { ...lines, ...originOf(claimed) }),
   });
-  const later = { resumed_from_run_id: undefined, graph: undefined, failure: undefined };
-  return { claimed, kwargs, writes, writer, memory, log, handOver, budget, started, ...later };
+  const later = { resumed_from_run_id: undefined, graph: undefined, failure: undefined, stop: undefined };
+  return { claimed, kwargs, writes, writer, memory, log, handOver, observer, started, ...later };
 }
 
 /** What followers of lines need to know of their run. */
@@ -131,16 +127,6 @@ function outputOf({ output }: AttemptContext, { log }: Attempt): RunOutput {
   return new RunOutput({ is_logged, sink: (batch) => log.add(batch) });
 }
 
-/** The server sets the user: clients cannot. */
-function accountOf({ run, key_id }: ClaimedRun): UsageAccount {
-  const user_id = run.kwargs.config.configurable['langgraph_auth_user_id'];
-  return {
-    assistant_id: run.assistant_id,
-    user_id: typeof user_id === 'string' ? user_id : '',
-    key_id: key_id ?? '',
-  };
-}
-
 async function execute(
   deps: AttemptContext,
   attempt: Attempt,
@@ -148,11 +134,12 @@ async function execute(
   onBegun: () => void,
 ): Promise<void> {
   const { graphs, rules } = deps;
-  const { claimed, kwargs, writer, memory, budget } = attempt;
+  const { claimed, kwargs, writer, memory } = attempt;
+  const limit = attempt.observer?.limit;
   const config = attemptConfig(attempt, rules.version);
   const graph_id = graphIdOf(kwargs);
   attempt.graph = await graphs.get(graph_id, config, 'threads.create_run', kwargs.context);
-  await budget?.open();
+  await limit?.open();
   signal.throwIfAborted();
   requireClock(claimed.newest_checkpoint_id);
   // The checkpoint holds the input or the resume value: neither is applied twice (invariant 4).
@@ -171,11 +158,11 @@ async function execute(
     checkpoint_events: kwargs.resumable,
     interrupt_before: kwargs.interrupt_before,
     interrupt_after: kwargs.interrupt_after,
-    // Without checkpoints before its end, a run has no boundary at which a budget could stop it.
-    durability: budget && kwargs.durability === 'exit' ? 'async' : kwargs.durability,
+    // Without checkpoints before its end, a run has no boundary at which a limit could stop it.
+    durability: limit && kwargs.durability === 'exit' ? 'async' : kwargs.durability,
     memory,
     signal,
-    drain: budget?.drain,
+    drain: limit?.drain,
     hand_over: attempt.handOver,
     onOutput: (batch) => attempt.log.add(batch),
   });

@@ -6,7 +6,6 @@ import type { EndedRun } from '../schemas/system.ts';
 import type { ThreadState } from '../schemas/thread-state.ts';
 import { graphIdOf } from '../services/runs/run-options.ts';
 import type { Attempt, AttemptContext } from './attempt.ts';
-import { BudgetExceeded } from './run-budget.ts';
 
 /** Fields of every log line about a run. */
 export function runFields({ claimed, kwargs }: Pick<Attempt, 'claimed' | 'kwargs'>): LogFields {
@@ -33,12 +32,12 @@ export function logEnd(
 }
 
 export function runStats(attempt: Attempt, status: RunStatus, now: number): EndedRun {
-  const { kwargs, started, failure } = attempt;
+  const { kwargs, started, stop } = attempt;
   return {
     graph_id: graphIdOf(kwargs),
     status,
     ms: Math.max(0, now - started),
-    budget: failure instanceof BudgetExceeded ? failure.exhausted : undefined,
+    stopped_by: stop?.label,
     queue_ms: isFirst(attempt) ? firstWait(attempt) : undefined,
   };
 }

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
+import type { UsageReport } from '../../src/extensions/usage/schemas.ts';
 import type { RunSteps } from '../../src/schemas/steps.ts';
-import type { UsageReport } from '../../src/schemas/usage.ts';
 import { httpClient } from '../support/http-client.ts';
 import { joinRun, startRun } from '../support/remote-runs.ts';
 import { startServer } from '../support/server.ts';

@@ -17,13 +17,10 @@ const API = [
   'supersteps',
   'recursion-limit',
   'endless-graphs',
-  'budgets',
-  'requested-budgets',
   'printed-lines',
   'thrown-values',
   'long-errors',
   'unstorable-values',
-  'usage',
   'user-spans',
   // Streams
   'run-streams',
@@ -39,7 +36,6 @@ const API = [
   'interrupts',
   'human-review',
   'strict-resume',
-  'budget-interrupts',
   // Authentication and custom routes
   'custom-auth',
   'impersonation',
@@ -53,6 +49,10 @@ const API = [
 /** The same, in test files that share no process with others. */
 const OTHERS = [
   'extensions/a2a/streams',
+  'extensions/usage/budget-interrupts',
+  'extensions/usage/budgets',
+  'extensions/usage/report',
+  'extensions/usage/requested-budgets',
   'http/custom-app-streams.slow',
   'extensions/mcp/tools',
   'extensions/mcp/elicitation',

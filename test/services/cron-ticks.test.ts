@@ -1,7 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemActor } from '../../src/auth/actor.ts';
+import { timestamp } from '../../src/core/clock.ts';
+import { TooManyRequests } from '../../src/core/errors.ts';
 import { systemAssistantId } from '../../src/core/ids.ts';
+import { sql } from '../../src/db/sql.ts';
 import type { CronPatch } from '../../src/schemas/crons.ts';
 import { cronServer, settableClock } from '../support/crons.ts';
 import { describeEachDatabase } from '../support/databases.ts';
@@ -10,20 +13,21 @@ const HOUR = 3_600_000;
 const MINUTE = 60_000;
 
 describeEachDatabase('a time of a cron', (open) => {
-  test('creates no run while a daily budget is exhausted, and the cron stays enabled', async () => {
+  test('creates no run and no thread while an extension refuses it, and the cron stays enabled', async () => {
     await using db = await open();
     const clock = settableClock();
-    const budgets = { day: { max_steps: 10 } };
-    const used = async (_: unknown, day: string) =>
-      day === '2026-06-01' ? { day: { tokens: 0, cost_nanos: 0, steps: 10 } } : {};
-    const budget = { budgets, used, on_budget: 'error', currency: 'USD' } as const;
-    const server = await cronServer(db, { clock, budget });
+    const reason = 'Enough for today.';
+    const admit = async () =>
+      timestamp(clock.now()) < '2026-06-02' ? new TooManyRequests(reason, 3600) : undefined;
+    const server = await cronServer(db, { clock, rider: { name: 'toy', admit } });
     const { cron_id } = await server.create({ schedule: '0 13 * * *' });
     clock.pass(HOUR);
     await server.ticks.fireDue();
     const [fire] = await server.fires(cron_id);
-    const reason = 'All runs of the server have used 10 of 10 steps today (runs.budgets.day.max_steps).';
-    expect(fire).toMatchObject({ outcome: 'failed', run_id: null, detail: expect.stringContaining(reason) });
+    expect(fire).toMatchObject({ outcome: 'failed', run_id: null, detail: reason });
+    expect(await db.all(sql`select 1 from threads`)).toEqual([]);
+    await expect(server.crons.trigger(systemActor('r1'), cron_id)).rejects.toThrow(reason);
+    expect(await db.all(sql`select 1 from threads`)).toEqual([]);
     expect(await server.get(cron_id)).toMatchObject({
       enabled: true,
       next_run_date: '2026-06-02T13:00:00.000Z',

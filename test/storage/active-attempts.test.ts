@@ -20,7 +20,7 @@ async function executing(db: Db) {
   const { lease } = claimed as ClaimedRun;
   const open = new ActiveAttempts();
   const checkpoints = checkpointRepository(db, open);
-  const writes = new WriteBuffer(db, lease, { onCommitted: () => {}, onError: () => {} }, open);
+  const writes = new WriteBuffer(db, lease, { onCommitted: () => {}, onError: () => {} }, { active: open });
   const checkpoint: NewCheckpoint = {
     thread_id,
     ns: '',

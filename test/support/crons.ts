@@ -11,10 +11,10 @@ import { assistantRunDeletion } from '../../src/services/assistants/delete-runs.
 import { CronDeferrals } from '../../src/services/crons/cron-deferrals.ts';
 import { cronTicks, type MissedPolicy } from '../../src/services/crons/cron-ticks.ts';
 import { cronService } from '../../src/services/crons/crons.ts';
-import type { BudgetDeps } from '../../src/services/runs/budgets.ts';
 import { assistantRepository } from '../../src/storage/assistants/assistants.ts';
 import { cronFireRepository, cronRepository } from '../../src/storage/crons/crons.ts';
 import { runQueue } from '../../src/storage/queue/queue.ts';
+import { type Rider, Riders } from '../../src/storage/riders.ts';
 import { runRepository } from '../../src/storage/runs/runs.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { newThread } from './queued-runs.ts';
@@ -47,7 +47,7 @@ export function settableClock(start = NOON) {
 export interface CronServerOptions {
   readonly clock: Clock;
   readonly missed?: MissedPolicy;
-  readonly budget?: BudgetDeps;
+  readonly rider?: Rider;
   readonly impersonate?: (user: User | null, request_id: string) => Actor;
   readonly rule_limit_ms?: number;
 }
@@ -57,15 +57,16 @@ export type CronServer = Awaited<ReturnType<typeof cronServer>>;
 /** What of a server looks after crons, on a database that others may share. Runs are made and stay pending. */
 export async function cronServer(
   db: Db,
-  { clock, missed = 'fire_once', impersonate = actAs, budget, rule_limit_ms = 10_000 }: CronServerOptions,
+  { clock, missed = 'fire_once', impersonate = actAs, rider, rule_limit_ms = 10_000 }: CronServerOptions,
 ) {
   const log: LogLine[] = [];
+  const riders = new Riders(rider ? [rider] : []);
   const rows = {
     crons: cronRepository(db),
     cronFires: cronFireRepository(db),
     runs: runRepository(db),
     threads: threadRepository(db),
-    queue: runQueue(db),
+    queue: runQueue(db, { riders }),
   };
   const shared = {
     ...rows,
@@ -73,7 +74,7 @@ export async function cronServer(
     ids: systemIds(clock),
     bus: memoryBus(),
     max_recursion_limit: 10_000,
-    run_budget: { max_budget: {}, uncounted: () => undefined },
+    riders,
   };
   const assistants = assistantService({
     ...shared,
@@ -87,7 +88,6 @@ export async function cronServer(
     assistants,
     missed,
     deferrals: new CronDeferrals(clock),
-    budget,
     impersonate,
     rule_limit_ms,
     webhooks: policy(),

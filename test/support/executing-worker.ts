@@ -8,7 +8,9 @@ import { memoryBus } from '../../src/events/bus.ts';
 import { LiveRuns } from '../../src/events/writer.ts';
 import type { GraphRegistry } from '../../src/graphs/graph.ts';
 import type { Run, RunKwargs } from '../../src/schemas/runs.ts';
+import type { PricedStep } from '../../src/schemas/steps.ts';
 import type { RunQueue } from '../../src/storage/queue/queue.ts';
+import { type Flush, Riders } from '../../src/storage/riders.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
@@ -41,7 +43,12 @@ export function executingWorker(
   changes: (queue: RunQueue) => Partial<AttemptContext> = () => ({}),
   slots: Pick<RunWorkerDeps, 'concurrency' | 'auto'> = { concurrency: 4 },
 ) {
-  const { queue, ...story } = queueStory(db);
+  const counted: PricedStep[] = [];
+  const counting = {
+    name: 'counting',
+    flushed: async (_tx: unknown, { calls }: Flush) => counted.push(...calls),
+  };
+  const { queue, ...story } = queueStory(db, { riders: new Riders([counting]) });
   const { meter, counts, observed } = recordingMeter();
   const log = runEventRepository(db);
   const context = attemptContext(db, queue, graphs);
@@ -65,6 +72,8 @@ export function executingWorker(
     ...deps,
     worker,
     counts,
+    /** Calls of models that a rider was given. */
+    counted,
     observed,
     async enqueue(kwargs: Partial<RunKwargs> = {}): Promise<Run> {
       const run = { ...newRun(randomUUID()), kwargs: { ...KWARGS, resumable: true, ...kwargs } };

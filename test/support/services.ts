@@ -82,7 +82,6 @@ function compose(
     ids,
     defaults,
     max_recursion_limit: 10_000,
-    run_budget: { max_budget: {}, uncounted: () => undefined },
     bus,
     runs: assistantRunDeletion({ ...storage, bus, refreshState }),
   });
@@ -118,7 +117,6 @@ function compose(
       webhooks: policy(),
       log_retention_ms: 60_000,
       max_recursion_limit: 10_000,
-      run_budget: { max_budget: {}, uncounted: () => undefined },
       default_ttl: undefined,
     }),
     /** The runs whose workers were told that they are gone. */

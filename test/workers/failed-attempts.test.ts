@@ -100,7 +100,7 @@ describeEachDatabase('a failed attempt', (open) => {
           throw new StorageUnavailable('away');
         },
       },
-      writes: (lease, options) => new WriteBuffer(db, lease, options, active),
+      writes: (lease, options) => new WriteBuffer(db, lease, options, { active }),
     }));
     at.worker.start();
     const run = await at.enqueue();

@@ -41,7 +41,7 @@ function working(
   const open = new ActiveAttempts();
   const deps: AttemptContext = {
     ...attemptContext(db, queue, scriptedGraph(graph)),
-    writes: (lease, options) => new WriteBuffer(db, lease, options, open),
+    writes: (lease, options) => new WriteBuffer(db, lease, options, { active: open }),
   };
   const worker = new RunWorker({
     ...deps,

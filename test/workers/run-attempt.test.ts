@@ -9,7 +9,6 @@ import type { Run } from '../../src/schemas/runs.ts';
 import { runEventRepository } from '../../src/storage/runs/events.ts';
 import { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
-import { usageRepository } from '../../src/storage/usage.ts';
 import type { AttemptContext } from '../../src/workers/attempt.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
@@ -151,7 +150,7 @@ describeEachDatabase('an attempt', (open) => {
     ['rolled back', rollBack],
     ['taken by another process', takeOver],
   ] as const)(
-    'a run that is %s is charged for its usage, even if its worker learns of it only from storage',
+    'the calls of models of a run that is %s count, even if its worker learns of it only from storage',
     async ([_what, rid]) => {
       await using db = await open();
       let writes: WriteBuffer | undefined;
@@ -173,8 +172,7 @@ describeEachDatabase('an attempt', (open) => {
       await rid(at, run);
       written?.();
       await expect.poll(() => at.worker.active).toBe(0);
-      const of = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
-      expect(await usageRepository(db).sum(of)).toMatchObject([{ calls: 1, tokens_in: 10 }]);
+      expect(at.counted).toMatchObject([{ kind: 'model', tokens_in: 10 }]);
       await at.worker.stop(0);
     },
   );
@@ -236,8 +234,7 @@ describeEachDatabase('an attempt', (open) => {
       expect(stored.slice(-2)).toEqual(['error', '__end__']);
       expect(seen.filter((event) => event !== 'values')).toEqual(['metadata', 'error']);
       if (resumable) expect(seen).toEqual(stored.slice(0, -1));
-      const of = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
-      expect(await usageRepository(db).sum(of)).toMatchObject([{ calls: 1, tokens_in: 10 }]);
+      expect(at.counted).toMatchObject([{ kind: 'model', tokens_in: 10 }]);
       expect(await db.all(sql`select status from run_attempts`)).toEqual([{ status: 'error' }]);
       await at.worker.stop(0);
     },

@@ -227,7 +227,7 @@ function drainControl(drain: AbortSignal) {
       return own !== undefined || drain.aborted;
     },
     get drainReason(): string | undefined {
-      return own ?? (drain.aborted ? 'budget' : undefined);
+      return own ?? (drain.aborted ? 'limit' : undefined);
     },
   };
 }

@@ -38,10 +38,10 @@ export function countRuns(
     labelNames: ['budget', 'limit'] as const,
     registers,
   });
-  onRunEnded(({ graph_id, status, ms, queue_ms, budget }) => {
+  onRunEnded(({ graph_id, status, ms, queue_ms, stopped_by }) => {
     const graph = graphLabel(graph_id);
     ended.inc({ graph, status });
-    if (budget) stopped.inc({ budget: budget.scope, limit: budget.limit });
+    if (stopped_by) stopped.inc({ budget: stopped_by.scope, limit: stopped_by.limit });
     if (ms !== undefined) duration.observe({ graph }, ms / 1000);
     if (queue_ms !== undefined) waited.observe(queue_ms / 1000);
   });

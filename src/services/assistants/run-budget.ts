@@ -1,15 +1,4 @@
-import { InvalidInput } from '../../core/errors.ts';
 import { RunBudget } from '../../schemas/run-budget.ts';
-
-/** Rules for the budget that a run sets for itself. */
-export interface RunBudgetRules {
-  /** The server's own limits per run. */
-  readonly max_budget: RunBudget;
-  /**
-   * Why a limit cannot be enforced, because the server does not count what it limits; `undefined` if it can.
-   */
-  readonly uncounted: (limit: keyof RunBudget) => string | undefined;
-}
 
 type LooseConfig = Readonly<Record<string, unknown>> | null | undefined;
 
@@ -19,17 +8,6 @@ const LIMITS = Object.keys(RunBudget.shape) as (keyof RunBudget)[];
 export function budgetOf(config: LooseConfig): RunBudget | undefined {
   const budget = config?.['budget'];
   return budget === undefined ? undefined : RunBudget.safeParse(budget).data;
-}
-
-/** Throws `InvalidInput` for a limit above the server's, and for one that the server cannot enforce. */
-export function checkBudget({ max_budget, uncounted }: RunBudgetRules, config: LooseConfig): void {
-  for (const [limit, asked] of limitsOf(budgetOf(config))) {
-    const max = max_budget[limit];
-    if (max !== undefined && asked > max)
-      throw new InvalidInput(`config.budget.${limit}: must be at most ${max}, the server's runs.${limit}`);
-    const reason = uncounted(limit);
-    if (reason) throw new InvalidInput(`config.budget.${limit}: ${reason}`);
-  }
 }
 
 /**
@@ -43,7 +21,7 @@ export function lowerBudget(assistant: LooseConfig, request: LooseConfig): { rea
   return { budget };
 }
 
-function limitsOf(budget: RunBudget = {}): [keyof RunBudget, number][] {
+export function limitsOf(budget: RunBudget = {}): [keyof RunBudget, number][] {
   return LIMITS.flatMap((limit) => {
     const max = budget[limit];
     return max === undefined ? [] : [[limit, max] as [keyof RunBudget, number]];

@@ -2,7 +2,8 @@ import { BadRequest, InvalidInput } from '../../core/errors.ts';
 import type { JsonObject } from '../../core/json.ts';
 import type { Config } from '../../schemas/assistants.ts';
 import { boundedInt } from '../../schemas/numbers.ts';
-import { checkBudget, type RunBudgetRules } from './run-budget.ts';
+import type { Riders } from '../../storage/riders.ts';
+import { lowerBudget } from './run-budget.ts';
 
 interface RecursionLimits {
   /** Upper bound of `recursion_limit`, supersteps (`runs.max_recursion_limit`). */
@@ -11,17 +12,28 @@ interface RecursionLimits {
 
 /** Bounds of what a run configuration may ask for. */
 export interface RunLimits extends RecursionLimits {
-  readonly run_budget: RunBudgetRules;
+  readonly riders: Pick<Riders, 'enforces' | 'checkConfig'>;
 }
 
-/** Throws `InvalidInput` if the configuration asks for more than the server allows. */
+/** What only a rider enforces. */
+const ENFORCED_KEYS = ['budget'];
+
+/** Throws `InvalidInput` if the configuration asks for more than the server allows, or for a limit that it cannot keep. */
 export function checkRunLimits(
   deps: RunLimits,
   config: Readonly<Record<string, unknown>> | null | undefined,
 ): void {
   checkRecursionLimit(deps, config);
-  checkBudget(deps.run_budget, config);
+  if (!config) return;
+  const { riders } = deps;
+  const ignored = ENFORCED_KEYS.find((key) => config[key] !== undefined && !riders.enforces(key));
+  if (ignored) throw new InvalidInput(`config.${ignored}: this server does not limit what runs use`);
+  const refusal = riders.checkConfig(config);
+  if (refusal) throw refusal;
 }
+
+/** Of limits that both an assistant and a request set, the lower one applies. */
+export const mergeLimits = lowerBudget;
 
 /**
  * Throws `InvalidInput` for a `recursion_limit` above the server's maximum, the only bound on a cyclic graph. `name` is

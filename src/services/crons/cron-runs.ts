@@ -7,7 +7,6 @@ import type { RunCreate } from '../../schemas/runs.ts';
 import type { StoredCron } from '../../storage/crons/row.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
-import { waitsForThreadBudget } from '../runs/budget-interrupts.ts';
 import { type AuthorizeRunDeps, authorizeRun, type Submission } from '../runs/submit.ts';
 
 export interface CronRunDeps extends AuthorizeRunDeps {
@@ -29,21 +28,11 @@ export async function cronSubmission(deps: CronRunDeps, cron: StoredCron): Promi
   if (thread_id === null) {
     return { ...submission, thread_id: deps.ids.uuid7(), temporary: true, thread_metadata: {} };
   }
-  const thread = await deps.threads.get(
-    thread_id,
-    ['thread_id', 'metadata', 'interrupts'],
-    authorized.visibility,
-  );
+  const thread = await deps.threads.get(thread_id, ['thread_id', 'metadata'], authorized.visibility);
   if (!thread && authorized.input.if_not_exists !== 'create')
     throw new NotFound(`Thread with ID '${thread_id}' not found`);
   const thread_metadata = thread?.metadata ?? {};
-  return {
-    ...submission,
-    thread_id,
-    temporary: false,
-    thread_metadata,
-    thread_waits: waitsForThreadBudget(thread),
-  };
+  return { ...submission, thread_id, temporary: false, thread_metadata };
 }
 
 /** Removes the server-set `cron_id` from `configurable`, so that it does not conflict with `context`. */

@@ -7,8 +7,7 @@ import { withDeadline } from '../../core/timers.ts';
 import type { CronRepository } from '../../storage/crons/crons.ts';
 import type { CronTimes } from '../../storage/crons/row.ts';
 import type { CronTick } from '../../storage/queue/fire-cron.ts';
-import { budgetRefusal } from '../runs/budgets.ts';
-import { budgetOwner, confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
+import { confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
 import type { CronDeferrals } from './cron-deferrals.ts';
 import { type CronRunDeps, cronSubmission } from './cron-runs.ts';
 import { nextDate } from './stored-cron.ts';
@@ -150,13 +149,6 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
   const cron = await deps.crons.get(times.cron_id);
   if (!cron) return;
   const submission = await cronSubmission(deps, cron);
-  // The budget may allow the next tick: unlike other refusals, this one does not disable the cron.
-  const refusal = await budgetRefusal(deps, budgetOwner(submission));
-  if (refusal) {
-    await deps.queue.fireCron({ ...due, run: { outcome: 'failed', detail: refusal.message } });
-    log.warn('cron refused: a budget is used up', { detail: refusal.message });
-    return;
-  }
   const request = newRun(deps, submission);
   const fired = await deps.queue.fireCron({ ...due, run: request });
   if (fired.outcome === 'taken' || fired.outcome === 'passed') return;
@@ -164,6 +156,8 @@ async function fire(deps: CronTickDeps, times: CronTimes): Promise<void> {
     log.info('cron rejected: another run of its thread is in flight', { blocking: fired.blocking });
     return;
   }
+  // The next tick may be admitted: unlike other refusals, this one does not disable the cron.
+  if (fired.outcome === 'refused') return log.warn('cron refused', { detail: fired.refusal.message });
   if (fired.outcome === 'missing thread') throw new NotFound(`Thread with ID '${cron.thread_id}' not found`);
   const { run_id, thread_id } = confirmSubmission(deps, request, fired);
   log.info('cron fired', { run_id, thread_id });

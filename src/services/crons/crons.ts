@@ -23,15 +23,7 @@ import type { AssistantService } from '../assistants/assistants.ts';
 import { checkRunLimits } from '../assistants/run-config.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
 import { type Page, pageOf } from '../pagination.ts';
-import { requireBudget } from '../runs/budgets.ts';
-import {
-  authorizeRun,
-  budgetOwner,
-  checkWebhook,
-  confirmSubmission,
-  newRun,
-  type SubmitDeps,
-} from '../runs/submit.ts';
+import { authorizeRun, checkWebhook, confirmSubmission, newRun, type SubmitDeps } from '../runs/submit.ts';
 import { type CronRunDeps, cronRunInput, cronSubmission } from './cron-runs.ts';
 import { newCron, updatedCron } from './stored-cron.ts';
 
@@ -209,7 +201,6 @@ function cronTrigger(deps: CronTriggerDeps, find: FindCron) {
       const authorized = await authorizeRun(deps, actor, cron.thread_id, cronRunInput(cron));
       const submission = await cronSubmission(deps, cron);
       const visibility = intersectVisibility(authorized.visibility, submission.visibility);
-      await requireBudget(deps, budgetOwner(submission));
       const request = newRun(deps, { ...submission, visibility, cargo: { idempotency } });
       const triggered = await deps.queue.triggerCron(cron_id, request, timestamp(deps.clock.now()));
       if (triggered.outcome === 'missing cron') throw new NotFound('Not Found');

@@ -1,13 +1,12 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
-import { isEmptyMap, namesInterrupts } from '../../core/interrupt-ids.ts';
+import { isEmptyMap, isServerInterrupt, namesInterrupts } from '../../core/interrupt-ids.ts';
 import { timeoutSignal } from '../../core/timers.ts';
 import type { Command } from '../../schemas/command.ts';
 import type { Params } from '../../schemas/event-streaming.ts';
 import type { JsonObject } from '../../schemas/fields.ts';
 import { MultitaskStrategy, type Run, type RunCreate } from '../../schemas/runs.ts';
 import type { Thread } from '../../schemas/threads.ts';
-import { isBudgetInterrupt } from '../../storage/runs/budgets.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
@@ -127,9 +126,9 @@ function answering(known: readonly string[], answer: unknown) {
   return { command: { resume } as Command, strict_resume: isChecked(known) };
 }
 
-/** The graph does not check the answer to a budget's question. */
+/** The graph does not check the answer to a question of the server. */
 function isChecked(known: readonly string[]): boolean {
-  return !known.some(isBudgetInterrupt);
+  return !known.some(isServerInterrupt);
 }
 
 /** Returns `undefined` for a missing thread and for one hidden from the actor. */

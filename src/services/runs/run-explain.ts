@@ -11,7 +11,7 @@ import type { QueuePosition, RetryReason, RunTimes } from '../../storage/queue/p
 import type { RunQueue } from '../../storage/queue/queue.ts';
 import type { RunRepository } from '../../storage/runs/runs.ts';
 import type { ThreadRepository } from '../../storage/threads/threads.ts';
-import { budgetStop } from './budget-interrupts.ts';
+import { serverQuestion } from './answers.ts';
 
 export interface ExplainDeps {
   readonly runs: RunRepository;
@@ -95,17 +95,17 @@ export function runExplain(deps: ExplainDeps) {
   };
 }
 
-/** The budget that stopped the run, if its thread waits for an answer because of it. */
+/** What the server asks, if it stopped the run to ask a person. */
 async function waitsFor(
   { threads }: ExplainDeps,
   { run_id, thread_id, status }: Run,
 ): Promise<string | undefined> {
   if (status !== 'success') return undefined;
-  return budgetStop(run_id, await threads.get(thread_id, ['interrupts']));
+  return serverQuestion(run_id, await threads.get(thread_id, ['interrupts']));
 }
 
-function endedSummary({ status }: Run, { ended_at, error }: RunTimes, budget: string | undefined): string {
-  const waits = budget === undefined ? '.' : `; its thread waits for an answer: ${budget}`;
+function endedSummary({ status }: Run, { ended_at, error }: RunTimes, question: string | undefined): string {
+  const waits = question === undefined ? '.' : `; its thread waits for an answer: ${question}`;
   const reason = error ? `: ${error.error}: ${error.message}` : waits;
   return `Ended${ended_at ? ` at ${ended_at}` : ''} with status ${status}${reason}`;
 }

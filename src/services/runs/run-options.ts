@@ -5,8 +5,7 @@ import type { Assistant } from '../../schemas/assistants.ts';
 import type { RunCreate, RunKwargs } from '../../schemas/runs.ts';
 import type { StreamMode } from '../../schemas/stream-mode.ts';
 import type { RunMarkers } from '../../storage/runs/markers.ts';
-import { lowerBudget } from '../assistants/run-budget.ts';
-import { syncConfigurable } from '../assistants/run-config.ts';
+import { mergeLimits, syncConfigurable } from '../assistants/run-config.ts';
 
 /**
  * How a client waits for its run; `wait` always needs the mode `values`. `events`: it follows the thread by event
@@ -48,7 +47,7 @@ export function runKwargs(input: RunCreate, run: RunContext): RunKwargs {
     config: {
       ...assistant.config,
       ...config,
-      ...lowerBudget(assistant.config, config),
+      ...mergeLimits(assistant.config, config),
       configurable: {
         // Without authentication the user id can only come from the client.
         user_id: '',

@@ -8,8 +8,7 @@ import type { Cargo } from '../../storage/riders.ts';
 import type { RunList } from '../../storage/runs/runs.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import type { IdempotencyContext } from '../idempotency.ts';
-import { answerOf } from './answers.ts';
-import { waitsForThreadBudget, withoutBudgetAnswer } from './budget-interrupts.ts';
+import { answerOf, withoutServerAnswer } from './answers.ts';
 import { type CancelDeps, type CancelOptions, runCancel } from './cancel.ts';
 import type { RunKind } from './run-options.ts';
 import { type RunStreamDeps, runStreams } from './run-streams.ts';
@@ -64,7 +63,6 @@ export function runService(deps: RunDeps) {
       if (!thread && input.if_not_exists !== 'create') throw new NotFound('Thread or assistant not found.');
       await requireCheckpoint(deps, thread_id, input);
       const thread_metadata = thread?.metadata ?? {};
-      const answer = answerOf(actor, deps, authorized.input);
       const submission = {
         ...authorized,
         input,
@@ -74,8 +72,7 @@ export function runService(deps: RunDeps) {
         kind,
         temporary: false,
         thread_metadata,
-        answer,
-        thread_waits: !answer && waitsForThreadBudget(thread),
+        answer: answerOf(actor, authorized.input),
       };
       return submit(deps, { ...submission, cargo: { ...cargo, idempotency } });
     },
@@ -138,16 +135,12 @@ function notifyDeleted(
   if (promoted) bus.emit('run.ready');
 }
 
-/** The thread, and the input without an answer that is meant for a budget. */
-async function findThread(
-  { threads, budget }: RunDeps,
-  thread_id: string,
-  { input, visibility }: AuthorizedRun,
-) {
-  const interrupts = budget?.on_budget === 'interrupt';
-  const fields = ['thread_id', 'metadata', ...(interrupts ? (['interrupts'] as const) : [])] as const;
+/** The thread, and the input without an answer that is meant for the server. */
+async function findThread({ threads }: RunDeps, thread_id: string, { input, visibility }: AuthorizedRun) {
+  const isAnswer = (input.command?.resume ?? undefined) !== undefined;
+  const fields = ['thread_id', 'metadata', ...(isAnswer ? (['interrupts'] as const) : [])] as const;
   const thread = await threads.get(thread_id, fields, visibility);
-  return { thread, input: interrupts && thread ? withoutBudgetAnswer(input, thread) : input };
+  return { thread, input: isAnswer && thread ? withoutServerAnswer(input, thread) : input };
 }
 
 /** A missing checkpoint would silently start from an empty state. */

@@ -16,7 +16,6 @@ import type { Ttl } from '../../storage/threads/row.ts';
 import type { AssistantService } from '../assistants/assistants.ts';
 import { checkRecursionLimit, checkRunLimits, type RunLimits } from '../assistants/run-config.ts';
 import type { WebhookPolicy } from '../webhooks/webhook-policy.ts';
-import { type BudgetDeps, type BudgetOwner, requireBudget } from './budgets.ts';
 import { effectOnOthers, threadBusy } from './multitask.ts';
 import { type RunContext, runKwargs, runMarkers, runMetadata, threadMetadata } from './run-options.ts';
 
@@ -72,8 +71,6 @@ export interface SubmitDeps extends RunLimits {
   readonly webhooks: Pick<WebhookPolicy, 'check'>;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
-  /** Budgets of runs; `undefined` if none are configured. */
-  readonly budget?: BudgetDeps | undefined;
   /** TTL of threads created by runs; `undefined` means no expiry. */
   readonly default_ttl: Ttl | undefined;
 }
@@ -85,10 +82,7 @@ const MAX_AGENT_NAME = 256;
 const INTERRUPTED_TTL: Ttl = { strategy: 'delete', ttl: 24 * 60 };
 
 /** A client's request with what the server derived from it. */
-export interface Submission
-  extends Omit<RunContext, 'run_id' | 'now_ms'>,
-    AuthorizedRun,
-    Pick<BudgetOwner, 'thread_waits'> {
+export interface Submission extends Omit<RunContext, 'run_id' | 'now_ms'>, AuthorizedRun {
   readonly cargo?: Cargo | undefined;
   /** The answer that the request gives if its thread is interrupted. */
   readonly answer?: NewAnswer | undefined;
@@ -96,11 +90,10 @@ export interface Submission
 
 /**
  * Enqueues a run and notifies the workers and the thread's other runs. Throws `InvalidInput` for a forbidden
- * webhook or limits above the server's, and the errors of `requireBudget`.
+ * webhook or limits above the server's, and what riders refuse it with.
  */
 export async function submit(deps: SubmitDeps, submission: Submission): Promise<Run> {
   await checkWebhook(deps, submission.input);
-  await requireBudget(deps, budgetOwner(submission));
   const request = newRun(deps, submission);
   return confirmSubmission(deps, request, await deps.queue.enqueue(request));
 }
@@ -114,7 +107,6 @@ export function confirmSubmission(deps: SubmitDeps, request: NewRun, outcome: En
 /** Several runs, each on its own thread, in one transaction. */
 export async function submitAll(deps: SubmitDeps, submissions: readonly Submission[]): Promise<Run[]> {
   for (const { input } of submissions) await checkWebhook(deps, input);
-  for (const submission of submissions) await requireBudget(deps, budgetOwner(submission));
   const requests = submissions.map((submission) => newRun(deps, submission));
   const outcomes = await deps.queue.enqueueAll(requests);
   return requests.map((request, i) => confirmSubmission(deps, request, outcomes[i] as EnqueueResult));
@@ -123,16 +115,6 @@ export async function submitAll(deps: SubmitDeps, submissions: readonly Submissi
 /** Id of the API key whose usage the run counts as. */
 function chargedKey({ key, token_key }: Actor): string | undefined {
   return key ?? token_key;
-}
-
-/** Whose usage the run counts as. */
-export function budgetOwner({ actor, thread_id, temporary, thread_waits }: Submission): BudgetOwner {
-  return {
-    thread_id: temporary ? undefined : thread_id,
-    user_id: actor.user?.identity ?? '',
-    key_id: chargedKey(actor) ?? '',
-    thread_waits,
-  };
 }
 
 /** Throws `InvalidInput` for a forbidden URL, even if webhooks are disabled (contract §6). */

@@ -1,19 +1,18 @@
-import { isEmptyMap, namesInterrupts } from '../../core/interrupt-ids.ts';
+import { isEmptyMap, isServerInterrupt, namesInterrupts } from '../../core/interrupt-ids.ts';
 import { isObject } from '../../core/json.ts';
 import { columns } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { sql } from '../../db/sql.ts';
-import type { Run } from '../../schemas/runs.ts';
 import type { Interrupt } from '../../schemas/threads.ts';
 import { newestCheckpointId } from '../checkpoints/find.ts';
-import { isBudgetInterrupt, isThreadBudgetInterrupt, renewThreadBudget } from '../runs/budgets.ts';
+import type { AddedRun, Riders } from '../riders.ts';
 import { insertAnswer } from '../threads/interrupt-answers.ts';
 import { IN_FLIGHT, THREAD_COLUMNS } from '../threads/row.ts';
 
 /** A request that may answer what its thread asks. */
 export interface NewAnswer {
-  /** `command.resume`; undefined if the request only goes on, which answers what a budget asks. */
+  /** `command.resume`; undefined if the request only goes on, which answers what the server asks. */
   readonly resume: unknown;
   /** Where it resumes; undefined: from the newest checkpoint of the root graph. */
   readonly checkpoint?: { readonly id?: string | undefined; readonly ns?: string | undefined } | undefined;
@@ -21,12 +20,6 @@ export interface NewAnswer {
   readonly is_strict: boolean;
   /** Who answers; null without a user. */
   readonly user_id: string | null;
-}
-
-/** The run with the answer. */
-interface AnsweringRun {
-  readonly run: Pick<Run, 'run_id' | 'thread_id' | 'assistant_id' | 'updated_at'>;
-  readonly key_id?: string | undefined;
 }
 
 interface Asked {
@@ -42,14 +35,15 @@ const WAITING = columns('threads', 'interrupts, state_updated_at');
 
 /**
  * Part of the transaction that adds a run, under the lock of its thread and before the run is in the queue: what its
- * request answers. Nothing if another run is in the queue, as that one has the next word. It is stored, and an
- * answer about the budget of the thread lets its runs use as much again.
+ * request answers. Nothing if another run is in the queue, as that one has the next word.
  */
 export async function acceptAnswer(
   tx: Transaction,
-  { run, key_id }: AnsweringRun,
+  added: AddedRun,
   answer: NewAnswer,
+  riders: Riders,
 ): Promise<void> {
+  const { run, key_id } = added;
   const { run_id, thread_id, assistant_id } = run;
   const waiting = await tx.get(sql`select ${WAITING} from threads
     where thread_id = ${thread_id} and not ${IN_FLIGHT}`);
@@ -74,7 +68,8 @@ export async function acceptAnswer(
       answer: given,
     });
   }
-  if (answers.some(({ interrupt }) => isThreadBudgetInterrupt(interrupt))) renewThreadBudget(tx, thread_id);
+  const resolved = answers.map(({ interrupt }) => interrupt);
+  if (resolved.length > 0) await riders.resumed(tx, added, resolved);
 }
 
 function hasId(asked: { task_id: string; interrupt: Interrupt }): asked is Asked {
@@ -87,14 +82,14 @@ async function isNewest(tx: Transaction, thread_id: string, { checkpoint }: NewA
   return checkpoint?.id === undefined || checkpoint.id === (await newestCheckpointId(tx, thread_id));
 }
 
-/** As the graph takes it: by id, or the only one. An answer to a budget is not for the graph, and needs no id. */
+/** As the graph takes it: by id, or the only one. An answer to the server is not for the graph, and needs no id. */
 export function answersOf(
   asked: readonly Asked[],
   { resume, is_strict }: NewAnswer,
   isNewest: boolean,
 ): Answer[] {
   const by_id = isObject(resume) ? resume : {};
-  if (asked.every(({ interrupt }) => isBudgetInterrupt(interrupt.id))) {
+  if (asked.every(({ interrupt }) => isServerInterrupt(interrupt.id))) {
     const answerTo = ({ id }: Asked['interrupt']) => (id in by_id ? by_id[id] : (resume ?? null));
     return isNewest ? asked.map((each) => ({ ...each, answer: answerTo(each.interrupt) })) : [];
   }

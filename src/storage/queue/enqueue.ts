@@ -126,7 +126,8 @@ export async function enqueueIn(
   if (!has_client_id) tx.defer(inserted);
   else if ((await tx.run(sql`${inserted} on conflict (run_id) do nothing`)) === 0)
     return { outcome: 'run exists' };
-  if (request.answer && thread.metadata !== undefined) await acceptAnswer(tx, request, request.answer);
+  if (request.answer && thread.metadata !== undefined)
+    await acceptAnswer(tx, request, request.answer, riders);
   if (thread.metadata !== undefined) tx.defer(recordLatest(request, thread.metadata));
   const cancelled =
     typeof others === 'string'

@@ -3,18 +3,17 @@ import { columns } from '../../db/columns.ts';
 import type { Deferred, Transaction } from '../../db/db.ts';
 import { raw, sql } from '../../db/sql.ts';
 import type { CancelAction, RunStatus } from '../../schemas/runs.ts';
+import type { PricedStep } from '../../schemas/steps.ts';
 import type { Interrupt, ResumeRefusal, RunError, ThreadStatus } from '../../schemas/threads.ts';
 import { deleteCheckpointsOfRun } from '../checkpoints/delete.ts';
 import { recordCronRunEnd } from '../crons/crons.ts';
 import { type Batch, writeBatch } from '../runs/batch.ts';
-import { chargeBudgets } from '../runs/budgets.ts';
 import { closeRunLog, type RunOutcome, refusalOf } from '../runs/events.ts';
 import { heldHead, isNextBatch, isRepeatedBatch, type Lease } from '../runs/lease.ts';
 import { RUN_ERROR_COLUMN } from '../runs/runs.ts';
-import { insertSteps } from '../runs/steps.ts';
+import { insertSteps, modelCalls } from '../runs/steps.ts';
 import { type HeadRow, withThread } from '../runs/thread-lock.ts';
 import { closeThreadLog } from '../runs/thread-log.ts';
-import { chargeCalls } from '../runs/usage.ts';
 import { deleteTemporaryThread } from '../threads/delete.ts';
 import { EXPIRY_AFTER_STATE, THREAD_COLUMNS } from '../threads/row.ts';
 import { encryptSummary, type SerializedState } from '../threads/values-summary.ts';
@@ -77,7 +76,7 @@ type Finished =
   | { readonly outcome: 'lease lost' | 'writes lost'; readonly next?: undefined }
   | { readonly outcome: 'finished'; readonly ending: RunOutcome; readonly next: Deferred | undefined };
 
-function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Promise<Finished> {
+function finishIn({ db, webhooks, riders }: QueueContext, lease: Lease, end: RunEnd): Promise<Finished> {
   const { run_id, thread_id } = lease;
   return withThread(db, 'sync', thread_id, async (tx, thread) => {
     const head = heldHead(lease, thread);
@@ -89,7 +88,7 @@ function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Pr
     tx.defer(sql`delete from run_queue where run_id = ${run_id}`);
     if (end.has_webhook) await enqueueRunEnd(tx, endedRun(lease, status, end), webhooks);
     if (end.of_cron && status !== 'rollback') recordCronRunEnd(tx, run_id, status);
-    if (isContiguous) await chargeRest(tx, lease, head, { ...end, status });
+    const counted = isContiguous ? await countCalls(tx, lease, head, { ...end, status }) : [];
     const printed = end.has_lines && status !== 'rollback' ? { ...end, run_id } : undefined;
     const removed = end.remove_thread && (await deleteTemporaryThread(tx, thread_id, printed));
     if (!removed && status === 'rollback') await deleteCheckpointsOfRun(tx, thread_id, run_id);
@@ -97,11 +96,11 @@ function finishIn({ db, webhooks }: QueueContext, lease: Lease, end: RunEnd): Pr
     if (!removed && status !== 'rollback')
       await updateRunAndThread(tx, lease, head, { ...end, status, leaves_thread });
     const batch = removed ? ofRemovedRun(end) : end.batch;
-    // `chargeRest` has charged a run that was to remove its thread: if the thread stays, this is the second time.
-    const isCharged = end.remove_thread || isRepeatedBatch(batch, head);
-    if (status !== 'rollback' && isContiguous) await writeBatch(tx, lease, batch, isCharged);
-    // What a run has used counts even if nothing else of it stays.
-    else if (batch.budget) await chargeBudgets(tx, batch.budget);
+    // `countCalls` has stored those of a run that was to remove its thread: if the thread stays, this is the second time.
+    const isRepeated = end.remove_thread || isRepeatedBatch(batch, head);
+    const isStored = status !== 'rollback' && isContiguous;
+    const written = isStored ? await writeBatch(tx, lease, batch, isRepeated) : [];
+    await riders.flushed(tx, { ...lease, calls: [...counted, ...written], cargo: batch.cargo });
     // After the last writes of the run.
     if (leaves_thread) await undoAnswer(tx, lease);
     const outcome = outcomeOf(status, end);
@@ -131,10 +130,10 @@ function ofRemovedRun({ batch, log_retention_ms }: RunEnd): Batch {
 }
 
 /**
- * What the run used is charged even if its thread, and its steps with it, are deleted now, or were when it was rolled
- * back. If the run had its steps stored before, it is not charged twice.
+ * The calls of models that count although their steps are deleted now with the thread, or were when the run was rolled
+ * back. None that were stored before, which count already.
  */
-async function chargeRest(
+async function countCalls(
   tx: Transaction,
   lease: Lease,
   head: HeadRow,
@@ -143,13 +142,11 @@ async function chargeRest(
     remove_thread,
     batch,
   }: Pick<RunEnd, 'remove_thread' | 'batch'> & { status: RunOutcome['status'] },
-): Promise<void> {
-  const calls = batch.steps.filter(({ kind }) => kind === 'model');
-  if (calls.length === 0 || !batch.account) return;
+): Promise<readonly PricedStep[]> {
+  const calls = modelCalls(batch.steps);
   const isRepeated = isRepeatedBatch(batch, head);
-  if (status !== 'rollback') {
-    if (remove_thread) await insertSteps(tx, lease, calls, batch.account, isRepeated);
-  } else if (!isRepeated) await chargeCalls(tx, lease.run_id, batch.account, calls);
+  if (status === 'rollback') return isRepeated ? [] : calls;
+  return remove_thread ? insertSteps(tx, lease, calls, isRepeated) : [];
 }
 
 function endedRun({ run_id }: Lease, status: RunOutcome['status'], { error, thread, at }: RunEnd): EndedRun {

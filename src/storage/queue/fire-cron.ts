@@ -1,5 +1,6 @@
 import type { Transaction } from '../../db/db.ts';
 import { FOR_UPDATE, sql } from '../../db/sql.ts';
+import type { Refusal } from '../riders.ts';
 import type { QueueContext } from './context.ts';
 import { type EnqueueResult, type EnqueueRules, enqueueIn, type NewRun } from './enqueue.ts';
 
@@ -30,6 +31,16 @@ export type FireResult =
 /** Rolls back the transaction. */
 class ThreadMissing extends Error {}
 
+/** The same: the run may have made its thread. */
+class Refused extends Error {
+  readonly refusal: Refusal;
+
+  constructor(refusal: Refusal) {
+    super('a run is refused');
+    this.refusal = refusal;
+  }
+}
+
 /**
  * Fires a tick of a cron exactly once across processes: next date, fire record and run are one commit (invariant 6).
  * The condition on `next_run_date` alone would suffice if clocks were never set back.
@@ -39,7 +50,11 @@ export async function fireCron({ db, ...rules }: QueueContext, firing: CronTick)
     return await db.transaction('sync', (tx) => fireIn(tx, firing, rules));
   } catch (error) {
     if (error instanceof ThreadMissing) return { outcome: 'missing thread' };
-    throw error;
+    if (!(error instanceof Refused)) throw error;
+    const { refusal } = error;
+    const run = { outcome: 'failed', detail: refusal.message } as const;
+    const noted = await db.transaction('sync', (tx) => fireIn(tx, { ...firing, run }, rules));
+    return noted.outcome === 'passed' ? { outcome: 'refused', refusal } : noted;
   }
 }
 
@@ -56,6 +71,7 @@ async function fireIn(tx: Transaction, firing: CronTick, rules: EnqueueRules): P
   if (!('run' in run)) return { outcome: 'passed' };
   const enqueued = await enqueueIn(tx, run, rules);
   if (enqueued.outcome === 'missing thread') throw new ThreadMissing();
+  if (enqueued.outcome === 'refused') throw new Refused(enqueued.refusal);
   if (enqueued.outcome === 'rejected') {
     await tx.run(sql`update cron_fires set outcome = 'rejected', run_id = null,
       detail = ${`Blocked by run ${enqueued.blocking.join(', ')}.`}
@@ -67,20 +83,33 @@ async function fireIn(tx: Transaction, firing: CronTick, rules: EnqueueRules): P
 export type TriggerResult = { readonly outcome: 'missing cron' } | EnqueueResult;
 
 /** Enqueues a run of a cron now; the cron stays unchanged. */
-export function triggerCron(
+export async function triggerCron(
   { db, ...rules }: QueueContext,
   cron_id: string,
   run: NewRun,
   at: string,
 ): Promise<TriggerResult> {
+  try {
+    return await db.transaction('sync', (tx) => triggerIn(tx, { cron_id, tick: null, run, at }, rules));
+  } catch (error) {
+    if (error instanceof Refused) return { outcome: 'refused', refusal: error.refusal };
+    throw error;
+  }
+}
+
+async function triggerIn(
+  tx: Transaction,
+  fire: FireRecord & { readonly run: NewRun },
+  rules: EnqueueRules,
+): Promise<TriggerResult> {
   // Lock order: the cron before the thread.
-  return db.transaction('sync', async (tx) => {
-    const cron = await tx.get(sql`select 1 from crons where cron_id = ${cron_id} ${FOR_UPDATE}`);
-    if (!cron) return { outcome: 'missing cron' };
-    const enqueued = await enqueueIn(tx, run, rules);
-    if (enqueued.outcome === 'queued') await recordFire(tx, { cron_id, tick: null, run, at });
-    return enqueued;
-  });
+  const { cron_id, run } = fire;
+  const cron = await tx.get(sql`select 1 from crons where cron_id = ${cron_id} ${FOR_UPDATE}`);
+  if (!cron) return { outcome: 'missing cron' };
+  const enqueued = await enqueueIn(tx, run, rules);
+  if (enqueued.outcome === 'refused') throw new Refused(enqueued.refusal);
+  if (enqueued.outcome === 'queued') await recordFire(tx, fire);
+  return enqueued;
 }
 
 type FireRecord = Pick<CronTick, 'cron_id' | 'run' | 'at'> & { readonly tick: string | null };

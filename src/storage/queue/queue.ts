@@ -4,7 +4,6 @@ import { idempotentRuns } from '../idempotency.ts';
 import { Riders } from '../riders.ts';
 import { DEFAULT_WEBHOOK_RULES } from '../webhooks/run-ended.ts';
 import { cancelRuns, findInFlight, inFlightOnThread } from './cancel.ts';
-import { chargeLost } from './charge-lost.ts';
 import { claim, hasReady, isMoreReady } from './claim.ts';
 import type { Fairness } from './claim-fairly.ts';
 import type { QueueContext } from './context.ts';
@@ -13,6 +12,7 @@ import { enqueue, enqueueAll } from './enqueue.ts';
 import { finish } from './finish.ts';
 import { fireCron, triggerCron } from './fire-cron.ts';
 import { heartbeat } from './heartbeat.ts';
+import { countLost } from './lost-batch.ts';
 import { executorsWaitedFor } from './placement.ts';
 import { ownerShare, queuePosition, runTimes, workerCapacity } from './position.ts';
 import { nextDue, promoteDue } from './promote.ts';
@@ -52,6 +52,7 @@ export function runQueue(
         finish,
         requeue,
         requeueUnknown,
+        countLost,
         cancel: cancelRuns,
         promoteDue,
         reap,
@@ -62,7 +63,6 @@ export function runQueue(
       inFlight: findInFlight,
       inFlightOn: inFlightOnThread,
       deleteRun,
-      chargeLost,
       deleteExpiredWorkers,
       hasReady,
       isMoreReady,

@@ -1,4 +1,4 @@
-import { type Batch, writeBatch } from '../runs/batch.ts';
+import { type Batch, flushBatch } from '../runs/batch.ts';
 import { heldHead, isNextBatch, isRepeatedBatch, type Lease } from '../runs/lease.ts';
 import { withThread } from '../runs/thread-lock.ts';
 import type { QueueContext } from './context.ts';
@@ -25,7 +25,7 @@ export interface RequeueOptions {
  * false, and changes nothing, if the lease is lost or the run was cancelled.
  */
 export async function requeue(
-  { db, webhooks }: QueueContext,
+  { db, webhooks, riders }: QueueContext,
   lease: Lease,
   options: RequeueOptions,
 ): Promise<boolean> {
@@ -34,7 +34,7 @@ export async function requeue(
     const head = heldHead(lease, thread);
     if (!head || head.cancel_action !== null) return undefined;
     // Stores the output, so that the next attempt and stream readers resume after it, but never beyond a gap.
-    if (isNextBatch(batch, head)) await writeBatch(tx, lease, batch, isRepeatedBatch(batch, head));
+    if (isNextBatch(batch, head)) await flushBatch(tx, lease, batch, riders, isRepeatedBatch(batch, head));
     const reason = reasonOf(options);
     return endAttempt(tx, thread, head, { reason, refund: !charge, delay_ms, failure }, webhooks);
   });

@@ -5,13 +5,12 @@ import type { Db, Transaction } from '../../db/db.ts';
 import { type Cipher, decryptJsonColumns } from '../../db/encryption/cipher.ts';
 import { insertRows, insertRowsReturning } from '../../db/rows.ts';
 import { type Sql, sql } from '../../db/sql.ts';
-import type { AttemptStatus, RecordedStep, RunAttempt, Step } from '../../schemas/steps.ts';
+import type { AttemptStatus, PricedStep, RecordedStep, RunAttempt, Step } from '../../schemas/steps.ts';
 import type { ActiveAttempts } from './active-attempts.ts';
 import type { Lease } from './lease.ts';
 import type { MaskedContents } from './masked-contents.ts';
 import { readContents, STEP_CONTENTS_COLUMN, type StoredContents } from './read-contents.ts';
 import { putTexts, toRanges } from './step-texts.ts';
-import { chargeCalls, type UsageAccount } from './usage.ts';
 
 /** Cipher column: the error of a step. */
 const STEP_ERROR_COLUMN = 'run_steps.error';
@@ -87,9 +86,8 @@ function stepOf<Row extends { error: unknown }>(cipher: Cipher, row: Row) {
   return decryptJsonColumns(cipher, row as never, { error: STEP_ERROR_COLUMN }) as StoredStep;
 }
 
-/** A step with its cost, in the configured currency; null if it is not a model's call, or has no price. */
-export type PricedStep = Omit<RecordedStep, 'recorded'> & {
-  readonly cost: number | null;
+/** A step as it is stored. */
+export type BatchStep = PricedStep & {
   /** With `runs.record: contents`. */
   readonly masked?: MaskedContents;
 };
@@ -100,33 +98,33 @@ export function isStep({ calls }: Pick<RecordedStep, 'calls'>): boolean {
 }
 
 /**
- * Part of a transaction that has checked the lease: stores the steps, and charges the account for the calls of models
- * among them. Idempotent, as the response to a commit may be lost: `isRepeated` says that the steps may be stored.
+ * Part of a transaction that has checked the lease: stores the steps. Resolves to the calls of models among them that were
+ * not stored before, as the response to a commit may be lost: `isRepeated` says that some may be.
  */
 export async function insertSteps(
   tx: Transaction,
   lease: Lease,
-  steps: readonly PricedStep[],
-  account: UsageAccount | undefined,
+  steps: readonly BatchStep[],
   isRepeated: boolean,
-): Promise<void> {
+): Promise<readonly PricedStep[]> {
   const contents = steps.flatMap(({ masked }) => masked ?? []);
   const numbers = contents.length === 0 ? NONE : await putTexts(tx, lease.thread_id, contents);
-  const rows = (some: readonly PricedStep[]) => rowsOf(tx, lease, some, numbers);
-  const ofModels = steps.filter(({ kind }) => kind === 'model');
+  const rows = (some: readonly BatchStep[]) => rowsOf(tx, lease, some, numbers);
+  const ofModels = modelCalls(steps);
   const others = ofModels.length === 0 ? steps : steps.filter(({ kind }) => kind !== 'model');
   await insertRows(tx, INTO, rows(others), ONCE);
-  if (ofModels.length === 0) return;
+  if (ofModels.length === 0) return [];
   const calls = ofModels.filter(isStep);
   const inserted = await insertRowsReturning(tx, INTO, rows(calls), {
     onConflict: ONCE,
     returning: columns('run_steps', 'number'),
   });
-  if (!account) return;
   const stored = new Set(inserted.map(({ number }) => number));
-  const isCharged = (step: PricedStep) => (isStep(step) ? !stored.has(step.number) : isRepeated);
-  const charged = ofModels.filter((step) => !isCharged(step));
-  await chargeCalls(tx, lease.run_id, account, charged);
+  return ofModels.filter((step) => (isStep(step) ? stored.has(step.number) : !isRepeated));
+}
+
+export function modelCalls(steps: readonly BatchStep[]): BatchStep[] {
+  return steps.filter(({ kind }) => kind === 'model');
 }
 
 const INTO = sql`run_steps (run_id, attempt, number, parent, kind, name, node, namespace, task_id, superstep,
@@ -137,7 +135,7 @@ const ONCE = sql`on conflict (run_id, attempt, number) do nothing`;
 function rowsOf(
   tx: Transaction,
   { run_id, starts: attempt }: Lease,
-  steps: readonly PricedStep[],
+  steps: readonly BatchStep[],
   numbers: ReadonlyMap<string, number>,
 ): Sql[] {
   return steps.map((step) => {
@@ -153,7 +151,7 @@ function rowsOf(
 }
 
 /** The column `texts`: null if the step has none. */
-function textsOf({ masked }: PricedStep, numbers: ReadonlyMap<string, number>): string | null {
+function textsOf({ masked }: BatchStep, numbers: ReadonlyMap<string, number>): string | null {
   if (!masked || masked.shared.length === 0) return null;
   const named = masked.shared.map(([name, texts]) => [
     name,

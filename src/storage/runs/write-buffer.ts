@@ -3,16 +3,15 @@ import { type MaskSecrets, maskSecrets } from '../../core/mask-secrets.ts';
 import { after, type Timer } from '../../core/timers.ts';
 import type { CommitMode, Db } from '../../db/db.ts';
 import type { RecordedContents } from '../../schemas/step-contents.ts';
-import type { RecordedStep } from '../../schemas/steps.ts';
+import type { PricedStep, RecordedStep } from '../../schemas/steps.ts';
+import { type Cargo, Riders } from '../riders.ts';
 import type { ActiveAttempts, AttemptNow, CurrentSteps } from './active-attempts.ts';
-import { type Batch, emptyBatch, type Write, writeBatch } from './batch.ts';
-import type { BudgetMeter } from './budget-meter.ts';
+import { type Batch, emptyBatch, flushBatch, type Write } from './batch.ts';
 import type { Frame } from './events.ts';
 import { flushLater } from './flush-later.ts';
 import { admitBatch, type Lease } from './lease.ts';
 import { ContentsMask, type MaskedContents } from './masked-contents.ts';
 import type { AttemptRecord } from './steps.ts';
-import type { UsageAccount } from './usage.ts';
 
 export interface WriteBufferOptions {
   /**
@@ -20,19 +19,27 @@ export interface WriteBufferOptions {
    * never be assigned to another frame, not even after a crash of the database.
    */
   readonly resumable?: boolean;
-  /** Account that is charged for the calls of models, and what one costs; without it, none is. */
-  readonly usage?: {
-    readonly account: UsageAccount;
-    readonly costOf: (step: RecordedStep) => number | null;
-  };
-  /** Counts what the run uses of budgets, if there are any. */
-  readonly budget?: BudgetMeter | undefined;
+  readonly observer?: BatchObserver | undefined;
   /** Masks what steps were given and returned; by default what has the shape of a secret. */
   readonly mask?: MaskSecrets | undefined;
   /** A batch is committed now. */
   readonly onCommitted: (batch: Batch) => void;
   /** A batch was refused: the buffer writes nothing more, and the attempt must stop. */
   readonly onError: (error: unknown) => void;
+}
+
+/** What an extension adds to the batches of an attempt. */
+export interface BatchObserver {
+  /** The name of its rider. */
+  readonly name: string;
+  /** In the configured currency; null if it is not known. */
+  costOf(step: RecordedStep): number | null;
+  /** The step is in the next batch. */
+  stepEnded?(step: PricedStep): void;
+  /** For the rider, with the next batch. */
+  cargo(): unknown;
+  /** A batch is committed: what the rider has resolved to. */
+  committed?(result: unknown): void;
 }
 
 /** How long a write without a waiting caller may wait for the commit of another one, ms. */
@@ -51,6 +58,7 @@ export class WriteBuffer implements Disposable {
   readonly #lease: Lease;
   readonly #options: WriteBufferOptions;
   readonly #active: ActiveAttempts | undefined;
+  readonly #riders: Riders;
   /** Resolves when the drained batch is committed or given up; rejects while storage is unavailable. */
   readonly #finished = Promise.withResolvers<void>();
   #drained = false;
@@ -72,12 +80,18 @@ export class WriteBuffer implements Disposable {
   #waits_since: number | undefined;
 
   /** With `active`, readers of the thread find the attempt there until it is disposed. */
-  constructor(db: Db, lease: Lease, options: WriteBufferOptions, active?: ActiveAttempts) {
+  constructor(
+    db: Db,
+    lease: Lease,
+    options: WriteBufferOptions,
+    { active, riders = new Riders([]) }: { active?: ActiveAttempts; riders?: Riders } = {},
+  ) {
     this.#db = db;
     this.#lease = lease;
     this.#options = options;
     this.#contents = new ContentsMask(options.mask ?? maskSecrets);
     this.#active = active;
+    this.#riders = riders;
     // Most attempts end without a waiting reader.
     this.#finished.promise.catch(() => {});
     active?.add(lease.thread_id, this);
@@ -100,13 +114,13 @@ export class WriteBuffer implements Disposable {
 
   /** Steps that are stored with what is added next in this turn of the event loop, or with the end of the run. */
   addSteps(steps: readonly RecordedStep[]): void {
-    const { usage, budget } = this.#options;
+    const { observer } = this.#options;
     for (const step of steps) {
       const { recorded, ...own } = step;
       const masked = recorded && this.#masked(recorded);
-      const priced = { ...own, cost: usage?.costOf(step) ?? null, ...(masked && { masked }) };
+      const priced = { ...own, cost: observer?.costOf(step) ?? null, ...(masked && { masked }) };
       this.#pending.steps.push(priced);
-      budget?.addStep(priced);
+      observer?.stepEnded?.(priced);
     }
   }
 
@@ -204,7 +218,7 @@ export class WriteBuffer implements Disposable {
     this.#cancelTimer();
     this.#drained = true;
     await this.#committing;
-    const batch = { ...this.#pending, ...this.#charges(), follows: this.#stored };
+    const batch = { ...this.#pending, cargo: this.#cargo(), follows: this.#stored };
     this.#pending = emptyBatch();
     return batch;
   }
@@ -216,9 +230,9 @@ export class WriteBuffer implements Disposable {
     this.#drained = false;
   }
 
-  /** Who is charged for what the pending batch has. */
-  #charges(): Pick<Batch, 'account' | 'budget'> {
-    return { account: this.#options.usage?.account, budget: this.#options.budget?.charge() };
+  #cargo(): Cargo | undefined {
+    const { observer } = this.#options;
+    return observer && { [observer.name]: observer.cargo() };
   }
 
   #schedule(immediate: boolean): void {
@@ -233,20 +247,21 @@ export class WriteBuffer implements Disposable {
   }
 
   async #commitBatch(durability: CommitMode): Promise<void> {
-    const batch = { ...this.#pending, ...this.#charges() };
+    const batch = { ...this.#pending, cargo: this.#cargo() };
     if (this.#failure || batch.frames.length + batch.writes.length === 0) return;
     this.#pending = emptyBatch();
     this.#pendingBytes = this.#pendingContents = 0;
     this.#mayBeStored = true;
     const isPublishedNext = this.#options.resumable === true && batch.frames.length > 0;
     try {
-      const used = await this.#db.transaction(isPublishedNext ? 'sync' : durability, async (tx) => {
+      const results = await this.#db.transaction(isPublishedNext ? 'sync' : durability, async (tx) => {
         await admitBatch(tx, this.#lease, this.#stored);
-        return writeBatch(tx, this.#lease, batch);
+        return flushBatch(tx, this.#lease, batch, this.#riders);
       });
       this.#stored += 1;
       this.#mayBeStored = false;
-      if (used) this.#options.budget?.charged(used);
+      const { observer } = this.#options;
+      observer?.committed?.(results[observer.name]);
       this.#options.onCommitted(batch);
     } catch (error) {
       this.#failure = { error };

@@ -3,7 +3,6 @@ import type { Db, Transaction } from '../../db/db.ts';
 import { and, raw, sql } from '../../db/sql.ts';
 import type { Visibility } from '../access/visibility.ts';
 import { deleteCheckpointsOfThread, keepLatestCheckpoint } from '../checkpoints/delete.ts';
-import { deleteBudgetOfThread } from '../runs/budgets.ts';
 import { keepRemovedLog, type RemovedRun } from '../runs/removed-logs.ts';
 import { deleteContentsOfThread, deleteStepsOfThread } from '../runs/step-deletion.ts';
 import { isIdle, withThread } from '../runs/thread-lock.ts';
@@ -37,7 +36,6 @@ export async function deleteThreadIn(tx: Transaction, thread_id: string): Promis
   await deleteLogsOfThread(tx, thread_id);
   await tx.run(sql`delete from run_queue where thread_id = ${thread_id}`);
   await tx.run(sql`delete from thread_log where thread_id = ${thread_id}`);
-  await deleteBudgetOfThread(tx, thread_id);
   if (!(await deleteHistory(tx, thread_id))) await markDeleted(tx, thread_id);
   await deleteStepsOfThread(tx, thread_id);
   await deleteLargeRuns(tx, thread_id);

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { UsageReport } from '../../../src/extensions/usage/schemas.ts';
 import type { Run } from '../../../src/schemas/runs.ts';
 import type { RunSteps, StepKind } from '../../../src/schemas/steps.ts';
-import type { UsageReport } from '../../../src/schemas/usage.ts';
 import { endLease, startPair } from '../../chaos/on-postgres.ts';
 import { startChaosServer } from '../../chaos/server.ts';
 import { collector } from '../../support/collector.ts';

@@ -8,7 +8,6 @@ import { queue } from './queue.ts';
 import { runs } from './runs.ts';
 import { store } from './store.ts';
 import { threads } from './threads.ts';
-import { usage } from './usage.ts';
 import { webhooks } from './webhooks.ts';
 
 const PARTS = [
@@ -22,7 +21,6 @@ const PARTS = [
   crons,
   webhooks,
   access,
-  usage,
 ];
 
 const textFor = (dialect: DialectName) =>

@@ -1,7 +1,7 @@
+import { isServerInterrupt } from '../../../core/interrupt-ids.ts';
 import { columns } from '../../../db/columns.ts';
 import { DecryptionError } from '../../../db/encryption/cipher.ts';
 import { raw, sql } from '../../../db/sql.ts';
-import { isBudgetInterrupt } from '../../../storage/runs/budgets.ts';
 import { isIdle, withThread } from '../../../storage/runs/thread-lock.ts';
 import { IN_FLIGHT, THREAD_COLUMNS } from '../../../storage/threads/row.ts';
 import { type Check, type DoctorContext, type Finding, some } from './finding.ts';
@@ -29,7 +29,7 @@ const INTERRUPTED = columns('threads', 'thread_id, interrupts');
 
 /**
  * Interrupted, but at no checkpoint, or with a question that its newest checkpoint does not ask. A thread without
- * questions, or with that of a budget, may stop before or after a node, which only its graph knows.
+ * questions, or with that of the server, may stop before or after a node, which only its graph knows.
  */
 async function nothingToResume(context: DoctorContext): Promise<Finding[]> {
   const { db } = context;
@@ -61,7 +61,7 @@ function hasQuestions({ db }: DoctorContext, interrupts: string | null): boolean
   try {
     const text = interrupts === null ? '{}' : db.cipher.decryptJson(THREAD_COLUMNS.interrupts, interrupts);
     const questions = Object.values(JSON.parse(text) as Record<string, { id?: unknown }[]>).flat();
-    return questions.some(({ id }) => !isBudgetInterrupt(id));
+    return questions.some(({ id }) => !isServerInterrupt(id));
   } catch (error) {
     // Without the key it may ask anything.
     if (error instanceof DecryptionError) return false;

@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Config } from '../../src/config/schema.ts';
-import { openApp } from '../support/app.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import { openApp } from '../../support/app.ts';
 
-const folder = resolve(import.meta.dirname, '../fixtures/usage');
+const folder = resolve(import.meta.dirname, '../../fixtures/usage');
 const NONE = { thread: {}, user_day: {}, key_day: {}, day: {} };
 
 /** Each call of a model uses 100 tokens. */
@@ -89,7 +89,7 @@ test('a budget above that of the server, or one that cannot be counted, is refus
 });
 
 test('a cost budget without prices is refused', async () => {
-  const unpriced = resolve(import.meta.dirname, '../fixtures/budgets');
+  const unpriced = resolve(import.meta.dirname, '../../fixtures/budgets');
   await using http = await openApp({ graphs: ['nested'], folder: unpriced });
   const { status, body } = await http.post('/runs/wait', {
     assistant_id: 'nested',

@@ -1,6 +1,10 @@
-import { isErrorLike } from '../core/failure.ts';
-import type { CheckpointGate } from '../graphs/checkpointer/open.ts';
-import { budgetOf } from '../services/assistants/run-budget.ts';
+import { isErrorLike } from '../../core/failure.ts';
+import type { CheckpointGate } from '../../graphs/checkpointer/open.ts';
+import { budgetOf } from '../../services/assistants/run-budget.ts';
+import type { ClaimedRun } from '../../storage/queue/claim.ts';
+import type { WriteBuffer } from '../../storage/runs/write-buffer.ts';
+import type { AttemptLimit, Stop } from '../../workers/attempt-observer.ts';
+import { BudgetMeter } from './budget-meter.ts';
 import {
   type BudgetDeps,
   type BudgetRules,
@@ -8,12 +12,10 @@ import {
   budgetSubjects,
   type ExhaustedBudget,
   exhaustedBudget,
-} from '../services/runs/budgets.ts';
-import type { ClaimedRun } from '../storage/queue/claim.ts';
-import { BudgetMeter } from '../storage/runs/budget-meter.ts';
-import type { BudgetSubjects } from '../storage/runs/budgets.ts';
-import { dayOf, type UsageAccount } from '../storage/runs/usage.ts';
-import type { WriteBuffer } from '../storage/runs/write-buffer.ts';
+} from './budgets.ts';
+import { budgetInterrupts } from './interrupts.ts';
+import type { BudgetSubjects } from './storage/budgets.ts';
+import { dayOf, type UsageAccount } from './storage/charges.ts';
 
 /** Why a run ended although its graph had more to do. */
 export class BudgetExceeded extends Error {
@@ -28,14 +30,14 @@ export class BudgetExceeded extends Error {
 
 /** The budgets of an attempt; `undefined` if it has none. */
 export function openBudget(
-  deps: BudgetDeps | undefined,
+  deps: BudgetDeps,
   claimed: ClaimedRun,
   account: UsageAccount,
   now: () => number,
 ): RunBudget | undefined {
   const request = budgetOf(claimed.run.kwargs.config);
-  const budgets = { ...deps?.budgets, ...(request && { request }) };
-  if (!deps || Object.keys(budgets).length === 0) return undefined;
+  const budgets = { ...deps.budgets, ...(request && { request }) };
+  if (Object.keys(budgets).length === 0) return undefined;
   return new RunBudget({ ...deps, budgets }, claimed, account, now);
 }
 
@@ -44,7 +46,7 @@ export function openBudget(
  * checkpoint; if a budget is then used up, the graph is drained: it begins no further superstep. Runs that share a budget
  * exceed it by the superstep that each of them executes when it is used up, and by no more.
  */
-export class RunBudget {
+export class RunBudget implements AttemptLimit {
   readonly meter: BudgetMeter;
   readonly #deps: BudgetDeps;
   readonly #drain = new AbortController();
@@ -90,9 +92,17 @@ export class RunBudget {
     };
   }
 
-  /** The reason if the graph ended because of a budget. */
-  endOf(failure: unknown): BudgetExceeded | undefined {
-    return isErrorLike(failure) && failure.name === 'GraphDrained' ? this.#exceeded : undefined;
+  stopOf(failure: unknown): Stop | undefined {
+    const error = isErrorLike(failure) && failure.name === 'GraphDrained' ? this.#exceeded : undefined;
+    if (!error) return undefined;
+    const { exhausted } = error;
+    const { scope, limit } = exhausted;
+    const mayAsk = this.#deps.on_budget === 'interrupt';
+    return {
+      error,
+      label: { scope, limit },
+      ask: mayAsk ? (state) => budgetInterrupts(this.#run_id, exhausted, state, this.#deps) : undefined,
+    };
   }
 
   #count(source: unknown): void {

@@ -1,5 +1,5 @@
 import type { RecordedStep } from '../../schemas/steps.ts';
-import { NANOS } from '../../storage/runs/usage.ts';
+import { NANOS } from './storage/charges.ts';
 
 /** Per million tokens, in the configured currency. */
 export interface Price {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { A2A_FOLDER, message, rpcTo } from '../support/a2a.ts';
-import { openApp } from '../support/app.ts';
-import { askModern } from '../support/mcp-messages.ts';
-import { naming } from '../support/naming.ts';
+import { A2A_FOLDER, message, rpcTo } from '../../support/a2a.ts';
+import { openApp } from '../../support/app.ts';
+import { askModern } from '../../support/mcp-messages.ts';
+import { naming } from '../../support/naming.ts';
 
 const budgets = { thread: {}, user_day: {}, key_day: {}, day: { max_steps: 1 } };
 const refused = naming('1 of 1 steps', 'runs.budgets.day.max_steps');

@@ -2,10 +2,10 @@ import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import type { Clock } from '../../core/clock.ts';
 import { Forbidden, InvalidInput } from '../../core/errors.ts';
-import type { UsageGroup, UsageKey, UsageReport, UsageSearch } from '../../schemas/usage.ts';
-import { dayOf, NANOS } from '../../storage/runs/usage.ts';
-import type { UsageRepository, UsageRow } from '../../storage/usage.ts';
-import { pageOf } from '../pagination.ts';
+import { pageOf } from '../../services/pagination.ts';
+import type { UsageGroup, UsageKey, UsageReport, UsageSearch } from './schemas.ts';
+import { dayOf, NANOS } from './storage/charges.ts';
+import type { UsageRepository, UsageRow } from './storage/reports.ts';
 
 const DAY_MS = 86_400_000;
 /** Default length of a report, days. */

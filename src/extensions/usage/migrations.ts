@@ -1,3 +1,6 @@
+import type { OwnedData } from '../../storage/owned-data.ts';
+import type {} from './tables.ts';
+
 /** What each of the tables counts. */
 const sums = `calls integer not null,
   unpriced_calls integer not null,
@@ -71,9 +74,9 @@ create table usage_keys (
 `;
 
 /**
- * `budget_runs`: what a run in flight has used so far, in all of its attempts. `budget_sums`: what all runs of a thread,
- * or of one day those of a user, a key or the server have used, while a budget for it is configured; `day` is empty for
- * a thread, `subject` for the server.
+ * `budget_runs`: what a run in flight has used so far, in all of its attempts. `budget_threads`: what all runs of a thread
+ * have used, `budget_sums`: those of a user, a key or the server on one day, while a budget for it is configured; `subject`
+ * is empty for the server.
  */
 const BUDGETS = `
 create table budget_runs (
@@ -83,8 +86,15 @@ create table budget_runs (
   steps {double} not null
 ){strict};
 
+create table budget_threads (
+  thread_id {uuid} primary key references threads (thread_id) on delete cascade,
+  tokens {double} not null,
+  cost_nanos {double} not null,
+  steps {double} not null
+){strict};
+
 create table budget_sums (
-  scope text not null check (scope in ('thread', 'user_day', 'key_day', 'day')),
+  scope text not null check (scope in ('user_day', 'key_day', 'day')),
   subject text not null,
   day text not null,
   tokens {double} not null,
@@ -93,7 +103,10 @@ create table budget_sums (
   primary key (scope, subject, day)
 ){strict}{without_rowid};
 
-create index budget_sums_day on budget_sums (day) where day <> '';
+create index budget_sums_day on budget_sums (day);
 `;
 
-export const usage = USAGE + KEYS + BUDGETS;
+export const DATA: OwnedData = {
+  name: 'usage',
+  migrations: [{ version: 1, name: 'base', text: USAGE + KEYS + BUDGETS, expands: true }],
+};

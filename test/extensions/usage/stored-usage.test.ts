@@ -1,17 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { number } from '../../src/db/columns.ts';
-import type { Db } from '../../src/db/db.ts';
-import { raw, sql } from '../../src/db/sql.ts';
-import type { UsageKey } from '../../src/schemas/usage.ts';
-import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { emptyBatch, writeBatch } from '../../src/storage/runs/batch.ts';
-import type { PricedStep } from '../../src/storage/runs/steps.ts';
-import type { WriteBuffer } from '../../src/storage/runs/write-buffer.ts';
-import { usageRepository } from '../../src/storage/usage.ts';
-import { describeEachDatabase, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
-import { modelCall } from '../support/model-call.ts';
-import { attemptWrites, queueStory, successful, WORKER } from '../support/queued-runs.ts';
+import { number } from '../../../src/db/columns.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { raw, sql } from '../../../src/db/sql.ts';
+import type { UsageKey } from '../../../src/extensions/usage/schemas.ts';
+import { usageRepository } from '../../../src/extensions/usage/storage/reports.ts';
+import type { PricedStep } from '../../../src/schemas/steps.ts';
+import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
+import { emptyBatch, flushBatch } from '../../../src/storage/runs/batch.ts';
+import type { WriteBuffer } from '../../../src/storage/runs/write-buffer.ts';
+import { describeEachDatabase, describePostgresServer, type OpenDatabase } from '../../support/databases.ts';
+import { modelCall } from '../../support/model-call.ts';
+import { attemptWrites, successful, WORKER } from '../../support/queued-runs.ts';
+import { CHARGING, chargingStory } from './budget-attempt.ts';
 
 const DAY = Date.parse('2026-03-01T23:59:59.999Z');
 const ALL = { from: '2000-01-01', to: '2099-12-31', limit: 1000, offset: 0 };
@@ -31,7 +32,7 @@ const call = (at: number, step: Partial<PricedStep> = {}): PricedStep => ({
 async function begun(
   db: Db,
 ): Promise<{ claimed: ClaimedRun; writes: WriteBuffer; end: () => Promise<unknown> }> {
-  const { queue, add } = queueStory(db);
+  const { queue, add } = chargingStory(db);
   await add(randomUUID());
   const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
   const { lease } = claimed as ClaimedRun;
@@ -51,7 +52,8 @@ function store(
   steps: PricedStep[],
   account = ALICE,
 ) {
-  return db.transaction('async', (tx) => writeBatch(tx, lease, { ...emptyBatch(), steps, account }));
+  const cargo = { usage: { account, budget: undefined } };
+  return db.transaction('async', (tx) => flushBatch(tx, lease, { ...emptyBatch(), steps, cargo }, CHARGING));
 }
 
 describeEachDatabase('usage', (open) => {
@@ -69,13 +71,17 @@ describeEachDatabase('usage', (open) => {
 
   test('of a run whose temporary thread is kept for another run is charged once', async () => {
     await using db = await open();
-    const { queue, add } = queueStory(db);
+    const { queue, add } = chargingStory(db);
     const thread_id = randomUUID();
     await add(thread_id);
     const [claimed] = await queue.claim({ worker_id: WORKER.worker_id, token: randomUUID(), limit: 1 });
     await add(thread_id);
     // One call with a step of its own, and three beyond the limit of steps.
-    const batch = { ...emptyBatch(), steps: [call(1), call(2, { calls: 3 })], account: ALICE };
+    const batch = {
+      ...emptyBatch(),
+      steps: [call(1), call(2, { calls: 3 })],
+      cargo: { usage: { account: ALICE } },
+    };
     await queue.finish((claimed as ClaimedRun).lease, successful({ batch, remove_thread: true }));
     expect(await usageRepository(db).sum({ ...ALL, by: [] })).toMatchObject([{ calls: 4 }]);
   });

@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Config } from '../../src/config/schema.ts';
-import { openApp } from '../support/app.ts';
-import { naming } from '../support/naming.ts';
+import type { Config } from '../../../src/config/schema.ts';
+import { openApp } from '../../support/app.ts';
+import { naming } from '../../support/naming.ts';
 
-const folder = resolve(import.meta.dirname, '../fixtures/usage');
+const folder = resolve(import.meta.dirname, '../../fixtures/usage');
 const KEYS = { AGENT_SERVER_API_KEYS: 'first,second' };
 const NONE = { thread: {}, user_day: {}, key_day: {}, day: {} };
 
@@ -177,7 +177,7 @@ test.each([
 test('a budget stops a subgraph between its steps, and a new run continues there', async () => {
   await using http = await openApp({
     graphs: ['nested'],
-    folder: resolve(import.meta.dirname, '../fixtures/budgets'),
+    folder: resolve(import.meta.dirname, '../../fixtures/budgets'),
     runs: { max_tokens: 250, budgets: NONE },
   });
   const thread_id = await http.thread();

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import type { Db } from '../../src/db/db.ts';
-import type { NewRun } from '../../src/storage/queue/enqueue.ts';
-import { budgetRepository } from '../../src/storage/runs/budgets.ts';
-import { attemptOf, TODAY } from '../support/budget-attempt.ts';
-import { describeEachDatabase } from '../support/databases.ts';
-import { newRun, queueStory, request, successful } from '../support/queued-runs.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { budgetRepository } from '../../../src/extensions/usage/storage/budgets.ts';
+import type { NewRun } from '../../../src/storage/queue/enqueue.ts';
+import { describeEachDatabase } from '../../support/databases.ts';
+import { newRun, request, successful } from '../../support/queued-runs.ts';
+import { attemptOf, chargingStory, TODAY } from './budget-attempt.ts';
 
 /** What a thread asks, as a run left it there. */
 const asks = (budget: string) => ({
@@ -16,7 +16,7 @@ const ANSWER = { resume: true, is_strict: false, user_id: null };
 describeEachDatabase('the budget of a thread', (open) => {
   /** A run of the thread used 10 tokens and asks; `used` then counts. */
   async function asking(db: Db, budget: string) {
-    const { queue } = queueStory(db);
+    const { queue } = chargingStory(db);
     const thread_id = randomUUID();
     await queue.enqueue(request(newRun(thread_id)));
     const use = async () => {
@@ -48,9 +48,9 @@ describeEachDatabase('the budget of a thread', (open) => {
     await using db = await open();
     const thread = await asking(db, 'thread');
     const run = newRun(thread.thread_id);
-    await queueStory(db).queue.enqueue(request(run));
+    await chargingStory(db).queue.enqueue(request(run));
     expect(await thread.answer({ others: 'reject' })).toMatchObject({ outcome: 'rejected' });
-    await queueStory(db).queue.deleteRun(thread.thread_id, run.run_id);
+    await chargingStory(db).queue.deleteRun(thread.thread_id, run.run_id);
     await thread.answer({ answer: { ...ANSWER, checkpoint: { id: randomUUID() } } });
     expect(await thread.used()).toBe(10);
 

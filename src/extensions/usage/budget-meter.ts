@@ -1,6 +1,6 @@
-import { type BudgetCharge, type BudgetSubjects, type BudgetsUsed, NOTHING_USED } from './budgets.ts';
-import type { PricedStep } from './steps.ts';
-import { dayOf, NANOS } from './usage.ts';
+import type { PricedStep } from '../../schemas/steps.ts';
+import { type BudgetCharge, type BudgetSubjects, type BudgetsUsed, NOTHING_USED } from './storage/budgets.ts';
+import { dayOf, NANOS } from './storage/charges.ts';
 
 /** Counts what a run uses, in the attempt that executes it. Each batch of the attempt stores what is new. */
 export class BudgetMeter {

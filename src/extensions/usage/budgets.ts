@@ -1,4 +1,3 @@
-import type { Clock } from '../../core/clock.ts';
 import { Conflict, type ServerError, TooManyRequests } from '../../core/errors.ts';
 import type { RunBudget } from '../../schemas/run-budget.ts';
 import type {
@@ -7,8 +6,8 @@ import type {
   BudgetsUsed,
   BudgetUsage,
   SumScope,
-} from '../../storage/runs/budgets.ts';
-import { dayOf, NANOS } from '../../storage/runs/usage.ts';
+} from './storage/budgets.ts';
+import { NANOS } from './storage/charges.ts';
 
 /** Limits of one budget; an undefined limit does not apply. */
 type BudgetLimits = Readonly<RunBudget>;
@@ -49,8 +48,6 @@ export interface BudgetOwner {
   readonly thread_id: string | undefined;
   readonly user_id: string;
   readonly key_id: string;
-  /** The thread waits for an answer about its budget that this request does not give. */
-  readonly thread_waits?: boolean | undefined;
 }
 
 /** The limited sums that a run adds to. */
@@ -131,40 +128,9 @@ export function budgetReason(
 
 const DAY_S = 86_400;
 
-interface RefusalDeps {
-  readonly clock: Clock;
-  readonly budget?: BudgetDeps | undefined;
-}
-
-/**
- * The error for a new run whose budget is already exhausted: `TooManyRequests` until midnight UTC for a daily
- * budget, `Conflict` for a thread's. With `on_budget: interrupt` a thread's budget refuses runs only while its
- * interrupt is pending.
- */
-export async function budgetRefusal(
-  { clock, budget }: RefusalDeps,
-  owner: BudgetOwner,
-): Promise<ServerError | undefined> {
-  if (!budget) return undefined;
-  const budgets = refusing(budget, owner);
-  const subjects = budgetSubjects(budgets, owner);
-  if (Object.keys(subjects).length === 0) return undefined;
-  const now = clock.now();
-  const exhausted = exhaustedBudget(budgets, await budget.used(subjects, dayOf(now)));
-  if (!exhausted) return undefined;
-  const reason = budgetReason(exhausted, budget);
+/** The error of a new run: until midnight UTC for the budget of a day. */
+export function budgetError(exhausted: ExhaustedBudget, rules: BudgetRules, now: number): ServerError {
+  const reason = budgetReason(exhausted, rules);
   if (exhausted.scope === 'thread') return new Conflict(reason);
   return new TooManyRequests(reason, DAY_S - (Math.floor(now / 1000) % DAY_S));
-}
-
-function refusing({ budgets, on_budget }: BudgetRules, { thread_waits }: BudgetOwner): Budgets {
-  if (on_budget === 'error' || thread_waits) return budgets;
-  const { thread: _, ...others } = budgets;
-  return others;
-}
-
-/** Throws what `budgetRefusal` returns. */
-export async function requireBudget(deps: RefusalDeps, owner: BudgetOwner): Promise<void> {
-  const refusal = await budgetRefusal(deps, owner);
-  if (refusal) throw refusal;
 }

@@ -1,8 +1,8 @@
-import { nullable, number, text } from '../db/columns.ts';
-import type { Db } from '../db/db.ts';
-import { and, join, raw, type Sql, sql } from '../db/sql.ts';
-import type { UsageKey } from '../schemas/usage.ts';
-import { rollUpUsage, type UsageSums } from './runs/usage.ts';
+import { nullable, number, text } from '../../../db/columns.ts';
+import type { Db } from '../../../db/db.ts';
+import { and, join, raw, type Sql, sql } from '../../../db/sql.ts';
+import type { UsageKey } from '../schemas.ts';
+import { rollUpUsage, type UsageSums } from './charges.ts';
 
 /** Which usage is summed up, by what. */
 export interface UsageQuery {
@@ -32,7 +32,7 @@ const COLUMN: Record<UsageKey, Sql> = {
   model: raw('model'),
 };
 
-/** What runs used of models; `runs/usage.ts` writes it. */
+/** What runs used of models; `charges.ts` writes it. */
 export function usageRepository(db: Db) {
   return {
     /** In the order of the keys. Without keys, one row of all, of zeros if there is nothing. */

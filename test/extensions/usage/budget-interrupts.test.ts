@@ -1,9 +1,9 @@
 import { resolve } from 'node:path';
 import { expect, test } from 'vitest';
-import { openApp } from '../support/app.ts';
-import { naming } from '../support/naming.ts';
+import { openApp } from '../../support/app.ts';
+import { naming } from '../../support/naming.ts';
 
-const folder = resolve(import.meta.dirname, '../fixtures/usage');
+const folder = resolve(import.meta.dirname, '../../fixtures/usage');
 const NONE = { thread: {}, user_day: {}, key_day: {}, day: {} };
 const ALICE = { authorization: 'Bearer alice' };
 
@@ -61,7 +61,7 @@ test('a run that reaches a budget interrupts, and continues with a fresh budget 
 test('an answer to a budget interrupt does not answer the next interrupt of the graph', async () => {
   await using http = await openApp({
     graphs: ['two-interrupts'],
-    folder: resolve(import.meta.dirname, '../fixtures/budgets'),
+    folder: resolve(import.meta.dirname, '../../fixtures/budgets'),
     runs: { on_budget: 'interrupt', budgets: NONE, max_steps: 1 },
   });
   const { thread_id } = (await http.post('/threads', {})).body;

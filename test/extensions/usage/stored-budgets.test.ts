@@ -1,29 +1,35 @@
 import { randomUUID } from 'node:crypto';
 import { expect, test } from 'vitest';
-import { systemClock } from '../../src/core/clock.ts';
-import { columns, number } from '../../src/db/columns.ts';
-import type { Db } from '../../src/db/db.ts';
-import { sql } from '../../src/db/sql.ts';
-import { placeOf, StepRecorder } from '../../src/graphs/steps/recorder.ts';
-import type { ClaimedRun } from '../../src/storage/queue/claim.ts';
-import { emptyBatch, writeBatch } from '../../src/storage/runs/batch.ts';
-import { BudgetMeter } from '../../src/storage/runs/budget-meter.ts';
-import { type BudgetSubjects, budgetRepository } from '../../src/storage/runs/budgets.ts';
-import { admitBatch } from '../../src/storage/runs/lease.ts';
-import type { UsageAccount } from '../../src/storage/runs/usage.ts';
-import { deleteThread } from '../../src/storage/threads/delete.ts';
-import { usageRepository } from '../../src/storage/usage.ts';
-import { attemptOf, NOON, TODAY } from '../support/budget-attempt.ts';
-import { describeEachDatabase, describePostgresServer, type OpenDatabase } from '../support/databases.ts';
-import { modelCall } from '../support/model-call.ts';
-import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
+import { systemClock } from '../../../src/core/clock.ts';
+import { columns, number } from '../../../src/db/columns.ts';
+import type { Db } from '../../../src/db/db.ts';
+import { sql } from '../../../src/db/sql.ts';
+import { BudgetMeter } from '../../../src/extensions/usage/budget-meter.ts';
+import { type BudgetSubjects, budgetRepository } from '../../../src/extensions/usage/storage/budgets.ts';
+import type { UsageAccount } from '../../../src/extensions/usage/storage/charges.ts';
+import { usageRepository } from '../../../src/extensions/usage/storage/reports.ts';
+import { placeOf, StepRecorder } from '../../../src/graphs/steps/recorder.ts';
+import type { ClaimedRun } from '../../../src/storage/queue/claim.ts';
+import { emptyBatch, flushBatch } from '../../../src/storage/runs/batch.ts';
+import { admitBatch } from '../../../src/storage/runs/lease.ts';
+import { deleteThread } from '../../../src/storage/threads/delete.ts';
+import { describeEachDatabase, describePostgresServer, type OpenDatabase } from '../../support/databases.ts';
+import { modelCall } from '../../support/model-call.ts';
+import { successful, WORKER } from '../../support/queued-runs.ts';
+import { attemptOf, CHARGING, chargingStory, NOON, TODAY } from './budget-attempt.ts';
 
 const DAY_MS = 86_400_000;
 const ALL_DAYS = { by: [], from: '2000-01-01', to: '2099-12-31', limit: 1, offset: 0 };
 
 /** A run that a worker executes, and its buffer, whose batches are charged to `subjects`. */
-async function begun(db: Db, subjects: BudgetSubjects, now = () => NOON, account?: UsageAccount) {
-  await queueStory(db).add(randomUUID());
+async function begun(
+  db: Db,
+  subjects: BudgetSubjects,
+  now = () => NOON,
+  account?: UsageAccount,
+  thread_id: string = randomUUID(),
+) {
+  await chargingStory(db).add(thread_id);
   return attemptOf(db, subjects, now, account);
 }
 
@@ -96,7 +102,7 @@ describeEachDatabase('budgets', (open) => {
     // The commit of the batch succeeds, and its answer is lost.
     await db.transaction('sync', async (tx) => {
       await admitBatch(tx, run.lease, 0);
-      await writeBatch(tx, run.lease, batch);
+      await flushBatch(tx, run.lease, batch, CHARGING);
     });
     await run.queue.finish(run.lease, { ...successful(), batch });
     expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 1000 } });
@@ -112,18 +118,17 @@ describeEachDatabase('budgets', (open) => {
     const account = { assistant_id: randomUUID(), user_id: 'alice', key_id: '' };
     const thread_id = randomUUID();
     const subjects = { thread: thread_id, user_day: 'alice' };
-    using run = await begun(db, subjects, undefined, account);
+    using run = await begun(db, subjects, undefined, account, thread_id);
     await run.step(10);
     run.writes.addSteps([modelCall(2, 5)]);
     const batch = await run.writes.drain();
-    await run.queue.chargeLost(run.lease, batch);
+    await run.queue.countLost(run.lease, batch);
     expect(await budgetRepository(db).used(subjects, TODAY)).toMatchObject({ user_day: { tokens: 10 } });
 
     await deleteThread(db, run.lease.thread_id);
     // Its worker hears of it late: meanwhile everything about ended runs is gone.
     await budgetRepository(db).deleteEndedRuns(10);
-    await db.run(sql`delete from budget_sums where scope = 'thread'`);
-    await run.queue.chargeLost(run.lease, batch);
+    await run.queue.countLost(run.lease, batch);
     expect(await budgetRepository(db).used(subjects, TODAY)).toEqual({
       user_day: { tokens: 15, cost_nanos: 0, steps: 1 },
     });
@@ -143,7 +148,7 @@ describeEachDatabase('budgets', (open) => {
     await queue.requeue(lease, { charge: false, delay_ms: 0, batch: emptyBatch() });
     using next = await attemptOf(db, subjects, undefined, account);
     await next.step(100);
-    await queue.chargeLost(lease, batch);
+    await queue.countLost(lease, batch);
     await next.step(1000);
 
     const { run, user_day } = await budgetRepository(db).used(subjects, TODAY, lease.run_id);
@@ -174,21 +179,18 @@ describeEachDatabase('budgets', (open) => {
     await using db = await open();
     const budgets = budgetRepository(db);
     const thread_id = randomUUID();
-    using run = await begun(db, { thread: thread_id, day: '' });
+    using run = await begun(db, { thread: thread_id, day: '' }, undefined, undefined, thread_id);
     await run.step(1);
     expect(await budgets.deleteDaysBefore(TODAY, 10)).toBe(0);
     expect(await budgets.deleteEndedRuns(10)).toBe(0);
     await run.queue.finish(run.lease, { ...successful(), batch: await run.writes.drain() });
     expect(await budgets.deleteEndedRuns(10)).toBe(1);
     expect(await budgets.deleteDaysBefore('2026-03-02', 10)).toBe(1);
-    const own = { thread: run.lease.thread_id };
-    using other = await begun(db, own);
-    await other.step(1);
     expect(await budgets.used({ thread: thread_id, day: '' }, TODAY)).toEqual({
       thread: { tokens: 1, cost_nanos: 0, steps: 1 },
     });
-    await deleteThread(db, run.lease.thread_id);
-    expect(await budgets.used(own, TODAY)).toEqual({});
+    await deleteThread(db, thread_id);
+    expect(await budgets.used({ thread: thread_id, day: '' }, TODAY)).toEqual({});
   });
 });
 

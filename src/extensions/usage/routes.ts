@@ -1,11 +1,11 @@
 import type { FastifyInstance } from 'fastify';
-import { UsageReport, UsageSearch } from '../../schemas/usage.ts';
-import type { UsageService } from '../../services/usage/usage.ts';
-import { TAGS } from '../openapi/tags.ts';
-import type { ZodTypeProvider } from '../plugins/validation.ts';
+import { TAGS } from '../../http/openapi/tags.ts';
+import type { ZodTypeProvider } from '../../http/plugins/validation.ts';
+import { UsageReport, UsageSearch } from './schemas.ts';
+import type { UsageService } from './service.ts';
 
-/** Tokens and cost (OBSERVABILITY D-9). */
-export function usageRoutes(server: FastifyInstance, { usage }: { usage: UsageService }) {
+/** Tokens and cost. */
+export function usageRoutes(server: FastifyInstance, usage: UsageService): void {
   const app = server.withTypeProvider<ZodTypeProvider>();
 
   app.get(

@@ -1,9 +1,7 @@
-import { isObject } from '../../core/json.ts';
-import { columns } from '../../db/columns.ts';
-import type { Db, Reader, Transaction } from '../../db/db.ts';
-import { insertRowsReturning } from '../../db/rows.ts';
-import { or, type Sql, sql } from '../../db/sql.ts';
-import type { Interrupt } from '../../schemas/threads.ts';
+import { columns } from '../../../db/columns.ts';
+import type { Db, Reader, Transaction } from '../../../db/db.ts';
+import { insertRowsReturning } from '../../../db/rows.ts';
+import { or, sql } from '../../../db/sql.ts';
 
 /** What runs have used. */
 export interface BudgetUsage {
@@ -17,9 +15,10 @@ export interface BudgetUsage {
 
 export const NOTHING_USED: BudgetUsage = { tokens: 0, cost_nanos: 0, steps: 0 };
 
-/** Whose usage is summed up: of a thread for as long as it exists, of the others by day. */
-export const SUM_SCOPES = ['thread', 'user_day', 'key_day', 'day'] as const;
-export type SumScope = (typeof SUM_SCOPES)[number];
+/** Whose usage is summed up by day. */
+const DAY_SCOPES = ['user_day', 'key_day', 'day'] as const;
+/** That of a thread is summed up for as long as it exists. */
+export type SumScope = 'thread' | (typeof DAY_SCOPES)[number];
 
 /** Which sums a run is part of: ids by scope; those without a budget are absent. */
 export type BudgetSubjects = Readonly<Partial<Record<SumScope, string>>>;
@@ -39,26 +38,10 @@ export interface BudgetCharge {
   readonly charged: BudgetUsage;
 }
 
-const INTERRUPT_PREFIX = 'budget:';
-
-/** Id of the interrupt at which a budget stopped the run. LangGraph's own ids are hashes. */
-export function budgetInterruptId(run_id: string): string {
-  return `${INTERRUPT_PREFIX}${run_id}`;
-}
-
-/** Such an interrupt is in its thread only, and in no checkpoint. */
-export function isBudgetInterrupt(id: unknown): boolean {
-  return typeof id === 'string' && id.startsWith(INTERRUPT_PREFIX);
-}
-
-/** At such an interrupt, the thread asks whether its runs may use as much again. */
-export function isThreadBudgetInterrupt({ id, value }: Interrupt): boolean {
-  return isBudgetInterrupt(id) && isObject(value) && value['budget'] === 'thread';
-}
-
 const USAGE = 'tokens, cost_nanos, steps';
 const OF_RUN = columns('budget_runs', USAGE);
 const OF_SUM = columns('budget_sums', `scope, ${USAGE}`);
+const OF_THREAD = columns('budget_threads', USAGE);
 
 /**
  * Part of a transaction that has checked the lease: adds what the run has used since it was charged last; returns all
@@ -91,16 +74,39 @@ async function addToSums(
   tx: Transaction,
   { subjects, day, totals, charged }: Omit<BudgetCharge, 'run_id'>,
 ): Promise<BudgetsUsed> {
-  const keys = keysOf(subjects, day);
+  const more = {
+    tokens: totals.tokens - charged.tokens,
+    cost_nanos: totals.cost_nanos - charged.cost_nanos,
+    steps: totals.steps - charged.steps,
+  };
+  const [thread, days] = await Promise.all([
+    subjects.thread === undefined ? undefined : addToThread(tx, subjects.thread, more),
+    addToDays(tx, keysOf(subjects, day), more),
+  ]);
+  return { ...days, ...(thread && { thread }) };
+}
+
+/** Nothing if the thread is deleted. */
+function addToThread(
+  tx: Transaction,
+  thread_id: string,
+  more: BudgetUsage,
+): Promise<BudgetUsage | undefined> {
+  return tx.get(sql`update budget_threads set tokens = tokens + ${more.tokens},
+    cost_nanos = cost_nanos + ${more.cost_nanos}, steps = steps + ${more.steps}
+    where thread_id = ${thread_id} returning ${OF_THREAD}`);
+}
+
+async function addToDays(
+  tx: Transaction,
+  keys: ReturnType<typeof keysOf>,
+  { tokens, cost_nanos, steps }: BudgetUsage,
+): Promise<BudgetsUsed> {
   if (keys.length === 0) return {};
-  const { tokens, cost_nanos, steps } = totals;
   const sums = await insertRowsReturning(
     tx,
     sql`budget_sums (scope, subject, day, tokens, cost_nanos, steps)`,
-    keys.map(
-      (key) => sql`(${key.scope}, ${key.subject}, ${key.day}, ${tokens - charged.tokens},
-        ${cost_nanos - charged.cost_nanos}, ${steps - charged.steps})`,
-    ),
+    keys.map((key) => sql`(${key.scope}, ${key.subject}, ${key.day}, ${tokens}, ${cost_nanos}, ${steps})`),
     {
       onConflict: sql`on conflict (scope, subject, day) do update set tokens = budget_sums.tokens + excluded.tokens,
         cost_nanos = budget_sums.cost_nanos + excluded.cost_nanos, steps = budget_sums.steps + excluded.steps`,
@@ -112,9 +118,9 @@ async function addToSums(
 
 /** In one order in all processes, which therefore never wait for each other in a circle. */
 function keysOf(subjects: BudgetSubjects, day: string) {
-  return SUM_SCOPES.flatMap((scope) => {
+  return DAY_SCOPES.flatMap((scope) => {
     const subject = subjects[scope];
-    return subject === undefined ? [] : [{ scope, subject, day: scope === 'thread' ? '' : day }];
+    return subject === undefined ? [] : [{ scope, subject, day }];
   });
 }
 
@@ -128,41 +134,55 @@ function usedByRun(reader: Reader, run_id: string): Promise<BudgetUsage | undefi
   return reader.get(sql`select ${OF_RUN} from budget_runs where run_id = ${run_id}`);
 }
 
+/**
+ * Part of a transaction that has locked the thread: from now on its usage is summed up. An attempt could not add the row: it
+ * holds the head of the thread, and the reference would wait for the lock of the thread, against the order of locks.
+ */
+export function openThreadBudget(tx: Transaction, thread_id: string): void {
+  tx.defer(sql`insert into budget_threads (thread_id, tokens, cost_nanos, steps) values (${thread_id}, 0, 0, 0)
+    on conflict (thread_id) do nothing`);
+}
+
 /** Part of a transaction that accepts the answer of a person: the runs of the thread may use as much again. */
 export function renewThreadBudget(tx: Transaction, thread_id: string): void {
-  tx.defer(sumOfThreadDeleted(thread_id));
+  tx.defer(
+    sql`update budget_threads set tokens = 0, cost_nanos = 0, steps = 0 where thread_id = ${thread_id}`,
+  );
 }
 
-/** Part of the deletion of a thread, after that of its queue rows. */
-export async function deleteBudgetOfThread(tx: Transaction, thread_id: string): Promise<void> {
-  await tx.run(sumOfThreadDeleted(thread_id));
-}
-
-function sumOfThreadDeleted(thread_id: string): Sql {
-  return sql`delete from budget_sums where scope = 'thread' and subject = ${thread_id}`;
+/** Before or between charges. */
+export async function usedOf(
+  reader: Reader,
+  subjects: BudgetSubjects,
+  day: string,
+  run_id?: string,
+): Promise<BudgetsUsed> {
+  const keys = keysOf(subjects, day);
+  const wanted = keys.map(
+    (key) => sql`(scope = ${key.scope} and subject = ${key.subject} and day = ${key.day})`,
+  );
+  const [run, thread, days] = await Promise.all([
+    run_id === undefined ? undefined : usedByRun(reader, run_id),
+    subjects.thread === undefined
+      ? undefined
+      : reader.get(sql`select ${OF_THREAD} from budget_threads where thread_id = ${subjects.thread}`),
+    keys.length === 0 ? [] : reader.all(sql`select ${OF_SUM} from budget_sums where ${or(wanted)}`),
+  ]);
+  return { ...byScope(days), ...(thread && { thread }), ...(run && { run }) };
 }
 
 export type BudgetRepository = ReturnType<typeof budgetRepository>;
 
-/** What was used of budgets; attempts write it (`WriteBuffer`). */
+/** What was used of budgets; attempts write it (`chargeBudgets`). */
 export function budgetRepository(db: Db) {
   return {
-    /** Before or between charges. */
-    async used(subjects: BudgetSubjects, day: string, run_id?: string): Promise<BudgetsUsed> {
-      const run = run_id === undefined ? undefined : await usedByRun(db, run_id);
-      const keys = keysOf(subjects, day);
-      if (keys.length === 0) return { ...(run && { run }) };
-      const wanted = keys.map(
-        (key) => sql`(scope = ${key.scope} and subject = ${key.subject} and day = ${key.day})`,
-      );
-      const sums = await db.all(sql`select ${OF_SUM} from budget_sums where ${or(wanted)}`);
-      return { ...byScope(sums), ...(run && { run }) };
-    },
+    used: (subjects: BudgetSubjects, day: string, run_id?: string): Promise<BudgetsUsed> =>
+      usedOf(db, subjects, day, run_id),
 
     /** Deletes up to `limit` sums of days before this one; returns how many. */
     deleteDaysBefore(day: string, limit: number): Promise<number> {
       return db.run(sql`delete from budget_sums where (scope, subject, day) in (
-        select scope, subject, day from budget_sums where day <> '' and day < ${day} limit ${limit})`);
+        select scope, subject, day from budget_sums where day < ${day} limit ${limit})`);
     },
 
     /** Deletes what up to `limit` ended runs have used, which their sums still hold; returns how many. */

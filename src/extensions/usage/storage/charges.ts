@@ -1,9 +1,9 @@
-import { timestamp } from '../../core/clock.ts';
-import { type Columns, columns } from '../../db/columns.ts';
-import type { Db, Transaction } from '../../db/db.ts';
-import { insertRows } from '../../db/rows.ts';
-import { join, list, raw, SKIP_LOCKED, type Sql, sql } from '../../db/sql.ts';
-import type { RecordedStep } from '../../schemas/steps.ts';
+import { timestamp } from '../../../core/clock.ts';
+import { type Columns, columns } from '../../../db/columns.ts';
+import type { Db, Transaction } from '../../../db/db.ts';
+import { insertRows } from '../../../db/rows.ts';
+import { join, list, raw, SKIP_LOCKED, type Sql, sql } from '../../../db/sql.ts';
+import type { PricedStep } from '../../../schemas/steps.ts';
 
 /** Who is charged for what a run uses. */
 export interface UsageAccount {
@@ -29,9 +29,9 @@ export interface UsageSums {
 export const NANOS = 1e9;
 
 type Call = Pick<
-  RecordedStep,
-  'model' | 'ended_at' | 'tokens_in' | 'tokens_cached' | 'tokens_out' | 'calls'
-> & { readonly cost: number | null };
+  PricedStep,
+  'model' | 'ended_at' | 'tokens_in' | 'tokens_cached' | 'tokens_out' | 'calls' | 'cost'
+>;
 
 const SUMS = 'calls, unpriced_calls, tokens_in, tokens_cached, tokens_out, cost_nanos';
 

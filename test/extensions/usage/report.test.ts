@@ -1,11 +1,11 @@
 import { resolve } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
-import type { RunSteps } from '../../src/schemas/steps.ts';
-import type { Usage, UsageReport } from '../../src/schemas/usage.ts';
-import { openApp } from '../support/app.ts';
-import { seededRandom } from '../support/seeded-random.ts';
+import type { Usage, UsageReport } from '../../../src/extensions/usage/schemas.ts';
+import type { RunSteps } from '../../../src/schemas/steps.ts';
+import { openApp } from '../../support/app.ts';
+import { seededRandom } from '../../support/seeded-random.ts';
 
-const folder = resolve(import.meta.dirname, '../fixtures/usage');
+const folder = resolve(import.meta.dirname, '../../fixtures/usage');
 const http = await openApp({
   graphs: ['spender', 'one-node'],
   folder,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { QueryLimit, QueryOffset, queryList, Uuid } from './fields.ts';
+import { QueryLimit, QueryOffset, queryList, Uuid } from '../../schemas/fields.ts';
 
 export const USAGE_KEYS = ['assistant', 'user', 'key', 'model', 'day'] as const;
 export type UsageKey = (typeof USAGE_KEYS)[number];

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pricing } from '../../../src/services/usage/prices.ts';
+import { pricing } from '../../../src/extensions/usage/prices.ts';
 
 const PRICES = {
   'gpt-4o': { in: 2.5, cached: 1.25, out: 10 },
