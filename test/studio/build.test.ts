@@ -7,7 +7,7 @@ import { expect, test } from 'vitest';
 
 const BUILD = resolve(import.meta.dirname, '../../dist/studio');
 
-test('Studio has at most 3 MB, 1.2 MB of the package, and 180 kB of JavaScript for its first screen', () => {
+test('Studio has at most 3.2 MB, 1.2 MB of the package, and 180 kB of JavaScript for its first screen', () => {
   const files = globSync('**/*.*', { cwd: BUILD }).filter((path) => !/\.(br|gz)$/.test(path));
   const bytes = files.reduce((sum, path) => sum + statSync(join(BUILD, path)).size, 0);
   const scripts = readFileSync(join(BUILD, 'index.html'), 'utf8').match(/[^"]+\.js(?=")/g) ?? [];
@@ -20,7 +20,7 @@ test('Studio has at most 3 MB, 1.2 MB of the package, and 180 kB of JavaScript f
   const packed_bytes = gzipSync(contents, { level: 9 }).length;
   process.stdout.write(`Studio: ${bytes} bytes, ${packed_bytes} packed, ${first_bytes} at first\n`);
   expect(scripts.length).toBeGreaterThan(2);
-  expect(bytes).toBeLessThan(3_000_000);
+  expect(bytes).toBeLessThan(3_200_000);
   expect(packed_bytes).toBeLessThan(1_200_000);
   expect(first_bytes).toBeLessThan(180_000);
 });
