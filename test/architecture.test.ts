@@ -165,13 +165,10 @@ function valuesFrom(file: string, name: RegExp): string[] {
   return [...(source.get(file) ?? '').matchAll(new RegExp(imports, 'gm'))].map((match) => match[1] as string);
 }
 
-/** What still ties deployments to the core and to operations: their section of the configuration, and their part of a backup. */
+/** What still ties deployments to the core: their section of the configuration. */
 const STILL_TIED = [
   'config/load.ts -> extensions/deployments/section.ts',
   'config/schema.ts -> extensions/deployments/section.ts',
-  'extensions/operations/backup/backup.ts -> extensions/deployments/storage/backup-files.ts',
-  'extensions/operations/backup/restore.ts -> extensions/deployments/storage/backup-files.ts',
-  'extensions/deployments/storage/backup-files.ts -> extensions/operations/backup/backup-file.ts',
 ];
 
 function mayImport(from: string, to: string): boolean {

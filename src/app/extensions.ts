@@ -2,7 +2,14 @@ import type { Authenticate } from '../auth/authenticate.ts';
 import type { Config } from '../config/schema.ts';
 import { sectionOf } from '../config/section.ts';
 import { closeAll } from '../core/lifecycle.ts';
-import type { Contribution, Core, Extension, OwnedDatabase, ProjectCode } from '../extensions/extension.ts';
+import type {
+  Contribution,
+  Core,
+  Extension,
+  NamedFiles,
+  OwnedDatabase,
+  ProjectCode,
+} from '../extensions/extension.ts';
 import { EXTENSIONS } from '../extensions/index.ts';
 import type { Dispatch } from '../http/dispatch.ts';
 import type { ExtensionRoutes } from '../http/server-deps.ts';
@@ -18,6 +25,14 @@ export const OWNED_DATA: readonly OwnedData[] = EXTENSIONS.flatMap(({ data }) =>
 /** The databases that extensions have beside that of the server. */
 export async function ownedDatabases(config: Config): Promise<readonly OwnedDatabase[]> {
   return (await Promise.all(EXTENSIONS.map((each) => each.databases?.(config) ?? []))).flat();
+}
+
+/** The files that extensions have beside the database of the server. */
+export async function ownedFiles(config: Config): Promise<readonly NamedFiles[]> {
+  const all = await Promise.all(
+    EXTENSIONS.map(async ({ name, files }) => ({ name, files: await files?.(config) })),
+  );
+  return all.flatMap(({ name, files }) => (files ? { name, ...files } : []));
 }
 
 /** What all enabled extensions add to a server. */

@@ -1,4 +1,4 @@
-import { OWNED_DATA, ownedDatabases } from '../app/extensions.ts';
+import { OWNED_DATA, ownedDatabases, ownedFiles } from '../app/extensions.ts';
 import { applyEnvironment } from '../config/env.ts';
 import type { Config } from '../config/schema.ts';
 import type { Encryptor } from '../db/encryption/cipher.ts';
@@ -17,6 +17,8 @@ export interface ConfiguredStorage {
   readonly owned: readonly OwnedData[];
   /** The databases that extensions have beside it. */
   readonly databases: () => ReturnType<typeof ownedDatabases>;
+  /** The files that extensions have beside it. */
+  readonly files: () => ReturnType<typeof ownedFiles>;
 }
 
 /** Loads the configuration for a command that reads or repairs stored data. */
@@ -27,5 +29,6 @@ export async function configuredStorage(values: FlagValues): Promise<ConfiguredS
   const { url, password_command } = config.storage;
   const encryptor = await openEncryptor(config);
   const databases = () => ownedDatabases(config);
-  return { config, url, password_command, encryptor, owned: OWNED_DATA, databases };
+  const files = () => ownedFiles(config);
+  return { config, url, password_command, encryptor, owned: OWNED_DATA, databases, files };
 }

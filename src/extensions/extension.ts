@@ -36,6 +36,8 @@ export interface Extension {
   readonly data?: OwnedData;
   /** Further databases of the same schema that it has; none while it is off. */
   databases?(config: Config): Promise<readonly OwnedDatabase[]>;
+  /** Files that it keeps beside a SQLite database, also while it is off; `undefined` with another engine. */
+  files?(config: Config): Promise<OwnedFiles | undefined>;
   /** Its commands of the command line, in the order of the help; available even while it is off. */
   loadCommands?(): Promise<readonly Command[]>;
   /** The code of the project that it loads: for `check` and `dev`. */
@@ -55,6 +57,31 @@ export interface OwnedDatabase {
   readonly name: string;
   readonly url: string;
   readonly max_connections: number;
+}
+
+/** Files of an extension, which a backup has in a folder beside it, named by the extension. */
+export interface OwnedFiles {
+  /**
+   * Copies those that the database `backup` names, while servers run, to the folder `to`, which does not exist yet. Makes no
+   * folder if it names none. Returns the names to report.
+   */
+  copy(backup: string, to: string): Promise<readonly string[]>;
+  /**
+   * Prepares the copies in the folder `from` to replace the files, and keeps servers away from these until it is disposed.
+   * Throws `Unavailable` if copies are missing, damaged, or in use, and `Conflict` if there are other files without `force`.
+   */
+  hold(backup: string, from: string, force: boolean): Promise<HeldFiles>;
+}
+
+/** Files of a backup that are about to replace others. */
+export interface HeldFiles extends Disposable {
+  replace(): void;
+}
+
+/** The files of an extension. */
+export interface NamedFiles extends OwnedFiles {
+  /** Of the extension. */
+  readonly name: string;
 }
 
 /** Code of the project that a configuration key names. */

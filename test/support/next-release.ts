@@ -26,8 +26,8 @@ const MIGRATIONS = [
 const CHANGES = [
   {
     file: 'src/storage/queue/enqueue.ts',
-    find: 'created_at, updated_at, key_id, $' + '{MARKER_COLUMNS}, ',
-    replace: 'created_at, updated_at, release, key_id, $' + '{MARKER_COLUMNS}, ',
+    find: 'created_at, updated_at, announces_end, key_id, $' + '{MARKER_COLUMNS}, ',
+    replace: 'created_at, updated_at, release, announces_end, key_id, $' + '{MARKER_COLUMNS}, ',
   },
   {
     file: 'src/storage/queue/enqueue.ts',

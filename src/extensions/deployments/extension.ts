@@ -13,6 +13,13 @@ export const deployments: Extension = {
     const stored = await storedDeployments({ url, password_command, files: deploymentFiles(folder) });
     return stored.map((each) => ({ kind: 'deployment', max_connections, ...each }));
   },
+  async files({ deployments: { folder }, storage }) {
+    const { sqlitePath } = await import('../../db/engines/sqlite-files.ts');
+    // On PostgreSQL, deployments are schemas, which `pg_dump` saves.
+    if (sqlitePath(storage.url) === undefined) return undefined;
+    const { deploymentData } = await import('./storage/owned-files.ts');
+    return deploymentData(folder);
+  },
   async loadCommands() {
     const [{ deploy }, { DEPLOYMENT_COMMANDS }, { REPOSITORY_COMMANDS }] = await Promise.all([
       import('./commands/deploy.ts'),

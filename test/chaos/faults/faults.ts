@@ -13,8 +13,8 @@ export const FAULTS = {
   'retries begin anew': [
     edit(
       'src/storage/queue/claim.ts',
-      'const has_checkpoint = checkpoint !== undefined;',
-      'const has_checkpoint = false;',
+      'has_checkpoint: checkpoint !== undefined };',
+      'has_checkpoint: false };',
     ),
     // LangGraph by itself resumes a run of the same id.
     edit(

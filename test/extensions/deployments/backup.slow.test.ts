@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { deploymentData } from '../../../src/extensions/deployments/storage/owned-files.ts';
 import { backupDatabase } from '../../../src/extensions/operations/backup/backup.ts';
 import { restoreDatabase } from '../../../src/extensions/operations/backup/restore.ts';
 import { openDeploymentServer, projectThat } from '../../support/deployments.ts';
@@ -16,7 +17,7 @@ async function temporaryFolder() {
 
 const placeOf = ({ config }: Awaited<ReturnType<typeof openDeploymentServer>>) => ({
   url: config.storage.url,
-  deployments_folder: config.deployments.folder,
+  files: [{ name: 'deployments', ...deploymentData(config.deployments.folder) }],
 });
 
 test('a backup of a running server contains its deployments, and another machine continues from it', async () => {
@@ -34,7 +35,7 @@ test('a backup of a running server contains its deployments, and another machine
     await server.deploy(id, projectThat('from the backup'));
     before = await threadIn(server);
     const backup = await backupDatabase({ file, ...placeOf(server) });
-    expect(backup.deployments).toEqual(['kept']);
+    expect(backup.files).toEqual({ deployments: ['kept'] });
     later = await threadIn(server);
     expect(readdirSync(backups.path).sort()).toEqual(['all.db', 'all.db.deployments']);
     const copy = statSync(join(backups.path, 'all.db.deployments/apps/kept/data.sqlite'));
@@ -57,7 +58,7 @@ test('a backup of a running server contains its deployments, and another machine
   renameSync(`${data}-moved`, data);
   await restoreDatabase({ file, ...place, force: true });
   await expect(restoreDatabase({ file, ...place })).rejects.toThrow('replace it with --force');
-  expect(existsSync(join(place.deployments_folder, 'apps/kept/builds'))).toBe(false);
+  expect(existsSync(join(restored.config.deployments.folder, 'apps/kept/builds'))).toBe(false);
 
   await using server = await openDeploymentServer({ folder: elsewhere.path });
   await until('it was built again and serves', async () => (await server.run('kept')).status === 200, 60_000);

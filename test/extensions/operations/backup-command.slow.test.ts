@@ -71,7 +71,7 @@ test('a backup of an encrypted database reports that the key is not part of it',
 
 describe.runIf(HAS_POSTGRES)('a restore that is killed with SIGKILL', () => {
   // Every table has rows, so that the backup names deployments.
-  const ALONE = ['--force', '--without-deployments'];
+  const ALONE = ['--force', '--database-only'];
   let empty: string;
   beforeAll(async () => {
     empty = await places.postgres();

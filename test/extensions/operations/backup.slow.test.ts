@@ -68,7 +68,7 @@ describe.runIf(HAS_POSTGRES)('a backup', () => {
     const { server_secrets, ...others } = await rowsOf(`sqlite:${file}`);
     expect(before).toMatchObject(others);
     expect(before['server_secrets']?.every((row) => server_secrets?.includes(row))).toBe(true);
-    expect(backup).toEqual({ bytes: statSync(file).size, encrypted: false, deployments: [] });
+    expect(backup).toEqual({ bytes: statSync(file).size, encrypted: false, files: {} });
     expect(statSync(file).mode & 0o777).toBe(0o600);
     expect(readdirSync(places.folder).filter((name) => name.startsWith(basename(file)))).toEqual([
       basename(file),

@@ -10,18 +10,7 @@ import { store } from './store.ts';
 import { threads } from './threads.ts';
 import { webhooks } from './webhooks.ts';
 
-const PARTS = [
-  assistants,
-  threads,
-  runs,
-  queue,
-  events,
-  checkpoints,
-  store,
-  crons,
-  webhooks,
-  access,
-];
+const PARTS = [assistants, threads, runs, queue, events, checkpoints, store, crons, webhooks, access];
 
 const textFor = (dialect: DialectName) =>
   PARTS.map((part) => (typeof part === 'string' ? part : part[dialect])).join('');

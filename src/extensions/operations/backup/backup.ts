@@ -1,4 +1,4 @@
-import { existsSync, realpathSync, renameSync, rmSync, statSync } from 'node:fs';
+import { existsSync, realpathSync, renameSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import {
   Conflict,
@@ -19,11 +19,12 @@ import {
   vacuumInto,
 } from '../../../db/engines/sqlite-files.ts';
 import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
+import { assertIntact } from '../../../storage/backup-file.ts';
 import { isEncrypted } from '../../../storage/encryption/unlock.ts';
 import type { OwnedData } from '../../../storage/owned-data.ts';
-import { copyDeployments, dataFolderOf } from '../../deployments/storage/backup-files.ts';
+import type { NamedFiles } from '../../extension.ts';
 import { type CopyReport, copyDatabase } from '../copy/copy.ts';
-import { assertIntact } from './backup-file.ts';
+import { copyFiles, filesFolderOf, removeFolders, renameFolders } from './files-folder.ts';
 
 export interface BackupOptions {
   /** `sqlite:` and an absolute path, or `postgres://…`. */
@@ -32,8 +33,8 @@ export interface BackupOptions {
   readonly password_command?: string | undefined;
   /** An absolute path. */
   readonly file: string;
-  /** Where the server keeps its deployments; their data goes into a folder beside the file. Default: none is saved. */
-  readonly deployments_folder?: string | undefined;
+  /** Files of extensions; each extension's go into a folder beside the file. Default: none is saved. */
+  readonly files?: readonly NamedFiles[];
   /** Replaces an existing file. */
   readonly force?: boolean;
   /** What extensions own in it. */
@@ -47,8 +48,8 @@ export interface Backup {
   readonly bytes: number;
   /** Its values are ciphertexts, whose key is not in it. */
   readonly encrypted: boolean;
-  /** Names of the deployments whose data is in the folder beside it. */
-  readonly deployments: readonly string[];
+  /** Names of what is in the folder beside it, by the name of the extension. */
+  readonly files: Readonly<Record<string, readonly string[]>>;
 }
 
 /**
@@ -65,9 +66,8 @@ export async function backupDatabase(options: BackupOptions): Promise<Backup> {
 }
 
 async function writeBackup(options: BackupOptions): Promise<Backup> {
-  const { url, file, force, deployments_folder } = options;
-  const data = dataFolderOf(file);
-  for (const path of [file, data])
+  const { url, file, force, files = [] } = options;
+  for (const path of [file, ...files.map(({ name }) => filesFolderOf(file, name))])
     if (existsSync(path) && !force)
       throw new Conflict(`${path} already exists. Name another file, or replace it with --force.`);
   const path = sqlitePath(url);
@@ -75,24 +75,21 @@ async function writeBackup(options: BackupOptions): Promise<Backup> {
     throw new InvalidInput('The backup must not be the file of the database itself.');
   makeFolder(dirname(file));
   const partial = `${file}.partial`;
-  const partialData = dataFolderOf(partial);
-  rmSync(partialData, { recursive: true, force: true });
+  removeFolders(partial, files);
   try {
     if (path === undefined) await copyToFile(url, partial, options);
     else vacuumInto(path, partial);
     await assertIntact(partial);
     const encrypted = await isEncryptedFile(partial);
-    const deployments =
-      deployments_folder === undefined ? [] : await copyDeployments(partial, deployments_folder, partialData);
+    const copied = await copyFiles(partial, files);
     removeCompanions(partial);
-    rmSync(data, { recursive: true, force: true });
-    if (existsSync(partialData)) renameSync(partialData, data);
+    renameFolders(partial, file, files);
     renameSync(partial, file);
     flush(dirname(file));
-    return { bytes: statSync(file).size, encrypted, deployments };
+    return { bytes: statSync(file).size, encrypted, files: copied };
   } catch (error) {
     removeSqlite(partial);
-    rmSync(partialData, { recursive: true, force: true });
+    removeFolders(partial, files);
     throw error;
   }
 }

@@ -12,16 +12,17 @@ import {
 } from '../../../db/engines/sqlite-files.ts';
 import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
 import { pendingMigrations } from '../../../db/migrate.ts';
+import { assertIntact } from '../../../storage/backup-file.ts';
 import { allMigrations, type OwnedData } from '../../../storage/owned-data.ts';
 import { liveWorkers } from '../../../storage/queue/workers.ts';
-import { holdDeployments } from '../../deployments/storage/backup-files.ts';
+import type { HeldFiles, NamedFiles } from '../../extension.ts';
 import { type CopyReport, planCopy } from '../copy/copy.ts';
 import { LEASE_NOTE, openTarget, WITHOUT_TIMEOUTS } from '../copy/databases.ts';
 import { endProgress, unfinishedSource } from '../copy/progress.ts';
 import { continueAfter } from '../copy/sequences.ts';
 import { emptyTables, lastNumbers, tablesWithRows, transferTable, verifyTable } from '../copy/transfer.ts';
 import { insertBatch } from '../copy/write.ts';
-import { assertIntact } from './backup-file.ts';
+import { filesFolderOf } from './files-folder.ts';
 
 export interface RestoreOptions {
   /** An absolute path: what `backupDatabase` wrote. */
@@ -30,8 +31,8 @@ export interface RestoreOptions {
   readonly url: string;
   /** Command that prints the password of a PostgreSQL. */
   readonly password_command?: string | undefined;
-  /** Where the server keeps its deployments; their data is restored from beside the file. Default: it is not. */
-  readonly deployments_folder?: string | undefined;
+  /** Files of extensions, which are restored from beside the file. Default: none is. */
+  readonly files?: readonly NamedFiles[];
   /** Replaces a database that has data. */
   readonly force?: boolean;
   /** What extensions own in it. */
@@ -42,18 +43,22 @@ export interface RestoreOptions {
 }
 
 /**
- * Replaces the database by a backup of either engine, all or nothing: a crash leaves the old data or the new. Then each
- * deployment's, likewise: after a crash between them, restore once more. The backup is verified first. Throws
+ * Replaces the database by a backup of either engine, all or nothing: a crash leaves the old data or the new. Then the
+ * files of extensions, likewise: after a crash between them, restore once more. The backup is verified first. Throws
  * `Unavailable` for a backup that is not intact and while a server uses the database, and `Conflict` for a database
  * that has data, without `force`.
  */
 export async function restoreDatabase(options: RestoreOptions): Promise<void> {
   await assertIntact(options.file);
-  const { file, deployments_folder, force = false } = options;
-  using deployments =
-    deployments_folder === undefined ? undefined : await holdDeployments(file, deployments_folder, force);
-  await restoreRows(options);
-  deployments?.replace();
+  const { file, files = [], force = false } = options;
+  const held: HeldFiles[] = [];
+  try {
+    for (const { name, hold } of files) held.push(await hold(file, filesFolderOf(file, name), force));
+    await restoreRows(options);
+    for (const each of held) each.replace();
+  } finally {
+    for (const each of held) each[Symbol.dispose]();
+  }
 }
 
 async function restoreRows(options: RestoreOptions): Promise<void> {

@@ -1,8 +1,8 @@
-import { Unavailable } from '../../../core/errors.ts';
-import { integrityProblems } from '../../../db/engines/sqlite-files.ts';
-import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
-import { NEWEST_VERSION, schemaVersion } from '../../../db/schema.ts';
-import { assertNoCopy } from '../../../storage/unfinished-copy.ts';
+import { Unavailable } from '../core/errors.ts';
+import { integrityProblems } from '../db/engines/sqlite-files.ts';
+import { openSqliteSnapshot } from '../db/engines/sqlite-snapshot.ts';
+import { NEWEST_VERSION, schemaVersion } from '../db/schema.ts';
+import { assertNoCopy } from './unfinished-copy.ts';
 
 /**
  * Reads a whole backup before anything depends on it. Returns its schema version. Throws `Unavailable` if it is

@@ -14,7 +14,8 @@ import {
 } from '../../../db/engines/sqlite-files.ts';
 import { openSqliteSnapshot } from '../../../db/engines/sqlite-snapshot.ts';
 import { sql } from '../../../db/sql.ts';
-import { assertIntact } from '../../operations/backup/backup-file.ts';
+import { assertIntact } from '../../../storage/backup-file.ts';
+import type { HeldFiles, OwnedFiles } from '../../extension.ts';
 
 /** What is needed of a deployment to serve it again: paths below its folder, those of databases and of uploads. */
 interface DeploymentData {
@@ -23,17 +24,16 @@ interface DeploymentData {
   readonly uploads: readonly string[];
 }
 
-/** Folder beside a backup that has the data of the deployments. */
-export function dataFolderOf(backup: string): string {
-  return `${backup}.deployments`;
+/** What a backup has of the deployments below `folder`: their databases and uploads, but no builds. */
+export function deploymentData(folder: string): OwnedFiles {
+  return {
+    copy: (backup, to) => copyDeployments(backup, folder, to),
+    hold: (backup, from, force) => holdDeployments({ backup, from, folder, force }),
+  };
 }
 
-/**
- * Copies databases and uploads of the deployments that the database `backup` names, while servers go on, to the folder
- * `to`, which does not exist yet. Each database is one moment of its own. Without deployments there is no
- * folder. Returns the names of those that have a database.
- */
-export async function copyDeployments(backup: string, folder: string, to: string): Promise<string[]> {
+/** Each database is one moment of its own. Returns the names of the deployments that have a database. */
+async function copyDeployments(backup: string, folder: string, to: string): Promise<string[]> {
   const deployments = await deploymentsIn(backup);
   const copied: string[] = [];
   for (const { name, database, uploads } of deployments) {
@@ -47,9 +47,12 @@ export async function copyDeployments(backup: string, folder: string, to: string
   return copied;
 }
 
-/** Deployments of a backup that are about to replace what is in their folder. */
-export interface HeldDeployments extends Disposable {
-  replace(): void;
+interface Restored {
+  readonly backup: string;
+  /** What `copy` wrote. */
+  readonly from: string;
+  readonly folder: string;
+  readonly force: boolean;
 }
 
 /**
@@ -57,13 +60,8 @@ export interface HeldDeployments extends Disposable {
  * Throws `Unavailable` if the data is not beside the backup, is damaged, or is in use, and `Conflict` if there is other data
  * without `force`.
  */
-export async function holdDeployments(
-  backup: string,
-  folder: string,
-  force: boolean,
-): Promise<HeldDeployments> {
+async function holdDeployments({ backup, from, folder, force }: Restored): Promise<HeldFiles> {
   const deployments = await deploymentsIn(backup);
-  const from = dataFolderOf(backup);
   if (deployments.length > 0 && !existsSync(from)) throw missing(backup, from, deployments);
   const held: { database: HeldDatabase; fresh: string | undefined }[] = [];
   const dispose = () => {
@@ -145,7 +143,7 @@ function copy(from: string, to: string): void {
 function missing(backup: string, folder: string, deployments: readonly DeploymentData[]): Unavailable {
   const names = deployments.map(({ name }) => name).join(', ');
   return new Unavailable(
-    `${backup} has deployments (${names}), whose data must be next to it, in ${folder}. Put it there, or restore the server alone with --without-deployments.`,
+    `${backup} has deployments (${names}), whose data must be next to it, in ${folder}. Put it there, or restore the server alone with --database-only.`,
   );
 }
 
