@@ -68,18 +68,27 @@ function inJson(text: string): string {
 /** Masks the beginning of a secret before each cut. */
 function maskBeginnings(text: string, secrets: readonly string[]): string {
   if (!text.includes(CUT)) return text;
+  // Anyone can write many cuts into a text: only secrets whose beginning occurs are compared with what precedes each.
+  const begun = secrets.filter((secret) => text.includes(beginningOf(secret)));
+  if (begun.length === 0) return text;
   const parts = text.split(CUT);
   const last = parts.pop() as string;
   const masked = parts.map((part) => {
-    const length = secrets.reduce((longest, secret) => Math.max(longest, beginningLength(part, secret)), 0);
+    const length = begun.reduce((longest, secret) => Math.max(longest, beginningLength(part, secret)), 0);
     return length === 0 ? part : `${part.slice(0, -length)}***`;
   });
   return [...masked, last].join(CUT);
 }
 
+function beginningOf(secret: string): string {
+  return secret.slice(0, MIN_BEGINNING);
+}
+
 /** Length of the longest beginning of the secret at the end of the text. */
 function beginningLength(text: string, secret: string): number {
-  let length = Math.min(text.length, secret.length - 1);
-  while (length >= MIN_BEGINNING && !text.endsWith(secret.slice(0, length))) length -= 1;
-  return length >= MIN_BEGINNING ? length : 0;
+  const end = text.slice(-(secret.length - 1));
+  const beginning = beginningOf(secret);
+  for (let at = end.indexOf(beginning); at >= 0; at = end.indexOf(beginning, at + 1))
+    if (secret.startsWith(end.slice(at))) return end.length - at;
+  return 0;
 }

@@ -106,10 +106,14 @@ test('the output of a build shows no half of a secret, wherever its line is cut'
   }
 });
 
-test.each(['… (cut, ', 'sk-… (cut, ', 'eyJa.', 'hunt… (cut, ', 'a://… (cut, '])(
+test.each(['… (cut, ', 'sk-… (cut, ', 'eyJa.', 'hunt… (cut, ', 'a://… (cut, ', 'not a secret… (cut, '])(
   'a long text of cut "%s" is masked in linear time, like every other',
   (piece) => {
-    const mask = secretMask(Array.from({ length: 100 }, (_, index) => `hunter2hunter2${index}`));
+    const long = Array.from({ length: 400 }, (_, index) => `${index} ${'of a long secret '.repeat(100)}`);
+    const mask = secretMask([
+      ...Array.from({ length: 100 }, (_, index) => `hunter2hunter2${index}`),
+      ...long,
+    ]);
     const text = piece.repeat(1_000_000 / piece.length);
     const masked = mask(text);
     expect(mask(masked)).toBe(masked);
