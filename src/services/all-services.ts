@@ -191,7 +191,7 @@ function stopRun(bus: EventBus, run_id: string): void {
 function listServices(
   deps: Storage &
     Pick<ServiceContext, 'bus' | 'live'> &
-    Pick<RunStepDeps, 'stepsNow' | 'root' | 'revision_id'> &
+    Pick<RunStepDeps, 'stepsNow' | 'root'> &
     RunGraphDeps,
   assistants: AssistantService,
 ) {

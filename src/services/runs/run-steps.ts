@@ -26,14 +26,14 @@ export interface RunStepDeps {
   readonly stepsNow: StepsNow;
   /** Project folder, which paths in stacks are relative to. */
   readonly root: string;
-  /** In a deployment, whose sources are not edited in place. */
-  readonly revision_id?: string | undefined;
+  /** Set where several executors share a queue, as in a deployment: its sources are not edited in place. */
+  readonly executor_id?: string | undefined;
 }
 
 export type RunStepService = ReturnType<typeof runStepService>;
 
 /** Recorded steps of runs. */
-export function runStepService({ runs, runSteps, stepsNow, root, revision_id }: RunStepDeps) {
+export function runStepService({ runs, runSteps, stepsNow, root, executor_id }: RunStepDeps) {
   /** Throws `NotFound` for a run that the actor cannot see. */
   async function visibleRun(actor: Actor, thread_id: string | undefined, run_id: string): Promise<Run> {
     const visibility = await authorize(actor, 'threads:read', { thread_id, run_id });
@@ -83,7 +83,7 @@ export function runStepService({ runs, runSteps, stepsNow, root, revision_id }: 
       const run = await visibleRun(actor, thread_id, run_id);
       const found = await runSteps.step(run, positionOf(step_id));
       if (!found) throw new NotFound('Step not found');
-      const edits = is_local && revision_id === undefined && actor.scope === 'admin';
+      const edits = is_local && executor_id === undefined && actor.scope === 'admin';
       return {
         ...visibleStep(run_id, found.step),
         run_id,
