@@ -45,14 +45,16 @@ export interface Extensions extends ExtensionRoutes, AsyncDisposable {
   authenticating(known: Authenticate | undefined): Authenticate | undefined;
   /** Starts what runs in a process of its role. */
   start(): Promise<void>;
-  /** Stops it. May be called again. */
+  /** Stops the companions, together with the workers. May be called again. */
   stop(grace_ms: number): Promise<void>;
+  /** After the workers, whose last runs loops may follow. May be called again. */
+  stopLoops(): Promise<void>;
   readonly dispatch: Dispatch | undefined;
 }
 
 /** Where the server's pages for people are, below the mount prefix. */
-export function pageOf(config: Config): string | undefined {
-  return enabled(config)
+export function pageOf(config: Config, known?: readonly Extension[]): string | undefined {
+  return enabled(config, known)
     .find(({ page }) => page)
     ?.page?.(config);
 }
@@ -68,8 +70,8 @@ export function givenToHosts(config: Config): Readonly<Record<string, unknown>> 
   return Object.fromEntries(given.filter(([, value]) => value !== undefined));
 }
 
-function enabled(config: Config): readonly Extension[] {
-  return EXTENSIONS.filter((extension) => extension.isEnabled(config));
+function enabled(config: Config, known = EXTENSIONS): readonly Extension[] {
+  return known.filter((extension) => extension.isEnabled(config));
 }
 
 /** What a deployment's configuration has of its server's. */
@@ -78,19 +80,32 @@ export function sectionsOfServer(server: Config): Readonly<Record<string, unknow
   return Object.fromEntries(sections.map((section) => [section.path, sectionOf(server, section)]));
 }
 
+/** What at most one extension has. */
+const EXCLUSIVE = ['page', 'observer', 'attempt', 'dispatch'] as const;
+
+function requireOneOfEach(opened: readonly Contribution[], on: readonly Extension[]): void {
+  const all = on.map(({ name, page }, at) => ({ name, page, ...opened[at] }));
+  for (const part of EXCLUSIVE) {
+    const names = all.filter((each) => each[part]).map(({ name }) => name);
+    if (names.length > 1)
+      throw new Error(`Only one extension may have "${part}", but these do: ${names.join(', ')}`);
+  }
+}
+
 /** Loads the extensions that the configuration enables; all or none. */
-export async function openExtensions(config: Config, core: Core): Promise<Extensions> {
-  const on = enabled(config);
+export async function openExtensions(
+  config: Config,
+  core: Core,
+  known: readonly Extension[] = EXTENSIONS,
+): Promise<Extensions> {
+  const on = enabled(config, known);
   const opened: Contribution[] = [];
   const close = () => closeAll(opened.map((each) => () => each[Symbol.asyncDispose]?.()));
   try {
     for (const extension of on) opened.push(await (await extension.load())(core));
-    if (opened.filter(({ observer }) => observer).length > 1)
-      throw new Error('more than one extension observes runs');
-    if (opened.filter(({ attempt }) => attempt).length > 1)
-      throw new Error('more than one extension observes attempts');
+    requireOneOfEach(opened, on);
   } catch (error) {
-    await close();
+    await close().catch((cause: unknown) => core.logger.error('cannot close an extension', { error: cause }));
     throw error;
   }
   core.storage.riders.add(opened.flatMap(({ rider = [] }) => rider));
@@ -98,11 +113,11 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
   const loops = opened
     .flatMap((each) => each.loops ?? [])
     .filter(({ role }) => role === 'any' || own === 'all' || role === own);
-  const off = EXTENSIONS.filter((extension) => !on.includes(extension));
+  const off = known.filter((extension) => !on.includes(extension));
   return {
     routes: opened.flatMap(({ routes = [] }) => routes),
     offAnswer: (path) => off.map((extension) => extension.offAnswer?.(path)).find((answer) => answer),
-    page: pageOf(config),
+    page: pageOf(config, known),
     pageOfInvalid: (url, prefixes) =>
       opened.map((each) => each.pageOfInvalid?.(url, prefixes)).find((page) => page !== undefined),
     authenticating: (known) =>
@@ -117,10 +132,10 @@ export async function openExtensions(config: Config, core: Core): Promise<Extens
       for (const { companion } of opened) await companion?.start();
     },
     async stop(grace_ms) {
-      await Promise.all([
-        ...loops.map((loop) => loop.stop()),
-        ...opened.map(({ companion }) => companion?.stop(grace_ms)),
-      ]);
+      await Promise.all(opened.map(({ companion }) => companion?.stop(grace_ms)));
+    },
+    async stopLoops() {
+      await Promise.all(loops.map((loop) => loop.stop()));
     },
     [Symbol.asyncDispose]: close,
   };

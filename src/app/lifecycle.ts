@@ -6,10 +6,11 @@ import type { Asking } from '../hosts/pool/ask.ts';
 import { addressesOf, type Listening, listenAt } from '../http/listen.ts';
 import type { Services } from '../services/all-services.ts';
 import type { Engine } from '../workers/engine.ts';
+import type { Extensions } from './extensions.ts';
 import { reloadProject } from './hosts.ts';
 import type { OutputCapture } from './output.ts';
 import type { Foundation } from './place.ts';
-import type { Companion, HttpServer, ReplaceableApp } from './replaceable-app.ts';
+import type { HttpServer, ReplaceableApp } from './replaceable-app.ts';
 import type { EngineStatus } from './server-status.ts';
 
 export interface AppParts {
@@ -26,7 +27,7 @@ export interface AppParts {
   /** The foundation is closed with the app. */
   readonly owns_foundation: boolean;
   readonly traces: LangSmithTraces | undefined;
-  readonly extensions: Companion & AsyncDisposable;
+  readonly extensions: Pick<Extensions, 'start' | 'stop' | 'stopLoops'> & AsyncDisposable;
   /** Fails the readiness check, so that new runs go to another process. */
   readonly drain: AbortController;
   /** Stops the background extraction of graph schemas. */
@@ -52,6 +53,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
     return closeAll([
       // The server keeps serving while runs finish, so that clients see them end; `/ok` diverts new requests.
       () => Promise.all([workers.stop(grace_ms), extensions.stop(grace_ms), retiring]),
+      () => extensions.stopLoops(),
       () => traces?.flush(),
       () => end.abort(),
       () => loopback?.[Symbol.dispose](),
@@ -69,6 +71,7 @@ export function appLifecycle({ config, ...parts }: AppParts): ReplaceableApp {
   async function retire(drain_ms: number): Promise<void> {
     await workers.drain(drain_ms);
     await Promise.all([workers.stop(HAND_OVER_MS, true), extensions.stop(HAND_OVER_MS)]);
+    await extensions.stopLoops();
   }
 
   return {

@@ -165,7 +165,7 @@ export interface Contribution extends Partial<AsyncDisposable> {
   warnings?(): Promise<readonly ServerWarning[]>;
 }
 
-/** Work that repeats while the server runs, in processes of its role; `server.role: all` is both. */
+/** Work that repeats while the server runs, in processes of its role; `server.role: all` is both. Stops after the workers. */
 export interface BackgroundLoop {
   readonly role: 'api' | 'worker' | 'any';
   start(): void;
