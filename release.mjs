@@ -14,7 +14,8 @@ const PLACES = {
 
 export function released(file, text, version, date) {
   if (file === 'CHANGELOG.md') {
-    if (!/## \[Unreleased\]\n+(?!## \[)\S/.test(text)) throw new Error('CHANGELOG.md has nothing under Unreleased.');
+    if (!/## \[Unreleased\]\n+(?!## \[)\S/.test(text))
+      throw new Error('CHANGELOG.md has nothing under Unreleased.');
     return text.replace('## [Unreleased]\n', `## [Unreleased]\n\n## [${version}] - ${date}\n`);
   }
   if (file === 'package-lock.json') {
