@@ -46,7 +46,7 @@ export const FailureCause = z.object({
 });
 export type FailureCause = z.infer<typeof FailureCause>;
 
-/** Why a step failed: the error, then what caused it. */
+/** Why a step failed: the error, then what caused it. Users who may see only their own rows get the error alone. */
 export const StepFailure = z.array(FailureCause);
 export type StepFailure = z.infer<typeof StepFailure>;
 

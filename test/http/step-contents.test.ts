@@ -101,6 +101,20 @@ test('a failed step has its error, the cause, the frames of the project, and the
   expect(JSON.stringify(listed)).not.toMatch(/failing\.ts|readOrder/);
 });
 
+test('a user of an application gets the error of a failed step alone, without causes, frames and source', async () => {
+  const { body } = await http.post('/auth/tokens', { user: 'ana' }, KEY);
+  const token = { authorization: `Bearer ${body.token}` };
+  const { run_id, steps } = await run('failing', {}, undefined, http, token as never);
+  const id = steps.map(({ attempt, number }) => `${attempt}.${number}`)[0];
+  const failure = async (headers: object) =>
+    (await http.get(`/runs/${run_id}/steps/${id}`, headers as never)).body.contents.failure;
+  const [error, ...causes] = await failure(KEY);
+  expect(causes).toHaveLength(1);
+  expect(error.frames.length).toBeGreaterThan(0);
+  const { error: name, message } = error;
+  expect(await failure(token)).toEqual([{ error: name, message, frames: [], code: null }]);
+});
+
 test('contents are in no list, stream or error: only in the answer of a step', async () => {
   const ran = await run('conversing', ask('A needle.'));
   const { thread_id, run_id } = ran;

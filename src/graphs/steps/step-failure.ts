@@ -32,14 +32,24 @@ function frameIn(text: string): FailureFrame | undefined {
   return { call: call.slice(0, 256), path: file, line, column, is_own: isUserCode(frame) };
 }
 
+export interface FailureReader {
+  /** Project folder, which paths are relative to. */
+  readonly root: string;
+  /** Sees the code of the project: a user of an application does not. */
+  readonly sees_code: boolean;
+  /** Is on this machine, and may open its files. */
+  readonly is_local: boolean;
+}
+
 /**
  * The causes as a client may see them: paths relative to the project, and of files elsewhere no more than their packages'
- * names. `file`, for an editor, only if the client is on this machine.
+ * names. `file`, for an editor, only if the client is on this machine. Without `sees_code` only the error, as on the run.
  */
 export function visibleCauses(
   causes: readonly FailureCause[],
-  { root, is_local }: { readonly root: string; readonly is_local: boolean },
+  { root, sees_code, is_local }: FailureReader,
 ): FailureCause[] {
+  if (!sees_code) return causes.slice(0, 1).map((cause) => ({ ...cause, frames: [], code: null }));
   return causes.map((cause) => ({
     ...cause,
     frames: cause.frames.map(({ path: file, ...frame }) => {

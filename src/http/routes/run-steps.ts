@@ -16,7 +16,7 @@ const shared = {
 };
 const oneStep = {
   description:
-    'The step with what it was given and returned: messages, tools, parameters and answer of a model call; arguments and result of a tool; the update of a node. Only this answer has them, if the server records with `runs.record: contents`. Of a failed step also the causes of its error and its stack.',
+    'The step with what it was given and returned: messages, tools, parameters and answer of a model call; arguments and result of a tool; the update of a node. Only this answer has them, if the server records with `runs.record: contents`. Of a failed step also the causes of its error and its stack, with the source around the line, for callers that may see all threads.',
   response: { 200: StepDetails },
   failures: { 404: 'Run or step not found' },
 };

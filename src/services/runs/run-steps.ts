@@ -72,7 +72,7 @@ export function runStepService({ runs, runSteps, stepsNow, root, executor_id }: 
 
     /**
      * A step with what it was given and returned. Throws `NotFound` for a step that is not stored, and for a run that the
-     * actor cannot see.
+     * actor cannot see. Of a failure, callers with access rules see the error alone.
      */
     async step(
       actor: Actor,
@@ -83,12 +83,14 @@ export function runStepService({ runs, runSteps, stepsNow, root, executor_id }: 
       const run = await visibleRun(actor, thread_id, run_id);
       const found = await runSteps.step(run, positionOf(step_id));
       if (!found) throw new NotFound('Step not found');
-      const edits = is_local && executor_id === undefined && actor.scope === 'admin';
+      const sees_code = actor.rules.length === 0;
+      const edits = is_local && executor_id === undefined && sees_code && actor.scope === 'admin';
+      const reader = { root, sees_code, is_local: edits };
       return {
         ...visibleStep(run_id, found.step),
         run_id,
         thread_id: run.thread_id,
-        contents: found.contents ? inputOutput(found.contents, { root, is_local: edits }) : null,
+        contents: found.contents ? inputOutput(found.contents, reader) : null,
       };
     },
   };

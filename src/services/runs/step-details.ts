@@ -1,13 +1,13 @@
 import { isObject } from '../../core/json.ts';
-import { visibleCauses } from '../../graphs/steps/step-failure.ts';
+import { type FailureReader, visibleCauses } from '../../graphs/steps/step-failure.ts';
 import { StepFailure, type StepInputOutput } from '../../schemas/step-contents.ts';
 import type { StoredContents } from '../../storage/runs/read-contents.ts';
 
-/** Where a reader is: see `visibleCauses`. */
-export type Reader = Parameters<typeof visibleCauses>[1];
-
 /** What a step was given and returned, as clients see it. */
-export function inputOutput({ shared, own, repeated }: StoredContents, reader: Reader): StepInputOutput {
+export function inputOutput(
+  { shared, own, repeated }: StoredContents,
+  reader: FailureReader,
+): StepInputOutput {
   const { messages, tools, answer, failure } = shared;
   const parsed = own === undefined ? undefined : readValue(own);
   const { parameters = null, input = null, output = null } = isObject(parsed) ? parsed : { output: parsed };
