@@ -136,6 +136,17 @@ describe.runIf(existsSync(CHROMIUM))(
       await context.close();
     });
 
+    test.each(['guides/a2a.md', 'guides/configuration.md', 'guides/search?q=runs'])(
+      '%s fits on a telephone: what is too wide scrolls or breaks by itself',
+      async (path) => {
+        const page = await browser.newPage({ viewport: { width: 320, height: 640 } });
+        await page.goto(`${origin}/docs/${path}`);
+        await page.getByRole('button', { name: 'Search' }).waitFor();
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
+        await page.close();
+      },
+    );
+
     test('shows every group of the document, and the first example of each works', async () => {
       const document = (await http.get('/openapi.json')).body as Document;
       const groups = document.tags.map(({ name }) => name);

@@ -52,6 +52,12 @@ test('a search for words that no page has, and one with hostile words, answer a 
   expect(one.body).toContain('value="&quot;>&lt;script>xyzzy"');
 });
 
+test('the excerpt of a match has no marks of Markdown', async () => {
+  const { body } = await get('/docs/guides/search?q=address+that+A2A+clients+are+given');
+  const [, excerpt] = /<a href="\/docs\/guides\/a2a\.md#clients">[^<]*<\/a><br>([^<]+)/.exec(body) ?? [];
+  expect(excerpt).toMatch(/^The address/);
+});
+
 test('every page has the contents by section, with the page itself marked', async () => {
   const { body } = await get('/docs/guides/recipes/approve-in-slack.md');
   const sections = [...body.matchAll(/<summary>(\w+)<\/summary>/g)].map(([, title]) => title);

@@ -21,6 +21,8 @@ test.each(PAGES)('docs/%s is served without a key, with links to the other serve
 
   expect([statusCode, headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
   expect(headers['content-security-policy']).toMatch(/^default-src 'none'/);
+  // A marker of an alert, which only GitHub knows.
+  expect(body).not.toContain('[!');
   const links = [...body.matchAll(/<(?:a href|img src)="(?!https?:|#|\/)([^"#]+)(?:#([^"]+))?"/g)];
   for (const [, link = '', anchor] of links) {
     const target = await get(new URL(link, `http://localhost/docs/guides/${name}`).pathname);
@@ -44,6 +46,13 @@ test('the guides are served below the mount prefix', async () => {
   expect((await inject('/agents/docs/guides/runs.md')).body).toContain(
     'href="/agents/docs/guides/style.css"',
   );
+});
+
+test('guides have an icon, which is served too', async () => {
+  const { body } = await get('/docs/guides/runs.md');
+  const [, icon = ''] = /<link rel="icon"[^>]* href="([^"]+)"/.exec(body) ?? [];
+  const { statusCode, headers } = await get(icon);
+  expect([statusCode, headers['content-type']]).toEqual([200, expect.stringMatching(/^image\/svg\+xml/)]);
 });
 
 test('pictures of guides are served with their media type', async () => {

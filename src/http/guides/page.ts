@@ -50,6 +50,7 @@ function framed(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
 <title>${escaped(title)} · Agent Server</title>
+<link rel="icon" type="image/svg+xml" href="${docs}/static/theme/logo.svg">
 <link rel="stylesheet" href="${docs}/guides/style.css">
 </head>
 <body>
@@ -91,8 +92,8 @@ export const GUIDE_STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d8dee4, #3a4046); --code: light-dark(#f5f7f9, #22272c); }
 body { margin: 0; font: 16px/1.6 system-ui, sans-serif; background: light-dark(#fff, #1c2022); color: light-dark(#1f2328, #e4e6e6); }
 header { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; padding: 12px 24px; border-bottom: 1px solid var(--line); }
-form { flex: 1; display: flex; gap: 8px; justify-content: flex-end; }
-input { flex: 0 1 22rem; }
+form { flex: 1; display: flex; gap: 8px; justify-content: flex-end; min-width: 0; }
+input { flex: 0 1 22rem; min-width: 0; }
 input, button { font: inherit; padding: 4px 10px; border: 1px solid var(--line); border-radius: 6px; }
 .columns { display: grid; grid-template-columns: 14rem minmax(0, 52rem); gap: 32px; justify-content: center; padding: 0 24px 64px; }
 nav { padding-top: 24px; font-size: 14px; }
@@ -100,6 +101,7 @@ nav ul { margin: 2px 0 10px; padding-left: 16px; list-style: none; }
 nav summary { cursor: pointer; font-weight: 600; }
 nav [aria-current] { font-weight: 600; }
 @media (max-width: 60rem) { .columns { grid-template-columns: minmax(0, 1fr); gap: 0; } }
+main { min-width: 0; overflow-wrap: break-word; }
 a { color: light-dark(#0b62c4, #79b8ff); }
 h1, h2, h3 { line-height: 1.25; margin: 1.6em 0 .5em; }
 pre { overflow-x: auto; padding: 12px 16px; background: var(--code); border-radius: 6px; font-size: 14px; line-height: 1.45; }

@@ -93,6 +93,7 @@ function partsOf(path: string, markdown: string, question: string): Omit<Part, '
 function plainText(lines: readonly string[]): string {
   return lines
     .filter((line) => !/^(?:# |```|\|[-| ]+\|$)/.test(line))
+    .map((line) => line.replace(/^> ?/, ''))
     .join(' ')
     .replace(/\]\([^)]*\)/g, '')
     .replace(/[*`|[\]]/g, ' ')
