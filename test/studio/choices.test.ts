@@ -8,6 +8,7 @@ test('the options of a question are answers, by their value or by their label', 
     { label: 'Blue', value: { code: 7 } },
     { title: 'Green', id: 'g' },
     { name: 'None' },
+    ' ',
   ];
   expect(choicesOf({ question: 'Which?', options })).toEqual({
     options: [
@@ -16,6 +17,7 @@ test('the options of a question are answers, by their value or by their label', 
       { label: 'Blue', value: { code: 7 } },
       { label: 'Green', value: 'g' },
       { label: 'None', value: 'None' },
+      { label: '(empty)', value: ' ' },
     ],
     rest: {},
   });

@@ -60,13 +60,15 @@ describe.runIf(hasStudio)('the shell of Studio (needs Chromium and a build of St
   test('the overview links to a chat, and shows changes by another client', async () => {
     const { page, problems } = await openStudio(browser, origin, '');
     await signIn(page, OPERATOR);
-    await page.getByText('0 waiting').waitFor();
+    await page.getByText('0 queued').waitFor();
+    const theme = page.getByRole('button', { name: 'Dark theme' });
+    expect(await theme.locator('svg').boundingBox()).toMatchObject({ width: 16, height: 16 });
     expect(await violations(page)).toEqual([]);
     const key = { 'x-api-key': OPERATOR };
     const { body } = await http.post('/threads', {}, key);
     const later = { assistant_id: 'echo', input: { x: 1 }, after_seconds: 3600 };
     await http.post(`/threads/${body.thread_id}/runs`, later, key);
-    await page.getByText('1 waiting').waitFor();
+    await page.getByText('1 queued').waitFor();
     await page.getByRole('main').getByRole('link', { name: 'Chat' }).press('Enter');
     await page.getByRole('heading', { name: 'echo' }).waitFor();
     expect(problems).toEqual([]);

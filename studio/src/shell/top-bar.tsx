@@ -37,7 +37,7 @@ export function TopBar() {
         <Palette viewAs={viewAs} />
         <Button
           look="quiet"
-          className="w-8"
+          className="w-8 px-0!"
           aria-label="Dark theme"
           aria-pressed={isDark}
           title={isDark ? 'Light theme' : 'Dark theme'}

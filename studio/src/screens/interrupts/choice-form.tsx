@@ -26,7 +26,7 @@ export function ChoiceForm({
           <Button
             // biome-ignore lint/suspicious/noArrayIndexKey: options have no identity but their position
             key={i}
-            className="h-auto! min-h-7 max-w-full whitespace-normal!"
+            className="h-auto! min-h-7 py-0.5 max-w-full whitespace-normal!"
             disabled={isDisabled}
             onClick={() => onAnswer(value)}
           >

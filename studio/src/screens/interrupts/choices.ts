@@ -40,10 +40,16 @@ export function choicesOf(value: unknown): Choices | undefined {
 /** `Red`, `3`, `{ label: 'Red', value: 'r' }`, or the same with other names. */
 function optionOf(option: unknown): Option | undefined {
   if (typeof option === 'string' || typeof option === 'number' || typeof option === 'boolean')
-    return { label: String(option), value: option };
+    return { label: labelOf(option), value: option };
   if (!isObject(option)) return undefined;
   const value = either(option, 'value', 'id', 'key');
   const label = either(option, 'label', 'title', 'name', 'text') ?? value;
   if (typeof label !== 'string' && typeof label !== 'number') return undefined;
-  return { label: String(label), value: value === undefined ? label : value };
+  return { label: labelOf(label), value: value === undefined ? label : value };
+}
+
+/** A button without words could not be told from others. */
+function labelOf(label: string | number | boolean): string {
+  const text = String(label);
+  return text.trim() === '' ? '(empty)' : text;
 }

@@ -52,7 +52,7 @@ function Queue({ runs: { pending, oldest_waiting: oldest } }: Pick<Schemas['Syst
   return (
     <>
       <NoteLink to="/runs" search={{ status: 'pending' }}>
-        {count(pending)} waiting
+        {count(pending)} queued
       </NoteLink>
       {oldest && (
         <>

@@ -35,7 +35,7 @@ export function Spark({ title, value, note, values, describe, tone }: SparkProps
         aria-label={`${title}: ${value} ${note}`}
         viewBox={`0 0 ${values.length * STEP} ${HEIGHT + 1}`}
         preserveAspectRatio="none"
-        className={`h-10 w-full ${tone}`}
+        className={`mt-auto h-10 w-full ${tone}`}
       >
         <path d={`M0 ${HEIGHT + 0.5}H${values.length * STEP}`} className="stroke-line-strong" />
         {values.map((each, i) => (
