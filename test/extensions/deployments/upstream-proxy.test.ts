@@ -87,6 +87,16 @@ test('a build connects through the proxy of the server, which is told names and 
   expect(JSON.stringify(build.env)).not.toContain('p%40ss');
 });
 
+test('a password of the proxy with a percent sign that encodes nothing is sent as it is', async () => {
+  await using proxy = await upstream();
+  const refused: string[] = [];
+  const url = `http://ann:100%@127.0.0.1:${proxy.port}`;
+  using build = await egress({ HTTPS_PROXY: url, HTTP_PROXY: url }, refused);
+  expect(await get(build.socketPath, 'http://registry.test/')).toMatch(/^407/);
+  expect(await tunnel(build.socketPath, 'registry.test:443')).toBe('502');
+  expect(refused).toEqual([expect.stringMatching(/407/)]);
+});
+
 test('the proxy of the server is not asked about a host that the build may not reach', async () => {
   await using proxy = await upstream();
   const refused: string[] = [];

@@ -23,9 +23,9 @@ const ISOLATION: Readonly<Record<Isolation, string>> = {
   none: 'The build ran with the permissions of the server: install bubblewrap to isolate builds',
 };
 
-/** Builds revisions with git and the package manager of the project, in processes with limits. */
 type ResolveHost = Pick<Apps, 'resolveHost'>;
 
+/** Builds revisions with git and the package manager of the project, in processes with limits. */
 export function openBuilder(
   config: Config,
   { clock, resolveHost }: ResolveHost & { clock: Clock },

@@ -1,6 +1,7 @@
 import { connect } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
+import { tryOrUndefined } from '../../../../core/failure.ts';
 import { request } from '../../../../core/node-http.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -59,8 +60,13 @@ export function connectToProxy({ protocol, hostname, port }: URL): Duplex {
 /** The header with the user and password of the proxy's address. */
 export function proxyCredentials({ username, password }: URL): Record<string, string> {
   if (username === '' && password === '') return {};
-  const credentials = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const credentials = `${decoded(username)}:${decoded(password)}`;
   return { 'proxy-authorization': `Basic ${Buffer.from(credentials).toString('base64')}` };
+}
+
+/** As it is if it is not percent-encoded: a password may have a `%`. */
+function decoded(text: string): string {
+  return tryOrUndefined(() => decodeURIComponent(text)) ?? text;
 }
 
 /** Opens a tunnel through the proxy. Rejects if the proxy cannot be reached or refuses. */
