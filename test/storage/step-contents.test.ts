@@ -7,7 +7,6 @@ import { raw, sql } from '../../src/db/sql.ts';
 import type { RecordedContents } from '../../src/schemas/step-contents.ts';
 import { ActiveAttempts } from '../../src/storage/runs/active-attempts.ts';
 import type { Lease } from '../../src/storage/runs/lease.ts';
-import { fromRanges, toRanges } from '../../src/storage/runs/step-texts.ts';
 import { runStepRepository } from '../../src/storage/runs/steps.ts';
 import { threadRepository } from '../../src/storage/threads/threads.ts';
 import { describeEachStorage } from '../support/databases.ts';
@@ -99,6 +98,18 @@ describeEachStorage('the contents of steps', (open) => {
     expect([await count(db, 'step_texts'), await count(db, 'run_steps')]).toEqual([0, 0]);
   });
 
+  test('of a run with more steps than are read at once go with it too', async () => {
+    await using db = await open();
+    const calls = Array.from({ length: 1100 }, (_, n) => given('first', `call ${n}`));
+    const many = await ran(db, threadId(1), ...calls);
+    const other = await ran(db, threadId(1), given('first', 'call 3', 'call 1050', 'own'));
+    await queueStory(db).queue.deleteRun(many.thread_id, many.run_id);
+    expect(await read(db, other)).toMatchObject({
+      shared: { messages: ['first', 'call 3', 'call 1050', 'own'].map(message) },
+    });
+    expect(await count(db, 'step_texts')).toBe(4);
+  });
+
   test('go with their thread, also if they are large, and with its history when that is pruned', async () => {
     await using db = await open();
     const threads = threadRepository(db);
@@ -132,10 +143,4 @@ describeEachStorage('the contents of steps', (open) => {
       shared: { messages: [expect.stringContaining('not kept')] },
     });
   });
-});
-
-test('numbers of texts are stored as ranges', () => {
-  const numbers = [1, 2, 3, 7, 2, 3];
-  expect(toRanges(numbers)).toBe('1-3,7,2-3');
-  expect(fromRanges(toRanges(numbers))).toEqual(numbers);
 });

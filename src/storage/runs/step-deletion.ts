@@ -1,12 +1,14 @@
 import { columns, number } from '../../db/columns.ts';
 import type { Transaction } from '../../db/db.ts';
 import { isOneOf, isOneOfNumbers } from '../../db/json.ts';
-import { and, raw, type Sql, sql } from '../../db/sql.ts';
+import { and, type RowOf, raw, type Sql, sql } from '../../db/sql.ts';
 import { isLarge, slicesOf, sumOf } from '../search/byte-slices.ts';
-import { numbersOf } from './step-texts.ts';
+import { difference, type NumberRange, numbersIn, union } from './number-ranges.ts';
+import { rangesOfTexts } from './step-texts.ts';
 
-/** Runs whose steps are read in one go. */
+/** Runs whose texts are looked for at once, and steps that are read in one go. */
 const RUNS = 100;
+const STEPS = 1000;
 const LARGE = [raw('run_steps.contents'), raw('run_steps.texts')];
 
 /**
@@ -61,24 +63,33 @@ async function inSlices(tx: Transaction, which: Sql, change: (slice: Sql) => Sql
 
 /** Newest runs first: they have most of the texts of the earlier ones, and the search ends once all are found. */
 async function deleteOwnTexts(tx: Transaction, thread_id: string, run_ids: readonly string[]): Promise<void> {
-  const left = await textsOf(tx, run_ids);
-  if (left.size === 0) return;
+  let left = await textsOf(tx, run_ids);
+  if (left.length === 0) return;
   const others = await tx.all(sql`
     select ${columns('runs', 'run_id')} from runs
     where thread_id = ${thread_id} and not ${isOneOf('run_id', run_ids)} order by created_at desc`);
-  for (let start = 0; start < others.length && left.size > 0; start += RUNS) {
+  for (let start = 0; start < others.length && left.length > 0; start += RUNS) {
     const ids = others.slice(start, start + RUNS).map(({ run_id }) => run_id);
-    for (const used of await textsOf(tx, ids)) left.delete(used);
+    left = difference(left, await textsOf(tx, ids));
   }
-  if (left.size > 0)
+  if (left.length > 0)
     await tx.run(sql`delete from step_texts
-      where thread_id = ${thread_id} and ${isOneOfNumbers(raw('number'), [...left])}`);
+      where thread_id = ${thread_id} and ${isOneOfNumbers(raw('number'), numbersIn(left))}`);
 }
 
-async function textsOf(tx: Transaction, run_ids: readonly string[]): Promise<Set<number>> {
-  const rows = await tx.all(sql`select ${columns('run_steps', 'texts')} from run_steps
-    where ${isOneOf('run_id', run_ids)} and texts is not null`);
-  const numbers = new Set<number>();
-  for (const { texts } of rows) for (const each of Object.values(numbersOf(texts)).flat()) numbers.add(each);
-  return numbers;
+const TEXTS = columns('run_steps', 'run_id, attempt, number, texts');
+
+/** As ranges: each call of a long conversation has all of its messages, so that their numbers are the product of both. */
+async function textsOf(tx: Transaction, run_ids: readonly string[]): Promise<NumberRange[]> {
+  let found: NumberRange[] = [];
+  for (let last: RowOf<typeof TEXTS> | undefined, isFull = true; isFull; ) {
+    const behind = last && sql`(run_id, attempt, number) > (${last.run_id}, ${last.attempt}, ${last.number})`;
+    const rows = await tx.all(sql`select ${TEXTS} from run_steps
+      where ${and([isOneOf('run_id', run_ids), raw('texts is not null'), behind])}
+      order by run_id, attempt, number limit ${STEPS}`);
+    found = union([...found, ...rows.flatMap(({ texts }) => rangesOfTexts(texts ?? '{}'))]);
+    last = rows.at(-1);
+    isFull = rows.length === STEPS;
+  }
+  return found;
 }

@@ -5,6 +5,7 @@ import { isOneOfNumbers } from '../../db/json.ts';
 import { insertRows } from '../../db/rows.ts';
 import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
 import { type MaskedContents, type SharedName, textHash } from './masked-contents.ts';
+import { fromRanges, type NumberRange, rangesOf } from './number-ranges.ts';
 
 /** Cipher column, and the purpose of its blind index. */
 const TEXT_COLUMN = 'step_texts.data';
@@ -13,28 +14,15 @@ const TEXT_HASH = 'step_texts.hash';
 /** Which texts of the thread belong to a step, by number. */
 export type TextNumbers = Partial<Record<SharedName, readonly number[]>>;
 
-/** Numbers as they are stored: `1-57,60`. */
-export function toRanges(numbers: readonly number[]): string {
-  const ranges: [number, number][] = [];
-  for (const each of numbers) {
-    const last = ranges.at(-1);
-    if (last && last[1] + 1 === each) last[1] = each;
-    else ranges.push([each, each]);
-  }
-  return ranges.map(([first, last]) => (first === last ? first : `${first}-${last}`)).join(',');
-}
-
-export function fromRanges(text: string): number[] {
-  return text.split(',').flatMap((range) => {
-    const [first = 0, last = first] = range.split('-').map(Number);
-    return Array.from({ length: last - first + 1 }, (_, n) => first + n);
-  });
-}
-
 /** The column `texts` of a step. */
 export function numbersOf(texts: string | null): TextNumbers {
   const ranges: Record<string, string> = texts === null ? {} : JSON.parse(texts);
   return Object.fromEntries(Object.entries(ranges).map(([name, ranges]) => [name, fromRanges(ranges)]));
+}
+
+/** All of them, whatever they are in the step. */
+export function rangesOfTexts(texts: string): NumberRange[] {
+  return Object.values(JSON.parse(texts) as Record<string, string>).flatMap(rangesOf);
 }
 
 /**

@@ -9,8 +9,9 @@ import type { AttemptStatus, PricedStep, RecordedStep, RunAttempt, Step } from '
 import type { ActiveAttempts } from './active-attempts.ts';
 import type { Lease } from './lease.ts';
 import type { MaskedContents } from './masked-contents.ts';
+import { toRanges } from './number-ranges.ts';
 import { readContents, STEP_CONTENTS_COLUMN, type StoredContents } from './read-contents.ts';
-import { putTexts, toRanges } from './step-texts.ts';
+import { putTexts } from './step-texts.ts';
 
 /** Cipher column: the error of a step. */
 const STEP_ERROR_COLUMN = 'run_steps.error';
