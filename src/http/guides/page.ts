@@ -92,7 +92,7 @@ export const GUIDE_STYLE = `
 :root { color-scheme: light dark; --line: light-dark(#d8dee4, #3a4046); --code: light-dark(#f5f7f9, #22272c); }
 body { margin: 0; font: 16px/1.6 system-ui, sans-serif; background: light-dark(#fff, #1c2022); color: light-dark(#1f2328, #e4e6e6); }
 header { display: flex; flex-wrap: wrap; gap: 8px 20px; align-items: center; padding: 12px 24px; border-bottom: 1px solid var(--line); }
-form { flex: 1; display: flex; gap: 8px; justify-content: flex-end; min-width: 0; }
+form { flex: 1 1 16rem; display: flex; gap: 8px; justify-content: flex-end; min-width: 0; }
 input { flex: 0 1 22rem; min-width: 0; }
 input, button { font: inherit; padding: 4px 10px; border: 1px solid var(--line); border-radius: 6px; }
 .columns { display: grid; grid-template-columns: 14rem minmax(0, 52rem); gap: 32px; justify-content: center; padding: 0 24px 64px; }
