@@ -143,8 +143,8 @@ describe.runIf(existsSync(CHROMIUM))(
         await page.goto(`${origin}/docs/${path}`);
         await page.getByRole('button', { name: 'Search' }).waitFor();
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(320);
-      const { width = 0 } = (await page.getByRole('searchbox').boundingBox()) ?? {};
-      expect(width).toBeGreaterThan(150);
+        const { width = 0 } = (await page.getByRole('searchbox').boundingBox()) ?? {};
+        expect(width).toBeGreaterThan(150);
         await page.close();
       },
     );
