@@ -108,3 +108,26 @@ test('contents of calls are buffered up to 8 million characters until they are r
   call();
   expect(recorder.take().map(({ contents }) => contents !== undefined)).toEqual([true]);
 });
+
+test('messages that cannot be read to the end leave room for those of later steps', () => {
+  const recorder = new StepRecorder('contents', systemClock);
+  const begin = () =>
+    recorder.begin({ kind: 'model', name: 'm', model: null, provider: null, place: placeOf({}) });
+  const unreadable = {
+    role: 'user',
+    get content() {
+      throw new Error('cannot be read');
+    },
+  };
+  for (let n = 0; n < 50; n += 1) {
+    const step = begin();
+    recorder.keep(step, (keeper) => keeper.call([`${n} ${'x'.repeat(60_000)}`, unreadable], {}, {}));
+    recorder.succeed(step);
+  }
+  const last = begin();
+  recorder.keep(last, (keeper) => keeper.call(['Tea?'], {}, {}));
+  recorder.succeed(last);
+  const [first, ...others] = recorder.take().map(({ recorded }) => recorded);
+  expect(first).toBeUndefined();
+  expect(Object.values(others.at(-1)?.texts ?? {}).map(parse)).toEqual([{ role: 'user', content: 'Tea?' }]);
+});

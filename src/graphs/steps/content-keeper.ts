@@ -121,6 +121,15 @@ export class ContentKeeper {
     }
   }
 
+  /** What a step was given could not be read to its end: the texts before that are of no step. */
+  abandon(): void {
+    for (const [digest, { text, holders }] of this.#waiting) {
+      if (holders > 0) continue;
+      this.#waiting.delete(digest);
+      this.#characters -= text.length;
+    }
+  }
+
   #within(part: RecordedContents): RecordedContents | undefined {
     this.#characters += sizeOf(part);
     for (const digest of digestsOf(part)) {

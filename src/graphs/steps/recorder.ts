@@ -125,8 +125,13 @@ export class StepRecorder {
   keep(step: OpenStep | undefined, read: (keeper: ContentKeeper) => RecordedContents | undefined): void {
     const keeper = this.#keeper;
     if (!keeper || !step || !this.#open.has(step)) return;
-    const part = tryOrUndefined(() => read(keeper));
-    if (part) step.parts.push(part);
+    try {
+      const part = read(keeper);
+      if (part) step.parts.push(part);
+    } catch {
+      // Getters of user code may throw.
+      keeper.abandon();
+    }
   }
 
   /** A call of the store goes on. False if it is taken already, or another step but one of the store began since. */
