@@ -41,7 +41,7 @@ test.each(['start', 'dev'])(
     await until('it greets', () => terminal.output().includes('Keys'));
 
     const [, url] = /API +(\S+)/.exec(terminal.output()) ?? [];
-    expect(terminal.output()).toMatch(/^ {2}Agent Server \d+\.\d+\.\d+\n\n {2}API {5}http:/m);
+    expect(terminal.output()).toMatch(/^ {2}Agent Server \d+\.\d+\.\d+\S*\n\n {2}API {5}http:/m);
     expect(terminal.output()).toContain(
       `  Docs    ${url}/docs\n  Graphs  one\n  Failed  other\n  Data    sqlite:/`,
     );

@@ -139,13 +139,18 @@ test('docs/debugging.md shows what each node did, why a run waits, and how to re
     'npx agent-server',
     `${NODE} bin/agent-server.mjs`,
   );
-  const blocks = callsOf(PAGE).toSpliced(4, 0, command);
-  const [nodes, recorded, history, explained, printed, again, changed] = await inShell(blocks, server.url);
+  const blocks = callsOf(PAGE).toSpliced(5, 0, command);
+  const [nodes, recorded, contents, history, explained, printed, again, changed] = await inShell(
+    blocks,
+    server.url,
+  );
 
   expect(nodes?.output).toMatch(/^event: tasks\|investigate:[\w-]+\r$/m);
   expect(nodes?.output).toMatch(/^event: debug\r$/m);
-  expect(recorded).toMatchObject({ statuses: [200, 200, 200], complaints: '' });
+  expect(recorded).toMatchObject({ statuses: [200, 200, 200, 200], complaints: '' });
   expect(recorded?.output).toMatch(/"attempts":\[/);
+  expect(contents).toMatchObject({ statuses: [200], complaints: '' });
+  expect(contents?.output).toMatch(/"contents":\{/);
   expect(history).toMatchObject({ statuses: [200, 200, 200], complaints: '' });
   expect(history?.output).toMatch(/"next":\["echo"\]/);
   expect(explained).toMatchObject({ statuses: [200, 200, 200], complaints: '' });

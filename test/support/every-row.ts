@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { afterAll, beforeAll } from 'vitest';
+import { OWNED_DATA } from '../../src/app/extensions.ts';
 import { toJson } from '../../src/core/json.ts';
 import { columnsNamed } from '../../src/db/columns.ts';
 import type { Db, Reader } from '../../src/db/db.ts';
@@ -32,8 +33,8 @@ export interface EmptyDatabases extends AsyncDisposable {
 async function emptyOfEach(places: DatabasesByUrl): Promise<EmptyDatabases> {
   const stack = new AsyncDisposableStack();
   return {
-    sqlite: stack.use(await openTarget(places.sqlite())),
-    postgres: stack.use(await openTarget(await places.postgres())),
+    sqlite: stack.use(await openTarget(places.sqlite(), { owned: OWNED_DATA })),
+    postgres: stack.use(await openTarget(await places.postgres(), { owned: OWNED_DATA })),
     [Symbol.asyncDispose]: () => stack.disposeAsync(),
   };
 }
