@@ -36,7 +36,7 @@ export function anchorOf(heading: string): string {
 }
 
 const HEADING = /^## (.+)$/;
-const ROW = /^\| (.+?) \| \[([^\]]+)\]\(([^)]+)\) \|$/;
+const ROW = /^\| ([^|]+) \| \[([^\]]+)\]\(([^)]+)\) \|$/;
 
 /** The sections and pages that README.md of the guides lists; pages outside of their folder are left out. */
 export function contentsOf(readme: string): GuideSection[] {

@@ -95,7 +95,7 @@ function plainText(lines: readonly string[]): string {
     .filter((line) => !/^(?:# |```|\|[-| ]+\|$)/.test(line))
     .map((line) => line.replace(/^> ?/, ''))
     .join(' ')
-    .replace(/\]\([^)]*\)/g, '')
+    .replace(/\]\([^()]*\)/g, '')
     .replace(/[*`|[\]]/g, ' ')
     .replace(/\s+/g, ' ')
     .trim();

@@ -74,7 +74,7 @@ const BUILDS: Failing[] = [
   },
   {
     name: 'a branch that is missing',
-    git: { url: pathToFileURL(`${import.meta.dirname}/../..`).href, ref: 'no-such-branch' },
+    git: { url: pathToFileURL(`${import.meta.dirname}/../../..`).href, ref: 'no-such-branch' },
     fails: ['source', 'ref_not_found', /no-such-branch/],
   },
   {
