@@ -1,3 +1,4 @@
+import { median } from '../core/median.ts';
 import { columns, nullable, number, text } from '../db/columns.ts';
 import type { Reader } from '../db/db.ts';
 import { type DialectSql, raw, type Sql, sql } from '../db/sql.ts';
@@ -144,8 +145,4 @@ function secondsOf({
   return started_at === null || ended_at === null
     ? []
     : [(Date.parse(ended_at) - Date.parse(started_at)) / 1000];
-}
-
-function median(values: readonly number[]): number | null {
-  return values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? null;
 }

@@ -1,3 +1,4 @@
+import { median } from '../../core/median.ts';
 import { columns, nullable, number, text } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { type DialectSql, type RowOf, raw, sql } from '../../db/sql.ts';
@@ -83,12 +84,4 @@ async function times(db: Db, all: boolean): Promise<(string | null)[]> {
     from probe cross join bounds`;
   const rows = await db.all(all ? waiting : probes);
   return rows.map(({ not_before }) => not_before);
-}
-
-function median(values: number[]): number | null {
-  if (values.length === 0) return null;
-  const sorted = values.toSorted((a, b) => a - b);
-  const middle = Math.floor(sorted.length / 2);
-  const upper = sorted[middle] as number;
-  return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] as number) + upper) / 2;
 }
