@@ -1,8 +1,16 @@
+import { hash } from 'node:crypto';
+
 /** Limit of a stored error text, bytes of UTF-8: room for a long stack, not for a document. */
 export const MAX_ERROR_BYTES = 16 * 1024;
 
 /** Begins the note at the end of a truncated text. The masks know it: half a secret may precede it. */
 export const CUT = '… (cut, ';
+
+/** The note of a cut: how much there was, or how much is missing. */
+export function cutNote(count: number | string, what: string): string {
+  return `${CUT}${count.toLocaleString('en-US')} ${what})`;
+}
+
 const NOTE = /… \(cut, ([\d,]{1,20}) characters in all\)$/;
 
 /**
@@ -14,7 +22,7 @@ export function truncateText(text: string, max_bytes: number, whole_length = tex
   if (whole_length === text.length && text.length * 3 <= max_bytes) return text;
   if (whole_length === text.length && Buffer.byteLength(text) <= max_bytes) return text;
   const [earlier = '', length = whole_length.toLocaleString('en-US')] = NOTE.exec(text.slice(-60)) ?? [];
-  const note = `${CUT}${length} characters in all)`;
+  const note = cutNote(length, 'characters in all');
   const cut = text.slice(0, text.length - earlier.length);
   return firstBytes(cut, max_bytes - Buffer.byteLength(note)) + note;
 }
@@ -28,11 +36,16 @@ const HALF_WORD = 200;
  */
 export function cutMiddle(text: string, max: number): string {
   if (text.length <= max) return text;
-  const note = `${CUT}${text.length.toLocaleString('en-US')} characters in all) `;
+  const note = `${cutNote(text.length, 'characters in all')} `;
   const half = Math.max(0, Math.floor((max - note.length) / 2));
   const end = text.slice(text.length - half);
   const word = end.slice(0, HALF_WORD).search(/\s/);
   return (text.slice(0, half) + note + end.slice(word < 0 ? HALF_WORD : word)).toWellFormed();
+}
+
+/** Identifies a text among others: 132 bits of its SHA-256. */
+export function textDigest(text: string): string {
+  return hash('sha256', text, 'base64url').slice(0, 22);
 }
 
 /** The text of UTF-8. */

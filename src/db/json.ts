@@ -41,10 +41,19 @@ export function isOneOf(column: string, ids: readonly string[]): Sql {
 
 /** The same for numbers. */
 export function isOneOfNumbers(column: Sql, numbers: readonly number[]): Sql {
-  const text = toJson(numbers);
+  return isOneOfValues(column, numbers, 'bigint');
+}
+
+/** The same for texts that are no ids. */
+export function isOneOfTexts(column: Sql, texts: readonly string[]): Sql {
+  return isOneOfValues(column, texts, 'text');
+}
+
+function isOneOfValues(column: Sql, values: readonly unknown[], type: 'bigint' | 'text'): Sql {
+  const text = toJson(values);
   const elements: DialectSql = {
     sqlite: sql`select value from json_each(${text})`,
-    postgres: sql`select value::bigint from json_array_elements_text(${text}::json)`,
+    postgres: sql`select value::${raw(type)} from json_array_elements_text(${text}::json)`,
   };
   return sql`${column} in (${elements})`;
 }

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { tryOrUndefined } from '../../core/failure.ts';
 import { isObject, toJson } from '../../core/json.ts';
+import { cutNote, textDigest } from '../../core/text.ts';
 import type { RecordedContents } from '../../schemas/step-contents.ts';
 import { roleOf } from './contents.ts';
 import { cutJson, plainParameters } from './cut-json.ts';
@@ -153,7 +153,7 @@ export class ContentKeeper {
       newest.push(digest);
     }
     const cut = given.length - first.length - newest.length;
-    const note = { role: 'note', content: `… (cut, ${cut.toLocaleString('en-US')} messages)` };
+    const note = { role: 'note', content: cutNote(cut, 'messages') };
     return [...first, ...(cut > 0 ? [this.#shared(toJson(note))] : []), ...newest.reverse()];
   }
 
@@ -168,7 +168,7 @@ export class ContentKeeper {
   }
 
   #shared(text: string): string {
-    const digest = hash('sha256', text, 'base64url').slice(0, 22);
+    const digest = textDigest(text);
     if (!this.#brought.has(digest) && !this.#waiting.has(digest)) {
       this.#waiting.set(digest, { text, holders: 0 });
       this.#characters += text.length;

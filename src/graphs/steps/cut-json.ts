@@ -1,18 +1,21 @@
 import { errorParts, isErrorLike, tryOrUndefined } from '../../core/failure.ts';
 import { isObject, toJson } from '../../core/json.ts';
-import { cutMiddle } from '../../core/text.ts';
+import { cutMiddle, cutNote } from '../../core/text.ts';
 import { isMessage, messageToWire } from '../wire.ts';
 
 /** Limit of what is kept of one value, bytes of JSON. */
 const MAX_VALUE_BYTES = 64 * 1024;
 /** Levels of a value that are kept. */
 const MAX_DEPTH = 32;
-/** Where a part of a value was left out. */
-const note = (count: number, what: string) => `… (cut, ${count.toLocaleString('en-US')} ${what})`;
 
-/** Characters that may still be written. */
-interface Budget {
+/** A value as it is being cut. */
+interface Cutting {
+  /** Characters that may still be written. */
   left: number;
+  /** Limit of a text within it. */
+  readonly longest: number;
+  /** The objects around the part in hand. */
+  readonly path: object[];
 }
 
 /**
@@ -23,86 +26,83 @@ export function cutJson(value: unknown, max_bytes = MAX_VALUE_BYTES): string {
   let characters = max_bytes;
   // A character takes up to six bytes: what is too long once it is written is cut again.
   for (let attempt = 0; attempt < 4; attempt++) {
-    const json = tryOrUndefined(() => toJson(pruned(value, { left: characters }, [], characters * 0.9)));
+    const json = tryOrUndefined(() =>
+      toJson(pruned(value, { left: characters, longest: characters * 0.9, path: [] })),
+    );
     if (json === undefined) return '"(cannot be read)"';
     const bytes = Buffer.byteLength(json);
     if (bytes <= max_bytes) return json;
     characters = Math.floor(characters * (max_bytes / bytes) * 0.9);
   }
-  return toJson(note(max_bytes, 'bytes and more'));
+  return toJson(cutNote(max_bytes, 'bytes and more'));
 }
 
-function pruned(value: unknown, budget: Budget, path: object[], longest = budget.left): unknown {
-  budget.left -= 4;
-  if (typeof value === 'string') return prunedText(value, budget, path.length === 0 ? budget.left : longest);
+function pruned(value: unknown, cutting: Cutting): unknown {
+  const { path } = cutting;
+  cutting.left -= 4;
+  if (typeof value === 'string') return prunedText(value, cutting);
   if (typeof value === 'bigint') return value.toString();
   if (typeof value !== 'object' || value === null) return value;
   if (path.includes(value)) return '[Circular]';
   if (path.length >= MAX_DEPTH) return '…';
   path.push(value);
   try {
-    return prunedObject(value, budget, path, longest);
+    return prunedObject(value, cutting);
   } finally {
     path.pop();
   }
 }
 
-function prunedText(text: string, budget: Budget, longest: number): string {
-  const cut = cutMiddle(text, Math.max(0, Math.min(budget.left, longest)));
-  budget.left -= cut.length;
+function prunedText(text: string, cutting: Cutting): string {
+  const { left, longest, path } = cutting;
+  const cut = cutMiddle(text, Math.max(0, path.length === 0 ? left : Math.min(left, longest)));
+  cutting.left -= cut.length;
   return cut;
 }
 
-function prunedObject(value: object, budget: Budget, path: object[], longest: number): unknown {
-  if (Array.isArray(value)) return prunedList(value, budget, path, longest);
-  if (isMessage(value)) return prunedRecord(messageToWire(value), budget, path, longest);
-  if ('toJSON' in value && typeof value.toJSON === 'function')
-    return pruned(value.toJSON(), budget, path, longest);
-  if (value instanceof Map) return prunedEntries(value, budget, path, longest);
-  if (value instanceof Set) return prunedList([...value], budget, path, longest);
+function prunedObject(value: object, cutting: Cutting): unknown {
+  if (Array.isArray(value)) return prunedList(value, cutting);
+  if (isMessage(value)) return prunedRecord(messageToWire(value), cutting);
+  if ('toJSON' in value && typeof value.toJSON === 'function') return pruned(value.toJSON(), cutting);
+  if (value instanceof Map) return prunedEntries(value, cutting);
+  if (value instanceof Set) return prunedList([...value], cutting);
   if (ArrayBuffer.isView(value)) return `(${value.byteLength.toLocaleString('en-US')} bytes)`;
   if (isErrorLike(value)) return errorParts(value);
-  return prunedRecord(value, budget, path, longest);
+  return prunedRecord(value, cutting);
 }
 
 /** The first half of what is kept from the beginning, the rest from the end. */
-function prunedList(items: readonly unknown[], budget: Budget, path: object[], longest: number): unknown[] {
-  const half = budget.left / 2;
+function prunedList(items: readonly unknown[], cutting: Cutting): unknown[] {
+  const half = cutting.left / 2;
   const first: unknown[] = [];
   const last: unknown[] = [];
-  while (first.length < items.length && budget.left > half)
-    first.push(pruned(items[first.length], budget, path, longest));
-  while (first.length + last.length < items.length && budget.left > 0)
-    last.push(pruned(items[items.length - 1 - last.length], budget, path, longest));
+  while (first.length < items.length && cutting.left > half) first.push(pruned(items[first.length], cutting));
+  while (first.length + last.length < items.length && cutting.left > 0)
+    last.push(pruned(items[items.length - 1 - last.length], cutting));
   const cut = items.length - first.length - last.length;
-  return [...first, ...(cut > 0 ? [note(cut, 'items')] : []), ...last.reverse()];
+  return [...first, ...(cut > 0 ? [cutNote(cut, 'items')] : []), ...last.reverse()];
 }
 
-function prunedRecord(record: object, budget: Budget, path: object[], longest: number): unknown {
+function prunedRecord(record: object, cutting: Cutting): unknown {
   function* entries(): Generator<[string, unknown]> {
     // Not all at once: it may have a million members.
     for (const name in record)
       if (Object.hasOwn(record, name)) yield [name, (record as Record<string, unknown>)[name]];
   }
-  return prunedEntries(entries(), budget, path, longest);
+  return prunedEntries(entries(), cutting);
 }
 
-function prunedEntries(
-  entries: Iterable<[unknown, unknown]>,
-  budget: Budget,
-  path: object[],
-  longest: number,
-): unknown {
+function prunedEntries(entries: Iterable<[unknown, unknown]>, cutting: Cutting): unknown {
   const members: [string, unknown][] = [];
   for (const [name, member] of entries) {
-    if (budget.left <= 0) {
-      members.push(['…', note(1, 'member and more')]);
+    if (cutting.left <= 0) {
+      members.push(['…', cutNote(1, 'member and more')]);
       break;
     }
     if (member === undefined || typeof member === 'function') continue;
     const key = cutMiddle(String(name), 1024);
-    budget.left -= key.length;
-    members.push([key, pruned(member, budget, path, longest)]);
+    cutting.left -= key.length;
+    members.push([key, pruned(member, cutting)]);
   }
   return Object.fromEntries(members);
 }

@@ -35,6 +35,11 @@ export function anchorOf(heading: string): string {
     .replaceAll(' ', '-');
 }
 
+/** The heading of a page; undefined without one. */
+export function titleOf(markdown: string): string | undefined {
+  return /^# (.+)$/m.exec(markdown)?.[1];
+}
+
 const HEADING = /^## (.+)$/;
 const ROW = /^\| ([^|]+) \| \[([^\]]+)\]\(([^)]+)\) \|$/;
 

@@ -1,6 +1,6 @@
 import { posix } from 'node:path';
 import { Marked, type Tokens } from 'marked';
-import { anchorOf, type GuideMatch, type GuideSection } from './contents.ts';
+import { anchorOf, type GuideMatch, type GuideSection, titleOf } from './contents.ts';
 
 export interface PageFrame {
   /** Address of the documentation, with the mount prefix. */
@@ -15,7 +15,7 @@ export interface PageFrame {
 export async function guidePage(markdown: string, frame: PageFrame, path: string): Promise<string> {
   const body = await new Marked({ renderer: { heading, link: linkFrom(path) } }).parse(markdown);
   const source = `<p class="source"><a href="${frame.docs}/guides/markdown/${escaped(path)}">Markdown</a></p>\n`;
-  return framed(frame, /^# (.+)$/m.exec(markdown)?.[1] ?? 'Guide', body + source, { path });
+  return framed(frame, titleOf(markdown) ?? 'Guide', body + source, { path });
 }
 
 export function searchPage(query: string, matches: readonly GuideMatch[], frame: PageFrame): string {

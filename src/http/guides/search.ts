@@ -1,5 +1,5 @@
 import MiniSearch from 'minisearch';
-import { anchorOf, type GuideEntry, type GuideMatch, MAX_QUERY } from './contents.ts';
+import { anchorOf, type GuideEntry, type GuideMatch, MAX_QUERY, titleOf } from './contents.ts';
 
 /** What is below one heading of a page. */
 interface Part {
@@ -78,7 +78,7 @@ function processTerm(term: string): string | null {
 
 /** Splits a page at its headings; `#` in a block of code is none. */
 function partsOf(path: string, markdown: string, question: string): Omit<Part, 'id'>[] {
-  const title = /^# (.+)$/m.exec(markdown)?.[1] ?? path;
+  const title = titleOf(markdown) ?? path;
   const found: { heading: string; lines: string[] }[] = [{ heading: title, lines: [] }];
   let isCode = false;
   for (const line of markdown.split('\n')) {

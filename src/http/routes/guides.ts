@@ -17,7 +17,7 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
   const notFound = (path: string) => new NotFound(`Guide "${path}" not found. All guides: ${docs}/guides`);
   const html = (reply: FastifyReply) =>
     reply.header('Content-Security-Policy', POLICY).type('text/html; charset=utf-8');
-  const frame = lazy(async () => ({ docs, sections: await contents() }));
+  const frame = async () => ({ docs, sections: await contents() });
 
   for (const path of ['/docs/guides', '/docs/guides/'])
     server.get(path, (_request, reply) => reply.redirect(`${docs}/guides/README.md`));

@@ -1,6 +1,6 @@
-import { hash } from 'node:crypto';
 import { toJson } from '../../core/json.ts';
 import type { MaskSecrets } from '../../core/mask-secrets.ts';
+import { textDigest } from '../../core/text.ts';
 import type { RecordedContents } from '../../schemas/step-contents.ts';
 
 /** Names of the texts that steps of a thread may share. */
@@ -50,9 +50,9 @@ export class ContentsMask {
     const known = this.#hashes.get(digest);
     if (known !== undefined) return { hash: known };
     const given = texts.get(digest);
-    if (given === undefined) return { hash: textHash(MISSING), text: MISSING };
+    if (given === undefined) return { hash: textDigest(MISSING), text: MISSING };
     const text = this.#mask(given);
-    const hash = textHash(text);
+    const hash = textDigest(text);
     this.#hashes.set(digest, hash);
     return { hash, text };
   }
@@ -64,10 +64,5 @@ export class ContentsMask {
   }
 }
 
-/** Stands for a text that an earlier step had, of which nothing was kept. */
+/** Stands for a text of an earlier step that was not kept. */
 const MISSING = toJson({ role: 'note', content: '… (not kept: too large)' });
-
-/** Before it is made blind. */
-export function textHash(text: string): string {
-  return hash('sha256', text, 'base64url').slice(0, 22);
-}

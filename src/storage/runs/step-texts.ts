@@ -1,10 +1,10 @@
-import { toJson } from '../../core/json.ts';
+import { textDigest } from '../../core/text.ts';
 import { columns, nullable, number } from '../../db/columns.ts';
 import type { Reader, Transaction } from '../../db/db.ts';
-import { isOneOfNumbers } from '../../db/json.ts';
+import { isOneOfNumbers, isOneOfTexts } from '../../db/json.ts';
 import { insertRows } from '../../db/rows.ts';
-import { type DialectSql, raw, type Sql, sql } from '../../db/sql.ts';
-import { type MaskedContents, type SharedName, textHash } from './masked-contents.ts';
+import { raw, sql } from '../../db/sql.ts';
+import type { MaskedContents, SharedName } from './masked-contents.ts';
 import { fromRanges, type NumberRange, rangesOf } from './number-ranges.ts';
 
 /** Cipher column, and the purpose of its blind index. */
@@ -70,17 +70,8 @@ const INTO = sql`step_texts (thread_id, number, hash, data)`;
 
 async function numbersByHash(tx: Transaction, thread_id: string, hashes: readonly string[]) {
   const rows = await tx.all(sql`select ${columns('step_texts', 'number, hash')} from step_texts
-    where thread_id = ${thread_id} and ${hashIsOneOf(hashes)}`);
+    where thread_id = ${thread_id} and ${isOneOfTexts(raw('hash'), hashes)}`);
   return new Map(rows.map(({ hash, number }) => [hash, number]));
-}
-
-function hashIsOneOf(hashes: readonly string[]): Sql {
-  const text = toJson(hashes);
-  const elements: DialectSql = {
-    sqlite: sql`select value from json_each(${text})`,
-    postgres: sql`select value from json_array_elements_text(${text}::json)`,
-  };
-  return sql`hash in (${elements})`;
 }
 
 async function lastNumber(tx: Transaction, thread_id: string): Promise<number> {
@@ -105,7 +96,7 @@ export async function blindTextHash(
   tx: Transaction,
   { thread_id, number, data }: { thread_id: string; number: number; data: string },
 ): Promise<void> {
-  const hash = tx.cipher.blindIndex(TEXT_HASH, textHash(tx.cipher.decryptText(TEXT_COLUMN, data)));
+  const hash = tx.cipher.blindIndex(TEXT_HASH, textDigest(tx.cipher.decryptText(TEXT_COLUMN, data)));
   await tx.run(
     sql`update step_texts set hash = ${hash} where thread_id = ${thread_id} and number = ${number}`,
   );
