@@ -30,6 +30,6 @@ export interface Stop {
   readonly error: Error;
   /** The limit, in metrics. */
   readonly label: { readonly scope: string; readonly limit: string };
-  /** Interrupts by task, at which a person is asked whether the run may go on; `undefined`: nobody is. */
+  /** Interrupts by task, which ask a person whether the run may continue; `undefined`: the run ends with the error. */
   readonly ask?: ((state: ThreadState) => Record<string, Interrupt[]>) | undefined;
 }

@@ -39,7 +39,7 @@ describeEachStorage('a rider of the queue', (open) => {
     expect(await Promise.all([count('notes'), count('runs')])).toEqual([1, 2]);
   });
 
-  test('refuses a run, of which nothing is stored', async () => {
+  test('refuses a run before anything of it is stored', async () => {
     await using db = await open();
     const { add, count } = await story(db);
     expect(await add('refuse')).toMatchObject({ outcome: 'refused', refusal: { status: 409 } });
@@ -50,7 +50,7 @@ describeEachStorage('a rider of the queue', (open) => {
     ['follows ends', true, 'one', true],
     ['follows ends, but has no cargo in it', true, undefined, false],
     ['follows none', false, 'one', false],
-  ])('is told of the end of a run if it %s', async (_, follows_ends, cargo, announces_end) => {
+  ])('hears of the end of a run if it %s', async (_, follows_ends, cargo, announces_end) => {
     await using db = await open();
     const { queue } = queueStory(db, { riders: new Riders([{ name: 'ends', follows_ends }]) });
     await queue.enqueue({ ...request(newRun(randomUUID())), cargo: { ends: cargo, other: 1 } });

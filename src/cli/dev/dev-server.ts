@@ -15,7 +15,7 @@ import type { ChildMessage, DevServerArguments, ParentMessage } from './server-p
 /** A node that blocks the event loop this long fails and the server restarts, ms. */
 const MAX_BLOCKED_MS = 30_000;
 
-/** Whoever develops asks first what the model saw. */
+/** During development, the first question is what the model saw. */
 const DEFAULTS = { 'runs.record': 'contents' };
 
 type ServeMessage = Extract<ParentMessage, { type: 'serve' }>;

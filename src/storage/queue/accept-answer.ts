@@ -12,7 +12,7 @@ import { IN_FLIGHT, THREAD_COLUMNS } from '../threads/row.ts';
 
 /** A request that may answer what its thread asks. */
 export interface NewAnswer {
-  /** `command.resume`; undefined if the request only goes on, which answers what the server asks. */
+  /** `command.resume`; undefined if the request only continues the thread, which answers what the server asks. */
   readonly resume: unknown;
   /** Where it resumes; undefined: from the newest checkpoint of the root graph. */
   readonly checkpoint?: { readonly id?: string | undefined; readonly ns?: string | undefined } | undefined;

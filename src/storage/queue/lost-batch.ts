@@ -6,8 +6,8 @@ import { withThread } from '../runs/thread-lock.ts';
 import type { QueueContext } from './context.ts';
 
 /**
- * Counts what an attempt used that lost its run: it was deleted while it executed, by which nobody evades a limit, or
- * another process has taken it. Usage is the sum of the steps, so those of a run that exists are stored, as steps of this
+ * Counts what an attempt has used after it lost its run: to another process, or because the run was deleted, which must not
+ * be a way around a limit. Usage is the sum of the steps, so those of a run that exists are stored, as steps of this
  * attempt. Nothing else of the batch is, and nothing at all while the lease holds, under which the attempt writes. Not
  * idempotent: to be called once, and only with a batch that is not stored.
  */

@@ -4,7 +4,7 @@ import { openApp } from '../../support/app.ts';
 import { closedGate } from '../../support/gate.ts';
 import { receiver, TO_RECEIVER } from '../../support/receiver.ts';
 
-test('the end of a task during a graceful drain is told to its subscribers before the server has stopped', async () => {
+test('subscribers hear of the end of a task during a graceful drain before the server has stopped', async () => {
   await using hook = await receiver();
   using task = closedGate();
   using last = closedGate();

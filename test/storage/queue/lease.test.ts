@@ -37,7 +37,7 @@ describeEachDatabase('leases of workers', (open) => {
     expect(await statusOf(run_id)).toBe('running');
   });
 
-  test("a run of which only a subgraph's checkpoint is stored begins with its input again", async () => {
+  test("a run that has stored only a subgraph's checkpoint applies its input again", async () => {
     await using db = await open();
     const { queue, add } = queueStory(db);
     const thread_id = randomUUID();
