@@ -186,7 +186,7 @@ test('the steps of a missing run are 404', async () => {
   expect([status, json]).toEqual([404, { detail: 'Run not found' }]);
 });
 
-test('recording of models and tools, or of all steps, can be disabled', async () => {
+test('recording of models and tools can be disabled', async () => {
   await using nodes = await openApp({ graphs: ['recorded'], folder, runs: { record: 'nodes' } });
   const { steps } = await record({ input: { ask: false } }, undefined, nodes);
   expect(new Set(steps.map(({ kind }) => kind))).toEqual(new Set(['node']));
@@ -200,6 +200,9 @@ test('recording of models and tools, or of all steps, can be disabled', async ()
     'flaky',
     'last',
   ]);
+});
+
+test('recording of all steps can be disabled', async () => {
   await using nothing = await openApp({ graphs: ['recorded'], folder, runs: { record: 'off' } });
   const recorded = await record({ input: { ask: false } }, undefined, nothing);
   expect([recorded.steps, recorded.attempts]).toEqual([[], []]);
