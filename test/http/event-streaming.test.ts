@@ -163,9 +163,38 @@ test('an answer by id is sent to all clients of the thread when the resumed run 
   const { seq } = told.at(-1) as Told;
   const others = await open(thread_id, { channels: ['input', 'lifecycle'], since: seq });
   await app.post(`/threads/${thread_id}/commands`, { id: 2, method: 'input.respond', params: respond });
-  expect((await toEnd(others)).slice(0, 2)).toMatchObject([
-    { method: 'lifecycle', params: { namespace: [], data: { event: 'running' } } },
+  expect((await toEnd(others)).filter(({ method }) => method.startsWith('input.'))).toMatchObject([
     { method: 'input.answered', params: { namespace: [], data: { interrupt_ids: [id] } } },
+  ]);
+});
+
+test.for([
+  [
+    'a run',
+    (thread_id: string, resume: object) =>
+      app.post(`/threads/${thread_id}/runs`, {
+        assistant_id: 'interrupting',
+        command: { resume },
+        strict_resume: true,
+      }),
+  ],
+  [
+    'run.start',
+    (thread_id: string, input: object) =>
+      app.post(`/threads/${thread_id}/commands`, {
+        id: 2,
+        method: 'run.start',
+        params: { assistant_id: 'interrupting', input },
+      }),
+  ],
+] as const)('an answer by %s that is refused is not announced', async ([, answer]) => {
+  const { thread_id, told } = await run('interrupting', { x: 1 });
+  const { seq } = told.at(-1) as Told;
+  const others = await open(thread_id, { channels: ['input', 'lifecycle'], since: seq });
+  expect((await answer(thread_id, { ['f'.repeat(32)]: 'yes' })).status).toBe(200);
+  expect((await toEnd(others)).map(({ method, params }) => params.data['event'] ?? method)).toEqual([
+    'running',
+    'failed',
   ]);
 });
 

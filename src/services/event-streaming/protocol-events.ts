@@ -62,17 +62,30 @@ export function translator({ runs, log, clock }: TranslatorDeps): Translate {
   }
 
   return async ({ seq, run_id, frame }) => {
-    if (frame.event.startsWith(PROTOCOL_EVENT)) return [loggedEvent(seq, PROTOCOL_EVENT, frame)];
-    if (frame.event.startsWith(NOTED_LIFECYCLE)) return [loggedEvent(seq, PROTOCOL_NOTE, frame)];
+    const logged = loggedEvents(seq, frame);
+    if (logged.length > 0 && !isFirstOfGraph(frame)) return logged;
     const { run, view, last_seq } = await currentOf(run_id, frame);
-    const own = [...partsOf(frame), ...view.parts(frame)];
-    const parts = frame.event === 'metadata' && own.length > 0 ? [...own, ...resumedInterrupts(run)] : own;
-    const timestamp = run ? timestampOf(run, frame, last_seq) : undefined;
-    return parts.map((part, index) => derivedEvent(seq, index, part, timestamp ?? clock.now(), graphOf(run)));
+    const own = logged.length > 0 ? [] : [...partsOf(frame), ...view.parts(frame)];
+    const parts = isFirstOfGraph(frame) ? [...own, ...resumedInterrupts(run)] : own;
+    const timestamp = (run && timestampOf(run, frame, last_seq)) ?? clock.now();
+    const derived = parts.map((part, index) =>
+      derivedEvent(seq, logged.length + index, part, timestamp, graphOf(run)),
+    );
+    return [...logged, ...derived];
   };
 }
 
 const NOTED_LIFECYCLE = `${PROTOCOL_NOTE}lifecycle|`;
+
+function loggedEvents(seq: number, frame: Frame): ProtocolEvent[] {
+  if (frame.event.startsWith(PROTOCOL_EVENT)) return [loggedEvent(seq, PROTOCOL_EVENT, frame)];
+  return frame.event.startsWith(NOTED_LIFECYCLE) ? [loggedEvent(seq, PROTOCOL_NOTE, frame)] : [];
+}
+
+/** What follows the run's `metadata`. A run whose answer is refused logs its error there: the graph never begins. */
+function isFirstOfGraph(frame: Frame): boolean {
+  return frame.seq === 2 && !isEnd(frame) && frame.event !== 'error';
+}
 
 /** A reader that begins within a run: what is derived of a frame depends on those before it. */
 async function readUpTo(
@@ -144,8 +157,7 @@ function partsOf(frame: Frame): EventPart[] {
 }
 
 /**
- * Announces to every client of the thread that a run answers these interrupts, by id: they stop asking. Sent before the
- * answer is validated.
+ * Announces to every client of the thread that a run answered these interrupts, by id: they stop asking.
  */
 function resumedInterrupts(run: Run | undefined): EventPart[] {
   const resume = run?.kwargs.command?.resume;
