@@ -45,9 +45,7 @@ export function nextCronTime(schedule: string, timezone: string | null, from_ms:
   const once = onceAt(schedule);
   if (once !== undefined) return once > from_ms ? once : undefined;
   try {
-    const next = parseCron(schedule, timezone).nextRun(new Date(from_ms))?.getTime();
-    const skipped = timezone && isFixed(schedule) ? skippedTime(schedule, timezone, from_ms) : undefined;
-    return skipped === undefined ? next : Math.min(skipped, next ?? skipped);
+    return parseCron(schedule, timezone).nextRun(new Date(from_ms))?.getTime();
   } catch (error) {
     const reason = (error as Error).message;
     throw new InvalidInput(`Invalid cron schedule: '${schedule}'. Reason: ${reason}`, { cause: error });
@@ -57,48 +55,6 @@ export function nextCronTime(schedule: string, timezone: string | null, from_ms:
 /** Only calculates: without a function, croner runs nothing. */
 function parseCron(schedule: string, timezone: string | null): Cron {
   return new Cron(schedule, { timezone: timezone ?? 'UTC', mode: '5-part', fixedTimeRule: 'no-wildcard' });
-}
-
-/** True without `*` and steps in minutes and hours. Names are left out: their times are not late in the day. */
-function isFixed(schedule: string): boolean {
-  const [minutes, hours, day] = schedule.trim().split(/\s+/);
-  return day !== undefined && !/[*/?]/.test(`${minutes}${hours}`);
-}
-
-const DAY_MS = 86_400_000;
-const MINUTE_MS = 60_000;
-
-/**
- * The end of the gap into which the next time after `from_ms` falls; undefined if the clocks do not skip it. croner forgets
- * such a time where the gap ends at midnight, as in Greenland.
- */
-function skippedTime(schedule: string, timezone: string, from_ms: number): number | undefined {
-  const offsetAt = offsetsOf(timezone);
-  // Times that the clocks show, as if they were in UTC.
-  const localTime = (ms: number) => ms + offsetAt(ms);
-  const wanted = parseCron(schedule, null)
-    .nextRun(new Date(localTime(from_ms)))
-    ?.getTime();
-  if (wanted === undefined) return undefined;
-  let before = wanted - offsetAt(wanted + DAY_MS);
-  let after = wanted - offsetAt(wanted - DAY_MS);
-  if (before >= after || localTime(before) === wanted || localTime(after) === wanted) return undefined;
-  while (after - before > MINUTE_MS) {
-    const middle = before + Math.floor((after - before) / 2 / MINUTE_MS) * MINUTE_MS;
-    if (localTime(middle) < wanted) before = middle;
-    else after = middle;
-  }
-  return after;
-}
-
-/** What the clocks of a time zone are ahead of UTC at a moment, ms. */
-function offsetsOf(timeZone: string): (ms: number) => number {
-  const format = new Intl.DateTimeFormat('en', { timeZone, timeZoneName: 'longOffset' });
-  return (ms) => {
-    const name = format.formatToParts(ms).find(({ type }) => type === 'timeZoneName')?.value ?? '';
-    const [, sign, hours = 0, minutes = 0] = /GMT([+-])(\d+):(\d+)/.exec(name) ?? [];
-    return (sign === '-' ? -1 : 1) * (Number(hours) * 60 + Number(minutes)) * MINUTE_MS;
-  };
 }
 
 function invalidReason(schedule: string): string | undefined {
