@@ -1,4 +1,5 @@
 import type { Config } from '../config/schema.ts';
+import type { Meter } from '../core/meter.ts';
 import type { ServiceContext } from '../services/all-services.ts';
 import type { OutputRules } from '../workers/attempt-log.ts';
 import type { EngineOptions } from '../workers/engine.ts';
@@ -9,6 +10,7 @@ import type { AccessControl } from './auth.ts';
 export interface AppContext extends ServiceContext {
   readonly config: Config;
   readonly access: AccessControl;
+  readonly meter: Meter;
   /** Aborted when graceful drain begins. */
   readonly draining: AbortSignal;
   /** Posts a webhook to a custom route. */

@@ -41,7 +41,6 @@ export async function openHosts(
   const pool = new HostPool({
     count,
     max_memory_bytes: config.hosts.max_memory_mb && config.hosts.max_memory_mb * 1024 ** 2,
-    max_runs: config.hosts.max_runs,
     project: {
       root,
       graphs: [...graphs],

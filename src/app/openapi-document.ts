@@ -27,7 +27,7 @@ export async function openApiDocument(version: string): Promise<object> {
   await using document = await createServer({
     services: {} as ServerDeps['services'],
     engine: { onRunEnded: () => {}, onStepsStored: () => {} } as unknown as ServerDeps['engine'],
-    meters: openMeters({ prefix: 'lg_api_', internal: false }),
+    meters: openMeters({ prefix: 'lg_api_' }),
     options: { ...http, ...server },
     auth: { authenticate: undefined, has_users: false, issuers: [] },
     info: { version, langgraph_version: null, graph_ids: [], crons: true },

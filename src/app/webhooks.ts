@@ -30,7 +30,6 @@ export function wireWebhookDispatcher({
     policy,
     resolve: resolveClientHost,
     // undici rejects fractional milliseconds.
-    connect_timeout_ms: Math.round(delivery.connect_timeout_seconds * 1000),
     timeout_ms: Math.round(delivery.timeout_seconds * 1000),
     connections: delivery.concurrency_per_host,
     ...(config.http.app === undefined ? {} : { postToApp: postToCustomApp }),

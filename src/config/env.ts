@@ -136,11 +136,6 @@ export const VARIABLES: readonly Variable[] = [
     key: 'metrics.prefix',
     text: 'Prefix of the metrics that the official server also has.',
   },
-  {
-    name: 'EXPOSE_INTERNAL_METRICS_PROMETHEUS',
-    key: 'metrics.internal',
-    text: "Also exposes the official server's internal metrics.",
-  },
 ];
 
 export type Environment = Readonly<Record<string, string | undefined>>;

@@ -1,4 +1,3 @@
-import type { Meter } from '../core/meter.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { EventBus } from './bus.ts';
 import type { FollowSources } from './follow.ts';
@@ -11,7 +10,6 @@ interface FollowSourcesDeps {
   readonly storage: Pick<Storage, 'events' | 'threadLog' | 'logEnds'>;
   readonly live: LiveRuns;
   readonly bus: EventBus;
-  readonly meter: Meter;
 }
 
 /** What all followers of runs and threads in a process read from. */
@@ -19,7 +17,6 @@ export function followSources({
   storage,
   live,
   bus,
-  meter,
 }: FollowSourcesDeps): FollowSources & ThreadFollowSources {
   return {
     live,
@@ -28,6 +25,5 @@ export function followSources({
     threadLog: sharedThreadLog(storage.threadLog),
     bus,
     poll: new SafetyPoll(storage.logEnds, live, bus),
-    meter,
   };
 }

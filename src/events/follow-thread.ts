@@ -1,5 +1,4 @@
 import { Latch } from '../core/latch.ts';
-import type { Meter } from '../core/meter.ts';
 import { type Frame, isEnd, type RunEventRepository } from '../storage/runs/events.ts';
 import type { ThreadLogEntry, ThreadLogRepository } from '../storage/runs/thread-log.ts';
 import type { EventBus } from './bus.ts';
@@ -14,7 +13,6 @@ export interface ThreadFollowSources {
   readonly threadLog: ThreadLogRepository;
   readonly bus: EventBus;
   readonly poll: Pick<SafetyPoll, 'wait'>;
-  readonly meter?: Meter | undefined;
 }
 
 /**
@@ -114,7 +112,6 @@ export class ThreadReader {
     const first = this.#seq + 1;
     if (!found || base + found.seq === first) return [];
     this.#seq = base + found.seq - 1;
-    this.#sources.meter?.count('streaming_data_loss');
     const frame = lostEvents(found.seq - 1, { first, last: this.#seq, of: 'thread' });
     return [{ seq: this.#seq, run_id, frame }];
   }

@@ -1,6 +1,5 @@
 import { untilNextTurn, yieldToEventLoop } from '../core/event-loop.ts';
 import { Latch } from '../core/latch.ts';
-import type { Meter } from '../core/meter.ts';
 import { type Frame, isEnd, type RunEventRepository } from '../storage/runs/events.ts';
 import type { EventBus } from './bus.ts';
 import { lostEvents } from './frame.ts';
@@ -18,7 +17,6 @@ export interface FollowSources {
   readonly bus: EventBus;
   /** Shared by all followers of this process. */
   readonly poll: Pick<SafetyPoll, 'wait'>;
-  readonly meter?: Meter | undefined;
 }
 
 /** What a follower has of an attempt that is over: up to where, as long as the log has the same. */
@@ -93,7 +91,6 @@ export async function* follow(
     if (!next) return;
     if (next.seq === seq + 1) continue;
     const last = next.seq - 1;
-    sources.meter?.count('streaming_data_loss');
     yield lostEvents(last, { first: seq + 1, last, of: 'run' });
     seq = last;
   }

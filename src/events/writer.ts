@@ -142,15 +142,13 @@ export class EventWriter {
 
   /** `json`: storable JSON text. */
   writeJson(event: string, json: string): void {
-    const { writes, resumable, meter } = this.#options;
+    const { writes, resumable } = this.#options;
     const frame: Frame = { seq: ++this.#seq, event, data: json };
-    const begun = systemClock.monotonic();
-    this.#written_at.push(begun);
+    this.#written_at.push(systemClock.monotonic());
     writes.addFrame(frame, resumable);
     if (resumable) return;
     // Others read the log, which does not have it yet.
     this.#publish([frame], 'local');
-    meter?.observe('stream_publish_latency', systemClock.monotonic() - begun);
   }
 
   /** Records the log position of a checkpoint: the frames up to it cover everything in the checkpoint. */
@@ -167,10 +165,7 @@ export class EventWriter {
     else bus.updated(run_id, 'others');
     const lag_ms = this.#lagOf(frames);
     live.committed(this.#committed);
-    if (lag_ms !== undefined) {
-      meter?.observe('log_lag_seconds', lag_ms / 1000);
-      if (resumable) meter?.observe('stream_publish_latency', lag_ms);
-    }
+    if (lag_ms !== undefined) meter?.observe('log_lag_seconds', lag_ms / 1000);
     // Followers of a thread only read logged frames.
     bus.updated(thread_id);
   }

@@ -97,10 +97,8 @@ export interface ClientLimits {
   readonly send_budget: number;
   /** Request line and headers, bytes. */
   readonly max_header_bytes: number;
-  /** Time to receive a complete request, including its body. */
+  /** Time to receive a complete request, including its body; the headers have a tenth of it. */
   readonly request_timeout_seconds: number;
-  /** Time to receive the headers. */
-  readonly headers_timeout_seconds: number;
 }
 
 /** Interval of Node's check for slow clients, ms; its default is 30 s. */
@@ -109,7 +107,7 @@ const MAX_CHECK_INTERVAL_MS = 5_000;
 /** Time limits as Node's server options, in whole ms. */
 export function nodeTimeouts(limits: ClientLimits) {
   const requestTimeout = Math.round(limits.request_timeout_seconds * 1000);
-  const headersTimeout = Math.min(Math.round(limits.headers_timeout_seconds * 1000), requestTimeout);
+  const headersTimeout = Math.ceil(requestTimeout / 10);
   return {
     requestTimeout,
     headersTimeout,

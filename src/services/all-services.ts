@@ -5,7 +5,6 @@ import type { BrowserTokens } from '../auth/browser-tokens.ts';
 import type { Clock } from '../core/clock.ts';
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Meter } from '../core/meter.ts';
 import type { RecentLog } from '../core/recent-log.ts';
 import type { EventBus } from '../events/bus.ts';
 import { currentSteps } from '../events/current-steps.ts';
@@ -56,7 +55,6 @@ export interface ServiceContext {
   readonly logger: Logger;
   /** The newest log lines; `undefined` if this process does not write the log. */
   readonly recent_log: RecentLog | undefined;
-  readonly meter: Meter;
   readonly clock: Clock;
   readonly ids: Ids;
   /** Id of this process, whether it executes runs or only serves requests. */
@@ -127,7 +125,7 @@ export function createServices(
     threads: threadRows,
     runs: runRows,
   };
-  const sources = followSources({ storage, live, bus, meter: context.meter });
+  const sources = followSources({ storage, live, bus });
 
   const threadState = threadStateService({
     ...shared,

@@ -188,7 +188,7 @@ const MAX_RETRY_MS = 5_000;
  * `explain` reports the outage. Rethrows any other error. `operation` receives how often it has failed.
  */
 export async function retryWhileUnavailable<T>(
-  { logger, rules, meter, clock }: AttemptContext,
+  { logger, rules, clock }: AttemptContext,
   { writes }: Attempt,
   operation: (failures: number) => Promise<T>,
 ): Promise<T> {
@@ -200,7 +200,6 @@ export async function retryWhileUnavailable<T>(
       if (!isTemporary(error)) throw error;
       failures += 1;
       writes.waitForStorage(error, clock.now());
-      meter?.count('run_set_status_error');
       const in_ms = backoffMs(failures, backoff, systemRandom);
       logger.warn('database unavailable, retrying', { error, in_ms });
       await sleep(in_ms);

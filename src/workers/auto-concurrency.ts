@@ -1,7 +1,13 @@
 import type { Clock } from '../core/clock.ts';
 import { memoryLimit, type ProcessLoad } from '../core/process-load.ts';
-import { AUTO_CEILING, AUTO_FLOOR, admissible, type LoadNow, type MemoryUse } from './load-limits.ts';
-import { LOOKED_MS } from './second-look.ts';
+import {
+  AUTO_CEILING,
+  AUTO_FLOOR,
+  admissible,
+  type LoadNow,
+  MAX_LOOK_MS,
+  type MemoryUse,
+} from './load-limits.ts';
 
 /** Load metrics of the process, for `auto`. */
 export interface AutoConcurrencyDeps {
@@ -31,7 +37,7 @@ const MAX_WINDOW_MS = 500;
 /** Time after which a run that has shown no sign of its graph counts as waiting for something, ms. */
 const STARTING_MS = 100;
 /** Time in which other processes may claim the next runs before one that has enough goes on, ms. */
-const SHARE_MS = LOOKED_MS + 15;
+const SHARE_MS = MAX_LOOK_MS + 15;
 const CEILING_CHECK_MS = 1000;
 
 /**

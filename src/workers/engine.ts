@@ -186,7 +186,7 @@ function progress(now_ms: number, runs: RunWorker | undefined, lease: WorkerLeas
 }
 
 /** Listeners for ends of runs and for stored steps, such as metrics. A listener must not throw. */
-function runListeners({ bus, meter, onLost, onRecorded }: EngineDeps) {
+function runListeners({ bus, onLost, onRecorded }: EngineDeps) {
   const ended: ((run: EndedRun) => void)[] = [];
   const stored: ((stored: StoredSteps) => void)[] = [];
   const notify = (run: EndedRun) => {
@@ -205,7 +205,6 @@ function runListeners({ bus, meter, onLost, onRecorded }: EngineDeps) {
     },
     notifyLost: ({ run_id, graph_id, status }: LostRun) => {
       bus.emit('row.changed', 'run', run_id);
-      if (status === 'error') meter?.count('run_exceed_max_attempts_at_start');
       notify({ graph_id: graph_id ?? '', status: status ?? '', ms: undefined, queue_ms: undefined });
       onLost?.(run_id);
     },

@@ -24,9 +24,8 @@ import {
   StopReason,
 } from './attempt.ts';
 import { withPendingIds } from './refused-answer.ts';
-import { countRequeue, requeue } from './requeue-run.ts';
+import { requeue } from './requeue-run.ts';
 import { logEnd, runFields, runStats } from './run-log.ts';
-import { countEnd } from './run-metrics.ts';
 import { askPerson, stoppedOutcome, withoutState } from './stopped.ts';
 
 /** Log retention without event ids, ms: no client can resume such a stream, only connected ones still read the log. */
@@ -155,7 +154,7 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
     return failed.finished;
   });
   if (finished.outcome === 'finished') {
-    countEnd(deps, runStats(attempt, stored.status, deps.clock.now()), end.error);
+    deps.onEnded?.(runStats(attempt, stored.status, deps.clock.now()));
     deps.onRecorded?.({
       claimed: attempt.claimed,
       steps: stored.batch.steps,
@@ -174,10 +173,8 @@ async function commitEnd(deps: AttemptContext, attempt: Attempt, end: AttemptEnd
   deps.logger.warn('run released: the database lost part of it', runFields(attempt));
   const again = { charge: true, delay_ms: 0, batch: emptyBatch() };
   const isRequeued = await retryWhileUnavailable(deps, attempt, () => deps.queue.requeue(lease, again));
-  if (isRequeued) {
-    countRequeue(deps, attempt, { charge: true, exhausted: undefined });
-    deps.bus.emit('schedule.changed');
-  } else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
+  if (isRequeued) deps.bus.emit('schedule.changed');
+  else await commitEnd(deps, attempt, { ...end, batch: emptyBatch() });
 }
 
 /** Usage counts even if another process now owns the run. Tried once, as a repetition might count it twice. */
@@ -205,7 +202,6 @@ async function commitFailedEnd(
   end: RunEnd,
   refused: unknown,
 ): Promise<{ readonly finished: FinishResult; readonly stored: StoredEnd }> {
-  deps.meter?.count('run_set_status_error');
   deps.logger.error('cannot store the result of a run', { ...runFields(attempt), error: refused });
   const error = runError(refused);
   const thread = { ...end.thread, status: 'error', values: null } as const;

@@ -3,6 +3,14 @@ export const AUTO_FLOOR = 10;
 /** Runs of a process that `auto` admits at most, whatever they do: each has its state in memory. */
 export const AUTO_CEILING = 1000;
 
+/**
+ * Delay before a process looks for runs that were offered to another one first, ms: idle workers must not all claim at
+ * once.
+ */
+export const MIN_LOOK_MS = 15;
+/** Time within which every other process has looked for them, ms. */
+export const MAX_LOOK_MS = 45;
+
 /** Memory of which there is a limit. */
 export interface MemoryUse {
   readonly used_bytes: number;

@@ -2,8 +2,8 @@ import { logUpdated } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { RunLogFields } from '../storage/queue/run-log-fields.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
+import { emptyBatch } from '../storage/runs/batch.ts';
 import { type Lease, leaseKey } from '../storage/runs/lease.ts';
-import { requeueFailed } from './requeue-run.ts';
 import { runFields } from './run-log.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
 
@@ -73,8 +73,9 @@ export class OrphanedLeases {
 
   /** Ends a run that was cancelled in the meantime. */
   async #requeue(lease: Lease): Promise<unknown> {
-    const { queue, worker_id } = this.#deps;
-    if (await requeueFailed(this.#deps, lease, RETRY_MS)) return lease;
+    const { queue, worker_id, failure } = this.#deps;
+    const failed = { charge: true, delay_ms: RETRY_MS, batch: emptyBatch(), failure };
+    if (await queue.requeue(lease, failed)) return lease;
     return queue.requeueUnknown({ worker_id, ...lease });
   }
 }

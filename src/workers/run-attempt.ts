@@ -12,8 +12,7 @@ import type { ClaimedRun } from '../storage/queue/claim.ts';
 import { type Attempt, type AttemptContext, recordAttempt, StopReason } from './attempt.ts';
 import { AttemptLog, DEFAULT_OUTPUT_RULES } from './attempt-log.ts';
 import { finalizeRun } from './finalize-run.ts';
-import { isFirst, runFields } from './run-log.ts';
-import { countStart } from './run-metrics.ts';
+import { firstWait, isFirst, runFields } from './run-log.ts';
 
 /**
  * Executes a claimed run from input to final status. Aborting `stop` with a `StopReason` ends it early; once `handOver`
@@ -32,7 +31,7 @@ export async function runAttempt(
   // Before its time-out begins.
   await waitForClock(claimed.newest_checkpoint_id, stop.signal);
   const attempt = openAttempt(deps, claimed, live, { stop, handOver, onBegun });
-  countStart(deps, attempt);
+  if (isFirst(attempt)) deps.meter?.observe('run_queue_wait_time_1st_attempt', firstWait(attempt));
   using _writes = attempt.writes;
   const timer = after(deps.rules.timeout_ms, () => stop.abort(timeoutReason()));
   const output = outputOf(deps, attempt);

@@ -1,6 +1,5 @@
 import type { Ids } from '../core/ids.ts';
 import type { Logger } from '../core/logger.ts';
-import type { Meter } from '../core/meter.ts';
 import type { EventBus } from '../events/bus.ts';
 import type { FailurePolicy } from '../storage/queue/end-attempt.ts';
 import type { ExecutorScope } from '../storage/queue/placement.ts';
@@ -15,7 +14,6 @@ export interface RunWorkerDeps {
   readonly bus: EventBus;
   readonly ids: Ids;
   readonly logger: Logger;
-  readonly meter?: Meter | undefined;
   readonly worker_id: string;
   /** Concurrent runs. */
   readonly concurrency: number;

@@ -1,15 +1,16 @@
+import { systemRandom } from '../core/backoff.ts';
 import { systemClock } from '../core/clock.ts';
-import { after, sleep } from '../core/timers.ts';
+import { after, sleep, type Timer } from '../core/timers.ts';
 import type { PollIntervals } from '../events/bus.ts';
 import type { ClaimedRun } from '../storage/queue/claim.ts';
 import type { HeldLease } from '../storage/queue/workers.ts';
 import { leaseKey } from '../storage/runs/lease.ts';
 import { StopReason } from './attempt.ts';
+import { MAX_LOOK_MS, MIN_LOOK_MS } from './load-limits.ts';
 import { Loop } from './loop.ts';
 import { OrphanedLeases } from './orphaned-leases.ts';
 import { runAttempt } from './run-attempt.ts';
 import type { RunWorkerDeps } from './run-worker-deps.ts';
-import { SecondLook } from './second-look.ts';
 
 /**
  * Poll intervals, ms: the latency that a lost wake-up costs. Never rarer: a commit of which its process did not hear is
@@ -42,7 +43,8 @@ export class RunWorker {
   #saturated = false;
   /** More runs are ready than have been claimed, as far as is known: without a free slot, others are offered them. */
   #isWoken = true;
-  readonly #secondLook = new SecondLook(() => this.#loop.wake());
+  /** Set while a look for runs is due that were offered to another process first. */
+  #secondLook: Timer | undefined;
   /** A claim failed, or the leases could not be read since: it may have been committed. */
   #isUncertain = false;
   #reconciled_at = Number.NEGATIVE_INFINITY;
@@ -120,7 +122,6 @@ export class RunWorker {
       }
     } catch (error) {
       this.#isUncertain = true;
-      this.#deps.meter?.count('failed_to_fetch_runs');
       throw error;
     } finally {
       this.#claiming.delete(token);
@@ -151,7 +152,15 @@ export class RunWorker {
     const isFree = this.#freeSlots > 0;
     if (!isFree && !this.#deps.auto) return;
     if (is_first && isFree) this.#wake();
-    else this.#secondLook.plan();
+    else this.#lookLater();
+  }
+
+  /** After a random delay, because idle workers must not all claim at once. */
+  #lookLater(): void {
+    this.#secondLook ??= after(MIN_LOOK_MS + systemRandom() * (MAX_LOOK_MS - MIN_LOOK_MS), () => {
+      this.#secondLook = undefined;
+      this.#loop.wake();
+    });
   }
 
   /** The cancel of a run that is being claimed may be known here before the claim is. */
@@ -228,7 +237,7 @@ export class RunWorker {
       await Promise.all([...this.#active.values()].map(({ done }) => done));
     }
     for (const subscription of this.#subscriptions) subscription[Symbol.dispose]();
-    this.#secondLook[Symbol.dispose]();
+    this.#secondLook?.[Symbol.dispose]();
   }
 
   /** Claims nothing new from now on; resolves when its runs have ended, or after `ms`. */

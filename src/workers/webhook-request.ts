@@ -45,7 +45,6 @@ export class WebhookRefused extends Error {
 export interface SenderOptions {
   readonly policy: WebhookPolicy;
   readonly resolve: ResolveHost;
-  readonly connect_timeout_ms: number;
   /** From the first byte to the last, redirects included. */
   readonly timeout_ms: number;
   /** Connections per receiver. */
@@ -54,6 +53,8 @@ export interface SenderOptions {
   readonly postToApp?: PostWebhook;
 }
 
+/** Longest time to look up a receiver and to connect to it, ms. */
+const CONNECT_TIMEOUT_MS = 5_000;
 /** Limit of the response body that is read: the rest is not needed and may be endless. */
 const MAX_BODY_BYTES = 1024;
 /** Follows at most 3 redirects. */
@@ -82,15 +83,19 @@ export function webhookSender(options: SenderOptions): { readonly post: PostWebh
 
 /** Loaded with the first webhook: most servers send none, and `undici` costs 30 MB and 0.1 s at the start. */
 async function openAgent(options: SenderOptions): Promise<Agent> {
-  const { connect_timeout_ms, timeout_ms, connections } = options;
+  const { timeout_ms, connections } = options;
   const { Agent } = await import('undici');
   return new Agent({
-    connect: { lookup: policyLookup(options), timeout: connect_timeout_ms },
+    connect: { lookup: policyLookup(options), timeout: connectTimeout(options) },
     connections,
     allowH2: false,
     headersTimeout: timeout_ms,
     bodyTimeout: timeout_ms,
   });
+}
+
+function connectTimeout({ timeout_ms }: SenderOptions): number {
+  return Math.min(CONNECT_TIMEOUT_MS, timeout_ms);
 }
 
 /** Without a custom app the policy refuses paths: only a webhook accepted earlier gets here. */
@@ -99,9 +104,10 @@ const noCustomApp: PostWebhook = async () => {
 };
 
 /** Passes only permitted addresses to `connect`: a name may change between check and connection (DNS rebinding). */
-function policyLookup({ policy, resolve, connect_timeout_ms }: SenderOptions): LookupFunction {
+function policyLookup(options: SenderOptions): LookupFunction {
+  const { policy, resolve } = options;
   return (hostname, { all }, callback) => {
-    resolve(hostname, connect_timeout_ms).then(
+    resolve(hostname, connectTimeout(options)).then(
       (addresses) => {
         const allowed = addresses
           .filter((address) => policy.blockedReason(hostname, address) === undefined)

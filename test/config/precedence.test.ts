@@ -17,7 +17,6 @@ test('a configuration with graphs only gets every default', async () => {
     rate_limit: {},
     trust_proxy: [],
     request_timeout_seconds: 300,
-    headers_timeout_seconds: 30,
     role: 'all',
     host: '127.0.0.1',
     port: 8123,

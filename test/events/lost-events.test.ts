@@ -13,7 +13,6 @@ import { describeEachDatabase } from '../support/databases.ts';
 import { liveSources } from '../support/live-sources.ts';
 import { naming } from '../support/naming.ts';
 import { queueStory, successful, WORKER } from '../support/queued-runs.ts';
-import { recordingMeter } from '../support/recording-meter.ts';
 
 const frame = (seq: number): Frame => ({ seq, event: 'custom', data: String(seq) });
 
@@ -21,9 +20,7 @@ const frame = (seq: number): Frame => ({ seq, event: 'custom', data: String(seq)
 function story(db: Db) {
   const { queue, add } = queueStory(db);
   const thread_id = randomUUID();
-  const { meter, counts } = recordingMeter();
   const sources = {
-    meter,
     ...liveSources(db),
     log: runEventRepository(db),
     unsharedLog: runEventRepository(db),
@@ -45,7 +42,6 @@ function story(db: Db) {
 
   return {
     sources,
-    counts,
     executing,
     async ended(...seqs: number[]): Promise<string> {
       const run = await executing();
@@ -122,9 +118,7 @@ describeEachDatabase('events that a database lost', (open) => {
     const there = story(db);
     const run_id = await there.ended(1, 2, 6, 8);
     await there.read(run_id);
-    expect(there.counts).toEqual({ streaming_data_loss: 2 });
     await there.readThread(8, 4);
-    expect(there.counts).toEqual({ streaming_data_loss: 4 });
   });
 
   test('are not reported if an executing run logs them late', async () => {

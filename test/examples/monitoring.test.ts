@@ -17,7 +17,6 @@ interface Panel {
   readonly id: number;
   readonly type: string;
   readonly title: string;
-  readonly description?: string;
   readonly gridPos: { readonly h: number; readonly w: number; readonly x: number; readonly y: number };
   readonly targets?: readonly { readonly expr: string; readonly refId: string }[];
 }
@@ -30,13 +29,12 @@ const dashboard = JSON.parse(read('deploy/grafana/agent-server.json')) as {
   templating: { list: { name: string; query: string }[] };
 };
 const panels = dashboard.panels.filter(({ type }) => type !== 'row');
-const SWITCH = 'EXPOSE_INTERNAL_METRICS_PROMETHEUS';
 /** Prometheus itself records it for each target. */
 const OF_PROMETHEUS = ['up'];
 
 /** Names of time series that a server exports, those of histograms included. */
-async function exported(environment: Record<string, string>): Promise<Set<string>> {
-  await using server = await openApp({ graphs: ['echo'], environment });
+async function exported(): Promise<Set<string>> {
+  await using server = await openApp({ graphs: ['echo'] });
   const { text } = await server.get('/metrics');
   const types = [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)];
   return new Set(
@@ -46,11 +44,10 @@ async function exported(environment: Record<string, string>): Promise<Set<string
   );
 }
 
-const always = await exported({});
-const withInternal = await exported({ [SWITCH]: 'true' });
+const always = await exported();
 // Read from the environment of the process, as by everything else of OpenTelemetry.
 vi.stubEnv('OTEL_EXPORTER_OTLP_ENDPOINT', 'http://127.0.0.1:9');
-const withTraces = await exported({});
+const withTraces = await exported();
 vi.unstubAllEnvs();
 
 test('names of metrics are found in PromQL', () => {
@@ -61,13 +58,12 @@ test('names of metrics are found in PromQL', () => {
   expect(metricsIn(expression)).toEqual(['a_bucket', 'b:c_total', 'd', 'e', 'f']);
 });
 
-test.each(groups.flatMap(({ name, rules }) => rules.map((rule) => ({ ...rule, name }))))(
+test.each(groups.flatMap(({ rules }) => rules))(
   'alert $alert uses metrics that a server exports, and has a runbook',
-  ({ name, alert, expr, labels, annotations }) => {
-    const known = name === 'agent-server-internal' ? withInternal : always;
+  ({ alert, expr, labels, annotations }) => {
     const used = metricsIn(expr).filter((metric) => !OF_PROMETHEUS.includes(metric));
     expect(metricsIn(expr)).not.toEqual([]);
-    expect(used.filter((metric) => !known.has(metric))).toEqual([]);
+    expect(used.filter((metric) => !always.has(metric))).toEqual([]);
 
     expect(['critical', 'warning', 'info']).toContain(labels.severity);
     expect(annotations.summary).not.toBe('');
@@ -88,15 +84,11 @@ test.each(RUNBOOKS.split('\n### ').slice(1))('a runbook names explain or doctor:
   expect(runbook).toMatch(/`GET \/\S+\/explain`|`npx agent-server (doctor|explain <\w+>)`/);
 });
 
-test.each(panels)(
-  'panel "$title" uses metrics that a server exports',
-  ({ description = '', targets = [] }) => {
-    const used = targets.flatMap(({ expr }) => metricsIn(expr));
-    const known = description.includes(SWITCH) ? withInternal : always;
-    expect(used).not.toEqual([]);
-    expect(used.filter((metric) => !known.has(metric))).toEqual([]);
-  },
-);
+test.each(panels)('panel "$title" uses metrics that a server exports', ({ targets = [] }) => {
+  const used = targets.flatMap(({ expr }) => metricsIn(expr));
+  expect(used).not.toEqual([]);
+  expect(used.filter((metric) => !always.has(metric))).toEqual([]);
+});
 
 test('the dashboard has a layout that Grafana accepts', () => {
   const ids = dashboard.panels.map(({ id }) => id);
@@ -123,9 +115,7 @@ test('the documented scrape configuration matches the alert rules', () => {
 
 test('every metric that the documentation names exists', () => {
   const pages = readdirSync(join(ROOT, 'docs')).filter((name) => name.endsWith('.md'));
-  const families = new Set(
-    [...withInternal, ...withTraces].map((name) => name.replace(/_(bucket|sum|count)$/, '')),
-  );
+  const families = new Set([...withTraces].map((name) => name.replace(/_(bucket|sum|count)$/, '')));
   const named = pages.flatMap((page) =>
     [...read(`docs/${page}`).matchAll(/`((?:lg_api|agent_server|nodejs|process)_[a-z0-9_]*[a-z0-9])`/g)].map(
       ([, name = '']) => name,
@@ -137,13 +127,12 @@ test('every metric that the documentation names exists', () => {
 });
 
 test('docs/monitoring.md describes every exported metric', () => {
-  const families = [...withInternal, ...withTraces].map((name) => name.replace(/_(bucket|sum|count)$/, ''));
+  const families = [...withTraces].map((name) => name.replace(/_(bucket|sum|count)$/, ''));
   // Beside one of them the page has only the ends of the names of its kind.
   const shown = families.map((name) =>
     name
       .replace(/^nodejs_eventloop_lag_.*/, 'nodejs_eventloop_lag_*')
-      .replace(/_p(50|99)_seconds$/, '_max_seconds')
-      .replace(/_counter_total$/, '_counter'),
+      .replace(/_p(50|99)_seconds$/, '_max_seconds'),
   );
   const missing = shown.filter((name) => !PAGE.includes(`\`${name}\``));
   expect(families.length).toBeGreaterThan(60);

@@ -71,7 +71,7 @@ test('one host serves the custom app until it ends, then another one does', asyn
 });
 
 test('a replaced host finishes its requests of the custom app, and new ones go to the next host', async () => {
-  await using code = await files(APP, 'hosts: { max_runs: 1 }\n');
+  await using code = await files(APP, 'hosts: { max_memory_mb: 128 }\n');
   await using server = await open(code, 1);
   const first = await server.pid();
   const slow = fetch(`${server.url}/own/gate/opened`);

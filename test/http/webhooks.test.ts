@@ -140,7 +140,7 @@ test('the webhook of a superseded run names the run that replaced it', async () 
 
 test('time limits of a webhook delivery may have a fraction of a millisecond', async () => {
   const { LANGGRAPH_WEBHOOKS } = TO_RECEIVER;
-  const delivery = { timeout_seconds: 20.0005, connect_timeout_seconds: 5.0005 };
+  const delivery = { timeout_seconds: 20.0005 };
   const environment = { LANGGRAPH_WEBHOOKS: JSON.stringify({ ...JSON.parse(LANGGRAPH_WEBHOOKS), delivery }) };
   await using exact = await openApp({ graphs: ['echo'], environment });
   const { path, webhook } = address();

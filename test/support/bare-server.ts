@@ -67,7 +67,7 @@ export async function bareServer({
   const server = await createServer({
     services: services as ServerDeps['services'],
     engine: { ...ENGINE, ...engine },
-    meters: openMeters({ prefix: 'lg_api_', internal: false, ...metrics }),
+    meters: openMeters({ prefix: 'lg_api_', ...metrics }),
     options: { ...OPTIONS, ...options },
     auth: { authenticate, has_users: false, issuers: [], authenticate_every_ms },
     info: { version: '1.2.3', langgraph_version: '1.4.18', graph_ids: ['echo'], crons: true },

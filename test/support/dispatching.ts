@@ -55,7 +55,6 @@ export function dispatching(db: Db, options: Options = {}) {
     sender: webhookSender({
       policy: policy({ disable_loopback: false, ...options.policy }, resolve),
       resolve,
-      connect_timeout_ms: timeout_ms,
       timeout_ms,
       connections: 4,
     }),

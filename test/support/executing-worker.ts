@@ -49,12 +49,14 @@ export function executingWorker(
     flushed: async (_tx: unknown, { calls }: Flush) => counted.push(...calls),
   };
   const { queue, ...story } = queueStory(db, { riders: new Riders([counting]) });
-  const { meter, counts, observed } = recordingMeter();
+  const { meter, observed } = recordingMeter();
+  const statuses: string[] = [];
   const log = runEventRepository(db);
   const context = attemptContext(db, queue, graphs);
   const deps: AttemptContext = {
     ...context,
     meter,
+    onEnded: ({ status }) => statuses.push(status),
     rules: { ...context.rules, ...rules },
     ...changes(queue),
   };
@@ -71,7 +73,8 @@ export function executingWorker(
     ...story,
     ...deps,
     worker,
-    counts,
+    /** How the runs ended, as metrics count them. */
+    statuses,
     /** Calls of models that a rider was given. */
     counted,
     observed,

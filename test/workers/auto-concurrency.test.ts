@@ -4,7 +4,7 @@ import { BUSY, type ProcessLoad } from '../../src/core/process-load.ts';
 import type { GraphEvent } from '../../src/graphs/graph.ts';
 import type { Run } from '../../src/schemas/runs.ts';
 import { AutoConcurrency, type AutoConcurrencyDeps } from '../../src/workers/auto-concurrency.ts';
-import { LOOKED_MS } from '../../src/workers/second-look.ts';
+import { MAX_LOOK_MS } from '../../src/workers/load-limits.ts';
 import { describeEachDatabase } from '../support/databases.ts';
 import { executingWorker } from '../support/executing-worker.ts';
 import { scriptedGraph } from '../support/scripted-graph.ts';
@@ -157,7 +157,7 @@ test('a process with peers lets them claim first', async () => {
   const shared = autoOf({ clock: { monotonic: () => now }, isAlone: async () => false });
   await alone.admit(FLOOR);
   await shared.admit(FLOOR);
-  expect(shared.wait_ms).toBeGreaterThan(alone.wait_ms + LOOKED_MS);
+  expect(shared.wait_ms).toBeGreaterThan(alone.wait_ms + MAX_LOOK_MS);
   now += alone.wait_ms;
   expect([await alone.admit(FLOOR), await shared.admit(FLOOR)]).toEqual([10, 0]);
 });

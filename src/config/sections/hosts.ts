@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { MAX_INTEGER } from '../../schemas/numbers.ts';
 import { group, integer, mustBe } from '../value-types.ts';
 
 /** More would be of no use even on the largest machines: each is a process of 100 MB or more. */
@@ -20,10 +19,5 @@ export const Hosts = group({
     .optional()
     .describe(
       'Memory above which a host is replaced; its runs continue in another host from their next checkpoint. Unset: no limit.',
-    ),
-  max_runs: integer(1, MAX_INTEGER, 'runs')
-    .optional()
-    .describe(
-      'Number of runs after which a host is replaced, for libraries that leak memory. Unset: no limit.',
     ),
 });

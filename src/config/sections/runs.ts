@@ -135,7 +135,6 @@ const Deliver = group({
   concurrency_per_host: integer(1, 1000, 'deliveries')
     .default(4)
     .describe('Deliveries sent to one receiver at the same time.'),
-  connect_timeout_seconds: number(0.1, 3600, 'seconds').default(5).describe('Time to connect to a receiver.'),
   timeout_seconds: number(0.1, 86_400, 'seconds').default(30).describe('Total time for a response.'),
   first_retry_seconds: number(0.001, 31_536_000, 'seconds')
     .default(1)

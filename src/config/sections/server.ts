@@ -45,11 +45,8 @@ export const Server = group({
     .describe('Largest request head, including the URL; a larger one returns 431.'),
   request_timeout_seconds: number(0.1, 86_400, 'seconds')
     .default(300)
-    .describe('How long a client may take to send a request.'),
-  headers_timeout_seconds: number(0.1, 86_400, 'seconds')
-    .default(30)
     .describe(
-      'How long a client may take to send the headers; a new connection that stays idle is closed after this time.',
+      'How long a client may take to send a request, a tenth of it for the headers; a new connection that stays idle is closed after that tenth.',
     ),
   rate_limit: z
     .union([
@@ -105,9 +102,6 @@ export const Metrics = group({
     .describe(
       'Prefix of the metrics that the official server also has; all others begin with `agent_server_`, see [monitoring](monitoring.md).',
     ),
-  internal: boolean()
-    .default(false)
-    .describe("Also exposes the official server's internal metrics, about attempts and streams."),
 });
 
 /** LOG_LEVEL uses the level names of Python's logging. */

@@ -49,9 +49,6 @@ export const Deployments = group({
   max_build_disk_mb: integer(16, 1_000_000, 'megabytes')
     .default(2048)
     .describe('Maximum disk space of a build.'),
-  max_build_processes: integer(64, 1_000_000, 'processes')
-    .default(2048)
-    .describe('Maximum processes and threads of a build at the same time.'),
   max_disk_mb: integer(16, 100_000_000, 'megabytes')
     .default(20_480)
     .describe(

@@ -11,23 +11,25 @@ import { Exchanges } from './exchanges.ts';
 import { Host, type HostListing, type HostOptions } from './host.ts';
 import { HostChoice, type Work } from './host-choice.ts';
 import type { HostEnd } from './host-end.ts';
-import { type HostLimits, limitReached, type ReachedLimit } from './limits.ts';
 import { DelayedStarts, keepsEnding, logNotStarted, notLoaded, recentEnds } from './restarts.ts';
 import { type HostedApp, type HostSockets, hostSockets } from './sockets.ts';
 import { WaitingForHost } from './waiting.ts';
 
 export interface PoolOptions
   extends Omit<HostOptions, 'number' | 'started_at' | 'store' | 'project'>,
-    HostedApp,
-    HostLimits {
+    HostedApp {
   readonly project: Omit<HostOptions['project'], 'http'>;
   /** Number of hosts. */
   readonly count: number;
+  /** Memory above which a host is replaced, bytes; `undefined`: no limit. */
+  readonly max_memory_bytes?: number | undefined;
   readonly clock: Clock;
 }
 
-/** Interval at which limits are checked, ms. */
+/** Interval at which the memory of hosts is checked, ms. */
 const CHECK_MS = 1000;
+/** Age of a host, ms, before its memory counts: a project that needs more at rest would be replaced all the time. */
+const MIN_AGE_MS = 10_000;
 /** How long a host that is being replaced may wait for the last checkpoint of its runs, ms. */
 const HAND_OVER_MS = 60_000;
 /** How long a host may take to send its traces, ms. */
@@ -268,23 +270,20 @@ export class HostPool implements AsyncDisposable {
     this.#waiting.notify();
   }
 
-  /** Replaces hosts that are beyond a limit; hosts that were blocked may be free again. */
+  /** Replaces hosts that use too much memory; hosts that were blocked may be free again. */
   #check(): void {
-    const now = this.#options.clock.monotonic();
+    const { clock, max_memory_bytes = Number.POSITIVE_INFINITY } = this.#options;
+    const now = clock.monotonic();
     for (const host of this.#available()) {
-      const limit = limitReached(host, this.#options, now);
-      if (limit) this.#replace(host, limit);
+      const isOld = now - host.started_at > MIN_AGE_MS;
+      if (!isOld || (host.status?.rss_bytes ?? 0) <= max_memory_bytes) continue;
+      this.#retire(host, 'it uses more memory than hosts.max_memory_mb', true);
+      this.#start(host.number);
     }
     this.#waiting.notify();
   }
 
-  /** Replaces the host; its runs continue elsewhere from their next checkpoint. */
-  #replace(host: Host, { reason, charges_runs }: ReachedLimit): void {
-    this.#retire(host, reason, charges_runs);
-    this.#start(host.number);
-  }
-
-  /** `charges_runs`: runs that make no checkpoint in time would do the same in every host. */
+  /** Its runs continue elsewhere from their next checkpoint. `charges_runs`: runs that make no checkpoint in time would do the same in every host. */
   #retire(host: Host, reason: string, charges_runs = false): void {
     this.#logger.info('replacing a graph host', { host: host.number, pid: host.pid, reason });
     host.drain();

@@ -4,7 +4,6 @@ import { yieldToEventLoop } from '../../core/event-loop.ts';
 import { isLastingRefusal } from '../../core/failure-class.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Meter } from '../../core/meter.ts';
 import { every } from '../../core/timers.ts';
 import type { ProtocolError } from '../../schemas/event-streaming.ts';
 import { toProtocolError } from '../../services/event-streaming/command-errors.ts';
@@ -44,7 +43,6 @@ export interface SessionDeps {
   readonly count: () => Promise<void>;
   readonly logger: Logger;
   readonly bodies: Pick<RequestBodies, 'json' | 'count'>;
-  readonly meter?: Meter | undefined;
 }
 
 /** Closes with the close code for an HTTP status. */
@@ -59,11 +57,11 @@ export function closeWithStatus(socket: Socket, status: number, reason = ''): vo
  * command is authenticated like a request; the socket is closed once the caller loses access.
  */
 export function runSession(socket: Socket, actor: Actor, thread_id: string, deps: SessionDeps): void {
-  const { eventStreaming, logger, bodies, meter } = deps;
+  const { eventStreaming, logger, bodies } = deps;
   const gone = new AbortController();
   socket.on('close', () => gone.abort());
   disconnectIfSilent(socket, gone.signal, deps.ping_every_ms);
-  const send = sender(socket, meter);
+  const send = sender(socket);
   const opening = eventStreaming.connect(actor, thread_id, sinkOf(socket, send), gone.signal);
   const checkCaller = callerCheck(deps, gone.signal, refuse);
   const window = new ReceiveWindow(socket);
@@ -188,14 +186,8 @@ function callerCheck(
 /** Sends a message. Resolves when the kernel has accepted it, or the socket is closed. */
 type Send = (text: string) => Promise<void>;
 
-function sender(socket: Socket, meter: Meter | undefined): Send {
-  return (text) =>
-    new Promise((resolve) =>
-      socket.send(text, (error) => {
-        if (error) meter?.count('protocol_v2_transport_send_failure');
-        resolve();
-      }),
-    );
+function sender(socket: Socket): Send {
+  return (text) => new Promise((resolve) => socket.send(text, () => resolve()));
 }
 
 /** Resolves when the socket is closed. */

@@ -6,7 +6,6 @@ import type { Logger } from '../../core/logger.ts';
 import { after } from '../../core/timers.ts';
 import { ThreadPath } from '../../schemas/request-params.ts';
 import type { EventStreamingService } from '../../services/event-streaming/event-streaming.ts';
-import type { HttpMetrics } from '../metrics/metrics.ts';
 import { type AuthOptions, reauthentication } from '../plugins/auth.ts';
 import type { RateCounts } from '../plugins/rate-limit.ts';
 import { closeIfStalled } from '../stalled-clients.ts';
@@ -43,13 +42,11 @@ export function webSocketRoutes(
     eventStreaming,
     auth,
     logger,
-    metrics,
     rates,
   }: {
     eventStreaming: EventStreamingService;
     auth: Pick<AuthOptions, 'authenticate'>;
     logger: Logger;
-    metrics: Pick<HttpMetrics, 'meter'>;
     rates: Pick<RateCounts, 'countCommand'> | undefined;
   },
 ) {
@@ -85,7 +82,6 @@ export function webSocketRoutes(
         count: async () => rates?.countCommand(request),
         logger: log,
         bodies: server.bodies,
-        meter: metrics.meter,
       });
     },
   });

@@ -17,25 +17,27 @@ const INTERVAL_MS = 10_000;
 const RETENTION_MS = 3_600_000;
 const MAX_SAMPLES = RETENTION_MS / INTERVAL_MS;
 
-/** The numbers of a sample; `NaN` means unknown. */
-const FIELDS = [
-  'at',
-  'pending',
-  'running',
-  'executing',
-  'ended',
-  'failed',
-  'webhooks_pending',
-  'webhooks_dead',
-  'requests',
-  'lag_p99',
-  'lag_max',
-  'memory',
-  'connections_open',
-  'connections_idle',
-  'connections_waiting',
-] as const;
-type Sample = Record<(typeof FIELDS)[number], number>;
+interface Sample extends Partial<Counts> {
+  readonly at: number;
+  readonly executing: number;
+  readonly ended: number;
+  readonly failed: number;
+  readonly requests: number;
+  readonly lag_p99: number;
+  readonly lag_max: number;
+  readonly memory: number;
+  readonly open: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+/** From the database; missing if it did not answer. */
+interface Counts {
+  pending: number;
+  running: number;
+  webhooks_pending: number;
+  webhooks_dead: number;
+}
 
 interface HistorySources {
   queueCounts(): Promise<QueueCounts>;
@@ -51,9 +53,9 @@ export interface HistoryDeps {
   readonly clock: Pick<Clock, 'now'>;
 }
 
-/** Samples of this process over the last hour, in 43 kB of memory. Sampling runs from `start` to `stop`. */
+/** Samples of this process over the last hour. Sampling runs from `start` to `stop`. */
 export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
-  const ring = new Ring();
+  const samples: Sample[] = [];
   const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   const totals = { ended: 0, failed: 0, requests: 0 };
   const since = timestamp(clock.now());
@@ -69,21 +71,18 @@ export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
     const pools = Object.values(engine.database().pools);
     const sum = (of: 'open' | 'idle' | 'waiting') => pools.reduce((all, pool) => all + pool[of], 0);
     return {
-      ...UNKNOWN,
       ...totals,
       at: clock.now(),
       executing: engine.workers().active,
       lag_p99: secondsOf(delays.percentile(99)),
       lag_max: secondsOf(delays.max),
       memory: process.memoryUsage.rss(),
-      connections_open: sum('open'),
-      connections_idle: sum('idle'),
-      connections_waiting: sum('waiting'),
+      ...{ open: sum('open'), idle: sum('idle'), waiting: sum('waiting') },
     };
   }
 
   /** Counts from the database; `{}` if it fails. */
-  async function count(): Promise<Partial<Sample>> {
+  async function count(): Promise<Partial<Counts>> {
     try {
       const [queue, { pending, dead }] = await Promise.all([engine.queueCounts(), engine.webhooks()]);
       return {
@@ -100,11 +99,13 @@ export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
    * query is pending.
    */
   async function sample(): Promise<void> {
-    const number = ring.add(measure());
+    const added = measure();
+    samples.push(added);
+    if (samples.length > MAX_SAMPLES) samples.shift();
     delays.reset();
     if (isAsking) return;
     isAsking = true;
-    ring.complete(number, await count());
+    Object.assign(added, await count());
     isAsking = false;
   }
 
@@ -129,7 +130,7 @@ export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
     async read(): Promise<SystemHistory> {
       const counts = await count();
       const last = { ...measure(), ...counts };
-      const recent = ring.samples().filter(({ at }) => at > last.at - RETENTION_MS && at < last.at);
+      const recent = samples.filter(({ at }) => at > last.at - RETENTION_MS && at < last.at);
       return {
         process: identity,
         since,
@@ -140,11 +141,9 @@ export function openHistory({ engine, process: identity, clock }: HistoryDeps) {
   };
 }
 
-const UNKNOWN = Object.fromEntries(FIELDS.map((field) => [field, Number.NaN])) as Sample;
-
 function columns(samples: readonly Sample[]): Omit<SystemHistory, 'process' | 'since' | 'interval_seconds'> {
-  const of = (field: keyof Sample) => samples.map((sample) => sample[field]);
-  const known = (field: keyof Sample) => of(field).map((value) => (Number.isNaN(value) ? null : value));
+  const of = (field: Exclude<keyof Sample, keyof Counts>) => samples.map((sample) => sample[field]);
+  const known = (field: keyof Counts) => samples.map((sample) => sample[field] ?? null);
   return {
     at: of('at').map(timestamp),
     runs: {
@@ -158,49 +157,6 @@ function columns(samples: readonly Sample[]): Omit<SystemHistory, 'process' | 's
     requests_total: of('requests'),
     event_loop_lag_seconds: { p99: of('lag_p99'), max: of('lag_max') },
     memory_bytes: of('memory'),
-    connections: {
-      open: of('connections_open'),
-      idle: of('connections_idle'),
-      waiting: of('connections_waiting'),
-    },
+    connections: { open: of('open'), idle: of('idle'), waiting: of('waiting') },
   };
-}
-
-/** Ring buffer of the newest samples, allocated once. */
-class Ring {
-  readonly #values = new Float64Array(MAX_SAMPLES * FIELDS.length);
-  #added = 0;
-
-  /** Returns the number of the sample, from 0. */
-  add(sample: Sample): number {
-    const number = this.#added++;
-    this.#write(number, sample);
-    return number;
-  }
-
-  /** Adds values that arrived later, unless the sample has been overwritten. */
-  complete(number: number, values: Partial<Sample>): void {
-    if (number >= this.#added - MAX_SAMPLES) this.#write(number, values);
-  }
-
-  /** Oldest first. */
-  samples(): Sample[] {
-    const first = Math.max(0, this.#added - MAX_SAMPLES);
-    return Array.from({ length: this.#added - first }, (_, index) => this.#read(first + index));
-  }
-
-  #write(number: number, values: Partial<Sample>): void {
-    const from = (number % MAX_SAMPLES) * FIELDS.length;
-    for (const [index, field] of FIELDS.entries()) {
-      const value = values[field];
-      if (value !== undefined) this.#values[from + index] = value;
-    }
-  }
-
-  #read(number: number): Sample {
-    const from = (number % MAX_SAMPLES) * FIELDS.length;
-    return Object.fromEntries(
-      FIELDS.map((field, index) => [field, this.#values[from + index] as number]),
-    ) as Sample;
-  }
 }

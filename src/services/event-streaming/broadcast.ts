@@ -1,5 +1,4 @@
 import { yieldToEventLoop } from '../../core/event-loop.ts';
-import type { Meter } from '../../core/meter.ts';
 import { sleep } from '../../core/timers.ts';
 import {
   followThread,
@@ -7,7 +6,6 @@ import {
   type ThreadFollowSources,
   ThreadReader,
 } from '../../events/follow-thread.ts';
-import { isLostEvents } from '../../events/frame.ts';
 import type { Translate } from './protocol-events.ts';
 import type { Subscriber } from './subscriber.ts';
 
@@ -26,7 +24,6 @@ export interface BroadcastDeps {
   /** Creates a stateful translator; each reader needs its own. */
   readonly translate: () => Translate;
   readonly onError: (error: unknown) => void;
-  readonly meter?: Meter | undefined;
 }
 
 /**
@@ -130,7 +127,7 @@ function authorizeMore(
 
 /** Replays missed events to the subscriber until it catches up with the broadcast. */
 async function catchUp(
-  { sources, translate, meter }: BroadcastDeps,
+  { sources, translate }: BroadcastDeps,
   broadcast: Broadcast,
   subscriber: Subscriber,
   signal: AbortSignal,
@@ -142,7 +139,6 @@ async function catchUp(
     const readTo = broadcast.seq;
     const entries = await reader.next();
     for (const entry of entries) {
-      if (isLostEvents(entry.frame)) meter?.count('protocol_v2_resume_gap');
       const translated = await events(entry);
       await subscriber.authorize(entry.run_id);
       for (const event of translated) subscriber.offer(event);

@@ -4,7 +4,6 @@ import type { Clock } from '../../core/clock.ts';
 import type { Ids } from '../../core/ids.ts';
 import { isObject } from '../../core/json.ts';
 import type { Logger } from '../../core/logger.ts';
-import type { Meter } from '../../core/meter.ts';
 import { lastThreadSeq, type ThreadFollowSources } from '../../events/follow-thread.ts';
 import {
   type EventStreamRequest,
@@ -38,7 +37,6 @@ export interface EventStreamingDeps {
   readonly clock: Clock;
   readonly ids: Ids;
   readonly logger: Logger;
-  readonly meter?: Meter | undefined;
 }
 
 export type EventStreamingService = ReturnType<typeof eventStreamingService>;
@@ -55,13 +53,12 @@ const BAD_ENVELOPE = 'Protocol commands must include an integer id and string me
 
 /** Event streaming, also called protocol v2 (contract §7): the same commands and events over HTTP and WebSocket. */
 export function eventStreamingService(deps: EventStreamingDeps) {
-  const { sources, threads, runRows, clock, ids, logger, meter } = deps;
+  const { sources, threads, runRows, clock, ids, logger } = deps;
   const handlers = commandHandlers(deps);
   const broadcasts = threadBroadcasts({
     sources,
     translate: () => translator({ runs: runRows, log: sources.log, clock }),
     onError: (error) => logger.error('cannot follow a thread any longer', { error }),
-    meter,
   });
 
   /**
@@ -113,7 +110,7 @@ export function eventStreamingService(deps: EventStreamingDeps) {
       sink: EventSink,
       signal: AbortSignal,
     ): Promise<void> {
-      const subscriber = new Subscriber(sink, { access, meter });
+      const subscriber = new Subscriber(sink, { access });
       void subscriber.subscribe('', filter, since);
       await broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, subscriber.refused]));
     },
@@ -124,7 +121,7 @@ export function eventStreamingService(deps: EventStreamingDeps) {
      */
     async connect(actor: Actor, thread_id: string, sink: EventSink, signal: AbortSignal) {
       const access = await authorizeSubscriber(threads, actor, thread_id);
-      const subscriber = new Subscriber(sink, { access, meter });
+      const subscriber = new Subscriber(sink, { access });
       return {
         served: broadcasts.serve(thread_id, subscriber, AbortSignal.any([signal, subscriber.refused])),
         command: (envelope: unknown, caller: Actor) => command(caller, thread_id, envelope, { subscriber }),

@@ -1,5 +1,4 @@
 import { Latch } from '../../core/latch.ts';
-import type { Meter } from '../../core/meter.ts';
 import type { CheckAccess } from './authorization-gate.ts';
 import { CommandError } from './command-errors.ts';
 import type { EventFilter } from './filter.ts';
@@ -35,7 +34,6 @@ const MAX_NAMESPACES = 1024;
 /** One connection with its subscriptions; an event is sent once even if several match. */
 export class Subscriber {
   readonly #sink: EventSink;
-  readonly #meter: Meter | undefined;
   readonly #subscriptions = new Map<string, Subscription>();
   #filters = new FilterIndex<Subscription>();
   readonly #wakeup = new Latch();
@@ -47,13 +45,9 @@ export class Subscriber {
   #isMuted = false;
 
   /** `access`: `undefined` if the subscriber may see every thread. */
-  constructor(
-    sink: EventSink,
-    { access, meter }: { access?: CheckAccess | undefined; meter?: Meter | undefined } = {},
-  ) {
+  constructor(sink: EventSink, { access }: { access?: CheckAccess | undefined } = {}) {
     this.#sink = sink;
     this.#access = access;
-    this.#meter = meter;
   }
 
   /** Aborts once the subscriber may no longer see the thread. */
@@ -137,7 +131,6 @@ export class Subscriber {
     if (wanting.length === 0) return;
     for (const subscription of wanting) if (!subscription.isCaughtUp) subscription.replayed += 1;
     this.#sink.send(event);
-    this.#meter?.count('protocol_v2_event_emitted');
     if (this.#sink.isFull()) this.#wakeup.open();
   }
 
@@ -165,7 +158,6 @@ export class Subscriber {
       if (subscription.isCaughtUp) continue;
       subscription.isCaughtUp = true;
       subscription.onCaughtUp(subscription.replayed);
-      this.#meter?.observe('protocol_v2_replayed_events', subscription.replayed);
     }
   }
 

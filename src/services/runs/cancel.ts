@@ -2,7 +2,6 @@ import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import { requireScope } from '../../auth/scopes.ts';
 import { NotFound } from '../../core/errors.ts';
-import type { Meter } from '../../core/meter.ts';
 import { type EventBus, logUpdated } from '../../events/bus.ts';
 import type { CancelAction, Run, RunsCancel } from '../../schemas/runs.ts';
 import type { RunError } from '../../schemas/threads.ts';
@@ -50,7 +49,6 @@ export interface CancelDeps {
   readonly bus: EventBus;
   /** Retention of an ended run's event log, ms. */
   readonly log_retention_ms: number;
-  readonly meter?: Meter | undefined;
 }
 
 export interface CancelOptions {
@@ -66,7 +64,7 @@ const NONE_FOUND = 'No runs found to cancel.';
 const NONE_IN_FLIGHT = 'No matching runs to cancel. Please verify that the run is pending or running.';
 
 /** Cancels runs, one by id or many (contract §2.3, §3). */
-export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelDeps) {
+export function runCancel({ runs, queue, bus, log_retention_ms }: CancelDeps) {
   /**
    * Returns how many were still in flight, including runs that have left `status` meanwhile, which continue.
    */
@@ -82,7 +80,6 @@ export function runCancel({ runs, queue, bus, log_retention_ms, meter }: CancelD
     bus.emit('row.changed', 'thread', thread_id);
     for (const run_id of stopping) bus.emit('run.cancelled', run_id);
     // The others are counted by their workers.
-    if (ended.length > 0) meter?.count('run_canceled_by_request', ended.length);
     for (const run_id of ended) logUpdated(bus, { run_id, thread_id });
     if (promoted) bus.emit('run.ready');
     return stopping.length + ended.length + spared;

@@ -26,11 +26,7 @@ export const metrics: Scenario = {
         await using database = await make();
         await database.within((db) => seed(db, size));
         // Without slots, so that what waits goes on waiting.
-        await using server = await benchServer({
-          database: database.uri,
-          concurrency: 0,
-          env: { EXPOSE_INTERNAL_METRICS_PROMETHEUS: 'true' },
-        });
+        await using server = await benchServer({ database: database.uri, concurrency: 0 });
         measurements.push(...(await scrapes(`${engine}, ${size.toLocaleString('en')}:`, server)));
       }
     }

@@ -13,6 +13,8 @@ import { type BuildRevision, RevisionError } from '../services/builder.ts';
 import type { ResolveRef } from '../services/repository.ts';
 
 const MB = 1024 ** 2;
+/** Processes and threads of a build at the same time: enough for any package manager, and no fork bomb. */
+const MAX_BUILD_TASKS = 2048;
 /** Timeout of the DNS lookup of a repository's host, ms. */
 const DNS_TIMEOUT_MS = 30_000;
 
@@ -49,7 +51,7 @@ export function openBuilder(
           seconds: rules.build_timeout_seconds,
           memory_bytes: rules.max_build_memory_mb * MB,
           disk_bytes: rules.max_build_disk_mb * MB,
-          tasks: rules.max_build_processes,
+          tasks: MAX_BUILD_TASKS,
         },
         env: { ...processEnvironment() },
         onStep: ({ name, status }) => {
