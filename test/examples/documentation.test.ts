@@ -33,6 +33,10 @@ test.each(PAGES)('links of %s lead to existing files', (page) => {
   expect(linksOf(page).filter((file) => !existsSync(join(ROOT, file)))).toEqual([]);
 });
 
+test.each(PAGES)('%s has no marks of a merge conflict', (page) => {
+  expect(readFileSync(join(ROOT, page), 'utf8').match(/^(?:<{7}|={7}|>{7})(?: .*)?$/gm) ?? []).toEqual([]);
+});
+
 test('every page of docs/ can be reached from README.md', () => {
   const reached = new Set(['README.md']);
   // A set also iterates over what is added on the way.

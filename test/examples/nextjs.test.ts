@@ -1,16 +1,10 @@
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { Client } from '@langchain/langgraph-sdk';
 import { createJiti } from 'jiti';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type Project, project } from '../support/project.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { filesOf } from './blocks.ts';
-
-type Handler = (request: Request, context: { params: Promise<{ _path: string[] }> }) => Promise<Response>;
+import { type Handler, startNext } from './next-server.ts';
 
 const PAGE = filesOf('docs/nextjs.md');
 const ROUTE = 'app/api/[..._path]/route.ts';
@@ -45,33 +39,6 @@ afterAll(async () => {
 
 function load(name: string): Promise<Record<string, Handler>> {
   return createJiti(folder.root, { tsconfigPaths: true, fsCache: false }).import(folder.path(name));
-}
-
-/** What Next.js makes of a route handler, as far as the handler can tell. */
-async function startNext(handlers: Record<string, Handler>) {
-  const listener = createServer(async (incoming, outgoing) => {
-    const { method = 'GET', headers, url = '/' } = incoming;
-    const gone = new AbortController();
-    outgoing.on('close', () => gone.abort());
-    const hasBody = method !== 'GET' && method !== 'HEAD';
-    const request = new Request(`http://next.test${url}`, {
-      method,
-      headers: headers as Record<string, string>,
-      signal: gone.signal,
-      ...(hasBody ? { body: Readable.toWeb(incoming), duplex: 'half' } : {}),
-    } as RequestInit);
-    const _path = new URL(request.url).pathname.split('/').slice(2).map(decodeURIComponent);
-    const answer = await handlers[method]?.(request, { params: Promise.resolve({ _path }) });
-    outgoing.writeHead(answer?.status ?? 405, Object.fromEntries(answer?.headers ?? []));
-    // A browser that leaves breaks it off.
-    if (answer?.body) await pipeline(Readable.fromWeb(answer.body as never), outgoing).catch(() => {});
-    else outgoing.end();
-  }).listen(0, '127.0.0.1');
-  await once(listener, 'listening');
-  return {
-    url: `http://127.0.0.1:${(listener.address() as AddressInfo).port}/api`,
-    [Symbol.dispose]: () => void listener.close().closeAllConnections(),
-  };
 }
 
 test('docs/nextjs.md: a browser works through the proxy without a key', async () => {

@@ -1,53 +1,19 @@
-import { execFile } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
-import type { Project } from '../support/project.ts';
 import { startServer, type TestServer } from '../support/server.ts';
-import { NODE, onlyBlock } from './blocks.ts';
+import { onlyBlock } from './blocks.ts';
 import { projectOf } from './project-of.ts';
+import { KEY, recipe, script } from './recipe.ts';
 
-const KEY = 'key-of-the-recipe';
 const SCRIPTED = `
 import { AIMessage } from '@langchain/core/messages';
 import { FakeStreamingChatModel } from '@langchain/core/utils/testing';
 `;
-
-/** A server with the project of a recipe, and a way to run its scripts. */
-async function recipe(
-  page: string,
-  { files = {}, env = {} }: { files?: Record<string, string>; env?: Record<string, string> } = {},
-) {
-  const project = await projectOf(`docs/recipes/${page}.md`, files);
-  const server = await startServer({
-    config: project.path('agent.config.yaml'),
-    api_keys: [KEY],
-    env: { AGENT_KEY: KEY, ...env },
-    one_process: 'The project keeps files of its own.',
-  });
-  const run = (...args: string[]) => script(project, args, { AGENT_URL: server.url, AGENT_KEY: KEY });
-  return {
-    ...{ project, server, run },
-    async [Symbol.asyncDispose]() {
-      await server[Symbol.asyncDispose]();
-      await project[Symbol.asyncDispose]();
-    },
-  };
-}
-
-async function script(
-  { root }: Project,
-  args: readonly string[],
-  env: Record<string, string>,
-): Promise<string> {
-  const run = promisify(execFile);
-  return (await run(NODE, args, { cwd: root, env: { ...process.env, NODE_OPTIONS: '', ...env } })).stdout;
-}
 
 test('docs/recipes/erase-user-data.md: a user is exported, then erased, and others keep their data', async () => {
   const graph = 'export const graph = { stream() {}, getState() {} };';

@@ -1,5 +1,3 @@
-import { posix } from 'node:path';
-
 /** Characters of a search. */
 export const MAX_QUERY = 200;
 
@@ -50,7 +48,7 @@ export function contentsOf(readme: string): GuideSection[] {
     const [, title] = HEADING.exec(line) ?? [];
     if (title !== undefined) sections.push({ title, entries: [] });
     const [, question = '', label = '', path] = ROW.exec(line) ?? [];
-    if (path !== undefined && !posix.normalize(path).startsWith('..'))
+    if (path !== undefined && !path.startsWith('..'))
       sections.at(-1)?.entries.push({ path, label, question });
   }
   return sections;

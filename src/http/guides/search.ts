@@ -1,8 +1,8 @@
 import MiniSearch from 'minisearch';
-import { anchorOf, type GuideEntry, type GuideMatch, MAX_QUERY, titleOf } from './contents.ts';
+import { anchorOf, type GuideMatch, type GuideSection, MAX_QUERY, titleOf } from './contents.ts';
 
 /** What is below one heading of a page. */
-interface Part {
+export interface GuidePart {
   readonly id: number;
   readonly path: string;
   readonly title: string;
@@ -26,31 +26,34 @@ const STOP_WORDS = new Set(
   ),
 );
 
-/** Full-text search over guides, in memory. Pages that the table of contents lists are also found by their question. */
-export function guideSearch(guides: readonly Guide[], entries: readonly GuideEntry[]) {
+/** What a search looks through. Pages that the table of contents lists are also found by their question. */
+export function partsOfGuides(guides: readonly Guide[], sections: readonly GuideSection[]): GuidePart[] {
   const questions = new Map<string, string>();
-  for (const { path, question } of entries)
+  for (const { path, question } of sections.flatMap(({ entries }) => entries))
     questions.set(path, `${questions.get(path) ?? ''} ${question}`.trim());
-  const parts = guides
+  return guides
     .flatMap(({ path, markdown }) => partsOf(path, markdown, questions.get(path) ?? ''))
-    .map((part, id): Part => ({ id, ...part }));
-  const index = new MiniSearch<Part>({
+    .map((part, id): GuidePart => ({ id, ...part }));
+}
+
+/** Full-text search in memory, of a server and of the site's pages in a browser. */
+export function guideSearch(parts: readonly GuidePart[]) {
+  const index = new MiniSearch<GuidePart>({
     fields: ['title', 'heading', 'question', 'text'],
     processTerm,
     searchOptions: {
       boost: { title: 5, heading: 3, question: 4 },
       prefix: (term) => term.length > 3,
       fuzzy: (term) => (term.length > 5 ? 0.15 : false),
-      // Pages for contributors have all the words, and answer few questions of users.
-      boostDocument: (id) => (/^(?:internals|decisions)\//.test((parts[id] as Part).path) ? 0.3 : 1),
+      boostDocument: (id) => weightOf((parts[id] as GuidePart).path),
     },
   });
   index.addAll(parts);
 
   return (query: string): GuideMatch[] => {
-    const best = new Map<string, { part: Part; score: number }>();
+    const best = new Map<string, { part: GuidePart; score: number }>();
     for (const { id, score } of index.search(query.slice(0, MAX_QUERY))) {
-      const part = parts[Number(id)] as Part;
+      const part = parts[Number(id)] as GuidePart;
       const found = best.get(part.path);
       // The best part decides; further ones tell pages apart that mention a word once from pages about it.
       if (found === undefined) best.set(part.path, { part, score });
@@ -67,6 +70,12 @@ export function guideSearch(guides: readonly Guide[], entries: readonly GuideEnt
   };
 }
 
+/** Pages for contributors and lists of names have all the words, and answer few questions of users. */
+function weightOf(path: string): number {
+  if (/^(?:internals|decisions)\//.test(path)) return 0.3;
+  return path === 'api.md' || path === 'configuration.md' ? 0.4 : 1;
+}
+
 /** Lower case, without endings of the plural and of verbs; null for words of every question. */
 function processTerm(term: string): string | null {
   const word = term.toLowerCase();
@@ -77,7 +86,7 @@ function processTerm(term: string): string | null {
 }
 
 /** Splits a page at its headings; `#` in a block of code is none. */
-function partsOf(path: string, markdown: string, question: string): Omit<Part, 'id'>[] {
+function partsOf(path: string, markdown: string, question: string): Omit<GuidePart, 'id'>[] {
   const title = titleOf(markdown) ?? path;
   const found: { heading: string; lines: string[] }[] = [{ heading: title, lines: [] }];
   let isCode = false;

@@ -1,13 +1,14 @@
-import { readdir, readFile } from 'node:fs/promises';
-import { extname, join } from 'node:path';
+import { extname } from 'node:path';
 import type { FastifyInstance, FastifyReply } from 'fastify';
 import { NotFound } from '../../core/errors.ts';
 import { lazy } from '../../core/lifecycle.ts';
-import { PACKAGE_ROOT } from '../../core/package-files.ts';
-import { contentsOf, llmsText, MAX_QUERY } from '../guides/contents.ts';
+import { llmsText, MAX_QUERY } from '../guides/contents.ts';
+import { guideContents, guideNames, readGuide, searchedGuides } from '../guides/files.ts';
+import type { PageFrame } from '../guides/page.ts';
 
-/** Own style sheet, images and search only. */
-const POLICY = "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'";
+/** Own style sheet, script, images and search only. */
+const POLICY =
+  "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; form-action 'self'; base-uri 'none'";
 
 const IMAGES: Readonly<Record<string, string>> = { '.svg': 'image/svg+xml', '.png': 'image/png' };
 
@@ -17,18 +18,30 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
   const notFound = (path: string) => new NotFound(`Guide "${path}" not found. All guides: ${docs}/guides`);
   const html = (reply: FastifyReply) =>
     reply.header('Content-Security-Policy', POLICY).type('text/html; charset=utf-8');
-  const frame = async () => ({ docs, sections: await contents() });
+  const frame = async (): Promise<PageFrame> => ({
+    guides: `${docs}/guides`,
+    api: docs,
+    icon: `${docs}/static/theme/logo.svg`,
+    search: 'search',
+    pages: '.md',
+    sections: await guideContents(),
+  });
 
   for (const path of ['/docs/guides', '/docs/guides/'])
     server.get(path, (_request, reply) => reply.redirect(`${docs}/guides/README.md`));
 
   server.get('/docs/guides/style.css', async (_request, reply) => {
-    const { GUIDE_STYLE } = await import('../guides/page.ts');
+    const { GUIDE_STYLE } = await import('../guides/look.ts');
     return reply.type('text/css; charset=utf-8').send(GUIDE_STYLE);
   });
 
+  server.get('/docs/guides/theme.js', async (_request, reply) => {
+    const { THEME_SCRIPT } = await import('../guides/look.ts');
+    return reply.type('text/javascript; charset=utf-8').send(THEME_SCRIPT);
+  });
+
   server.get('/docs/guides/llms.txt', async (_request, reply) =>
-    reply.type('text/plain; charset=utf-8').send(llmsText(await contents(), `${docs}/guides/markdown`)),
+    reply.type('text/plain; charset=utf-8').send(llmsText(await guideContents(), `${docs}/guides/markdown`)),
   );
 
   server.get<{ Querystring: { q?: unknown } }>('/docs/guides/search', async ({ query: { q } }, reply) => {
@@ -67,28 +80,8 @@ export function guideRoutes(server: FastifyInstance, { docs }: { docs: string })
   }
 }
 
-const GUIDES_FOLDER = join(PACKAGE_ROOT, 'docs');
-
-/** Reads a guide by its path, or returns `undefined`. The allowlist of names prevents path traversal. */
-async function readGuide(path: string): Promise<Buffer | undefined> {
-  return (await guideNames()).has(path) ? readFile(join(GUIDES_FOLDER, path)) : undefined;
-}
-
-/** An installation may omit the guides. */
-const guideNames = lazy(async () => {
-  const found = await readdir(GUIDES_FOLDER, { recursive: true }).catch(() => []);
-  return new Set(found.filter((name) => /\.(md|svg|png)$/.test(name)));
-});
-
-const contents = lazy(async () => contentsOf((await readGuide('README.md'))?.toString() ?? ''));
-
-/** Built with the first search, in about 0.1 s. The table of contents has the words of every page, so it is left out. */
+/** Built with the first search, in about 0.1 s. */
 const search = lazy(async () => {
-  const { guideSearch } = await import('../guides/search.ts');
-  const paths = [...(await guideNames())].filter((name) => name.endsWith('.md') && name !== 'README.md');
-  const guides = paths.map(async (path) => ({ path, markdown: String(await readGuide(path)) }));
-  return guideSearch(
-    await Promise.all(guides),
-    (await contents()).flatMap(({ entries }) => entries),
-  );
+  const { guideSearch, partsOfGuides } = await import('../guides/search.ts');
+  return guideSearch(partsOfGuides(await searchedGuides(), await guideContents()));
 });
