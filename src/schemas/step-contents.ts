@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Uuid } from './fields.ts';
 
 /**
  * What is kept of a step at the level `contents`, as the process that executes the graph records it. Values are JSON. What
@@ -59,6 +60,13 @@ export const StepInputOutput = z.object({
    * without a previous call.
    */
   repeated: z.int().nullable(),
+  /**
+   * That previous call. The prefix of both ends where `repeated` is less than its number of messages, or where the tools
+   * differ, which come first: from there on a provider's prompt cache does not help.
+   */
+  previous: z
+    .object({ run_id: Uuid, step_id: z.string(), messages: z.int(), has_same_tools: z.boolean() })
+    .nullable(),
   /** Tools that a model was offered. */
   tools: z.unknown(),
   /** Parameters of a model's call. */

@@ -142,6 +142,9 @@ test('every response matches the document, and its examples work in order', asyn
   ];
   for (const read of reads) await call(read, run);
   await call('get_usage');
+  await call('get_budget_usage');
+  await call('get_thread_usage', thread);
+  await call('search_run_usage', {}, { run_ids: [run.run_id] });
   await call('cancel_run', run);
   await call('join_run', run);
   for (const watch of ['join_run_stream', 'join_stateless_run_stream']) await call(watch, run);

@@ -89,12 +89,13 @@ const NOBODYS = new Set([
   'get_metrics',
   'get_ui_file',
   'get_usage',
+  'get_budget_usage',
   'load_ui_component',
   'mcp',
   'put_item',
   'test_webhook',
 ]);
-const EMPTY = new Set(['[]', '0', '{"items":[]}', '{"namespaces":[]}']);
+const EMPTY = new Set(['[]', '0', '{"currency":"USD","runs":[]}', '{"items":[]}', '{"namespaces":[]}']);
 
 /**
  * Calls every operation for somebody with these headers, reaching for what belongs to somebody else: nothing of it may

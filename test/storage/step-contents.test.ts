@@ -60,13 +60,20 @@ describeEachStorage('the contents of steps', (open) => {
     expect(await read(db, first, 2)).toEqual({
       shared: { messages: ['a', 'b', 'c'].map(message) },
       own: '{"parameters":{"seed":1}}',
-      repeated: 2,
+      previous: {
+        run_id: first.run_id,
+        attempt: 1,
+        number: 1,
+        messages: 2,
+        repeated: 2,
+        has_same_tools: true,
+      },
     });
     expect(await read(db, second)).toMatchObject({
       shared: { messages: ['a', 'b', 'c', 'a'].map(message) },
-      repeated: 3,
+      previous: { run_id: first.run_id, number: 2, messages: 3, repeated: 3 },
     });
-    expect((await read(db, first))?.repeated).toBeUndefined();
+    expect((await read(db, first))?.previous).toBeUndefined();
     expect(await count(db, 'step_texts')).toBe(3);
     await ran(db, threadId(2), given('a'));
     expect(await count(db, 'step_texts')).toBe(4);

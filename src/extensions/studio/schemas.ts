@@ -48,6 +48,8 @@ export const StudioSession = z.object({
     .describe(
       '`studio.trace_url`, in which `{trace_id}` stands for the trace id of a run. `null` until signed in.',
     ),
+  currency: z.string().describe('`usage.currency`: of all costs.'),
+  body_limit: z.int().describe('`server.body_limit`: bytes of the largest request.'),
   deployments: z
     .boolean()
     .describe('`deployments.enabled`: whether this server builds and serves deployments.'),

@@ -12,6 +12,10 @@ export interface StudioDeps {
   /** Undefined without authentication. */
   readonly authenticate: Authenticate | undefined;
   readonly has_users: boolean;
+  /** Bytes of the largest request. */
+  readonly body_limit: number;
+  /** Of all costs. */
+  readonly currency: string;
   /** Whether deployments are enabled. */
   readonly has_deployments: boolean;
   readonly clock: Clock;
@@ -111,7 +115,14 @@ export function studioService(deps: StudioDeps) {
   }
 }
 
-function closedSession({ sessions, authenticate, has_users, has_deployments }: StudioDeps): StudioSession {
+function closedSession({
+  sessions,
+  authenticate,
+  has_users,
+  has_deployments,
+  currency,
+  body_limit,
+}: StudioDeps): StudioSession {
   return {
     signed_in: authenticate === undefined,
     authentication: authenticate !== undefined,
@@ -123,6 +134,8 @@ function closedSession({ sessions, authenticate, has_users, has_deployments }: S
     read_only: sessions.read_only,
     trace_url: authenticate ? null : sessions.trace_url,
     deployments: has_deployments,
+    currency,
+    body_limit,
     expires_at: null,
     caller: null,
   };

@@ -13,7 +13,12 @@ export function openStudio({ config, access, session_secrets, clock, ids, logger
   const secrets = session_secrets;
   const sessions = studioSessions({ secrets, identityForUser, read_only, trace_url, clock, ids });
   const has_deployments = config.deployments.enabled;
-  const studio = studioService({ sessions, authenticate, has_users, has_deployments, clock, ids, logger });
+  const { currency } = config.usage;
+  const { body_limit } = config.server;
+  const studio = studioService({
+    ...{ sessions, authenticate, has_users, has_deployments, currency, body_limit },
+    ...{ clock, ids, logger },
+  });
   return {
     authenticating: sessions.authenticating,
     pageOfInvalid: (url, prefixes) => pageOfInvalid(url, prefixes, path),

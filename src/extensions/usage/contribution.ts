@@ -8,6 +8,7 @@ import { usageService } from './service.ts';
 import { budgetRepository } from './storage/budgets.ts';
 import { dayOf } from './storage/charges.ts';
 import { usageRepository } from './storage/reports.ts';
+import { runUsageRepository } from './storage/runs.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -23,7 +24,14 @@ export function openUsage({ config, clock, storage }: Core): Contribution {
     uncounted: (limit: Parameters<typeof uncountedLimit>[0]) => uncountedLimit(limit, runs.record, prices),
   };
   const attempts = { clock, costOf: pricing(prices), budget: { ...rules, used: budgets.used } };
-  const service = usageService({ usage: usageRepository(db), clock, currency });
+  const service = usageService({
+    usage: usageRepository(db),
+    runs: runUsageRepository(db),
+    budgets: budgetRepository(db),
+    limits: rules.budgets,
+    clock,
+    currency,
+  });
   return {
     rider: usageRider({ ...rules, requested, clock }),
     attempt: (claimed) => usageAttempt(attempts, claimed),

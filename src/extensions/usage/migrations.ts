@@ -11,8 +11,8 @@ const sums = `calls integer not null,
 
 /**
  * What runs used of models. `usage_entries`: a row for each run, model and day, which its attempts write; no two runs
- * share one. `usage_days`: the entries of ended runs, summed up; `usage_totals`: the same over all users. None refers to
- * runs or threads: usage outlives them.
+ * share one. `usage_days`: the entries of ended runs, summed up; `usage_totals`: the same over all users. None of these refers
+ * to runs or threads: usage outlives them. `usage_runs`: the sum of a run, for as long as it exists.
  * `cost_nanos`: in billionths of the configured currency, whole numbers, whose sums are exact in any order.
  */
 const USAGE = `
@@ -41,6 +41,12 @@ create table usage_totals (
   model text not null,
   ${sums}
   primary key (day, assistant_id, model)
+){strict}{without_rowid};
+
+create table usage_runs (
+  run_id {uuid} not null references runs (run_id) on delete cascade,
+  ${sums}
+  primary key (run_id)
 ){strict}{without_rowid};
 
 create index usage_days_by_user on usage_days (user_id, day);

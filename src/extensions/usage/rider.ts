@@ -17,7 +17,7 @@ import {
   renewThreadBudget,
   usedOf,
 } from './storage/budgets.ts';
-import { chargeCalls, dayOf } from './storage/charges.ts';
+import { addToRun, chargeCalls, dayOf } from './storage/charges.ts';
 
 export interface UsageRules extends BudgetRules {
   readonly clock: Clock;
@@ -44,6 +44,8 @@ export function usageRider(rules: UsageRules): Rider<never, UsageCargo> {
     async flushed(tx, { run_id, calls, is_lost }, cargo) {
       if (!cargo) return undefined;
       if (calls.length > 0) await chargeCalls(tx, run_id, cargo.account, calls);
+      // Like the steps of the run: those of a lost attempt are not stored.
+      if (calls.length > 0 && !is_lost) addToRun(tx, run_id, calls);
       if (!cargo.budget) return undefined;
       return is_lost ? chargeUncounted(tx, cargo.budget) : chargeBudgets(tx, cargo.budget);
     },

@@ -1,5 +1,7 @@
 import { z } from 'zod';
+import { uniqueList } from '../../schemas/bounds.ts';
 import { QueryLimit, QueryOffset, queryList, Uuid } from '../../schemas/fields.ts';
+import { nameRequests } from '../../schemas/named.ts';
 
 export const USAGE_KEYS = ['assistant', 'user', 'key', 'model', 'day'] as const;
 export type UsageKey = (typeof USAGE_KEYS)[number];
@@ -65,3 +67,58 @@ export const UsageReport = z.object({
   next: z.int().nullable(),
 });
 export type UsageReport = z.infer<typeof UsageReport>;
+
+/** Runs of one request: a page of a list. */
+const MAX_RUNS = 100;
+
+export const RunUsageSearch = z.looseObject({
+  run_ids: uniqueList(Uuid, MAX_RUNS).describe('The runs whose usage to return.'),
+});
+export type RunUsageSearch = z.infer<typeof RunUsageSearch>;
+
+/** Usage of existing runs that called models. */
+export const RunUsageReport = z.object({
+  currency: z.string(),
+  runs: z.array(Usage.extend({ run_id: Uuid })),
+});
+export type RunUsageReport = z.infer<typeof RunUsageReport>;
+
+/** Usage of a thread. */
+export const ThreadUsage = Usage.extend({
+  currency: z.string(),
+  /** Runs that called models, and still exist; of a thread with very many runs, among its newest. */
+  runs: z.int(),
+});
+export type ThreadUsage = z.infer<typeof ThreadUsage>;
+
+/** Limits of a budget; null: none. */
+const BudgetLimits = z.object({
+  max_tokens: z.number().nullable(),
+  max_cost: z.number().nullable(),
+  max_steps: z.number().nullable(),
+});
+
+/** What was used today of a budget that runs share. */
+export const BudgetUsage = BudgetLimits.extend({
+  scope: z.enum(['user_day', 'key_day', 'day']),
+  /** The user, or the id of the API key; empty for all runs of the server. */
+  subject: z.string(),
+  tokens: z.number(),
+  cost: z.number(),
+  steps: z.number(),
+});
+export type BudgetUsage = z.infer<typeof BudgetUsage>;
+
+export const BudgetReport = z.object({
+  currency: z.string(),
+  /** Today, in UTC. */
+  day: z.iso.date(),
+  /** Limits of each run and of each thread; null if there are none. */
+  run: BudgetLimits.nullable(),
+  thread: BudgetLimits.nullable(),
+  /** By scope, the largest usage first; at most 100 users and 100 keys. */
+  budgets: z.array(BudgetUsage),
+});
+export type BudgetReport = z.infer<typeof BudgetReport>;
+
+nameRequests({ RunUsageSearchRequest: RunUsageSearch });

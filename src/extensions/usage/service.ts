@@ -1,11 +1,24 @@
 import type { Actor } from '../../auth/actor.ts';
 import { authorize } from '../../auth/authorize.ts';
 import type { Clock } from '../../core/clock.ts';
-import { Forbidden, InvalidInput } from '../../core/errors.ts';
+import { Forbidden, InvalidInput, NotFound } from '../../core/errors.ts';
 import { pageOf } from '../../services/pagination.ts';
-import type { UsageGroup, UsageKey, UsageReport, UsageSearch } from './schemas.ts';
-import { dayOf, NANOS } from './storage/charges.ts';
+import type { Budgets } from './budgets.ts';
+import type {
+  BudgetReport,
+  RunUsageReport,
+  RunUsageSearch,
+  ThreadUsage,
+  Usage,
+  UsageGroup,
+  UsageKey,
+  UsageReport,
+  UsageSearch,
+} from './schemas.ts';
+import type { BudgetRepository, DaySubject } from './storage/budgets.ts';
+import { dayOf, NANOS, type UsageSums } from './storage/charges.ts';
 import type { UsageRepository, UsageRow } from './storage/reports.ts';
+import type { RunUsageRepository } from './storage/runs.ts';
 
 const DAY_MS = 86_400_000;
 /** Default length of a report, days. */
@@ -13,6 +26,9 @@ const USUAL_DAYS = 30;
 
 export interface UsageDeps {
   readonly usage: Pick<UsageRepository, 'sum'>;
+  readonly runs: RunUsageRepository;
+  readonly budgets: Pick<BudgetRepository, 'largest'>;
+  readonly limits: Budgets;
   readonly clock: Clock;
   readonly currency: string;
 }
@@ -20,7 +36,7 @@ export interface UsageDeps {
 export type UsageService = ReturnType<typeof usageService>;
 
 /** Totals of the tokens and cost of runs. */
-export function usageService({ usage, clock, currency }: UsageDeps) {
+export function usageService({ usage, runs, budgets, limits, clock, currency }: UsageDeps) {
   return {
     /**
      * A caller who may not see every thread gets their own usage only: usage outlives its threads, so access
@@ -40,7 +56,62 @@ export function usageService({ usage, clock, currency }: UsageDeps) {
       const { items, next } = pageOf(rows, limit, offset);
       return { currency, from, to, groups: items.map((row) => groupOf(row, keys)), next: next ?? null };
     },
+
+    /** Of those runs that the caller may see and that called models. */
+    async runs(actor: Actor, { run_ids }: RunUsageSearch): Promise<RunUsageReport> {
+      const found = await runs.ofRuns(run_ids, await authorize(actor, 'threads:search', {}));
+      return { currency, runs: found.map(({ run_id, ...sums }) => ({ run_id, ...usageOf(sums) })) };
+    },
+
+    /** Throws `NotFound` for a thread that the caller cannot see. */
+    async thread(actor: Actor, thread_id: string): Promise<ThreadUsage> {
+      const found = await runs.ofThread(thread_id, await authorize(actor, 'threads:read', { thread_id }));
+      if (!found) throw new NotFound('Thread not found');
+      const { runs: counted, ...sums } = found;
+      return { currency, runs: counted, ...usageOf(sums) };
+    },
+
+    /** A caller who may not see every thread gets their own budget only; throws as `report` does. */
+    async budgets(actor: Actor): Promise<BudgetReport> {
+      const own = await ownUser(actor);
+      const day = dayOf(clock.now());
+      const shown = (own === undefined ? DAYS : (['user_day'] as const)).filter((scope) => limits[scope]);
+      const used = await Promise.all(
+        shown.map((scope) => budgets.largest({ scope, day, by: mainLimit(limits[scope]), subject: own })),
+      );
+      return {
+        currency,
+        day,
+        run: limits.run ? limitsOf(limits.run) : null,
+        thread: limits.thread ? limitsOf(limits.thread) : null,
+        budgets: used.flat().map(({ cost_nanos, ...sum }) => ({
+          ...sum,
+          ...limitsOf(limits[sum.scope] ?? {}),
+          cost: cost_nanos / NANOS,
+        })),
+      };
+    },
   };
+}
+
+const DAYS: readonly DaySubject['scope'][] = ['day', 'user_day', 'key_day'];
+
+type Limits = NonNullable<Budgets['day']>;
+
+function limitsOf({ max_tokens = null, max_cost = null, max_steps = null }: Nullable<Limits>) {
+  return { max_tokens, max_cost, max_steps };
+}
+
+type Nullable<T> = { readonly [K in keyof T]?: T[K] | null };
+
+/** The limit that is worth most to know about. */
+function mainLimit({ max_cost, max_tokens }: Limits = {}): 'cost_nanos' | 'tokens' | 'steps' {
+  if (max_cost !== undefined) return 'cost_nanos';
+  return max_tokens !== undefined ? 'tokens' : 'steps';
+}
+
+function usageOf({ cost_nanos, ...sums }: UsageSums): Usage {
+  return { ...sums, cost: cost_nanos / NANOS };
 }
 
 async function ownUser(actor: Actor): Promise<string | undefined> {
@@ -60,12 +131,11 @@ const FIELD = {
 } as const satisfies Record<UsageKey, keyof UsageGroup>;
 
 function groupOf(row: UsageRow, by: readonly UsageKey[]): UsageGroup {
-  const { day, assistant, user, key: key_id, model, cost_nanos, ...sums } = row;
+  const { day, assistant, user, key: key_id, model, ...sums } = row;
   const keys = { day, assistant_id: assistant, user, key_id, model };
   const asked = by.map((key) => FIELD[key]);
   return {
     ...Object.fromEntries(asked.map((key) => [key, keys[key]])),
-    ...sums,
-    cost: cost_nanos / NANOS,
+    ...usageOf(sums),
   };
 }

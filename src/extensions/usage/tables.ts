@@ -69,6 +69,15 @@ declare module '../../db/tables.ts' {
       tokens_out: number;
       cost_nanos: number;
     };
+    usage_runs: {
+      run_id: Uuid;
+      calls: number;
+      unpriced_calls: number;
+      tokens_in: number;
+      tokens_cached: number;
+      tokens_out: number;
+      cost_nanos: number;
+    };
     usage_totals: {
       day: string;
       assistant_id: Uuid;

@@ -1,7 +1,7 @@
 import { columns } from '../../db/columns.ts';
 import type { Db } from '../../db/db.ts';
 import { isOneOf } from '../../db/json.ts';
-import { and, sql } from '../../db/sql.ts';
+import { and, type RowOf, sql } from '../../db/sql.ts';
 import type { SharedName } from './masked-contents.ts';
 import { numbersOf, readTexts } from './step-texts.ts';
 
@@ -13,8 +13,20 @@ const EARLIER_RUNS = 20;
 export interface StoredContents {
   readonly shared: Partial<Record<SharedName, readonly string[]>>;
   readonly own: string | undefined;
-  /** How many of the messages the previous call had too, from the first one; undefined without one. */
-  readonly repeated: number | undefined;
+  /** The call of a model before this one, in the same node of the thread; undefined without one. */
+  readonly previous: PreviousCall | undefined;
+}
+
+/** What a model call shares with the one before it. */
+export interface PreviousCall {
+  readonly run_id: string;
+  readonly attempt: number;
+  readonly number: number;
+  /** How many messages it had. */
+  readonly messages: number;
+  /** How many of them, from the first one, this call has too. */
+  readonly repeated: number;
+  readonly has_same_tools: boolean;
 }
 
 interface StepPlace {
@@ -37,21 +49,31 @@ export async function readContents(db: Db, step: StepPlace): Promise<StoredConte
   const shared = Object.fromEntries(
     Object.entries(numbers).map(([name, all]) => [name, all.flatMap((each) => texts.get(each) ?? [])]),
   );
-  return { shared, own, repeated: numbers.messages && (await repeatedBefore(db, step, numbers.messages)) };
+  return { shared, own, previous: numbers.messages && (await previousCall(db, step, numbers)) };
 }
 
 /** The number of a text stands for what it says: equal numbers are equal messages. */
-async function repeatedBefore(
+async function previousCall(
   db: Db,
   step: StepPlace,
-  messages: readonly number[],
-): Promise<number | undefined> {
-  const texts = (await previousInRun(db, step)) ?? (await previousInThread(db, step));
-  const before = texts && numbersOf(texts).messages;
-  if (!before) return undefined;
-  const differs = messages.findIndex((each, n) => each !== before[n]);
-  return differs < 0 ? messages.length : differs;
+  { messages = [], tools }: ReturnType<typeof numbersOf>,
+): Promise<PreviousCall | undefined> {
+  const found = (await previousInRun(db, step)) ?? (await previousInThread(db, step));
+  if (!found) return undefined;
+  const { texts, ...place } = found;
+  const before = numbersOf(texts);
+  if (!before.messages) return undefined;
+  const differs = messages.findIndex((each, n) => each !== before.messages?.[n]);
+  return {
+    ...place,
+    messages: before.messages.length,
+    repeated: differs < 0 ? messages.length : differs,
+    has_same_tools: tools?.[0] === before.tools?.[0],
+  };
 }
+
+const CALL = columns('run_steps', 's.run_id, s.attempt, s.number, s.texts');
+type CallRow = RowOf<typeof CALL>;
 
 const isCall = ({ node }: StepPlace) =>
   and([
@@ -59,21 +81,19 @@ const isCall = ({ node }: StepPlace) =>
     node === null ? sql`s.node is null` : sql`s.node = ${node}`,
   ]);
 
-async function previousInRun(db: Db, step: StepPlace): Promise<string | null | undefined> {
-  const row = await db.get(sql`select ${columns('run_steps', 's.texts')} from run_steps s
+function previousInRun(db: Db, step: StepPlace): Promise<CallRow | undefined> {
+  return db.get(sql`select ${CALL} from run_steps s
     where s.run_id = ${step.run_id} and (s.attempt, s.number) < (${step.attempt}, ${step.number}) and ${isCall(step)}
     order by s.attempt desc, s.number desc limit 1`);
-  return row?.texts;
 }
 
-async function previousInThread(db: Db, step: StepPlace): Promise<string | null | undefined> {
+async function previousInThread(db: Db, step: StepPlace): Promise<CallRow | undefined> {
   const earlier = await db.all(sql`select ${columns('runs', 'run_id')} from runs
     where thread_id = ${step.thread_id} and created_at < (select created_at from runs where run_id = ${step.run_id})
     order by created_at desc limit ${EARLIER_RUNS}`);
   const ids = earlier.map(({ run_id }) => run_id);
   if (ids.length === 0) return undefined;
-  const row = await db.get(sql`select ${columns('run_steps', 's.texts')} from run_steps s
+  return db.get(sql`select ${CALL} from run_steps s
     join runs r on r.run_id = s.run_id where ${isOneOf('s.run_id', ids)} and ${isCall(step)}
     order by r.created_at desc, s.attempt desc, s.number desc limit 1`);
-  return row?.texts;
 }

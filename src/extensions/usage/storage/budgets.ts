@@ -1,7 +1,7 @@
 import { columns } from '../../../db/columns.ts';
 import type { Db, Reader, Transaction } from '../../../db/db.ts';
 import { insertRowsReturning } from '../../../db/rows.ts';
-import { or, sql } from '../../../db/sql.ts';
+import { and, or, raw, sql } from '../../../db/sql.ts';
 
 /** What runs have used. */
 export interface BudgetUsage {
@@ -171,6 +171,24 @@ export async function usedOf(
   return { ...byScope(days), ...(thread && { thread }), ...(run && { run }) };
 }
 
+/** Sums that are reported. */
+const LARGEST = 100;
+const OF_SUBJECT = columns('budget_sums', 'scope, subject, tokens, cost_nanos, steps');
+
+/** What was used today of a budget of days. */
+export interface DaySubject extends BudgetUsage {
+  readonly scope: (typeof DAY_SCOPES)[number];
+  /** The user or the key; empty for the server. */
+  readonly subject: string;
+}
+
+interface LargestSums {
+  readonly scope: DaySubject['scope'];
+  readonly day: string;
+  readonly by: keyof BudgetUsage;
+  readonly subject: string | undefined;
+}
+
 export type BudgetRepository = ReturnType<typeof budgetRepository>;
 
 /** What was used of budgets; attempts write it (`chargeBudgets`). */
@@ -178,6 +196,13 @@ export function budgetRepository(db: Db) {
   return {
     used: (subjects: BudgetSubjects, day: string, run_id?: string): Promise<BudgetsUsed> =>
       usedOf(db, subjects, day, run_id),
+
+    /** The sums of a day with most of `by`, or that of `subject`. */
+    largest({ scope, day, by, subject }: LargestSums): Promise<readonly DaySubject[]> {
+      return db.all(sql`select ${OF_SUBJECT} from budget_sums
+        where ${and([sql`day = ${day} and scope = ${scope}`, subject === undefined ? undefined : sql`subject = ${subject}`])}
+        order by ${raw(by)} desc, subject limit ${LARGEST}`);
+    },
 
     /** Deletes up to `limit` sums of days before this one; returns how many. */
     deleteDaysBefore(day: string, limit: number): Promise<number> {

@@ -61,6 +61,16 @@ export function chargeCalls(
   );
 }
 
+/**
+ * Part of the same transaction: adds the calls to the sum of the run, unless it was deleted with its thread a moment ago.
+ */
+export function addToRun(tx: Transaction, run_id: string, calls: readonly Call[]): void {
+  tx.defer(sql`
+    insert into usage_runs (run_id, ${raw(SUMS)})
+    select run_id, ${valuesOf(calls.map(sumsOf).reduce(add))} from runs where run_id = ${run_id}
+    on conflict (run_id) do update set ${added('usage_runs')}`);
+}
+
 const DAY_LENGTH = 'YYYY-MM-DD'.length;
 
 /** The day of a time in epoch ms, UTC. */
@@ -100,7 +110,7 @@ function valuesOf(sums: UsageSums): Sql {
 }
 
 /** Assignments that add what a conflicting row has. */
-function added(table: EntryTable | SumTable): Sql {
+function added(table: EntryTable | SumTable | 'usage_runs'): Sql {
   return raw(SUMS.replace(/\w+/g, `$& = ${table}.$& + excluded.$&`));
 }
 
