@@ -122,6 +122,12 @@ const system = createRoute({
   validateSearch: textsOf(['log', 'level', 'assistant', 'run']),
   component: lazyRouteComponent(() => import('./screens/system/system.tsx'), 'System'),
 });
+const usage = createRoute({
+  getParentRoute: parent,
+  path: '/usage',
+  validateSearch: textsOf(['tab', 'days', 'assistant', 'model', 'user', 'key']),
+  component: lazyRouteComponent(() => import('./screens/usage/usage.tsx'), 'Usage'),
+});
 const connect = createRoute({
   getParentRoute: parent,
   path: '/connect',
@@ -183,6 +189,7 @@ const routes = [
   store,
   keys,
   system,
+  usage,
   connect,
   graphs,
   graph,

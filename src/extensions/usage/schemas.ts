@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { uniqueList } from '../../schemas/bounds.ts';
 import { QueryLimit, QueryOffset, queryList, Uuid } from '../../schemas/fields.ts';
-import { nameRequests } from '../../schemas/named.ts';
+import { nameRequests, nameResponses } from '../../schemas/named.ts';
 
 export const USAGE_KEYS = ['assistant', 'user', 'key', 'model', 'day'] as const;
 export type UsageKey = (typeof USAGE_KEYS)[number];
@@ -122,3 +122,4 @@ export const BudgetReport = z.object({
 export type BudgetReport = z.infer<typeof BudgetReport>;
 
 nameRequests({ RunUsageSearchRequest: RunUsageSearch });
+nameResponses({ UsageReport, RunUsageReport, BudgetReport });

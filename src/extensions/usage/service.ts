@@ -75,9 +75,9 @@ export function usageService({ usage, runs, budgets, limits, clock, currency }: 
     async budgets(actor: Actor): Promise<BudgetReport> {
       const own = await ownUser(actor);
       const day = dayOf(clock.now());
-      const shown = (own === undefined ? DAYS : (['user_day'] as const)).filter((scope) => limits[scope]);
+      const scopes = (own === undefined ? DAYS : (['user_day'] as const)).filter((scope) => limits[scope]);
       const used = await Promise.all(
-        shown.map((scope) => budgets.largest({ scope, day, by: mainLimit(limits[scope]), subject: own })),
+        scopes.map((scope) => budgets.largest({ scope, day, by: mainLimit(limits[scope]), subject: own })),
       );
       return {
         currency,

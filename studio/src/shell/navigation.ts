@@ -1,6 +1,7 @@
 import {
   Bot,
   CalendarClock,
+  ChartColumn,
   Database,
   Inbox,
   KeyRound,
@@ -33,6 +34,7 @@ const GROUPS = [
     { to: '/webhooks', label: 'Webhooks', Icon: Webhook },
   ],
   [
+    { to: '/usage', label: 'Usage', Icon: ChartColumn },
     { to: '/deployments', label: 'Deployments', Icon: Rocket },
     { to: '/keys', label: 'Keys', Icon: KeyRound },
     { to: '/system', label: 'System', Icon: Server },

@@ -102,6 +102,13 @@ export function count(value: number): string {
   return COUNT.format(value);
 }
 
+const PERCENT = new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 });
+
+/** Formats a share: `42%`. */
+export function percent(part: number): string {
+  return PERCENT.format(part);
+}
+
 /** `run` for one, `runs` for any other number. */
 export function plural(value: number, one: string, many = `${one}s`): string {
   return value === 1 ? one : many;

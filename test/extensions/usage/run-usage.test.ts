@@ -64,7 +64,7 @@ test('each run and its thread have the tokens and cost of their model calls', as
   const of = (await http.get(`/threads/${thread_id}/usage`, ALICE)).body;
   expect(of).toEqual({ currency: 'EUR', runs: 2, ...call(3) });
 
-  await http.delete(`/threads/${thread_id}/runs/${one}`, ALICE);
+  await http.delete(`/threads/${thread_id}/runs/${one}`);
   expect((await usageOf([one], ALICE)).runs).toEqual([]);
   expect((await http.get(`/threads/${thread_id}/usage`, ALICE)).body).toMatchObject(call(2));
 });

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import type { Schemas } from '../../api/client.ts';
-import { count, duration, plural } from '../../ui/format.tsx';
+import { count, duration, percent, plural } from '../../ui/format.tsx';
 import { tokensQuery } from './overview-query.ts';
 import { Spark } from './spark.tsx';
 
@@ -73,8 +73,4 @@ function Tokens() {
       tone="text-tool"
     />
   );
-}
-
-function percent(part: number): string {
-  return new Intl.NumberFormat('en', { style: 'percent', maximumSignificantDigits: 2 }).format(part);
 }

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { count, plural } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
@@ -13,7 +14,8 @@ interface ModelCallProps {
 
 /** A call of a model: the conversation as the model saw it, its answer, and with which tools and parameters. */
 export function ModelCall({ details, contents }: ModelCallProps) {
-  const { messages, repeated, answer, tools, parameters } = contents;
+  const { messages, repeated, previous, answer, tools, parameters } = contents;
+  const breaksAt = breakOf(contents);
   const [marksNew, setMarksNew] = useState(true);
   const offered = Array.isArray(tools) ? tools : [];
   return (
@@ -35,10 +37,16 @@ export function ModelCall({ details, contents }: ModelCallProps) {
         <ol className="flex flex-col gap-2">
           {messages?.map((message, n) => (
             // biome-ignore lint/suspicious/noArrayIndexKey: messages of a call never move
-            <li key={n}>
+            <li key={n} className="flex flex-col gap-2">
+              {previous && n === breaksAt && <PrefixBreak previous={previous} at={n} />}
               <CallMessage message={message} isNew={marksNew && repeated !== null && n >= repeated} />
             </li>
           ))}
+          {previous && breaksAt !== undefined && breaksAt === messages?.length && (
+            <li>
+              <PrefixBreak previous={previous} at={breaksAt} />
+            </li>
+          )}
         </ol>
       </Part>
       {answer && answer.length > 0 && (
@@ -64,5 +72,44 @@ export function ModelCall({ details, contents }: ModelCallProps) {
         </details>
       )}
     </>
+  );
+}
+
+/**
+ * The message before which the call stops sharing its prefix with the previous one; `undefined` if it only adds to it. Tools
+ * come before all messages.
+ */
+function breakOf({ repeated, previous }: StepContents): number | undefined {
+  if (!previous || repeated === null) return undefined;
+  if (!previous.has_same_tools) return 0;
+  return repeated < previous.messages ? repeated : undefined;
+}
+
+interface PrefixBreakProps {
+  readonly previous: NonNullable<StepContents['previous']>;
+  readonly at: number;
+}
+
+/** Where a provider's prompt cache stops to help, and why. */
+function PrefixBreak({ previous: { run_id, step_id, messages, has_same_tools }, at }: PrefixBreakProps) {
+  const left = messages - at;
+  return (
+    <p
+      role="note"
+      className="flex flex-wrap items-baseline gap-x-2 border-t-2 border-dashed border-wait pt-1 text-xs text-ink-2"
+    >
+      <b className="font-medium text-wait">Prefix breaks here</b>
+      {has_same_tools
+        ? `${count(left)} ${plural(left, 'message')} of the previous call ${left === 1 ? 'is' : 'are'} different or gone: what follows is not in the prompt cache.`
+        : 'The previous call was offered other tools, which come before all messages: nothing of it is in the prompt cache.'}
+      <Link
+        to="/runs/$runId"
+        params={{ runId: run_id }}
+        search={{ step: step_id }}
+        className="text-accent hover:underline"
+      >
+        Previous call
+      </Link>
+    </p>
   );
 }

@@ -6,6 +6,7 @@ import type { Schemas } from '../../api/client.ts';
 import { Ago, count, duration, localTimes, shortId } from '../../ui/format.tsx';
 import { ID_LINK } from '../../ui/id-links.tsx';
 import { Json } from '../../ui/json.tsx';
+import { useMoney } from '../../ui/money.ts';
 import { Card, Facts, Page } from '../../ui/page.tsx';
 import { Pill, StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
@@ -109,6 +110,8 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
   const attempts = steps?.attempts.length ?? 0;
   const models = steps?.steps.filter(({ kind }) => kind === 'model') ?? [];
   const tokens = models.reduce((sum, step) => sum + (step.tokens_in ?? 0) + (step.tokens_out ?? 0), 0);
+  const costs = models.flatMap(({ cost }) => cost ?? []);
+  const money = useMoney();
   return (
     <ul className="flex flex-wrap gap-x-6 gap-y-1 text-ink-2 [&_b]:font-medium [&_b]:text-ink">
       <li>
@@ -130,6 +133,11 @@ function Summary({ explanation, created_at, steps }: SummaryProps) {
       {tokens > 0 && (
         <li>
           Tokens <b>{count(tokens)}</b>
+        </li>
+      )}
+      {costs.length > 0 && (
+        <li>
+          Cost <b>{money(costs.reduce((sum, cost) => sum + cost, 0))}</b>
         </li>
       )}
       <li>

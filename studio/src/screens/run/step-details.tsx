@@ -3,6 +3,7 @@ import { lazy, Suspense } from 'react';
 import { CopyButton } from '../../ui/copy-button.tsx';
 import { count, duration } from '../../ui/format.tsx';
 import { ID_LINK } from '../../ui/id-links.tsx';
+import { useMoney } from '../../ui/money.ts';
 import { Card, Facts } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Loading } from '../../ui/states.tsx';
@@ -23,6 +24,7 @@ interface StepDetailsProps {
 /** One step: when it ran, what it used and how it ended. */
 export function StepDetails({ step, start, thread_id, runId }: StepDetailsProps) {
   const isStored = 'cost' in step;
+  const money = useMoney();
   const from = Date.parse(step.started_at);
   return (
     <Card className="flex min-w-0 flex-col gap-4 overflow-auto p-4">
@@ -41,7 +43,8 @@ export function StepDetails({ step, start, thread_id, runId }: StepDetailsProps)
           ...(step.tokens_in !== null
             ? [['Tokens', `${count(step.tokens_in)} in · ${count(step.tokens_out ?? 0)} out`] as const]
             : []),
-          ...('cost' in step && step.cost !== null ? [['Cost', String(step.cost)] as const] : []),
+          ...(step.tokens_cached ? [['Cached', `${count(step.tokens_cached)} of them`] as const] : []),
+          ...('cost' in step && step.cost !== null ? [['Cost', money(step.cost)] as const] : []),
           ['Attempt', step.attempt],
           ...(step.checkpoint_id
             ? [['Checkpoint', <CheckpointId key="id" {...{ step, thread_id }} />] as const]

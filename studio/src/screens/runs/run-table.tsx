@@ -1,10 +1,12 @@
 import { Link } from '@tanstack/react-router';
 import type { ReactNode } from 'react';
 import type { Schemas } from '../../api/client.ts';
-import { Ago, duration, shortId } from '../../ui/format.tsx';
+import { Ago, count, duration, shortId } from '../../ui/format.tsx';
+import { useMoney } from '../../ui/money.ts';
 import { RunPill } from '../../ui/pill.tsx';
 import { RunLink } from '../../ui/run-link.tsx';
 import { type Column, ItemTable, OPENS } from '../../ui/table.tsx';
+import { isPriced, type RunUsage, tokensOf, useRunUsage } from './run-usage.ts';
 import { useThreadTitles } from './thread-titles.ts';
 
 export type ListedRun = Schemas['RunSummary'];
@@ -18,6 +20,7 @@ interface RunTableProps {
 /** Runs as a table; a click on a row opens the run. */
 export function RunTable({ runs, isOfThread = false }: RunTableProps) {
   const titles = useThreadTitles(isOfThread ? [] : runs);
+  const used = useUsageColumns(runs);
   const thread: Column<ListedRun> = {
     name: 'Thread',
     className: 'max-w-[36ch] truncate',
@@ -28,9 +31,24 @@ export function RunTable({ runs, isOfThread = false }: RunTableProps) {
       label="Runs"
       items={runs}
       keyOf={({ run_id = '' }) => run_id}
-      columns={isOfThread ? COLUMNS : [...COLUMNS.slice(0, 2), thread, ...COLUMNS.slice(2)]}
+      columns={[...COLUMNS.slice(0, 2), ...(isOfThread ? [] : [thread]), ...COLUMNS.slice(2), ...used]}
     />
   );
+}
+
+/** Tokens and cost of the runs that called models. */
+function useUsageColumns(runs: readonly ListedRun[]): readonly Column<ListedRun>[] {
+  const usage = useRunUsage(runs);
+  const money = useMoney();
+  const className = 'whitespace-nowrap text-ink-2 tabular-nums';
+  const cell = (shown: (usage: RunUsage) => string | false) => (run: ListedRun) => {
+    const used = usage.get(run.run_id ?? '');
+    return used && shown(used);
+  };
+  return [
+    { name: 'Tokens', className, cell: cell((used) => count(tokensOf(used))) },
+    { name: 'Cost', className, cell: cell((used) => isPriced(used) && money(used.cost)) },
+  ];
 }
 
 const COLUMNS: readonly Column<ListedRun>[] = [

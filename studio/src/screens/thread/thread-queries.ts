@@ -25,6 +25,13 @@ function noneIfRefused(error: unknown): [] {
   throw error;
 }
 
+/** Tokens and cost of the runs of a thread. */
+export const usageQuery = (thread_id: string) =>
+  queryOptions({
+    queryKey: ['thread', thread_id, 'usage'],
+    queryFn: () => dataOf(api.GET('/threads/{thread_id}/usage', { params: { path: { thread_id } } })),
+  });
+
 /** Checkpoints of a thread, newest first. */
 export const treeQuery = (thread_id: string) =>
   infiniteQueryOptions({

@@ -1,18 +1,20 @@
 import { usePrefetchInfiniteQuery, usePrefetchQuery, useQuery } from '@tanstack/react-query';
 import { useParams, useSearch } from '@tanstack/react-router';
-import { byteSize } from '../../ui/format.tsx';
+import { byteSize, count, plural } from '../../ui/format.tsx';
 import { Json } from '../../ui/json.tsx';
+import { useMoney } from '../../ui/money.ts';
 import { Page } from '../../ui/page.tsx';
 import { StatusPill } from '../../ui/pill.tsx';
 import { Failure, Loading } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
+import { isPriced, tokensOf } from '../runs/run-usage.ts';
 import { firstMessagesQuery, type Thread as ThreadData, titleOf } from '../threads/threads-query.ts';
 import { Checkpoints } from './checkpoints.tsx';
 import { Metadata } from './metadata.tsx';
 import { ThreadRuns } from './runs.tsx';
 import { Storage } from './storage.tsx';
 import { ThreadActions } from './thread-actions.tsx';
-import { stateQuery, storageQuery, threadQuery, treeQuery } from './thread-queries.ts';
+import { stateQuery, storageQuery, threadQuery, treeQuery, usageQuery } from './thread-queries.ts';
 
 const TABS = ['checkpoints', 'runs', 'state', 'metadata', 'storage'] as const;
 
@@ -49,6 +51,7 @@ function Content({ thread }: { thread: ThreadData }) {
         <>
           <StatusPill status={thread.status} />
           <span className="font-mono text-xs break-all text-ink-3">{thread_id}</span>
+          <Usage threadId={thread_id} />
         </>
       }
       actions={<ThreadActions thread={thread} title={title} />}
@@ -69,6 +72,20 @@ function Content({ thread }: { thread: ThreadData }) {
       {tab === 'metadata' && <Metadata thread={thread} />}
       {tab === 'storage' && <Storage threadId={thread_id} />}
     </Page>
+  );
+}
+
+/** Tokens and cost of the thread's runs; nothing if they called no model. */
+function Usage({ threadId }: { threadId: string }) {
+  const { data } = useQuery(usageQuery(threadId));
+  const money = useMoney();
+  if (!data || data.calls === 0) return null;
+  const tokens = tokensOf(data);
+  return (
+    <span className="text-ink-2">
+      {`${count(tokens)} ${plural(tokens, 'token')}`}
+      {isPriced(data) && ` · ${money(data.cost)}`}
+    </span>
   );
 }
 
