@@ -99,7 +99,7 @@ const BudgetLimits = z.object({
 });
 
 /** What was used today of a budget that runs share. */
-export const BudgetUsage = BudgetLimits.extend({
+const BudgetUsage = BudgetLimits.extend({
   scope: z.enum(['user_day', 'key_day', 'day']),
   /** The user, or the id of the API key; empty for all runs of the server. */
   subject: z.string(),
@@ -107,7 +107,6 @@ export const BudgetUsage = BudgetLimits.extend({
   cost: z.number(),
   steps: z.number(),
 });
-export type BudgetUsage = z.infer<typeof BudgetUsage>;
 
 export const BudgetReport = z.object({
   currency: z.string(),
